@@ -1,0 +1,52 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies,
+    swiftSettings: settings)
+}
+
+let package = Package(
+  name: "MagicData",
+  platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+  products: [
+    .library(name: "MagicData", targets: ["MagicData"]),
+    .library(name: "SQLiteCore", targets: ["SQLiteCore"]),
+    .library(name: "SQLiteMapping", targets: ["SQLiteMapping"]),
+    .library(name: "SQLiteAssets", targets: ["SQLiteAssets"]),
+    .library(name: "SQLiteRelations", targets: ["SQLiteRelations"]),
+    .library(name: "CSQLite", targets: ["CSQLite"]),
+    .executable(name: "Tour", targets: ["Tour"]),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSQLite", path: "CSQLite",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    layer("SQLiteCore", ["CSQLite"]),
+    layer("SQLiteMapping", ["SQLiteCore"]),
+    layer("SQLiteAssets", ["SQLiteCore"]),
+    layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
+    layer(
+      "MagicData", ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations"]),
+    .executableTarget(name: "Tour", dependencies: ["MagicData"], swiftSettings: settings),
+    tests(of: "SQLiteCore"),
+    tests(of: "SQLiteMapping"),
+    tests(of: "SQLiteAssets"),
+    tests(of: "SQLiteRelations"),
+    tests(of: "MagicData"),
+    tests(of: "Tour", ["MagicData"]),
+  ]
+)
