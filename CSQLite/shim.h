@@ -74,6 +74,11 @@ static inline int csqlite_lookaside_off(sqlite3 *db) {
   return sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0);
 }
 
+// sqlite3_vtab_config is variadic.
+static inline int csqlite_vtab_direct_only(sqlite3 *db) {
+  return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+}
+
 // Extended result codes are macros with casts and shifts, which Swift does not import.
 #define CSQLITE_CODE(name) static const int CSQLITE_##name = SQLITE_##name
 CSQLITE_CODE(ERROR_MISSING_COLLSEQ);

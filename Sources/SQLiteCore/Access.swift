@@ -1,0 +1,55 @@
+/// One use of a connection: what happens around the closure of a `read` or a `write`.
+struct Access: Sendable {
+  enum Scope: Sendable {
+    /// A transaction on one snapshot.
+    case read
+    /// A transaction that writes.
+    case write(TransactionKind)
+    /// No transaction of ours.
+    case bare
+  }
+
+  let scope: Scope
+  let cancellation: Cancellation
+  let deadline: ContinuousClock.Instant?
+
+  var kind: Scheduler.Kind {
+    if case .read = scope { .read } else { .write }
+  }
+
+  func run<Result>(
+    on connection: Connection, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    let interruption = connection.interruption
+    let outer = (interruption.deadline, interruption.cancellation)
+    if let deadline { interruption.deadline = min(deadline, outer.0 ?? deadline) }
+    interruption.cancellation = outer.1 ?? cancellation
+    defer { (interruption.deadline, interruption.cancellation) = outer }
+    switch scope {
+    case .read where connection.scopes.isEmpty:
+      return try connection.transaction(.deferred) { try body(connection) }
+    case .read:
+      return try body(connection)
+    case .write(let kind):
+      return try connection.transaction(kind) { try body(connection) }
+    case .bare:
+      return try runBare(on: connection, body)
+    }
+  }
+
+  private func runBare<Result>(
+    on connection: Connection, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    guard connection.scopes.isEmpty else { return try body(connection) }
+    connection.allowsTransactionControl = true
+    defer { connection.allowsTransactionControl = false }
+    let result = Swift.Result { try body(connection) }
+    guard connection.isAutocommit else {
+      connection.rollBackWhatIsOpen()
+      _ = try result.get()
+      throw SQLiteError(.misuse, "a transaction was left open, and has been rolled back")
+    }
+    if case .success = result { connection.committed() } else { connection.discardActions() }
+    return try result.get()
+  }
+}

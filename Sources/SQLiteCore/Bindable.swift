@@ -1,0 +1,104 @@
+/// A type whose values can be bound to a parameter of a statement.
+///
+/// Conform your own types by naming what SQLite shall store:
+///
+///     extension Celsius: Bindable {
+///       public var databaseValue: Value { get throws(SQLiteError) { .real(degrees) } }
+///     }
+public protocol Bindable {
+  /// What SQLite stores for this value.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` or ``ResultCode/range`` if SQLite cannot
+  ///   hold the value exactly.
+  var databaseValue: Value { get throws(SQLiteError) }
+}
+
+extension Value: Bindable {
+  /// The value itself; a NaN is refused.
+  public var databaseValue: Value {
+    get throws(SQLiteError) {
+      if case .real(let real) = self { return try real.databaseValue }
+      return self
+    }
+  }
+}
+
+extension FixedWidthInteger where Self: Bindable {
+  /// The integer.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if it does not fit 64 bits with a sign.
+  public var databaseValue: Value {
+    get throws(SQLiteError) {
+      guard let integer = Int64(exactly: self) else {
+        throw SQLiteError(.range, "\(Self.self) \(self) does not fit SQLite's 64-bit integer")
+      }
+      return .integer(integer)
+    }
+  }
+}
+
+extension Int: Bindable {}
+extension Int8: Bindable {}
+extension Int16: Bindable {}
+extension Int32: Bindable {}
+extension Int64: Bindable {}
+extension UInt: Bindable {}
+extension UInt8: Bindable {}
+extension UInt16: Bindable {}
+extension UInt32: Bindable {}
+extension UInt64: Bindable {}
+
+extension Bool: Bindable {
+  /// 1 for true and 0 for false.
+  public var databaseValue: Value { .integer(self ? 1 : 0) }
+}
+
+extension Double: Bindable {
+  /// The real.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` for a NaN, which SQLite would turn into
+  ///   NULL. Infinities are stored as they are. SQLite stores -0.0 as 0.0.
+  public var databaseValue: Value {
+    get throws(SQLiteError) {
+      guard !isNaN else {
+        throw SQLiteError(.mismatch, "NaN cannot be stored: SQLite would turn it into NULL")
+      }
+      return .real(self)
+    }
+  }
+}
+
+extension Float: Bindable {
+  /// The real, widened; a NaN is refused.
+  public var databaseValue: Value { get throws(SQLiteError) { try Double(self).databaseValue } }
+}
+
+extension String: Bindable {
+  /// The text, embedded NULs included.
+  public var databaseValue: Value { .text(self) }
+}
+
+extension Substring: Bindable {
+  /// The text, embedded NULs included.
+  public var databaseValue: Value { .text(String(self)) }
+}
+
+extension [UInt8]: Bindable {
+  /// The bytes; an empty array is an empty blob and not NULL.
+  public var databaseValue: Value { .blob(self) }
+}
+
+extension Optional: Bindable where Wrapped: Bindable {
+  /// NULL for nil.
+  public var databaseValue: Value {
+    get throws(SQLiteError) {
+      guard let wrapped = self else { return .null }
+      return try wrapped.databaseValue
+    }
+  }
+}
+
+extension RawRepresentable where Self: Bindable, RawValue: Bindable {
+  /// What is stored for the raw value.
+  public var databaseValue: Value { get throws(SQLiteError) { try rawValue.databaseValue } }
+}

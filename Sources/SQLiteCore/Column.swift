@@ -1,0 +1,53 @@
+/// One column of a ``Row``, read in the form that is wanted.
+///
+///     if let name = row["Name"]?.asString() { … }
+///
+/// Each reading returns nil for NULL and for what cannot be read that way without loss. Use
+/// ``Row/get(_:as:)-(String,_)`` where a failure shall say why.
+public struct Column: Hashable, Sendable {
+  /// What is stored.
+  public let value: Value
+
+  /// The text, or nil if no text is stored.
+  public func asString() -> String? {
+    if case .text(let text) = value { text } else { nil }
+  }
+
+  /// The integer, or nil if no integer is stored, or none that fits.
+  public func asInt() -> Int? { asInt64().flatMap { Int(exactly: $0) } }
+
+  /// The integer, or nil if no integer is stored. A real without a fraction counts as one.
+  public func asInt64() -> Int64? {
+    switch value {
+    case .integer(let integer): integer
+    case .real(let real): Int64(exactly: real)
+    default: nil
+    }
+  }
+
+  /// The real, or nil if no number is stored, or an integer that a Double cannot hold.
+  public func asDouble() -> Double? {
+    switch value {
+    case .real(let real): real
+    case .integer(let integer): Double(exactly: integer)
+    default: nil
+    }
+  }
+
+  /// False for 0, true for any other number (SQLite's rule), nil if no number is stored.
+  public func asBool() -> Bool? {
+    switch value {
+    case .integer(let integer): integer != 0
+    case .real(let real): real != 0
+    default: nil
+    }
+  }
+
+  /// The bytes of a blob, or nil if none is stored.
+  public func asBytes() -> [UInt8]? {
+    if case .blob(let bytes) = value { bytes } else { nil }
+  }
+
+  /// What is stored.
+  public func asValue() -> Value { value }
+}

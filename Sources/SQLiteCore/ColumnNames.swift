@@ -1,0 +1,27 @@
+/// The names of a statement's columns, shared by the rows of one result.
+final class ColumnNames: Sendable {
+  let names: [String]
+  /// Positions by name in ASCII lower case, the first of several.
+  private let positions: [String: Int]
+
+  init(_ names: [String]) {
+    self.names = names
+    positions = Dictionary(
+      names.enumerated().map { (asciiLowercased($0.element), $0.offset) },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  var count: Int { names.count }
+
+  /// The position of the first column of that name by SQLite's rule: ASCII letters of either case
+  /// are one letter, all others are distinct.
+  func position(of name: String) -> Int? {
+    positions[asciiLowercased(name)]
+  }
+}
+
+/// `text` with A to Z made small, as SQLite compares identifiers.
+package func asciiLowercased(_ text: String) -> String {
+  guard text.utf8.contains(where: { (65...90).contains($0) }) else { return text }
+  return String(decoding: text.utf8.map { (65...90).contains($0) ? $0 | 32 : $0 }, as: UTF8.self)
+}

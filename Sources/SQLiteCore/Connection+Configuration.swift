@@ -1,0 +1,76 @@
+import CSQLite
+
+extension Connection {
+  /// Makes a fresh connection behave as the options say.
+  func configure(for file: DatabaseFile, forReading: Bool) throws {
+    beginAccess()
+    allowsTransactionControl = true
+    defer {
+      allowsTransactionControl = false
+      endAccess()
+    }
+    try handle.configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false)
+    try handle.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustedSchema)
+    try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
+    try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
+    try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
+    let isWritable = options.mode != .readOnly
+    if isWritable, !forReading { try setJournalMode(file) }
+    try set("synchronous", options.synchronous.rawValue)
+    try set("recursive_triggers", options.recursiveTriggers ? "1" : "0")
+    try set("journal_size_limit", "\(options.journalSizeLimit)")
+    if options.checksCells { try set("cell_size_check", "1") }
+    if let cacheSize = options.cacheSize { try set("cache_size", "-\(cacheSize)") }
+    if let mappedSize = options.mappedSize { try set("mmap_size", "\(mappedSize)") }
+    if let secureDelete = options.secureDelete { try set("secure_delete", secureDelete.rawValue) }
+    #if canImport(Darwin)
+      try set("fullfsync", "1")
+      try set("checkpoint_fullfsync", "1")
+    #endif
+    // Last, since it forbids to change the journal mode by SQL.
+    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
+    // Reads the first page, so that a file that is not a database is refused now.
+    _ = try pragma("schema_version")
+    try options.prepareConnection?(self)
+    if forReading { try set("query_only", "1") }
+  }
+
+  private func setJournalMode(_ file: DatabaseFile) throws {
+    guard case .file = file.location else { return }
+    let wanted = options.journalMode.rawValue
+    // Taking an exclusive lock, this may meet others who do the same: SQLite then asks the busy
+    // handler, except for one deadlock that it reports at once.
+    let began = ContinuousClock.now
+    while true {
+      do {
+        let mode = try pragma("journal_mode", "=\(wanted)")
+        guard mode == .text(wanted) || options.vfs != nil else {
+          throw SQLiteError(.error, "the journal mode \(wanted) is not available for this file")
+        }
+        return
+      } catch let error as SQLiteError where error.code.primary == .busy {
+        guard ContinuousClock.now - began < options.busyTimeout else { throw error }
+        sqlite3_sleep(5)
+      }
+    }
+  }
+
+  private func set(_ name: String, _ value: String) throws(SQLiteError) {
+    _ = try pragma(name, "=\(value)")
+  }
+
+  /// Runs a pragma and returns its first value.
+  ///
+  /// - Parameters:
+  ///   - name: The pragma's name.
+  ///   - suffix: What follows it, made by this library and not by a user.
+  package func pragma(_ name: String, _ suffix: String = "") throws(SQLiteError) -> Value? {
+    var offset = 0
+    guard var statement = try transientStatement("PRAGMA \(name)\(suffix)", from: &offset),
+      try statement.step()
+    else { return nil }
+    let value = try statement.value(at: 0)
+    while try statement.step() {}
+    return value
+  }
+}

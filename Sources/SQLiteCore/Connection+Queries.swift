@@ -1,0 +1,268 @@
+extension Connection {
+  /// Runs one statement that changes the database.
+  ///
+  ///     try connection.executeChange("UPDATE city SET name = \(name) WHERE id = \(id)")
+  ///
+  /// - Parameter sql: A single statement. Rows that it returns are passed over.
+  /// - Returns: What changed.
+  /// - Throws: ``SQLiteError``; then the statement has changed nothing.
+  @discardableResult
+  public func executeChange(_ sql: SQL) throws(SQLiteError) -> Change {
+    var statement = try boundStatement(sql)
+    return try statement.runToEnd()
+  }
+
+  /// Runs one statement that changes the database, with values for its parameters.
+  ///
+  /// `?` and `?1` take a value each; `i?` takes a text that is put in as a quoted identifier.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Returns: What changed.
+  /// - Throws: ``SQLiteError``; then the statement has changed nothing.
+  @discardableResult
+  public func executeChange(
+    _ sql: SQL, withArgs arguments: [(any Bindable)?]
+  ) throws(SQLiteError) -> Change {
+    var statement = try statement(sql, withArgs: arguments)
+    return try statement.runToEnd()
+  }
+
+  /// Runs one statement that changes the database, with values for its named parameters.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement with parameters such as `:name`, `@name` or `$name`.
+  ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
+  /// - Returns: What changed.
+  /// - Throws: ``SQLiteError``; then the statement has changed nothing.
+  @discardableResult
+  public func executeChange(
+    _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
+  ) throws(SQLiteError) -> Change {
+    var statement = try statement(sql, withArgs: arguments)
+    return try statement.runToEnd()
+  }
+
+  /// Runs several statements in one transaction: all or none of them take effect.
+  ///
+  /// - Parameter script: Statements separated by semicolons, without parameters.
+  /// - Throws: ``SQLiteError`` that holds the failed statement.
+  public func executeMultipleChanges(_ script: SQL) throws {
+    if let failure = script.failure { throw failure.with(sql: script.text) }
+    guard script.arguments.isEmpty else {
+      throw SQLiteError(.misuse, "a script of several statements takes no values", sql: script.text)
+    }
+    try transaction {
+      var offset = 0
+      while var statement = try transientStatement(script.text, from: &offset) {
+        try statement.checkCount(0)
+        _ = try statement.runToEnd()
+      }
+    }
+  }
+
+  /// Runs statements in order in one transaction: all or none of them take effect.
+  ///
+  /// - Parameter statements: Single statements.
+  /// - Throws: ``SQLiteError`` that names the failed statement's place in the list.
+  public func executeMultipleChanges(_ statements: [SQL]) throws {
+    try transaction {
+      for (index, sql) in statements.enumerated() {
+        do throws(SQLiteError) {
+          try executeChange(sql)
+        } catch {
+          throw SQLiteError(
+            error.code, "statement \(index): \(error.message)", sql: error.sql, offset: error.offset
+          )
+        }
+      }
+    }
+  }
+
+  /// Returns all rows of a query.
+  ///
+  ///     let rows = try connection.executeQuery("SELECT * FROM city WHERE name = \(name)")
+  ///
+  /// - Parameter sql: A single statement, one with RETURNING included.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: O(*n*) in time and memory; ``forEachRow(_:_:)`` needs the memory of one row.
+  public func executeQuery(_ sql: SQL) throws(SQLiteError) -> [Row] {
+    var statement = try boundStatement(sql)
+    return try statement.allRows()
+  }
+
+  /// Returns all rows of a query with values for its parameters.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Throws: ``SQLiteError``.
+  public func executeQuery(
+    _ sql: SQL, withArgs arguments: [(any Bindable)?]
+  ) throws(SQLiteError) -> [Row] {
+    var statement = try statement(sql, withArgs: arguments)
+    return try statement.allRows()
+  }
+
+  /// Returns all rows of a query with values for its named parameters.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement.
+  ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
+  /// - Throws: ``SQLiteError``.
+  public func executeQuery(
+    _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
+  ) throws(SQLiteError) -> [Row] {
+    var statement = try statement(sql, withArgs: arguments)
+    return try statement.allRows()
+  }
+
+  /// Returns the first row of a query, or nil.
+  ///
+  /// - Parameter sql: A single statement. One that writes is run to its end.
+  /// - Throws: ``SQLiteError``.
+  public func firstRow(_ sql: SQL) throws(SQLiteError) -> Row? {
+    var statement = try boundStatement(sql)
+    guard try statement.step() else { return nil }
+    let row = try statement.row()
+    try statement.finish()
+    return row
+  }
+
+  /// Returns all rows of a query as tuples.
+  ///
+  ///     for (name, population) in try connection.rows(
+  ///       "SELECT name, population FROM city", as: String.self, Int?.self) { … }
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement with as many columns as there are types.
+  ///   - types: The types of the columns, in order.
+  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  public func rows<each Element: ColumnValue>(
+    _ sql: SQL, as types: repeat (each Element).Type
+  ) throws(SQLiteError) -> [(repeat each Element)] {
+    var statement = try boundStatement(sql)
+    var rows: [(repeat each Element)] = []
+    while try statement.step() {
+      if rows.isEmpty { try statement.checkColumns(repeat each types) }
+      rows.append(try statement.tuple(repeat each types))
+    }
+    return rows
+  }
+
+  /// Returns the first row of a query as a tuple, or nil.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement with as many columns as there are types. One that writes is run to
+  ///     its end.
+  ///   - types: The types of the columns, in order.
+  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  public func firstRow<each Element: ColumnValue>(
+    _ sql: SQL, as types: repeat (each Element).Type
+  ) throws(SQLiteError) -> (repeat each Element)? {
+    var statement = try boundStatement(sql)
+    guard try statement.step() else { return nil }
+    try statement.checkColumns(repeat each types)
+    let row = try statement.tuple(repeat each types)
+    try statement.finish()
+    return row
+  }
+
+  /// Lends the rows of a query one by one, in the memory of one row.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement.
+  ///   - body: Reads the columns of the row that the statement stands on. What it throws ends the
+  ///     query.
+  /// - Throws: ``SQLiteError``, or what `body` throws.
+  public func forEachRow(_ sql: SQL, _ body: (borrowing Statement) throws -> Void) throws {
+    var statement = try boundStatement(sql)
+    while try statement.step() { try body(statement) }
+  }
+
+  /// Returns a statement with values bound to its parameters.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement; each `i?` takes a text as an identifier.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Throws: ``SQLiteError``.
+  public func statement(
+    _ sql: SQL, withArgs arguments: [(any Bindable)?]
+  ) throws(SQLiteError) -> Statement {
+    try checkNothingBound(sql)
+    let (text, values) =
+      sql.text.contains("i?")
+      ? try SQLScanner.substituteIdentifiers(in: sql.text, arguments: arguments)
+      : (sql.text, arguments)
+    var statement = Statement(try checkOut(text), of: self)
+    try statement.checkCount(values.count)
+    for (index, value) in values.enumerated() {
+      try statement.bind(value?.databaseValue ?? .null, at: index + 1)
+    }
+    return statement
+  }
+
+  /// Returns a statement with values bound to its named parameters.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement.
+  ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
+  /// - Throws: ``SQLiteError``.
+  public func statement(
+    _ sql: SQL, withArgs arguments: [String: (any Bindable)?]
+  ) throws(SQLiteError) -> Statement {
+    try checkNothingBound(sql)
+    var statement = Statement(try checkOut(sql.text), of: self)
+    try statement.checkCount(arguments.count)
+    for (name, value) in arguments {
+      let index = try statement.parameter(named: name)
+      try statement.bind(value?.databaseValue ?? .null, at: index)
+    }
+    return statement
+  }
+
+  /// A statement all of whose parameters have values.
+  func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
+    let statement = try statement(sql)
+    if sql.arguments.isEmpty { try statement.checkCount(0) }
+    return statement
+  }
+
+  private func checkNothingBound(_ sql: SQL) throws(SQLiteError) {
+    if let failure = sql.failure { throw failure.with(sql: sql.text) }
+    guard sql.arguments.isEmpty else {
+      throw SQLiteError(
+        .misuse, "values come by interpolation or by withArgs, not by both", sql: sql.text)
+    }
+  }
+}
+
+extension Statement {
+  mutating func allRows() throws(SQLiteError) -> [Row] {
+    var rows: [Row] = []
+    while try step() { rows.append(try row()) }
+    return rows
+  }
+
+  func tuple<each Element: ColumnValue>(
+    _ types: repeat (each Element).Type
+  ) throws(SQLiteError) -> (repeat each Element) {
+    var column = -1
+    func next() -> Int {
+      column += 1
+      return column
+    }
+    return (repeat try get(next(), as: each types))
+  }
+
+  func checkColumns<each Element: ColumnValue>(
+    _ types: repeat (each Element).Type
+  ) throws(SQLiteError) {
+    var count = 0
+    for _ in repeat each types { count += 1 }
+    guard count == columnCount else {
+      throw SQLiteError(.range, "\(columnCount) columns, but \(count) types", sql: sql)
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import CSQLite
+
+/// The owner of one `sqlite3` pointer: one C call for each method.
+@safe final class ConnectionHandle {
+  let pointer: OpaquePointer
+
+  /// Opens a database file, or throws and closes the handle that a failed open leaves behind.
+  ///
+  /// - Parameters:
+  ///   - name: An absolute path, `:memory:`, an empty string or a URI.
+  ///   - flags: Those of `sqlite3_open_v2`.
+  ///   - vfs: The name of a VFS, or nil for the default one.
+  init(name: String, flags: Int32, vfs: String?) throws(SQLiteError) {
+    var opened: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(name, &opened, flags, vfs)
+    guard let opened = unsafe opened else { throw SQLiteError(.outOfMemory) }
+    guard code == SQLITE_OK else {
+      let message = unsafe sqlite3_errmsg(opened).map { unsafe String(cString: $0) }
+      let extended = unsafe sqlite3_extended_errcode(opened)
+      let system = unsafe sqlite3_system_errno(opened)
+      unsafe sqlite3_close_v2(opened)
+      let reason = system == 0 ? "" : ": \(systemMessage(system))"
+      throw SQLiteError(
+        ResultCode(rawValue: extended == SQLITE_OK ? code : extended),
+        "\(name): \(message ?? "cannot open")\(reason)")
+    }
+    unsafe pointer = unsafe opened
+    unsafe sqlite3_extended_result_codes(opened, 1)
+  }
+
+  deinit {
+    // The second form waits for statements that are still alive.
+    unsafe sqlite3_close_v2(pointer)
+  }
+
+  /// Says whether no transaction is open (`sqlite3_get_autocommit`).
+  var isAutocommit: Bool { unsafe sqlite3_get_autocommit(pointer) != 0 }
+
+  /// The rowid of the last inserted row (`sqlite3_last_insert_rowid`).
+  var lastInsertedRowID: Int64 { unsafe sqlite3_last_insert_rowid(pointer) }
+
+  /// The rows changed by the last INSERT, UPDATE or DELETE itself (`sqlite3_changes64`).
+  var changes: Int64 { unsafe sqlite3_changes64(pointer) }
+
+  /// The rows changed since the connection was opened (`sqlite3_total_changes64`).
+  var totalChanges: Int64 { unsafe sqlite3_total_changes64(pointer) }
+
+  /// Sets a limit and returns the one before (`sqlite3_limit`).
+  func limit(_ category: Int32, _ value: Int32) -> Int32 {
+    unsafe sqlite3_limit(pointer, category, value)
+  }
+
+  /// Switches a `SQLITE_DBCONFIG_…` option.
+  func configure(_ option: Int32, _ isOn: Bool) throws(SQLiteError) {
+    try check(unsafe csqlite_db_config(pointer, option, isOn ? 1 : 0, nil))
+  }
+
+  /// Throws unless `code` is `SQLITE_OK`.
+  func check(_ code: Int32, sql: String? = nil) throws(SQLiteError) {
+    guard code != SQLITE_OK else { return }
+    throw error(code, sql: sql)
+  }
+
+  /// The error that SQLite has just reported with `code`.
+  func error(_ code: Int32, sql: String? = nil) -> SQLiteError {
+    // The handle speaks of its last call only: its words count if it means the same failure.
+    let extended = unsafe sqlite3_extended_errcode(pointer)
+    guard extended == code || extended & 0xff == code & 0xff else {
+      return SQLiteError(ResultCode(rawValue: code), sql: sql)
+    }
+    var message = unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) }
+    if code & 0xff == SQLITE_IOERR || code & 0xff == SQLITE_CANTOPEN {
+      let system = unsafe sqlite3_system_errno(pointer)
+      if system != 0 { message = "\(message ?? ""): \(systemMessage(system))" }
+    }
+    let offset = unsafe Int(csqlite_error_offset(pointer))
+    return SQLiteError(
+      ResultCode(rawValue: extended), message, sql: sql, offset: offset < 0 ? nil : offset)
+  }
+}

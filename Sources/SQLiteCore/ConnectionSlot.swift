@@ -1,0 +1,50 @@
+import Synchronization
+
+/// The place of one connection: opened at first use, used by one access at a time.
+final class ConnectionSlot: Sendable {
+  private let stored = Mutex<Connection?>(nil)
+
+  /// Lends the connection to an access, opening it if need be.
+  ///
+  /// Only who holds the place may call this: the scheduler gives it to one access at a time.
+  func withConnection<Result>(
+    open: () throws(SQLiteError) -> sending Connection,
+    _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try stored.withLock { connection throws(SQLiteError) in
+      if connection == nil { connection = try open() }
+    }
+    let lent = try connection()
+    lent.beginAccess()
+    defer {
+      lent.endAccess()
+      if lent.isBroken { close() }
+    }
+    return try body(lent)
+  }
+
+  /// Lends the connection to an access inside the one that runs on this thread.
+  func withRunningConnection<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try body(connection())
+  }
+
+  /// Closes the connection. Only to be called by who holds the place, or while nobody does.
+  func close() {
+    stored.withLock { $0 = nil }
+  }
+
+  /// The stored connection, outside the lock.
+  ///
+  /// The compiler rightly does not let a lock's content out. Here the lock guards only the storing:
+  /// the scheduler has given the place to the access that runs on this thread, so nobody else uses
+  /// or closes the connection until that access has ended.
+  private func connection() throws(SQLiteError) -> Connection {
+    let address = stored.withLock { connection in
+      connection.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
+    }
+    guard let address, let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
+      throw SQLiteError(.misuse, "the connection is closed")
+    }
+    return unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+  }
+}

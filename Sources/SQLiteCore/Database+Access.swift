@@ -1,0 +1,160 @@
+import Dispatch
+
+extension Database {
+  /// Runs `body` on one snapshot of the database, blocking the thread.
+  ///
+  /// In WAL mode the snapshot is taken by the first statement and is not touched by writes that
+  /// happen meanwhile. Statements that write are refused. Inside another access on the same thread
+  /// the closure runs on that access's connection.
+  ///
+  /// - Parameters:
+  ///   - deadline: When the access must have ended. A statement that still runs then is stopped.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline.
+  public func read<Result>(
+    deadline: ContinuousClock.Instant? = nil,
+    _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try perform(.read, deadline: deadline, body)
+  }
+
+  /// Runs `body` in a transaction, blocking the thread.
+  ///
+  /// The changes are durable when this returns, and all undone if it throws, or if `body` returns
+  /// ``TransactionOutcome/rollback``. Inside another write on the same thread this is a savepoint;
+  /// inside a read it throws.
+  ///
+  /// - Parameters:
+  ///   - kind: How the transaction begins. Immediate ones wait for the lock instead of failing late.
+  ///   - deadline: When the access must have ended. A statement that still runs then is stopped.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline,
+  ///   ``ResultCode/busy`` if another process kept the lock for longer than the busy timeout.
+  public func write<Result>(
+    _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
+    _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try perform(.write(kind), deadline: deadline, body)
+  }
+
+  /// Runs `body` on the connection that writes, outside any transaction, blocking the thread.
+  ///
+  /// For what SQLite refuses inside a transaction, such as `VACUUM` and some pragmas, and for SQL
+  /// that begins and ends transactions itself. A transaction left open is rolled back, and an error.
+  ///
+  /// - Parameters:
+  ///   - deadline: When the access must have ended.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``SQLiteError``.
+  public func withoutTransaction<Result>(
+    deadline: ContinuousClock.Instant? = nil,
+    _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    try perform(.bare, deadline: deadline, body)
+  }
+
+  /// As the blocking ``read(deadline:_:)``, suspending the task.
+  ///
+  /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
+  /// Cancelling the task stops a running statement.
+  ///
+  /// - Parameters:
+  ///   - deadline: When the access must have ended.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  public func read<Result: Sendable>(
+    deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await perform(.read, deadline: deadline, body)
+  }
+
+  /// As the blocking ``write(_:deadline:_:)``, suspending the task.
+  ///
+  /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
+  /// Cancelling the task stops a running statement and undoes the transaction; a transaction whose
+  /// commit has begun is finished.
+  ///
+  /// - Parameters:
+  ///   - kind: How the transaction begins.
+  ///   - deadline: When the access must have ended.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  public func write<Result: Sendable>(
+    _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await perform(.write(kind), deadline: deadline, body)
+  }
+
+  /// As the blocking ``withoutTransaction(deadline:_:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - deadline: When the access must have ended.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  public func withoutTransaction<Result: Sendable>(
+    deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await perform(.bare, deadline: deadline, body)
+  }
+
+  private func perform<Result>(
+    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
+    _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    let access = Access(scope: scope, cancellation: Cancellation(), deadline: deadline)
+    let grant = try scheduler.enter(
+      access.kind, cancellation: access.cancellation, deadline: deadline)
+    return try run(grant, access, body)
+  }
+
+  private func perform<Result: Sendable>(
+    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try Task.checkCancellation()
+    let access = Access(scope: scope, cancellation: Cancellation(), deadline: deadline)
+    do {
+      return try await withTaskCancellationHandler {
+        let place = try await scheduler.enter(access)
+        return try await withCheckedThrowingContinuation { continuation in
+          queue.async { [self] in
+            scheduler.adopt(place)
+            continuation.resume(with: Swift.Result { try run(.place(place), access, body) })
+          }
+        }
+      } onCancel: {
+        access.cancellation.request()
+        scheduler.wakeCancelled()
+      }
+    } catch let error as SQLiteError
+      where error.code == .interrupt && access.cancellation.isRequested && Task.isCancelled
+    {
+      throw CancellationError()
+    }
+  }
+}
+
+extension Scheduler {
+  /// Finds a place, suspending the task until there is one.
+  func enter(_ access: Access) async throws(SQLiteError) -> Int {
+    let kind = access.kind
+    let cancellation = access.cancellation
+    if case .place(let place)? = try grant(kind, thread: nil, cancellation) { return place }
+    let outcome: Result<Int, SQLiteError> = await withCheckedContinuation { continuation in
+      let id = wait(kind, thread: nil, cancellation) { continuation.resume(returning: $0) }
+      if let deadline = access.deadline { giveUp(id, at: deadline) }
+      // Cancelled before it began to wait: nobody else will wake it.
+      if cancellation.isRequested { wakeCancelled() }
+    }
+    return try outcome.get()
+  }
+}

@@ -1,0 +1,110 @@
+extension Database {
+  /// How a database is opened, and how its connections behave.
+  ///
+  /// The defaults lose nothing: an acknowledged write survives a power cut.
+  public struct Options: Sendable {
+    /// What may be done with the file.
+    public enum Mode: Sendable {
+      /// Read only; the file must exist.
+      case readOnly
+      /// Read and write; the file must exist.
+      case readWrite
+      /// Read and write; the file is made if it does not exist, in a folder that exists.
+      case readWriteCreate
+    }
+
+    /// Where changes go before they are in the database file (`PRAGMA journal_mode`).
+    public enum JournalMode: String, Sendable {
+      /// A write-ahead log: readers and the writer do not wait for each other.
+      case wal
+      /// A rollback journal that is deleted after each transaction.
+      case delete
+      /// A rollback journal that is truncated after each transaction.
+      case truncate
+      /// A rollback journal whose header is overwritten after each transaction.
+      case persist
+    }
+
+    /// How durable a commit is (`PRAGMA synchronous`).
+    public enum Synchronous: String, Sendable {
+      /// A commit survives a power cut, if the disk is honest.
+      case full
+      /// As full, and the folder is synced after a journal is deleted.
+      case extra
+      /// In WAL mode a power cut may undo the last commits, but not damage the database.
+      case normalLosesLastCommitsOnPowerCut = "normal"
+      /// A power cut may damage the database.
+      case offMayCorruptOnPowerCut = "off"
+    }
+
+    /// What happens to the bytes of deleted content (`PRAGMA secure_delete`).
+    public enum SecureDelete: String, Sendable {
+      /// They are overwritten with zeros.
+      case on
+      /// They are overwritten where that costs no further writes.
+      case fast
+      /// They stay until the space is used again.
+      case off
+    }
+
+    /// What may be done with the file.
+    public var mode = Mode.readWriteCreate
+    /// Where changes go first.
+    public var journalMode = JournalMode.wal
+    /// How durable a commit is.
+    public var synchronous = Synchronous.full
+    /// Whether foreign keys are enforced.
+    public var foreignKeys = true
+    /// Whether deletions by REPLACE fire triggers, and triggers fire triggers.
+    public var recursiveTriggers = true
+    /// How long to wait for a lock that another connection or process holds.
+    public var busyTimeout = Duration.seconds(5)
+    /// The most connections that read at once, besides the writer. Used in WAL mode only: in other
+    /// modes, and in memory, reads and writes share one connection.
+    public var maximumReaderCount = 4
+    /// The most prepared statements that each connection keeps.
+    public var statementCacheCapacity = 128
+    /// The size in bytes to which the journal is cut after a checkpoint.
+    public var journalSizeLimit = 64 << 20
+    /// The page cache of each connection in KiB, or nil for SQLite's own choice.
+    public var cacheSize: Int?
+    /// How much of the file is mapped into memory, in bytes, or nil for SQLite's own choice. An
+    /// input or output error in mapped memory ends the program.
+    public var mappedSize: Int?
+    /// What happens to deleted content, or nil for SQLite's own choice.
+    public var secureDelete: SecureDelete?
+    /// The permissions of a file that is made.
+    public var filePermissions: UInt16 = 0o600
+    /// Whether the path may be a symbolic link.
+    public var followsSymbolicLinks = true
+    /// Whether functions and virtual tables may be used by the schema: views, triggers, checks.
+    public var trustedSchema = false
+    /// Whether text in double quotes that names no column is a string, as in old SQLite.
+    public var doubleQuotedStrings = false
+    /// Whether SQL may damage the file or write to shadow tables and the schema (the opposite of
+    /// `SQLITE_DBCONFIG_DEFENSIVE`).
+    public var allowsSchemaDamage = false
+    /// Whether each page is checked when it is read (`PRAGMA cell_size_check`).
+    public var checksCells = false
+    /// The name of the VFS, or nil for the system's.
+    public var vfs: String?
+    /// Whether the file is on a read-only medium and cannot change while it is open: no locks are
+    /// taken and no journal is looked for. Wrong answers if it does change.
+    public var isImmutable = false
+    /// Runs on each new connection before its first use, for collations, functions and settings.
+    public var prepareConnection: (@Sendable (Connection) throws -> Void)?
+
+    /// The defaults.
+    public init() {}
+
+    /// The defaults with another mode.
+    ///
+    /// - Parameter mode: What may be done with the file.
+    public init(mode: Mode) {
+      self.mode = mode
+    }
+
+    /// Reading only.
+    public static var readOnly: Options { Options(mode: .readOnly) }
+  }
+}

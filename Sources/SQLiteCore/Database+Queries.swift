@@ -1,0 +1,133 @@
+extension Database {
+  /// Runs one statement that changes the database, outside any transaction of ours.
+  ///
+  ///     try database.executeChange("UPDATE city SET name = \(name) WHERE id = \(id)")
+  ///
+  /// The statement is a transaction of its own, unless this is called inside a ``write``.
+  ///
+  /// - Parameter sql: A single statement.
+  /// - Returns: What changed.
+  /// - Throws: ``SQLiteError``.
+  @discardableResult
+  public func executeChange(_ sql: SQL) throws -> Change {
+    try withoutTransaction { try $0.executeChange(sql) }
+  }
+
+  /// As the blocking ``executeChange(_:)``, suspending the task.
+  ///
+  /// - Parameter sql: A single statement.
+  /// - Returns: What changed.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  @discardableResult
+  public func executeChange(_ sql: SQL) async throws -> Change {
+    try await withoutTransaction { try $0.executeChange(sql) }
+  }
+
+  /// Runs one statement that changes the database, with values for its parameters.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement; each `i?` takes a text as an identifier.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Returns: What changed.
+  /// - Throws: ``SQLiteError``.
+  @discardableResult
+  public func executeChange(
+    _ sql: SQL, withArgs arguments: [(any Bindable)?]
+  ) throws -> Change {
+    try withoutTransaction { try $0.executeChange(sql, withArgs: arguments) }
+  }
+
+  /// Runs several statements in one transaction: all or none of them take effect.
+  ///
+  /// - Parameter script: Statements separated by semicolons, without parameters.
+  /// - Throws: ``SQLiteError`` that holds the failed statement.
+  public func executeMultipleChanges(_ script: SQL) throws {
+    try write { try $0.executeMultipleChanges(script) }
+  }
+
+  /// Returns all rows of a query. A statement that writes (RETURNING) runs as a transaction.
+  ///
+  ///     let rows = try database.executeQuery("SELECT * FROM city WHERE name = \(name)")
+  ///
+  /// - Parameter sql: A single statement.
+  /// - Throws: ``SQLiteError``.
+  public func executeQuery(_ sql: SQL) throws -> [Row] {
+    try query(sql) { try $0.executeQuery(sql) }
+  }
+
+  /// As the blocking ``executeQuery(_:)``, suspending the task.
+  ///
+  /// - Parameter sql: A single statement.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func executeQuery(_ sql: SQL) async throws -> [Row] {
+    try await query(sql) { try $0.executeQuery(sql) }
+  }
+
+  /// Returns all rows of a query with values for its parameters.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement; each `i?` takes a text as an identifier.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Throws: ``SQLiteError``.
+  public func executeQuery(_ sql: SQL, withArgs arguments: [(any Bindable)?]) throws -> [Row] {
+    let rows = try read { connection -> [Row]? in
+      let statement = try connection.statement(sql, withArgs: arguments)
+      return statement.isReadOnly ? try connection.executeQuery(sql, withArgs: arguments) : nil
+    }
+    return try rows ?? write { try $0.executeQuery(sql, withArgs: arguments) }
+  }
+
+  /// Returns the first row of a query, or nil.
+  ///
+  /// - Parameter sql: A single statement.
+  /// - Throws: ``SQLiteError``.
+  public func firstRow(_ sql: SQL) throws -> Row? {
+    try query(sql) { try $0.firstRow(sql) }
+  }
+
+  /// Returns all rows of a query as tuples.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement with as many columns as there are types.
+  ///   - types: The types of the columns, in order.
+  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  public func rows<each Element: ColumnValue>(
+    _ sql: SQL, as types: repeat (each Element).Type
+  ) throws -> [(repeat each Element)] {
+    try query(sql) { try $0.rows(sql, as: repeat each types) }
+  }
+
+  /// Returns the first row of a query as a tuple, or nil.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement with as many columns as there are types.
+  ///   - types: The types of the columns, in order.
+  /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  public func firstRow<each Element: ColumnValue>(
+    _ sql: SQL, as types: repeat (each Element).Type
+  ) throws -> (repeat each Element)? {
+    try query(sql) { try $0.firstRow(sql, as: repeat each types) }
+  }
+
+  /// Runs a query on a snapshot, or as a write if its statement writes.
+  private func query<Result>(
+    _ sql: SQL, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    let result = try read { connection -> Result? in
+      guard try connection.statement(sql).isReadOnly else { return nil }
+      return try body(connection)
+    }
+    return try result ?? write { try body($0) }
+  }
+
+  private func query<Result: Sendable>(
+    _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    let result = try await read { connection -> Result? in
+      guard try connection.statement(sql).isReadOnly else { return nil }
+      return try body(connection)
+    }
+    if let result { return result }
+    return try await write { try body($0) }
+  }
+}

@@ -1,0 +1,105 @@
+import Dispatch
+import Synchronization
+
+/// A database: the one door to it, which any thread or task may use.
+///
+///     let database = try Database(path: "/var/lib/app/data.sqlite3")
+///     try database.write { connection in
+///       try connection.executeChange("INSERT INTO note (text) VALUES (\(text))")
+///     }
+///     let notes = try await database.read { try $0.executeQuery("SELECT * FROM note") }
+///
+/// A database in a file has one connection that writes and several that read, each on a snapshot of
+/// its own: in WAL mode no read waits for a write, and no write for a read. Writes happen in the
+/// order in which they were asked for. A database in memory has one connection.
+///
+/// Every call has two forms: one that blocks its thread, and one that suspends its task.
+public final class Database: Sendable {
+  /// How the database was opened.
+  public let options: Options
+  let file: DatabaseFile
+  let scheduler: Scheduler
+  let queue: DispatchQueue
+  private let slots: [ConnectionSlot]
+
+  /// Opens a database file.
+  ///
+  /// - Parameters:
+  ///   - path: Where the file is, or shall be; relative to the current folder if it does not begin
+  ///     with a slash. Its folder must exist.
+  ///   - options: How to open it.
+  /// - Throws: ``SQLiteError`` that says what was in the way: a missing folder, a folder in the
+  ///   file's place, a file that is not a database, a missing permission.
+  public convenience init(path: String, options: Options = Options()) throws(SQLiteError) {
+    try self.init(file: DatabaseFile(path: path, options: options))
+  }
+
+  /// Opens a new database in memory, which goes away with this value.
+  ///
+  /// - Parameter options: How to open it.
+  /// - Throws: ``SQLiteError``.
+  public static func memory(options: Options = Options()) throws(SQLiteError) -> Database {
+    try Database(file: DatabaseFile(.memory, options: options))
+  }
+
+  /// Opens a new database in a temporary file, which goes away with this value.
+  ///
+  /// SQLite keeps it in memory as long as it is small, and deletes the file when it is opened, so
+  /// that nothing is left whatever happens.
+  ///
+  /// - Parameter options: How to open it.
+  /// - Throws: ``SQLiteError``.
+  public static func temporary(options: Options = Options()) throws(SQLiteError) -> Database {
+    try Database(file: DatabaseFile(.temporary, options: options))
+  }
+
+  private init(file: DatabaseFile) throws(SQLiteError) {
+    self.file = file
+    options = file.options
+    let readers = file.hasReaders ? max(1, file.options.maximumReaderCount) : 0
+    scheduler = Scheduler(readers: readers)
+    slots = (0...readers).map { _ in ConnectionSlot() }
+    queue = DispatchQueue(label: "MagicData.Database", attributes: .concurrent)
+    // The first connection is opened now, so that what is wrong is said now.
+    do {
+      try slots[0].withConnection(open: { () throws(SQLiteError) in try open(0) }) { _ in }
+    } catch let error as SQLiteError {
+      throw error
+    } catch {
+      throw SQLiteError(.cannotOpen, "\(error)")
+    }
+  }
+
+  /// The absolute path of the file, or nil for a database that has none of its own.
+  public var path: String? {
+    if case .file(let path) = file.location { path } else { nil }
+  }
+
+  private func open(_ place: Int) throws(SQLiteError) -> sending Connection {
+    try file.open(forReading: place > 0)
+  }
+
+  /// Runs an access at its place, on this thread.
+  func run<Result>(
+    _ grant: Scheduler.Grant, _ access: Access, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    switch grant {
+    case .nested(let place):
+      return try slots[place].withRunningConnection { connection in
+        try access.run(on: connection, body)
+      }
+    case .place(let place):
+      defer { scheduler.leave(place) }
+      return try slots[place].withConnection(
+        open: { () throws(SQLiteError) in try open(place) }
+      ) { connection in
+        try access.run(on: connection, body)
+      }
+    }
+  }
+
+  func closeConnections() {
+    // Readers first: the last connection to close makes the checkpoint and removes the log.
+    for slot in slots.reversed() { slot.close() }
+  }
+}

@@ -1,0 +1,187 @@
+import CSQLite
+
+/// The table-valued function `magicdata_list(?)`: a Swift array as a table with one column, so that
+/// a list of any length is one parameter and one text of SQL.
+///
+/// An eponymous virtual table (<https://www.sqlite.org/vtab.html>); the array arrives by
+/// `sqlite3_bind_pointer`, which SQL text cannot forge.
+enum ListModule {
+  /// The type that both ends of `sqlite3_bind_pointer` must name; SQLite keeps the address.
+  static var pointerType: UnsafePointer<CChar> {
+    unsafe UnsafeRawPointer(StaticString("magicdata_list").utf8Start)
+      .assumingMemoryBound(to: CChar.self)
+  }
+
+  fileprivate final class List {
+    let values: [Value]
+    init(_ values: [Value]) { self.values = values }
+  }
+
+  /// A cursor as SQLite sees it (its own part comes first), and where it stands.
+  @unsafe fileprivate struct Cursor {
+    var base = unsafe sqlite3_vtab_cursor()
+    var list: Unmanaged<List>?
+    var position = 0
+  }
+
+  static func retained(_ values: [Value]) -> UnsafeMutableRawPointer {
+    unsafe Unmanaged.passRetained(List(values)).toOpaque()
+  }
+
+  static func release(_ pointer: UnsafeMutableRawPointer?) {
+    guard let pointer = unsafe pointer else { return }
+    unsafe Unmanaged<List>.fromOpaque(pointer).release()
+  }
+
+  /// Makes the table known to a connection (`sqlite3_create_module_v2`).
+  static func register(on connection: OpaquePointer) -> Int32 {
+    // SQLite reads the module as long as the connection lives: it is freed with the connection.
+    let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
+    unsafe module.initialize(to: methods)
+    return unsafe sqlite3_create_module_v2(connection, "magicdata_list", module, module) { module in
+      unsafe module?.assumingMemoryBound(to: sqlite3_module.self).deallocate()
+    }
+  }
+
+  private static var methods: sqlite3_module {
+    var module = sqlite3_module()
+    unsafe module.xConnect = connect
+    unsafe module.xBestIndex = bestIndex
+    unsafe module.xDisconnect = { table in
+      unsafe table?.deallocate()
+      return SQLITE_OK
+    }
+    unsafe module.xOpen = open
+    unsafe module.xClose = close
+    unsafe module.xFilter = filter
+    unsafe module.xNext = { cursor in
+      unsafe cursorState(cursor)?.pointee.position += 1
+      return SQLITE_OK
+    }
+    unsafe module.xEof = isAtEnd
+    unsafe module.xColumn = column
+    unsafe module.xRowid = { cursor, rowID in
+      unsafe rowID?.pointee = Int64(cursorState(cursor)?.pointee.position ?? 0)
+      return SQLITE_OK
+    }
+    return module
+  }
+}
+
+private func cursorState(
+  _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?
+) -> UnsafeMutablePointer<ListModule.Cursor>? {
+  guard let cursor = unsafe cursor else { return nil }
+  return unsafe UnsafeMutableRawPointer(cursor).assumingMemoryBound(to: ListModule.Cursor.self)
+}
+
+private func connect(
+  connection: OpaquePointer?, auxiliary: UnsafeMutableRawPointer?, count: Int32,
+  arguments: UnsafePointer<UnsafePointer<CChar>?>?,
+  table: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab>?>?,
+  message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> Int32 {
+  let code = unsafe sqlite3_declare_vtab(connection, "CREATE TABLE list(value, pointer HIDDEN)")
+  guard code == SQLITE_OK else { return code }
+  // Views and triggers of an untrusted schema have no business here.
+  unsafe csqlite_vtab_direct_only(connection)
+  let made = UnsafeMutablePointer<sqlite3_vtab>.allocate(capacity: 1)
+  unsafe made.initialize(to: sqlite3_vtab())
+  unsafe table?.pointee = unsafe made
+  return SQLITE_OK
+}
+
+/// The one plan: a whole list, given by an equality on the hidden column.
+private func bestIndex(
+  table: UnsafeMutablePointer<sqlite3_vtab>?, info: UnsafeMutablePointer<sqlite3_index_info>?
+) -> Int32 {
+  guard let info = unsafe info else { return SQLITE_MISUSE }
+  for index in unsafe 0..<Int(info.pointee.nConstraint) {
+    let constraint = unsafe info.pointee.aConstraint[index]
+    guard constraint.iColumn == 1, Int32(constraint.op) == SQLITE_INDEX_CONSTRAINT_EQ else {
+      continue
+    }
+    guard constraint.usable != 0 else { return SQLITE_CONSTRAINT }
+    unsafe info.pointee.aConstraintUsage[index].argvIndex = 1
+    unsafe info.pointee.aConstraintUsage[index].omit = 1
+    unsafe info.pointee.idxNum = 1
+    unsafe info.pointee.estimatedCost = 10
+    unsafe info.pointee.estimatedRows = 100
+    return SQLITE_OK
+  }
+  unsafe info.pointee.estimatedCost = 1_000_000
+  return SQLITE_OK
+}
+
+private func open(
+  table: UnsafeMutablePointer<sqlite3_vtab>?,
+  cursor: UnsafeMutablePointer<UnsafeMutablePointer<sqlite3_vtab_cursor>?>?
+) -> Int32 {
+  let made = UnsafeMutablePointer<ListModule.Cursor>.allocate(capacity: 1)
+  unsafe made.initialize(to: ListModule.Cursor())
+  unsafe cursor?.pointee = unsafe UnsafeMutableRawPointer(made)
+    .assumingMemoryBound(to: sqlite3_vtab_cursor.self)
+  return SQLITE_OK
+}
+
+private func close(cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
+  guard let state = unsafe cursorState(cursor) else { return SQLITE_OK }
+  unsafe state.pointee.list?.release()
+  unsafe state.deallocate()
+  return SQLITE_OK
+}
+
+private func filter(
+  cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, index: Int32, name: UnsafePointer<CChar>?,
+  count: Int32, arguments: UnsafeMutablePointer<OpaquePointer?>?
+) -> Int32 {
+  guard let state = unsafe cursorState(cursor) else { return SQLITE_MISUSE }
+  unsafe state.pointee.list?.release()
+  unsafe state.pointee.list = nil
+  unsafe state.pointee.position = 0
+  // Without the pointer of the right type the list is empty.
+  guard index == 1, count == 1, let arguments = unsafe arguments,
+    let pointer = unsafe sqlite3_value_pointer(arguments[0], ListModule.pointerType)
+  else { return SQLITE_OK }
+  unsafe state.pointee.list = Unmanaged<ListModule.List>.fromOpaque(pointer).retain()
+  return SQLITE_OK
+}
+
+private func isAtEnd(cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> Int32 {
+  guard let state = unsafe cursorState(cursor), let list = unsafe state.pointee.list else {
+    return 1
+  }
+  return unsafe state.pointee.position < list.takeUnretainedValue().values.count ? 0 : 1
+}
+
+private func column(
+  cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, context: OpaquePointer?, column: Int32
+) -> Int32 {
+  guard column == 0, let state = unsafe cursorState(cursor), let list = unsafe state.pointee.list
+  else { return SQLITE_OK }
+  unsafe setResult(
+    list.takeUnretainedValue().values[state.pointee.position], of: context)
+  return SQLITE_OK
+}
+
+/// Hands a value to SQLite as the result of a function (`sqlite3_result_…`).
+func setResult(_ value: Value, of context: OpaquePointer?) {
+  switch value {
+  case .null: unsafe sqlite3_result_null(context)
+  case .integer(let integer): unsafe sqlite3_result_int64(context, integer)
+  case .real(let real): unsafe sqlite3_result_double(context, real)
+  case .text(var text):
+    text.withUTF8 { bytes in
+      unsafe csqlite_result_text(
+        context, bytes.baseAddress.map { unsafe UnsafeRawPointer($0) } ?? emptyBytes,
+        UInt64(bytes.count))
+    }
+  case .blob(let bytes):
+    unsafe bytes.withUnsafeBytes { buffer in
+      unsafe csqlite_result_blob(context, buffer.baseAddress ?? emptyBytes, UInt64(buffer.count))
+    }
+  }
+}
+
+/// Where empty texts and blobs begin: a null pointer would mean NULL.
+var emptyBytes: UnsafeRawPointer { unsafe UnsafeRawPointer(StaticString("").utf8Start) }

@@ -1,0 +1,197 @@
+/// Just enough of SQLite's lexer to leave literals, comments and quoted names alone.
+struct SQLScanner {
+  private let bytes: [UInt8]
+  private var position = 0
+
+  init(_ sql: String) {
+    bytes = Array(sql.utf8)
+  }
+
+  enum Token: Equatable {
+    /// An unquoted word: keyword or name.
+    case word
+    /// `?` without a number.
+    case parameter
+    /// `i?`: a place for an identifier.
+    case identifierParameter
+    /// Anything else that is not blank: punctuation, literals, quoted names, `?1`, `:name`.
+    case other
+  }
+
+  /// The next token and where it stands, or nil at the end.
+  mutating func next() -> (token: Token, range: Range<Int>)? {
+    skipBlanks()
+    guard position < bytes.count else { return nil }
+    let start = position
+    let token = scan(bytes[position])
+    return (token, start..<position)
+  }
+
+  private mutating func scan(_ byte: UInt8) -> Token {
+    switch byte {
+    case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
+      skipQuoted(byte)
+    case UInt8(ascii: "["):
+      while position < bytes.count, bytes[position] != UInt8(ascii: "]") { position += 1 }
+      position = min(position + 1, bytes.count)
+    case UInt8(ascii: "?"):
+      position += 1
+      let digits = position
+      while position < bytes.count, isDigit(bytes[position]) { position += 1 }
+      return digits == position ? .parameter : .other
+    case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
+      position += 1
+      while position < bytes.count, isWord(bytes[position]) { position += 1 }
+    default:
+      guard isWord(byte) else {
+        position += 1
+        return .other
+      }
+      return scanWord()
+    }
+    return .other
+  }
+
+  private mutating func scanWord() -> Token {
+    let start = position
+    while position < bytes.count, isWord(bytes[position]) { position += 1 }
+    guard position - start == 1, bytes[start] == UInt8(ascii: "i"), position < bytes.count,
+      bytes[position] == UInt8(ascii: "?"),
+      position + 1 == bytes.count || !isDigit(bytes[position + 1])
+    else { return .word }
+    position += 1
+    return .identifierParameter
+  }
+
+  /// A doubled quote is read as two texts side by side, which comes to the same.
+  private mutating func skipQuoted(_ quote: UInt8) {
+    position += 1
+    while position < bytes.count, bytes[position] != quote { position += 1 }
+    position = min(position + 1, bytes.count)
+  }
+
+  private mutating func skipBlanks() {
+    while position < bytes.count {
+      switch bytes[position] {
+      case 9, 10, 11, 12, 13, 32: position += 1
+      case UInt8(ascii: "-") where peek() == UInt8(ascii: "-"):
+        while position < bytes.count, bytes[position] != 10 { position += 1 }
+      case UInt8(ascii: "/") where peek() == UInt8(ascii: "*"):
+        position += 2
+        while position < bytes.count,
+          !(bytes[position] == UInt8(ascii: "*") && peek() == UInt8(ascii: "/"))
+        {
+          position += 1
+        }
+        position = min(position + 2, bytes.count)
+      default: return
+      }
+    }
+  }
+
+  private func peek() -> UInt8? {
+    position + 1 < bytes.count ? bytes[position + 1] : nil
+  }
+
+  private func isDigit(_ byte: UInt8) -> Bool { (48...57).contains(byte) }
+
+  /// SQLite counts every byte above ASCII as a letter.
+  private func isWord(_ byte: UInt8) -> Bool {
+    isDigit(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 95
+      || byte == 36 || byte >= 128
+  }
+
+  private func text(_ range: Range<Int>) -> String {
+    String(decoding: bytes[range], as: UTF8.self)
+  }
+}
+
+extension SQLScanner {
+  /// Says whether the first word begins or ends a transaction or a savepoint.
+  static func controlsTransaction(_ sql: String) -> Bool {
+    var scanner = SQLScanner(sql)
+    while let (token, range) = scanner.next() {
+      if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
+      guard token == .word else { return false }
+      switch asciiLowercased(scanner.text(range)) {
+      case "begin", "commit", "end", "rollback", "savepoint", "release": return true
+      default: return false
+      }
+    }
+    return false
+  }
+
+  /// Puts quoted identifiers in the places of `i?`, and returns the values for the other `?`.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if an identifier is missing, or
+  ///   ``ResultCode/mismatch`` if it is not text.
+  static func substituteIdentifiers(
+    in sql: String, arguments: [(any Bindable)?]
+  ) throws(SQLiteError) -> (sql: String, arguments: [(any Bindable)?]) {
+    var scanner = SQLScanner(sql)
+    var result: [UInt8] = []
+    var copied = 0
+    var used = 0
+    var remaining: [(any Bindable)?] = []
+    while let (token, range) = scanner.next() {
+      guard token == .parameter || token == .identifierParameter else { continue }
+      guard used < arguments.count else {
+        throw SQLiteError(.range, "more parameters than the \(used) arguments", sql: sql)
+      }
+      defer { used += 1 }
+      guard token == .identifierParameter else {
+        remaining.append(arguments[used])
+        continue
+      }
+      guard case .text(let name)? = try arguments[used]?.databaseValue else {
+        throw SQLiteError(
+          .mismatch, "argument \(used + 1) names an identifier, so it must be text", sql: sql)
+      }
+      result += scanner.bytes[copied..<range.lowerBound]
+      result += try quotedIdentifier(name).utf8
+      copied = range.upperBound
+    }
+    guard copied > 0 else { return (sql, arguments) }
+    result += scanner.bytes[copied...]
+    remaining += arguments[used...]
+    return (String(decoding: result, as: UTF8.self), remaining)
+  }
+}
+
+/// `name` in double quotes, with those in it doubled.
+///
+/// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if `name` is empty or holds a NUL, which
+///   would end the SQL there.
+package func quotedIdentifier(_ name: String) throws(SQLiteError) -> String {
+  guard !name.isEmpty, !name.utf8.contains(0) else {
+    throw SQLiteError(.misuse, "an identifier is empty or contains a NUL character")
+  }
+  // By bytes: a quote followed by a combining mark is one Character, but still ends the name.
+  var quoted: [UInt8] = [UInt8(ascii: "\"")]
+  for byte in name.utf8 {
+    if byte == UInt8(ascii: "\"") { quoted.append(byte) }
+    quoted.append(byte)
+  }
+  quoted.append(UInt8(ascii: "\""))
+  return String(decoding: quoted, as: UTF8.self)
+}
+
+extension SQLScanner {
+  /// Says whether only blanks, comments and semicolons follow `offset`.
+  static func isBlank(_ sql: String, from offset: Int) -> Bool {
+    guard offset < sql.utf8.count else { return true }
+    var scanner = SQLScanner(sql)
+    scanner.position = offset
+    while let (_, range) = scanner.next() {
+      guard range.count == 1, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") else {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Says whether the word `magicdata_list` occurs.
+  static func mentionsList(_ sql: String) -> Bool {
+    sql.contains("magicdata_list")
+  }
+}

@@ -1,0 +1,215 @@
+import CSQLite
+
+/// A prepared statement, checked out of its connection's cache for one user.
+///
+///     var insert = try connection.statement("INSERT INTO note (text) VALUES (?1)")
+///     for text in texts { try insert.run(text) }
+///
+/// The statement returns to the cache, reset and unbound, when its scope ends. Two statements with
+/// the same SQL are two statements. Parameters are numbered from 1 and columns from 0, as in C.
+///
+/// A statement must not be kept beyond the access that its connection came from: used later, it
+/// throws.
+@safe public struct Statement: ~Copyable {
+  let handle: StatementHandle
+  let connection: Connection
+  private var pointer: OpaquePointer? { unsafe handle.pointer }
+
+  init(_ handle: StatementHandle, of connection: Connection) {
+    self.handle = handle
+    self.connection = connection
+  }
+
+  deinit {
+    connection.takeBack(handle)
+  }
+
+  /// The SQL as it was given.
+  public var sql: String { handle.sql }
+
+  /// Says whether the statement writes nothing (`sqlite3_stmt_readonly`).
+  public var isReadOnly: Bool { handle.isReadOnly }
+
+  /// The SQL with the bound values in it, for a log (`sqlite3_expanded_sql`).
+  ///
+  /// Values may be private: this is the one place that shows them.
+  public var expandedSQL: String {
+    guard let expanded = unsafe sqlite3_expanded_sql(pointer) else { return sql }
+    defer { unsafe sqlite3_free(expanded) }
+    return unsafe String(cString: expanded)
+  }
+
+  /// Runs to the next row (`sqlite3_step`).
+  ///
+  /// - Returns: True if the statement stands on a row, false at the end.
+  /// - Throws: ``SQLiteError``, also if the access has a deadline that has passed, if its task was
+  ///   cancelled, or if SQLite has rolled back the transaction around it.
+  public mutating func step() throws(SQLiteError) -> Bool {
+    if !handle.isRunning { try begin() }
+    let code = unsafe sqlite3_step(pointer)
+    if code == SQLITE_ROW { return true }
+    if code == SQLITE_DONE {
+      // The next step would begin anew.
+      handle.reset()
+      return false
+    }
+    throw fail(code)
+  }
+
+  /// Ends the run, so that values may be bound for the next one (`sqlite3_reset`).
+  public mutating func reset() {
+    handle.reset()
+  }
+
+  private func begin() throws(SQLiteError) {
+    try connection.checkMayRun(handle)
+    handle.isRunning = true
+  }
+
+  private func fail(_ code: Int32) -> SQLiteError {
+    let error = connection.failure(code, sql: handle.sql)
+    handle.reset()
+    return error
+  }
+}
+
+@available(*, unavailable)
+extension Statement: Sendable {}
+
+extension Statement {
+  /// The number of columns in a row, 0 for a statement that returns none (`sqlite3_column_count`).
+  public var columnCount: Int { handle.columnCount }
+
+  /// The names of the columns, known for sure after the first ``step()``.
+  public var columnNames: [String] { handle.columnNames.names }
+
+  /// The highest number of a parameter (`sqlite3_bind_parameter_count`).
+  public var parameterCount: Int { handle.parameterCount }
+
+  /// SQLite's integer for a column, which converts what is not one (`sqlite3_column_int64`).
+  ///
+  /// Zero for NULL and for a column that does not exist. Use ``value(at:)`` or
+  /// ``get(_:as:)`` to know what is stored.
+  public func integer(at column: Int) -> Int64 {
+    unsafe sqlite3_column_int64(pointer, Int32(truncatingIfNeeded: column))
+  }
+
+  /// SQLite's real for a column, which converts what is not one (`sqlite3_column_double`).
+  ///
+  /// Zero for NULL and for a column that does not exist.
+  public func real(at column: Int) -> Double {
+    unsafe sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column))
+  }
+
+  /// SQLite's text for a column, which converts numbers (`sqlite3_column_text`).
+  ///
+  /// Empty for NULL and for a column that does not exist. Embedded NULs survive.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text is not valid UTF-8.
+  public func text(at column: Int) throws(SQLiteError) -> String {
+    let index = Int32(truncatingIfNeeded: column)
+    // First the text, then its size: asking for the text may convert the value.
+    guard let start = unsafe sqlite3_column_text(pointer, index) else {
+      guard unsafe sqlite3_column_type(pointer, index) == SQLITE_NULL else {
+        throw SQLiteError(.outOfMemory, sql: sql)
+      }
+      return ""
+    }
+    let count = unsafe Int(sqlite3_column_bytes(pointer, index))
+    guard let text = unsafe SQLiteCore.text(copying: start, count: count) else {
+      throw SQLiteError(.mismatch, "column \(name(of: column)) holds invalid UTF-8", sql: sql)
+    }
+    return text
+  }
+
+  /// SQLite's bytes for a column: a blob, or the bytes of a text (`sqlite3_column_blob`).
+  ///
+  /// Empty for NULL and for a column that does not exist.
+  public func blob(at column: Int) -> [UInt8] {
+    let index = Int32(truncatingIfNeeded: column)
+    let start = unsafe sqlite3_column_blob(pointer, index)
+    return unsafe bytes(copying: start, count: Int(sqlite3_column_bytes(pointer, index)))
+  }
+
+  /// Lends the bytes of a column without a copy (`sqlite3_column_blob`).
+  ///
+  /// - Parameters:
+  ///   - column: The column's index, from 0.
+  ///   - body: Reads the bytes; they are gone when it returns.
+  public func withBytes<Result>(
+    at column: Int, _ body: (RawSpan) throws -> Result
+  ) rethrows -> Result {
+    let index = Int32(truncatingIfNeeded: column)
+    let start = unsafe sqlite3_column_blob(pointer, index)
+    let count = unsafe Int(sqlite3_column_bytes(pointer, index))
+    let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
+    return try unsafe body(buffer.bytes)
+  }
+
+  /// Says whether a column holds NULL; true for a column that does not exist.
+  public func isNull(at column: Int) -> Bool {
+    unsafe sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) == SQLITE_NULL
+  }
+
+  /// What a column stores, as it is stored; NULL for a column that does not exist.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
+  public func value(at column: Int) throws(SQLiteError) -> Value {
+    switch unsafe sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) {
+    case SQLITE_INTEGER: .integer(integer(at: column))
+    case SQLITE_FLOAT: .real(real(at: column))
+    case SQLITE_TEXT: .text(try text(at: column))
+    case SQLITE_BLOB: .blob(blob(at: column))
+    default: .null
+    }
+  }
+
+  /// Reads a column as a Swift type, exactly or not at all.
+  ///
+  /// - Parameters:
+  ///   - column: The column's index, from 0.
+  ///   - type: What to read.
+  /// - Throws: ``SQLiteError`` that names the column, what was expected and what was found.
+  public func get<Result: ColumnValue>(
+    _ column: Int, as type: Result.Type = Result.self
+  ) throws(SQLiteError) -> Result {
+    do {
+      return try Result.read(from: self, at: column)
+    } catch {
+      guard error.sql == nil else { throw error }
+      throw SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
+    }
+  }
+
+  func exactInteger(at column: Int, as type: Any.Type) throws(SQLiteError) -> Int64 {
+    let index = Int32(truncatingIfNeeded: column)
+    guard unsafe sqlite3_column_type(pointer, index) == SQLITE_INTEGER else {
+      throw try mismatch(at: column, expected: type)
+    }
+    return unsafe sqlite3_column_int64(pointer, index)
+  }
+
+  func exactReal(at column: Int) -> Double? {
+    let index = Int32(truncatingIfNeeded: column)
+    guard unsafe sqlite3_column_type(pointer, index) == SQLITE_FLOAT else { return nil }
+    return unsafe sqlite3_column_double(pointer, index)
+  }
+
+  func exactText(at column: Int) throws(SQLiteError) -> String {
+    let index = Int32(truncatingIfNeeded: column)
+    guard unsafe sqlite3_column_type(pointer, index) == SQLITE_TEXT else {
+      throw try mismatch(at: column, expected: String.self)
+    }
+    return try text(at: column)
+  }
+
+  private func mismatch(at column: Int, expected: Any.Type) throws(SQLiteError) -> SQLiteError {
+    let error = try value(at: column).mismatch(expected: expected)
+    return SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
+  }
+
+  private func name(of column: Int) -> String {
+    let names = columnNames
+    return names.indices.contains(column) ? "“\(names[column])” (\(column))" : "\(column)"
+  }
+}

@@ -1,0 +1,53 @@
+/// The prepared statements of one connection, by their SQL; the least recently used go first.
+///
+/// A handle stays in the cache while it is used, marked as checked out, so that two users of one
+/// text never share it: the second one gets a statement of its own that is not cached.
+final class StatementCache {
+  /// The most statements that are kept.
+  let capacity: Int
+  private var handles: [String: StatementHandle] = [:]
+  private var clock: UInt64 = 0
+
+  init(capacity: Int) {
+    self.capacity = max(0, capacity)
+  }
+
+  var count: Int { handles.count }
+
+  /// Finds an idle handle for `sql` and checks it out.
+  func checkOut(_ sql: String) -> StatementHandle? {
+    guard let handle = handles[sql], !handle.isCheckedOut else { return nil }
+    clock += 1
+    handle.lastUse = clock
+    handle.isCheckedOut = true
+    return handle
+  }
+
+  /// Takes in a new handle that is in use, unless its text is there, and drops the idle handle that
+  /// was used longest ago if there are too many.
+  ///
+  /// - Returns: Whether the handle is in the cache now.
+  /// - Complexity: O(*n*) in the number of statements if one is dropped.
+  func insert(_ handle: StatementHandle) -> Bool {
+    guard capacity > 0, handles[handle.sql] == nil else { return false }
+    clock += 1
+    handle.lastUse = clock
+    handles[handle.sql] = handle
+    guard handles.count > capacity else { return true }
+    let idle = handles.values.filter { !$0.isCheckedOut }
+    if let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) { handles[oldest.sql] = nil }
+    return true
+  }
+
+  /// Forgets the statements that are in use, and returns them.
+  func removeCheckedOut() -> [StatementHandle] {
+    let used = handles.values.filter(\.isCheckedOut)
+    for handle in used { handles[handle.sql] = nil }
+    return used
+  }
+
+  /// Forgets all statements; those in use are finalized when their users end.
+  func removeAll() {
+    handles.removeAll()
+  }
+}
