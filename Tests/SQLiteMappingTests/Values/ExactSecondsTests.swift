@@ -27,4 +27,13 @@ import Testing
       if nearest != Double("-\(whole - 1).\(digits)") { Issue.record("-\(whole) \(numerator)") }
     }
   }
+  @Test(arguments: [(1, 0), (2, 1), (3, 2), (5, 2), (7, 4)] as [(UInt64, Double)])
+  func `halfway between two doubles the even one is nearest`(halves: UInt64, units: Double) {
+    let half: UInt64 = 3_814_697_265_625  // 2^-18, of 10^18
+    let denominator: UInt64 = 1_000_000_000_000_000_000
+    let up = ExactSeconds.nearest(1 << 35, half * halves, over: denominator)
+    #expect(up == 0x1p35 + units * 0x1p-17)
+    let down = ExactSeconds.nearest(-(1 << 35) - 1, denominator - half * halves, over: denominator)
+    #expect(down == -0x1p35 - units * 0x1p-17)
+  }
 }
