@@ -13,7 +13,9 @@ let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "MagicData", path: ".."),
+    // A package's identity is the name of its folder. This link to `..` gives it one that stays,
+    // whatever the clone's folder is called, even Benchmarks.
+    .package(path: "MagicData"),
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
