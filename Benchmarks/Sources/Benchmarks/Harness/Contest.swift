@@ -14,50 +14,58 @@ struct Contest {
     self.progress = progress
   }
 
-  /// Runs every engine `runs` times, after one run that only warms up and checks.
+  /// Runs every engine `runs` times for its time, after a run that warms up and one that watches
+  /// its memory.
   ///
-  /// - Throws: ``Failure`` if an engine's result differs from C's.
+  /// - Throws: ``Failure`` if the result of any run differs from C's first one.
   func run() throws -> [Measurement] {
     defer { progress.clear() }
     guard let baseline = engines.first else { return [] }
     progress.show("\(entry.name): checking")
-    let expected = try take(baseline.turn).checksum
+    var first = Trial(on: fixture)
+    try fixture.removeFresh()
+    let expected = try baseline.turn(&first)
     for contender in engines.dropFirst() {
-      _ = try time(contender, expecting: expected)
+      _ = try take(contender, expecting: expected)
     }
+    let peaks = try engines.map {
+      try take($0, expecting: expected, watchingMemory: true).peakBytes
+    }
+    let times = try alternate(expecting: expected)
+    let operations = entry.operations(on: fixture)
+    return engines.indices.map { index in
+      Measurement(
+        case: entry.name, engine: engines[index].engine, operations: operations,
+        times: times[index], baseline: times[0], peakBytes: peaks[index])
+    }
+  }
+
+  /// Returns the nanoseconds of each engine's runs. Each round starts with another engine.
+  private func alternate(expecting expected: Checksum) throws -> [[Double]] {
     var times: [[Double]] = engines.map { _ in [] }
     for run in 0..<runs {
       progress.show("\(entry.name): run \(run + 1) of \(runs)")
       for offset in engines.indices {
         let index = (run + offset) % engines.count
-        times[index].append(try time(engines[index], expecting: expected))
+        let trial = try take(engines[index], expecting: expected)
+        guard let elapsed = trial.elapsed else {
+          throw Failure("\(entry.name): \(engines[index].engine.rawValue) measured nothing")
+        }
+        times[index].append(elapsed / .nanoseconds(1))
       }
     }
-    let operations = entry.operations(on: fixture)
-    return zip(engines, times).map { contender, own in
-      Measurement(
-        case: entry.name, engine: contender.engine, operations: operations, times: own,
-        baseline: times[0])
-    }
+    return times
   }
 
-  private func time(
-    _ contender: (engine: Engine, turn: Turn), expecting expected: Checksum
-  ) throws -> Double {
-    let (checksum, elapsed) = try take(contender.turn)
-    guard checksum == expected else {
+  private func take(
+    _ contender: (engine: Engine, turn: Turn), expecting expected: Checksum,
+    watchingMemory: Bool = false
+  ) throws -> Trial {
+    try fixture.removeFresh()
+    var trial = Trial(on: fixture, watchingMemory: watchingMemory)
+    guard try contender.turn(&trial) == expected else {
       throw Failure("\(entry.name): \(contender.engine.rawValue) and C differ in their results")
     }
-    guard let elapsed else {
-      throw Failure("\(entry.name): \(contender.engine.rawValue) measured nothing")
-    }
-    return elapsed / .nanoseconds(1)
-  }
-
-  private func take(_ turn: Turn) throws -> (checksum: Checksum, elapsed: Duration?) {
-    try fixture.removeFresh()
-    var trial = Trial(on: fixture)
-    let checksum = try turn(&trial)
-    return (checksum, trial.elapsed)
+    return trial
   }
 }

@@ -10,11 +10,17 @@ struct Measurement {
   let ratioToC: Double
   /// The distance between the quartiles of the times, relative to their median.
   let spread: Double
+  /// How far resident memory rose, where the system tells.
+  let peakBytes: Int?
 
-  init(case: String, engine: Engine, operations: Int, times: [Double], baseline: [Double]) {
+  init(
+    case: String, engine: Engine, operations: Int, times: [Double], baseline: [Double],
+    peakBytes: Int?
+  ) {
     self.case = `case`
     self.engine = engine
     self.operations = operations
+    self.peakBytes = peakBytes
     let median = times.quantile(0.5)
     nanoseconds = median / Double(operations)
     ratioToC = zip(times, baseline).map { $0 / $1 }.quantile(0.5)
@@ -39,8 +45,8 @@ extension Measurement: Encodable {
     try container.encode(nanoseconds, forKey: .nanoseconds)
     try container.encode(ratioToC, forKey: .ratioToC)
     try container.encode(spread, forKey: .spread)
-    // Not measured yet; the keys stand so that readers of the file need not change.
-    try container.encodeNil(forKey: .peakBytes)
+    try container.encode(peakBytes, forKey: .peakBytes)
+    // Not counted yet; the key stands so that readers of the file need not change.
     try container.encodeNil(forKey: .allocations)
   }
 }

@@ -2,10 +2,10 @@ import Foundation
 
 /// The table of measurements, in fixed columns so that each line prints as soon as it is known.
 struct Table {
-  private let widths = [8, 16, 10, 12, 12, 8]
+  private let widths = [8, 16, 10, 12, 12, 8, 10]
 
   var heading: String {
-    let titles = line(["case", "engine", "rows", "ns/op", "ratio to C", "spread"])
+    let titles = line(["case", "engine", "rows", "ns/op", "ratio to C", "spread", "peak MiB"])
     return "\(titles)\n\(String(repeating: "-", count: titles.count))"
   }
 
@@ -14,6 +14,7 @@ struct Table {
       measurement.case, measurement.engine.rawValue, String(measurement.operations),
       fixed(measurement.nanoseconds, digits: 1), fixed(measurement.ratioToC, digits: 2),
       fixed(measurement.spread * 100, digits: 1) + "%",
+      measurement.peakBytes.map { fixed(Double($0) / 1_048_576, digits: 1) } ?? "-",
     ])
   }
 
@@ -22,6 +23,7 @@ struct Table {
 
     ns/op: median of \(runs) runs. ratio to C: median of the ratios of runs paired with C's.
     spread: distance between the quartiles of the times, relative to their median.
+    peak: how far resident memory rose in one more run, above that with the database in the cache.
     """
   }
 
