@@ -31,15 +31,15 @@ extension DateText {
     let day = try readDay(text, at: &reader)
     var seconds = day.daysSinceReference * 86_400
     guard reader < text.count else { return try DateRange.date(seconds: Double(seconds)) }
-    guard text[reader] == ascii(" ") || text[reader] == ascii("T") else {
+    guard text[reader] == UInt8(ascii: " ") || text[reader] == UInt8(ascii: "T") else {
       throw malformed("a space or T", at: reader)
     }
     reader += 1
     seconds += try readNumber(text, at: &reader, to: 23, "hour") * 3_600
-    try read(ascii(":"), text, at: &reader)
+    try read(UInt8(ascii: ":"), text, at: &reader)
     seconds += try readNumber(text, at: &reader, to: 59, "minute") * 60
     var fraction = 0..<0
-    if reader < text.count, text[reader] == ascii(":") {
+    if reader < text.count, text[reader] == UInt8(ascii: ":") {
       reader += 1
       seconds += try readNumber(text, at: &reader, to: 59, "second")
       fraction = try readFraction(text, at: &reader)
@@ -63,9 +63,9 @@ extension DateText {
   ) throws(SQLiteError) -> CalendarDay {
     let century = try readNumber(text, at: &offset, to: 99, "year")
     let year = try readNumber(text, at: &offset, to: 99, "year") + century * 100
-    try read(ascii("-"), text, at: &offset)
+    try read(UInt8(ascii: "-"), text, at: &offset)
     let month = try readNumber(text, at: &offset, from: 1, to: 12, "month")
-    try read(ascii("-"), text, at: &offset)
+    try read(UInt8(ascii: "-"), text, at: &offset)
     let day = try readNumber(text, at: &offset, from: 1, to: 31, "day")
     guard day <= CalendarDay.days(inMonth: month, of: year) else {
       throw SQLiteError(.mismatch, "not a date: month \(month) of \(year) has no day \(day)")
@@ -77,10 +77,10 @@ extension DateText {
   private static func readFraction(
     _ text: Span<UInt8>, at offset: inout Int
   ) throws(SQLiteError) -> Range<Int> {
-    guard offset < text.count, text[offset] == ascii(".") else { return 0..<0 }
+    guard offset < text.count, text[offset] == UInt8(ascii: ".") else { return 0..<0 }
     offset += 1
     let start = offset
-    while offset < text.count, text[offset] &- ascii("0") <= 9 { offset += 1 }
+    while offset < text.count, text[offset] &- UInt8(ascii: "0") <= 9 { offset += 1 }
     guard offset > start else { throw malformed("a digit", at: offset) }
     return start..<offset
   }
@@ -89,18 +89,18 @@ extension DateText {
   private static func readZone(
     _ text: Span<UInt8>, at offset: inout Int
   ) throws(SQLiteError) -> Int {
-    if text[offset] == ascii(" ") { offset += 1 }
+    if text[offset] == UInt8(ascii: " ") { offset += 1 }
     guard offset < text.count else { throw malformed("a zone", at: offset) }
     let sign = text[offset]
     offset += 1
-    if sign == ascii("Z") { return 0 }
-    guard sign == ascii("+") || sign == ascii("-") else {
+    if sign == UInt8(ascii: "Z") { return 0 }
+    guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else {
       throw malformed("a zone", at: offset - 1)
     }
     let hours = try readNumber(text, at: &offset, to: 14, "zone hour")
-    try read(ascii(":"), text, at: &offset)
+    try read(UInt8(ascii: ":"), text, at: &offset)
     let minutes = try readNumber(text, at: &offset, to: 59, "zone minute")
-    return (hours * 3_600 + minutes * 60) * (sign == ascii("-") ? -1 : 1)
+    return (hours * 3_600 + minutes * 60) * (sign == UInt8(ascii: "-") ? -1 : 1)
   }
 
   private static func read(
@@ -118,8 +118,8 @@ extension DateText {
     _ name: StaticString
   ) throws(SQLiteError) -> Int {
     guard offset + 2 <= text.count else { throw malformed("two digits of the \(name)", at: offset) }
-    let tens = text[offset] &- ascii("0")
-    let units = text[offset + 1] &- ascii("0")
+    let tens = text[offset] &- UInt8(ascii: "0")
+    let units = text[offset + 1] &- UInt8(ascii: "0")
     guard tens <= 9, units <= 9 else { throw malformed("two digits of the \(name)", at: offset) }
     offset += 2
     let number = Int(tens) * 10 + Int(units)

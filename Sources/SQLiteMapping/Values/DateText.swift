@@ -61,24 +61,24 @@ package enum DateText {
     let second = UInt32(truncatingIfNeeded: sinceStart % 86_400)
     append(pair: UInt32(truncatingIfNeeded: day.year / 100), to: &output)
     append(pair: UInt32(truncatingIfNeeded: day.year % 100), to: &output)
-    output.append(ascii("-"))
+    output.append(UInt8(ascii: "-"))
     append(pair: UInt32(truncatingIfNeeded: day.month), to: &output)
-    output.append(ascii("-"))
+    output.append(UInt8(ascii: "-"))
     append(pair: UInt32(truncatingIfNeeded: day.day), to: &output)
-    output.append(ascii(" "))
+    output.append(UInt8(ascii: " "))
     append(pair: second / 3_600, to: &output)
-    output.append(ascii(":"))
+    output.append(UInt8(ascii: ":"))
     append(pair: second / 60 % 60, to: &output)
-    output.append(ascii(":"))
+    output.append(UInt8(ascii: ":"))
     append(pair: second % 60, to: &output)
     if floor != seconds {
-      output.append(ascii("."))
+      output.append(UInt8(ascii: "."))
       ExactSeconds.appendFraction(of: seconds, to: &output)
     }
   }
 
   private static func append(pair number: UInt32, to output: inout OutputSpan<UInt8>) {
-    output.append(ascii("0") + UInt8(truncatingIfNeeded: number / 10))
-    output.append(ascii("0") + UInt8(truncatingIfNeeded: number % 10))
+    output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
+    output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
   }
 }

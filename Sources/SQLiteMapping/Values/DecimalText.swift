@@ -36,7 +36,9 @@ package enum DecimalText {
     if number.whole.utf8.count + number.fraction.utf8.count <= 18 {
       var significand: UInt64 = 0
       for digits in [number.whole, number.fraction] {
-        for digit in digits.utf8 { significand = significand * 10 + UInt64(digit - ascii("0")) }
+        for digit in digits.utf8 {
+          significand = significand * 10 + UInt64(digit - UInt8(ascii: "0"))
+        }
       }
       return Decimal(
         sign: number.isNegative ? .minus : .plus, exponent: -number.fraction.utf8.count,

@@ -59,13 +59,13 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
     let (high, low) = seconds.quotientAndRemainder(dividingBy: perSecond)
     return unsafe String(unsafeUninitializedCapacity: 41) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
-      if duration < .zero { output.append(ascii("-")) }
+      if duration < .zero { output.append(UInt8(ascii: "-")) }
       if high > 0 { append(UInt64(high), minimumDigits: 1, to: &output) }
       append(UInt64(low), minimumDigits: high > 0 ? 18 : 1, to: &output)
       if rest > 0 {
-        output.append(ascii("."))
+        output.append(UInt8(ascii: "."))
         append(UInt64(rest), minimumDigits: 18, to: &output)
-        while output.span[output.count - 1] == ascii("0") { output.removeLast(1) }
+        while output.span[output.count - 1] == UInt8(ascii: "0") { output.removeLast(1) }
       }
       return unsafe output.finalize(for: buffer)
     }
@@ -81,7 +81,7 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
       digits += 1
     }
     while place > 0 {
-      output.append(ascii("0") + UInt8(truncatingIfNeeded: number / place % 10))
+      output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / place % 10))
       place /= 10
     }
   }
@@ -98,9 +98,11 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
       throw SQLiteError(.range, "the stored number of seconds does not fit Duration exactly")
     }
     var magnitude: UInt128 = 0
-    for digit in number.whole.utf8 { magnitude = magnitude * 10 + UInt128(digit - ascii("0")) }
+    for digit in number.whole.utf8 {
+      magnitude = magnitude * 10 + UInt128(digit - UInt8(ascii: "0"))
+    }
     var rest: UInt128 = 0
-    for digit in number.fraction.utf8 { rest = rest * 10 + UInt128(digit - ascii("0")) }
+    for digit in number.fraction.utf8 { rest = rest * 10 + UInt128(digit - UInt8(ascii: "0")) }
     for _ in number.fraction.utf8.count..<18 { rest *= 10 }
     let (product, isTooBig) = magnitude.multipliedReportingOverflow(by: perSecond)
     let (sum, isOverflow) = product.addingReportingOverflow(rest)

@@ -23,11 +23,11 @@ package enum ExactSeconds {
       let isDownInReach = remainder < reach
       let isUpInReach = one - remainder < reach
       guard isDownInReach || isUpInReach else {
-        text.append(ascii("0") + digit)
+        text.append(UInt8(ascii: "0") + digit)
         continue
       }
       let isUp = isUpInReach && (!isDownInReach || remainder > one / 2)
-      text.append(ascii("0") + digit + (isUp ? 1 : 0))
+      text.append(UInt8(ascii: "0") + digit + (isUp ? 1 : 0))
       return
     }
   }
@@ -66,12 +66,12 @@ package enum ExactSeconds {
   /// Returns the double nearest to `whole` and the decimal digits after its point, ties to even.
   package static func nearest(_ whole: Int64, fraction digits: Span<UInt8>) -> Double? {
     var count = digits.count
-    while count > 0, digits[count - 1] == ascii("0") { count -= 1 }
+    while count > 0, digits[count - 1] == UInt8(ascii: "0") { count -= 1 }
     var numerator: UInt64 = 0
     var denominator: UInt64 = 1
     if count <= 19 {
       for index in 0..<count {
-        numerator = numerator * 10 + UInt64(digits[index] - ascii("0"))
+        numerator = numerator * 10 + UInt64(digits[index] - UInt8(ascii: "0"))
         denominator *= 10
       }
       if let exact = nearest(whole, numerator, over: denominator) { return exact }
@@ -90,12 +90,12 @@ package enum ExactSeconds {
       count = numbers.count > 1 ? numbers[1].utf8.count : 0
     }
     if parts.count > 1, let exponent = Int(parts[1]) { count -= exponent }
-    digits = Array(digits.drop { $0 == ascii("0") })
+    digits = Array(digits.drop { $0 == UInt8(ascii: "0") })
     let leading = count - digits.count
     // A negative second counts up from the one below: the ten's complement.
     for index in 0..<count {
-      let digit = index < leading ? ascii("0") : digits[index - leading]
-      let complement = index == count - 1 ? 10 + 2 * ascii("0") : 9 + 2 * ascii("0")
+      let digit = index < leading ? UInt8(ascii: "0") : digits[index - leading]
+      let complement = index == count - 1 ? 10 + 2 * UInt8(ascii: "0") : 9 + 2 * UInt8(ascii: "0")
       text.append(seconds < 0 ? complement - digit : digit)
     }
   }
@@ -105,14 +105,10 @@ package enum ExactSeconds {
     var text = whole < 0 ? "-\(-whole - 1)." : "\(whole)."
     for index in 0..<digits.count {
       let complement =
-        index == digits.count - 1 ? 10 + 2 * ascii("0") : 9 + 2 * ascii("0")
+        index == digits.count - 1 ? 10 + 2 * UInt8(ascii: "0") : 9 + 2 * UInt8(ascii: "0")
       let digit = whole < 0 ? complement - digits[index] : digits[index]
       text.unicodeScalars.append(Unicode.Scalar(digit))
     }
     return Double(text)
   }
 }
-
-/// The byte of an ASCII character.
-@inline(__always)
-func ascii(_ character: Unicode.Scalar) -> UInt8 { UInt8(truncatingIfNeeded: character.value) }

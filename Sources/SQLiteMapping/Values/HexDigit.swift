@@ -2,15 +2,15 @@
 package enum HexDigit {
   /// The digit of a value below 16.
   package static func uppercase(_ value: UInt8) -> UInt8 {
-    value < 10 ? ascii("0") + value : ascii("A") - 10 + value
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
   }
 
   /// The value of a digit of either case, nil for another byte.
   package static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
-    case ascii("0")...ascii("9"): digit - ascii("0")
-    case ascii("A")...ascii("F"): digit - ascii("A") + 10
-    case ascii("a")...ascii("f"): digit - ascii("a") + 10
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
     default: nil
     }
   }

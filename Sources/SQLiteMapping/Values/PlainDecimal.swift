@@ -13,9 +13,9 @@ package struct PlainDecimal: Equatable {
   ///
   /// - Throws: `SQLiteError` with `mismatch` for any other text.
   package init(_ text: String) throws(SQLiteError) {
-    let hasMinus = text.utf8.first == ascii("-")
+    let hasMinus = text.utf8.first == UInt8(ascii: "-")
     let unsigned = text[text.utf8.index(text.startIndex, offsetBy: hasMinus ? 1 : 0)...]
-    let point = unsigned.utf8.firstIndex(of: ascii("."))
+    let point = unsigned.utf8.firstIndex(of: UInt8(ascii: "."))
     let before = unsigned[..<(point ?? unsigned.endIndex)]
     let after = point.map { unsigned[unsigned.utf8.index(after: $0)...] }
     guard Self.isDigits(before), after.map(Self.isDigits) ?? true else {
@@ -23,7 +23,7 @@ package struct PlainDecimal: Equatable {
     }
     whole = before.drop { $0 == "0" }
     var fraction = after ?? ""
-    while fraction.utf8.last == ascii("0") { fraction.removeLast() }
+    while fraction.utf8.last == UInt8(ascii: "0") { fraction.removeLast() }
     self.fraction = fraction
     isNegative = hasMinus && !(whole.isEmpty && fraction.isEmpty)
   }
@@ -34,6 +34,6 @@ package struct PlainDecimal: Equatable {
   }
 
   private static func isDigits(_ text: Substring) -> Bool {
-    !text.isEmpty && text.utf8.allSatisfy { $0 &- ascii("0") <= 9 }
+    !text.isEmpty && text.utf8.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
   }
 }

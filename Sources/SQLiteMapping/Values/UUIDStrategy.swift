@@ -51,7 +51,7 @@ extension UUID {
     return unsafe String(unsafeUninitializedCapacity: 36) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       for index in 0..<16 {
-        if Self.isAfterHyphen(index) { output.append(ascii("-")) }
+        if Self.isAfterHyphen(index) { output.append(UInt8(ascii: "-")) }
         output.append(HexDigit.uppercase(bytes[index] >> 4))
         output.append(HexDigit.uppercase(bytes[index] & 15))
       }
@@ -66,7 +66,7 @@ extension UUID {
     var digits = text.utf8.makeIterator()
     for index in 0..<16 {
       if Self.isAfterHyphen(index) {
-        guard digits.next() == ascii("-") else { return nil }
+        guard digits.next() == UInt8(ascii: "-") else { return nil }
       }
       guard let high = digits.next().flatMap(HexDigit.value),
         let low = digits.next().flatMap(HexDigit.value)
