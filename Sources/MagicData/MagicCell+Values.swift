@@ -1,0 +1,102 @@
+import SQLiteAssets
+import SQLiteCore
+import SQLiteMapping
+
+extension MagicCell {
+  /// The form in which a value is held.
+  func form<Value: Codable>(of value: Value) -> CellContent.Form {
+    PlainForm.form(of: value) ?? .live(LiveValue(value))
+  }
+
+  /// The value, or nil if there is none.
+  func value<Value>(_ type: Value.Type) -> Value? {
+    switch form {
+    case .stored(let stored): PlainForm.value(type, from: stored) ?? asset(type, stored)
+    case .live(let live): live.value as? Value
+    case .unset: nil
+    case .reference, .links, .lazy: related(type)
+    }
+  }
+
+  /// Sets what the cell holds if it holds nothing yet, and returns what it holds.
+  func claim(_ make: () -> CellContent.Form?) -> CellContent.Form? {
+    if case .unset = form, let fresh = make() {
+      set(fresh)
+      return fresh
+    }
+    return form
+  }
+
+  /// The asset with a stored identifier.
+  private func asset<Value>(_ type: Value.Type, _ stored: SQLiteCore.Value) -> Value? {
+    guard let type = Value.self as? any AssetValue.Type, let storage = place?.storage,
+      let identity = storage.lastIdentity
+    else { return nil }
+    let id = try? AssetID(databaseValue: stored)
+    let asset = type.init(id.map { AssetHandle(store: identity.magic, id: $0) })
+    // A lazy one must be the same from now on, so that what is set through it is found.
+    if asset is any LazyValue { cache(LiveValue(asset)) }
+    return asset as? Value
+  }
+
+  /// An object, a collection of objects or a lazy value, from what the fetch left.
+  private func related<Value>(_ type: Value.Type) -> Value? {
+    guard let (storage, slot, context) = place else { return nil }
+    switch storage[slot] {
+    case .reference(let zIndex):
+      guard let type = Value.self as? any MagicObject.Type else { return nil }
+      return context?.object(type, zIndex: zIndex) as? Value
+    case .links:
+      guard let type = Value.self as? any LinkCollection.Type else { return nil }
+      return context?.collection(type, of: storage, slot: slot) as? Value
+    case .lazy:
+      guard let type = Value.self as? any LazyValue.Type,
+        let identity = storage.lastIdentity
+      else { return nil }
+      let source = LazySource(
+        store: identity.magic, plan: storage.plan, slot: slot, zIndex: identity.zIndex)
+      let lazy = type.init(source: source)
+      // The same value from now on, so that what is set through it is found by the next save.
+      cache(LiveValue(lazy))
+      return lazy as? Value
+    case .unset, .stored, .live: return nil
+    }
+  }
+}
+
+extension CellContent {
+  /// What a cell holds for a stored value: checked here, so that reading it later cannot fail.
+  static func of<Value: Codable>(
+    _ type: Value.Type, stored: SQLiteCore.Value
+  ) throws -> CellContent {
+    if PlainForm.value(type, from: stored) != nil { return CellContent(.stored(stored)) }
+    return CellContent(.live(LiveValue(try ValueCoding.value(type, from: stored))))
+  }
+}
+
+extension LiveValue {
+  /// The stored form of a value of the type.
+  func stored<Value: Codable>(as type: Value.Type) throws -> SQLiteCore.Value {
+    guard let value = value as? Value else {
+      throw SQLiteError(.mismatch, "a property holds a value of another type")
+    }
+    return try ValueCoding.stored(value)
+  }
+}
+
+extension PropertyRole {
+  /// The role of a property of the type.
+  static func of(_ type: Any.Type) -> PropertyRole {
+    if let type = type as? any LazyValue.Type {
+      var role = type.role
+      role.isLazy = true
+      return role
+    }
+    if let type = type as? any MagicObject.Type { return PropertyRole(.object(type)) }
+    if let type = type as? any LinkCollection.Type {
+      return PropertyRole(.links(type.arrangement, type.element))
+    }
+    if type is any AssetValue.Type { return PropertyRole(.asset) }
+    return PropertyRole(.column(ValueCoding.columnType(of: type)))
+  }
+}

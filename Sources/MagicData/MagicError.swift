@@ -1,0 +1,48 @@
+/// What can go wrong with objects, beyond what ``SQLiteError`` says of SQL.
+public enum MagicError: Error, Hashable, Sendable {
+  /// A property that is not optional has no value, so that its object cannot be saved.
+  case missingValue(type: String, property: String)
+  /// No object of the type has that primary value.
+  case notFound(type: String, primary: String)
+  /// The object is not in this store: it was never saved, or it was removed.
+  case notSaved(type: String)
+  /// The type has no primary value.
+  case missingPrimaryValue(type: String)
+  /// The type cannot be stored as it is declared.
+  case unsuitableType(type: String, reason: String)
+  /// Two types claim one table.
+  case conflictingTypes(table: String, types: [String])
+  /// What is stored does not fit the property.
+  case unreadableValue(type: String, property: String, zIndex: Int64, reason: String)
+  /// A value cannot be stored.
+  case unstorableValue(type: String, property: String, reason: String)
+  /// The object that a relation leads to is gone.
+  case missingTarget(type: String, zIndex: Int64)
+  /// A value that is fetched on demand does not know its store, since its object was never saved.
+  case detachedValue(type: String)
+  /// An index beyond what a collection holds.
+  case outOfRange(count: Int)
+}
+
+extension MagicError: CustomStringConvertible {
+  /// What is wrong, in English, without the content of any value.
+  public var description: String {
+    switch self {
+    case .missingValue(let type, let property): "\(type).\(property) has no value"
+    case .notFound(let type, let primary): "there is no \(type) with the primary value \(primary)"
+    case .notSaved(let type): "this \(type) is not in the store"
+    case .missingPrimaryValue(let type): "\(type) has no @PrimaryMagicValue"
+    case .unsuitableType(let type, let reason): "\(type) cannot be stored: \(reason)"
+    case .conflictingTypes(let table, let types):
+      "the table “\(table)” is claimed by \(types.joined(separator: " and ")); "
+        + "declare another tableName"
+    case .unreadableValue(let type, let property, let zIndex, let reason):
+      "\(type).\(property) of the object \(zIndex) cannot be read: \(reason)"
+    case .unstorableValue(let type, let property, let reason):
+      "\(type).\(property) cannot be stored: \(reason)"
+    case .missingTarget(let type, let zIndex): "the \(type) \(zIndex) is gone"
+    case .detachedValue(let type): "a lazy \(type) belongs to no saved object, and has no value"
+    case .outOfRange(let count): "the range goes beyond the \(count) elements"
+    }
+  }
+}

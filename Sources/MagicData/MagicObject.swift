@@ -1,0 +1,28 @@
+/// A type whose values are objects in a ``MagicData`` store: a table, seen from Swift.
+///
+///     struct Person: MagicObject {
+///       @PrimaryMagicValue var id: String
+///       @MagicValue var name: String
+///       @OptionMagicValue var age: Int?
+///
+///       init() {}
+///       init(name: String) { self.name = name }
+///     }
+///
+/// Structs and final classes may be objects. Copies of one object share its values: a change in one
+/// is seen in all. Two fetches give two objects.
+///
+/// The conformance to `Codable` is synthesized, and is how the store finds the properties. Properties
+/// without a wrapper are left alone; they must be `Codable`, or be missing in `CodingKeys`.
+public protocol MagicObject: Codable, SendableMetatype {
+  /// Makes an object without values.
+  init()
+
+  /// The name of the type's table; the unqualified name of the type unless declared.
+  static var tableName: String { get }
+}
+
+extension MagicObject {
+  /// The unqualified name of the type.
+  public static var tableName: String { "\(Self.self)" }
+}

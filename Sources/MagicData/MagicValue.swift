@@ -1,0 +1,84 @@
+public import SQLiteCore
+
+/// A property of a ``MagicObject`` that has a value.
+///
+///     @MagicValue var name: String
+///
+/// Any `Codable` type will do; what SQLite cannot store as it is becomes JSON text. An object, or a
+/// collection of objects, becomes a relation.
+///
+/// The value may be set later, and must be set before the object is saved. Reading it before stops
+/// the program with a message. `$name` stands for the column in a ``Filter``.
+@propertyWrapper
+public struct MagicValue<Value: Codable>: MagicProperty {
+  /// Where the value lives. Opaque.
+  public let cell: MagicCell
+
+  /// Makes a property without a value.
+  ///
+  /// - Parameters:
+  ///   - type: Given by the compiler, for messages.
+  ///   - line: Given by the compiler, for messages.
+  public init(type: StaticString = #function, line: UInt32 = #line) {
+    cell = MagicCell(type: type, line: line)
+  }
+
+  /// Makes a property with a value.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: The value.
+  ///   - type: Given by the compiler, for messages.
+  ///   - line: Given by the compiler, for messages.
+  public init(
+    wrappedValue: Value, type: StaticString = #function, line: UInt32 = #line
+  ) {
+    cell = MagicCell(type: type, line: line)
+    cell.set(cell.form(of: wrappedValue))
+  }
+
+  /// The value.
+  public var wrappedValue: Value {
+    get {
+      guard let value = cell.value(Value.self) else {
+        // Programmer error: the property was read before it was set.
+        fatalError(cell.missing(Value.self))
+      }
+      return value
+    }
+    nonmutating set { cell.set(cell.form(of: newValue)) }
+  }
+
+  /// The property itself, for a ``Filter``.
+  public var projectedValue: MagicValue<Value> { self }
+}
+
+extension MagicValue: Sendable where Value: Sendable {}
+
+extension MagicValue {
+  /// What the property is to its table.
+  public static var role: PropertyRole { .of(Value.self) }
+
+  /// Makes what a cell holds from what a column stores.
+  public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
+    try .of(Value.self, stored: stored)
+  }
+
+  /// Makes what a column stores from a value that is not held in that form.
+  public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
+    try live.stored(as: Value.self)
+  }
+
+  /// Reads the value of an object's property from outside the store, such as JSON.
+  public init(from decoder: any Decoder) throws {
+    self.init(wrappedValue: try Value(from: decoder), type: "\(Value.self)", line: 0)
+  }
+
+  /// Writes the value for use outside the store; an object is written as its key.
+  public func encode(to encoder: any Encoder) throws {
+    if try PropertyCollector.take(self, encoder) { return }
+    guard let value = cell.value(Value.self) else {
+      throw MagicError.missingValue(type: "\(Value.self)", property: encoder.property)
+    }
+    try value.encode(to: encoder)
+  }
+}

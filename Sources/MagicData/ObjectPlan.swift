@@ -1,0 +1,129 @@
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+
+/// What the store knows of a type of objects: its table and its properties.
+package final class ObjectPlan: Sendable {
+  /// A property as it is stored.
+  package struct Property: Sendable {
+    package let name: String
+    package let role: PropertyRole
+    package let type: any MagicProperty.Type
+
+    /// Says whether the property has a column in the object's own table.
+    var hasColumn: Bool {
+      switch role.kind {
+      case .column, .object, .asset: true
+      case .links, .reverse: false
+      }
+    }
+  }
+
+  /// The name that the table hides its key under, unless an Int primary value is the key.
+  static let hiddenKey = "z_index"
+
+  package let type: any MagicObject.Type
+  package let table: String
+  package let properties: [Property]
+  /// The primary property.
+  package let primary: Int?
+  /// The column that is the table's rowid.
+  package let key: String
+  /// The properties with columns besides the key, in order.
+  package let columns: [Int]
+  /// The properties with links.
+  package let links: [Int]
+
+  package var typeName: String { "\(type)" }
+
+  /// The name with its module, by which a type claims its table.
+  var qualifiedName: String { String(reflecting: type) }
+
+  /// Says whether a fetch leaves something to look up later.
+  var needsContext: Bool {
+    properties.contains { property in
+      if case .column = property.role.kind { false } else { true }
+    }
+  }
+
+  /// Learns a type from one of its objects.
+  init<Object: MagicObject>(_ type: Object.Type) throws {
+    let entries = try PropertyCollector.entries(of: Object())
+    let properties = entries.map { Property(name: $0.name, role: $0.type.role, type: $0.type) }
+    self.type = type
+    table = type.tableName
+    self.properties = properties
+    try ObjectPlan.check(type, properties)
+    primary = properties.firstIndex { $0.role.isPrimary }
+    let counting = properties.firstIndex { $0.role.countsUp }
+    key = counting.map { properties[$0].name } ?? ObjectPlan.hiddenKey
+    columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
+    links = properties.indices.filter { index in
+      if case .links = properties[index].role.kind { true } else { false }
+    }
+  }
+
+  private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {
+    func refuse(_ reason: String) -> MagicError { .unsuitableType(type: "\(type)", reason: reason) }
+    guard !properties.isEmpty else { throw refuse("it has no property with a wrapper") }
+    guard properties.filter(\.role.isPrimary).count <= 1 else {
+      throw refuse("it has more than one @PrimaryMagicValue")
+    }
+    var names: Set<String> = [hiddenKey]
+    for property in properties {
+      guard names.insert(asciiLowercased(property.name)).inserted else {
+        throw refuse("the name “\(property.name)” is taken, for SQLite by a name in any case")
+      }
+    }
+    let table = type.tableName
+    guard !table.isEmpty, !asciiLowercased(table).hasPrefix("sqlite_"),
+      !asciiLowercased(table).hasPrefix("magicdata_")
+    else { throw refuse("the table name “\(table)” is reserved") }
+  }
+}
+
+extension ObjectPlan {
+  /// The link table of a property.
+  func linkTable(
+    _ slot: Int, _ plans: (any MagicObject.Type) throws -> ObjectPlan
+  ) throws -> LinkTable? {
+    guard case .links(let arrangement, let element) = properties[slot].role.kind else { return nil }
+    let target = try plans(element)
+    let form: LinkTable.Arrangement =
+      switch arrangement {
+      case .list: .list
+      case .set: .set
+      case .dictionary: .dictionary
+      }
+    return LinkTable(
+      "\(table)_\(properties[slot].name)", form,
+      from: .init(table: table, key: key), to: .init(table: target.table, key: target.key))
+  }
+
+  /// The table of the objects.
+  func definition(
+    _ plans: (any MagicObject.Type) throws -> ObjectPlan
+  ) throws -> TableDefinition {
+    var indexes: [IndexDefinition] = []
+    let definitions = try columns.map { slot in
+      let property = properties[slot]
+      var column = ColumnDefinition(property.name, .text, isOptional: property.role.isOptional)
+      switch property.role.kind {
+      case .column(let type): column.type = type
+      case .asset: column.type = .text
+      case .object(let target):
+        let plan = try plans(target)
+        column.type = .integer
+        // A cycle of new objects begins with a reference that is not there yet.
+        column.isOptional = true
+        column.reference = .init(table: plan.table, column: plan.key, onDelete: .nullify)
+        indexes.append(IndexDefinition([property.name]))
+      case .links, .reverse: break
+      }
+      column.isUnique = property.role.isPrimary
+      return column
+    }
+    return TableDefinition(
+      table, key: .autoIncrement(key), columns: definitions, indexes: indexes)
+  }
+}

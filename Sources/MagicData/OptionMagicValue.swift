@@ -1,0 +1,89 @@
+public import SQLiteCore
+
+/// A property of a ``MagicObject`` that may have no value; nil unless set.
+///
+///     @OptionMagicValue var school: String?
+@propertyWrapper
+public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
+  /// The type of the property.
+  public typealias Value = Wrapped?
+
+  /// Where the value lives. Opaque.
+  public let cell: MagicCell
+
+  /// Makes a property that is nil.
+  ///
+  /// - Parameters:
+  ///   - type: Given by the compiler, for messages.
+  ///   - line: Given by the compiler, for messages.
+  public init(type: StaticString = #function, line: UInt32 = #line) {
+    cell = MagicCell(type: type, line: line)
+  }
+
+  /// Makes a property with a value.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: The value or nil.
+  ///   - type: Given by the compiler, for messages.
+  ///   - line: Given by the compiler, for messages.
+  public init(
+    wrappedValue: Wrapped?, type: StaticString = #function, line: UInt32 = #line
+  ) {
+    cell = MagicCell(type: type, line: line)
+    set(wrappedValue)
+  }
+
+  /// The value, or nil.
+  public var wrappedValue: Wrapped? {
+    get { cell.value(Wrapped.self) }
+    nonmutating set { set(newValue) }
+  }
+
+  /// The property itself, for a ``Filter``.
+  public var projectedValue: OptionMagicValue<Wrapped> { self }
+
+  private func set(_ value: Wrapped?) {
+    cell.set(value.map { cell.form(of: $0) } ?? .stored(.null))
+  }
+}
+
+extension OptionMagicValue: Sendable where Wrapped: Sendable {}
+
+extension OptionMagicValue {
+  /// What the property is to its table.
+  public static var role: PropertyRole {
+    var role = PropertyRole.of(Wrapped.self)
+    role.isOptional = true
+    return role
+  }
+
+  /// Makes what a cell holds from what a column stores.
+  public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
+    stored.isNull ? CellContent(.stored(.null)) : try .of(Wrapped.self, stored: stored)
+  }
+
+  /// Makes what a column stores from a value that is not held in that form.
+  public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
+    try live.stored(as: Wrapped.self)
+  }
+
+  /// Reads the value of an object's property from outside the store, such as JSON.
+  public init(from decoder: any Decoder) throws {
+    self.init(wrappedValue: try Wrapped?(from: decoder), type: "\(Wrapped.self)", line: 0)
+  }
+
+  /// Writes the value for use outside the store; an object is written as its key.
+  public func encode(to encoder: any Encoder) throws {
+    if try PropertyCollector.take(self, encoder) { return }
+    try wrappedValue.encode(to: encoder)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Reads a property that may be left out.
+  public func decode<Wrapped>(
+    _ type: OptionMagicValue<Wrapped>.Type, forKey key: Key
+  ) throws -> OptionMagicValue<Wrapped> {
+    try decodeIfPresent(type, forKey: key) ?? OptionMagicValue(type: "\(Wrapped.self)", line: 0)
+  }
+}

@@ -1,0 +1,137 @@
+public import SQLiteCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A type that tells objects apart.
+public protocol MagicPrimaryValue: Codable, Hashable, Sendable {
+  /// A value of its own for a new object, or nil if the database counts it up.
+  static var fresh: Self? { get }
+}
+
+extension String: MagicPrimaryValue {
+  /// A new UUID as text.
+  public static var fresh: String? { UUID().uuidString }
+}
+
+extension UUID: MagicPrimaryValue {
+  /// A new UUID.
+  public static var fresh: UUID? { UUID() }
+}
+
+extension Int: MagicPrimaryValue {
+  /// Nil: the database counts up, and hands the number to the object when it is saved.
+  public static var fresh: Int? { nil }
+}
+
+/// The property that tells the objects of a type apart.
+///
+///     @PrimaryMagicValue var id: String
+///
+/// A `String` or a `UUID` has a value of its own at once. An `Int` is counted up by the database and
+/// has no value before the object is saved, unless you set one.
+@propertyWrapper
+public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendable {
+  /// Where the value lives. Opaque.
+  public let cell: MagicCell
+
+  /// Makes a property with a value of its own.
+  ///
+  /// - Parameters:
+  ///   - type: Given by the compiler, for messages.
+  ///   - line: Given by the compiler, for messages.
+  public init(type: StaticString = #function, line: UInt32 = #line) {
+    cell = MagicCell(type: type, line: line)
+  }
+
+  /// Makes a property with a value.
+  ///
+  /// - Parameters:
+  ///   - wrappedValue: The value.
+  ///   - type: Given by the compiler, for messages.
+  ///   - line: Given by the compiler, for messages.
+  public init(
+    wrappedValue: Value, type: StaticString = #function, line: UInt32 = #line
+  ) {
+    cell = MagicCell(type: type, line: line)
+    cell.set(cell.form(of: wrappedValue))
+  }
+
+  /// The value.
+  public var wrappedValue: Value {
+    get {
+      guard let value = cell.primary(Value.self) else {
+        // Programmer error: the number was read before the database gave one.
+        fatalError(cell.missing(Value.self))
+      }
+      return value
+    }
+    nonmutating set { cell.set(cell.form(of: newValue)) }
+  }
+
+  /// The property itself, for a ``Filter``.
+  public var projectedValue: PrimaryMagicValue<Value> { self }
+}
+
+extension PrimaryMagicValue {
+  /// What the property is to its table.
+  public static var role: PropertyRole {
+    var role = PropertyRole.of(Value.self)
+    role.isPrimary = true
+    role.countsUp = Value.self == Int.self
+    return role
+  }
+
+  /// Makes what a cell holds from what a column stores.
+  public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
+    try .of(Value.self, stored: stored)
+  }
+
+  /// Makes what a column stores from a value that is not held in that form.
+  public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
+    try live.stored(as: Value.self)
+  }
+
+  /// Reads the value of an object's property from outside the store, such as JSON.
+  public init(from decoder: any Decoder) throws {
+    self.init(wrappedValue: try Value(from: decoder), type: "\(Value.self)", line: 0)
+  }
+
+  /// Writes the value for use outside the store.
+  public func encode(to encoder: any Encoder) throws {
+    if try PropertyCollector.take(self, encoder) { return }
+    try cell.primary(Value.self).encode(to: encoder)
+  }
+}
+
+/// A property that makes a value for itself.
+private protocol FreshProperty {
+  static func makeFresh(in cell: MagicCell)
+}
+
+extension PrimaryMagicValue: FreshProperty {
+  /// Makes a value for a new object whose type makes its own.
+  static func makeFresh(in cell: MagicCell) {
+    _ = cell.primary(Value.self)
+  }
+}
+
+extension MagicCell {
+  /// The stored form of the primary value, which is made now if need be.
+  func primaryForm(_ type: any MagicProperty.Type) -> SQLiteCore.Value? {
+    if case .unset = form { (type as? any FreshProperty.Type)?.makeFresh(in: self) }
+    switch form {
+    case .stored(let stored): return stored
+    case .live(let live): return try? type.stored(live)
+    default: return nil
+    }
+  }
+
+  /// The value, made now if the object is new and its type makes its own.
+  fileprivate func primary<Value: MagicPrimaryValue>(_ type: Value.Type) -> Value? {
+    value(type) ?? claim { Value.fresh.map { self.form(of: $0) } }.flatMap { _ in value(type) }
+  }
+}

@@ -1,0 +1,94 @@
+/// Finds the wrappers of an object by the one thing that all objects have: their `encode(to:)`.
+final class PropertyCollector: Encoder {
+  /// A property as it was met.
+  struct Entry {
+    let name: String
+    let cell: MagicCell
+    let type: any MagicProperty.Type
+  }
+
+  private(set) var entries: [Entry] = []
+  /// The key of the value that is being encoded, nil outside of one.
+  fileprivate var key: String?
+
+  let codingPath: [any CodingKey] = []
+  let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  /// The wrappers of an object in the order in which it encodes them.
+  static func entries<Object: MagicObject>(of object: Object) throws -> [Entry] {
+    let collector = PropertyCollector()
+    try object.encode(to: collector)
+    return collector.entries
+  }
+
+  /// Takes a wrapper, if that is what the encoder is there for.
+  static func take<Property: MagicProperty>(
+    _ property: Property, _ encoder: any Encoder
+  ) throws -> Bool {
+    guard let collector = encoder as? PropertyCollector else { return false }
+    guard let key = collector.key else { return true }
+    collector.entries.append(Entry(name: key, cell: property.cell, type: Property.self))
+    collector.key = nil
+    return true
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    // A container asked for while a value is encoded belongs to that value, which is no wrapper.
+    KeyedEncodingContainer(CollectingContainer<Key>(collector: self, counts: key == nil))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { IgnoringContainer(collector: self) }
+  func singleValueContainer() -> any SingleValueEncodingContainer {
+    IgnoringContainer(collector: self)
+  }
+}
+
+private struct CollectingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let collector: PropertyCollector
+  let counts: Bool
+  var codingPath: [any CodingKey] { [] }
+
+  mutating func encodeNil(forKey key: Key) {}
+
+  mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+    guard counts else { return }
+    collector.key = key.stringValue
+    defer { collector.key = nil }
+    try value.encode(to: collector)
+  }
+
+  mutating func nestedContainer<NestedKey: CodingKey>(
+    keyedBy keyType: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    KeyedEncodingContainer(CollectingContainer<NestedKey>(collector: collector, counts: false))
+  }
+
+  mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    IgnoringContainer(collector: collector)
+  }
+
+  mutating func superEncoder() -> any Encoder { collector }
+  mutating func superEncoder(forKey key: Key) -> any Encoder { collector }
+}
+
+/// Takes what properties without wrappers encode.
+private struct IgnoringContainer: UnkeyedEncodingContainer, SingleValueEncodingContainer {
+  let collector: PropertyCollector
+  var codingPath: [any CodingKey] { [] }
+  var count: Int { 0 }
+
+  mutating func encodeNil() {}
+  mutating func encode<Value: Encodable>(_ value: Value) {}
+  mutating func nestedContainer<NestedKey: CodingKey>(
+    keyedBy keyType: NestedKey.Type
+  ) -> KeyedEncodingContainer<NestedKey> {
+    KeyedEncodingContainer(CollectingContainer<NestedKey>(collector: collector, counts: false))
+  }
+  mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+  mutating func superEncoder() -> any Encoder { collector }
+}
+
+extension Encoder {
+  /// The name of the property that is being encoded.
+  var property: String { codingPath.last?.stringValue ?? "" }
+}

@@ -1,0 +1,65 @@
+public import SQLiteCore
+
+/// The objects whose property leads to this one.
+///
+///     struct Sub: MagicObject {
+///       @MagicValue var text: String
+///       @ReverseMagicValue(\TestModel.$set) var parents: AsyncReverseMagicSet<TestModel>
+///       …
+///     }
+///
+/// Nothing is stored for it, and it cannot be set: it is looked up in the other type's relation.
+@propertyWrapper
+public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
+  /// The type of the property.
+  public typealias Value = AsyncReverseMagicSet<Owner>
+
+  /// Where the object's storage is found. Opaque.
+  public let cell: MagicCell
+  private let find: @Sendable (Owner) -> MagicCell
+
+  /// Names the other type's relation.
+  ///
+  /// - Parameters:
+  ///   - path: The relation, such as `\TestModel.$set`.
+  ///   - type: Given by the compiler, for messages.
+  ///   - line: Given by the compiler, for messages.
+  public init<Property: MagicProperty>(
+    _ path: any KeyPath<Owner, Property> & Sendable, type: StaticString = #function,
+    line: UInt32 = #line
+  ) {
+    cell = MagicCell(type: type, line: line)
+    find = { $0[keyPath: path].cell }
+  }
+
+  /// The objects that lead here, as of each moment that they are asked for.
+  public var wrappedValue: AsyncReverseMagicSet<Owner> {
+    AsyncReverseMagicSet(of: cell, through: find)
+  }
+}
+
+extension ReverseMagicValue {
+  /// What the property is to its table.
+  public static var role: PropertyRole { PropertyRole(.reverse) }
+
+  /// Nothing is stored.
+  public static func content(from stored: SQLiteCore.Value) -> CellContent { CellContent(.unset) }
+
+  /// Nothing is stored.
+  public static func stored(_ live: LiveValue) -> SQLiteCore.Value { .null }
+
+  /// Always throws: a decoded object's wrappers come from its initializer.
+  public init(from decoder: any Decoder) throws {
+    throw DecodingError.dataCorrupted(
+      .init(
+        codingPath: decoder.codingPath,
+        debugDescription: "a reverse value has no content outside the store"))
+  }
+
+  /// Writes null: a reverse value has no content outside the store.
+  public func encode(to encoder: any Encoder) throws {
+    if try PropertyCollector.take(self, encoder) { return }
+    var container = encoder.singleValueContainer()
+    try container.encodeNil()
+  }
+}

@@ -1,0 +1,66 @@
+package import SQLiteCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The one table of this library's own facts: `magicdata_meta(key, value)`.
+///
+/// It holds the version of this layout, the store's UUID and the tables that types have claimed.
+package enum MetaTable {
+  /// The layout that this program writes.
+  package static let formatVersion: Int64 = 1
+
+  /// Makes the table if it is missing, and returns the store's UUID.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program made the store.
+  package static func storeUUID(_ connection: Connection) throws -> String {
+    try connection.executeChange(
+      "CREATE TABLE IF NOT EXISTS magicdata_meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
+    if let version = try value("format", connection) {
+      guard case .integer(let version) = version, version <= formatVersion else {
+        throw SQLiteError(
+          .schema, "a newer program has made this store: its format is \(version.literal)")
+      }
+    } else {
+      try set("format", .integer(formatVersion), connection)
+    }
+    if case .text(let uuid)? = try value("uuid", connection) { return uuid }
+    let uuid = UUID().uuidString
+    try set("uuid", .text(uuid), connection)
+    return uuid
+  }
+
+  /// Notes that a type owns a table.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if another type does.
+  package static func claim(
+    _ table: String, for type: String, _ connection: Connection
+  ) throws(SQLiteError) {
+    let key = "table:\(asciiLowercased(table))"
+    guard case .text(let owner)? = try value(key, connection) else {
+      return try set(key, .text(type), connection)
+    }
+    guard owner == type else {
+      throw SQLiteError(
+        .misuse, "the table “\(table)” belongs to the type \(owner), not to \(type)")
+    }
+  }
+
+  package static func value(
+    _ key: String, _ connection: Connection
+  ) throws(SQLiteError) -> Value? {
+    try connection.firstRow(
+      "SELECT value FROM magicdata_meta WHERE key = \(key)", as: Value.self)
+  }
+
+  package static func set(
+    _ key: String, _ value: Value, _ connection: Connection
+  ) throws(SQLiteError) {
+    try connection.executeChange(
+      "INSERT INTO magicdata_meta VALUES (\(key), \(value)) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+    )
+  }
+}
