@@ -23,7 +23,9 @@ public enum AssetError: Error, Hashable, Sendable {
   /// The file's size or SHA-256 is not what the asset's row says.
   case damagedFile(AssetID, path: String)
   /// The asset's row holds something that no store wrote, such as a file name outside the folder.
-  case damagedRow(AssetID)
+  case damagedRow(id: String)
+  /// The tables of the store have a layout of another version of this library.
+  case unknownFormat(Int)
 }
 
 extension AssetError: CustomStringConvertible {
@@ -49,6 +51,8 @@ extension AssetError: CustomStringConvertible {
       "the file of asset \(id) is damaged: \(path)"
     case .damagedRow(let id):
       "the row of asset \(id) is damaged"
+    case .unknownFormat(let format):
+      "the asset tables have the format \(format), which this version does not know"
     }
   }
 }

@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// A regular file of a store, open for reading, or for appending if it was just made.
 ///
 /// Reads say where they begin, so that several readers may share one file.
@@ -56,5 +64,16 @@ package final class File: Sendable {
     try retrying(path) { () throws(SystemFailure) in
       try operations.sync(descriptor.number, emptyingDriveCache: isLast)
     }
+  }
+}
+
+extension File {
+  /// Opens a user's file for reading, through links if need be.
+  static func open(path: String, _ operations: any FileOperations) throws(AssetError) -> File {
+    let path = try Folder.absolute(path)
+    let number = try retrying(path) { () throws(SystemFailure) in
+      try operations.open(path: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    }
+    return try File(Descriptor(number, operations), path: path, operations: operations)
   }
 }
