@@ -14,7 +14,7 @@ struct ContentWriter: ~Copyable {
   }
 
   mutating func write(_ bytes: some Sequence<UInt8>) throws {
-    let isDone: Void? = try unsafe bytes.withContiguousStorageIfAvailable { bytes in
+    let isDone: Void? = try bytes.withContiguousStorageIfAvailable { bytes in
       try write(unsafe bytes.span.bytes)
     }
     if isDone == nil { try write(unsafe Array(bytes).span.bytes) }

@@ -24,13 +24,14 @@ final class StoreFolder: Sendable {
     let lock = try StoreFolder.lock(root)
     defer { withExtendedLifetime(lock) {} }
     let mark = "store-\(identity)"
-    let marks = try root.names().filter { $0.hasPrefix("store-") && $0.utf8.count == 38 }
+    let names = try root.names()
+    let marks = names.filter { $0.hasPrefix("store-") && $0.utf8.count == 38 }
     guard marks.isEmpty || marks.contains(mark) else { throw .foreignFolder(path: root.path) }
-    let existing = (try root.folder("files"), try root.folder("pending"))
-    files = try existing.0 ?? root.makeFolder("files")
-    pending = try existing.1 ?? root.makeFolder("pending")
+    let isComplete = names.contains("files") && names.contains("pending") && !marks.isEmpty
+    files = try root.makeFolder("files")
+    pending = try root.makeFolder("pending")
     if marks.isEmpty { _ = try root.makeFile(mark) }
-    if marks.isEmpty || existing.0 == nil || existing.1 == nil { try root.sync() }
+    if !isComplete { try root.sync() }
   }
 
   /// Keeps others from making and from taking over an opener's folder, until the result goes.

@@ -1,1 +1,1 @@
-public import SQLiteCore
+import SQLiteCore

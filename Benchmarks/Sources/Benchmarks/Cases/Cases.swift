@@ -1,0 +1,2 @@
+/// The cases, in the order of the table.
+let allCases: [any Case] = [Scan(), Fetch(), Point(), Insert()]

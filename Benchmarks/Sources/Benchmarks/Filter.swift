@@ -1,0 +1,33 @@
+/// Which cases and engines to measure: all of them, or those that one name fits.
+struct Filter {
+  let name: String?
+
+  /// Creates a filter, refusing a name that fits nothing.
+  init(checking name: String) throws {
+    self.name = name
+    guard allCases.contains(where: { !engines(of: $0).isEmpty }) else {
+      throw Failure("nothing is called \(name); --list names what there is", exitCode: 2)
+    }
+  }
+
+  init(name: String?) {
+    self.name = name
+  }
+
+  /// Returns the engines of `entry` to measure. C is among them if any other is, since their times
+  /// are told relative to it.
+  func engines(of entry: some Case) -> [(engine: Engine, turn: Turn)] {
+    let fitting = entry.engines.map { (engine: $0.key, turn: $0.value) }.filter {
+      fits(entry.name, $0.engine)
+    }
+    guard let baseline = entry.engines.first(where: { $0.key == .c }), !fitting.isEmpty else {
+      return []
+    }
+    return [(.c, baseline.value)] + fitting.filter { $0.engine != .c }
+  }
+
+  private func fits(_ entry: String, _ engine: Engine) -> Bool {
+    guard let name else { return true }
+    return [entry, engine.rawValue, "\(entry)/\(engine.rawValue)"].contains(name)
+  }
+}

@@ -1,0 +1,65 @@
+/// What the runs of one engine in one case came to.
+struct Measurement {
+  let `case`: String
+  let engine: Engine
+  /// How many operations one run did.
+  let operations: Int
+  /// The median time of one operation.
+  let nanoseconds: Double
+  /// The median, over the runs, of this engine's time relative to C's time in the same run.
+  let ratioToC: Double
+  /// The distance between the quartiles of the times, relative to their median.
+  let spread: Double
+  /// How far resident memory rose, where the system tells.
+  let peakBytes: Int?
+
+  init(
+    case: String, engine: Engine, operations: Int, times: [Double], baseline: [Double],
+    peakBytes: Int?
+  ) {
+    self.case = `case`
+    self.engine = engine
+    self.operations = operations
+    self.peakBytes = peakBytes
+    let median = times.quantile(0.5)
+    nanoseconds = median / Double(operations)
+    ratioToC = zip(times, baseline).map { $0 / $1 }.quantile(0.5)
+    spread = (times.quantile(0.75) - times.quantile(0.25)) / median
+  }
+}
+
+extension Measurement: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case `case`, engine, rows, spread
+    case nanoseconds = "ns_per_op"
+    case ratioToC = "ratio_to_c"
+    case peakBytes = "peak_bytes"
+    case allocations = "allocs_per_op"
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(`case`, forKey: .case)
+    try container.encode(engine.rawValue, forKey: .engine)
+    try container.encode(operations, forKey: .rows)
+    try container.encode(nanoseconds, forKey: .nanoseconds)
+    try container.encode(ratioToC, forKey: .ratioToC)
+    try container.encode(spread, forKey: .spread)
+    try container.encode(peakBytes, forKey: .peakBytes)
+    // Not counted yet; the key stands so that readers of the file need not change.
+    try container.encodeNil(forKey: .allocations)
+  }
+}
+
+extension [Double] {
+  /// Returns the value below which `fraction` of the values lie, between two of them if need be.
+  func quantile(_ fraction: Double) -> Double {
+    let sorted = sorted()
+    guard let last = sorted.last else { return .nan }
+    let position = fraction * Double(count - 1)
+    let lower = Int(position)
+    guard lower + 1 < count else { return last }
+    let weight = position - Double(lower)
+    return sorted[lower] * (1 - weight) + sorted[lower + 1] * weight
+  }
+}

@@ -1,0 +1,54 @@
+import CSQLite
+import Foundation
+
+/// What the figures were measured on, and with.
+struct Machine {
+  /// The lines above the table.
+  let header: String
+
+  init() throws {
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    let date = Date.now.formatted(.iso8601.year().month().day())
+    let version = unsafe String(cString: sqlite3_libversion())
+    #if DEBUG
+      let build = "DEBUG BUILD, the figures mean nothing: run with -c release"
+    #else
+      let build = "release build"
+    #endif
+    header = """
+      \(try Self.processor), \(cores) cores, \(date)
+      SQLite \(version), GRDB 7.10.0, \(build)
+      \(try Self.output(of: ["swift", "--version"]))
+      \(Pragmas.description)
+
+      """
+  }
+
+  private static var processor: String {
+    get throws {
+      #if os(Linux)
+        let information = try String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
+        let line = information.split(separator: "\n").first { $0.hasPrefix("model name") }
+        let name = line?.split(separator: ":").last
+        return name?.trimmingCharacters(in: .whitespaces) ?? "unnamed processor"
+      #else
+        return try output(of: ["sysctl", "-n", "machdep.cpu.brand_string"])
+      #endif
+    }
+  }
+
+  /// Returns the first line that a command prints.
+  private static func output(of command: [String]) throws -> String {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = command
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").first.map(String.init)
+      ?? "no answer from \(command[0])"
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+
+/// The table of measurements, in fixed columns so that each line prints as soon as it is known.
+struct Table {
+  private let widths = [8, 16, 10, 12, 12, 8, 10]
+
+  var heading: String {
+    let titles = line(["case", "engine", "rows", "ns/op", "ratio to C", "spread", "peak MiB"])
+    return "\(titles)\n\(String(repeating: "-", count: titles.count))"
+  }
+
+  func line(for measurement: Measurement) -> String {
+    line([
+      measurement.case, measurement.engine.rawValue, String(measurement.operations),
+      fixed(measurement.nanoseconds, digits: 1), fixed(measurement.ratioToC, digits: 2),
+      fixed(measurement.spread * 100, digits: 1) + "%",
+      measurement.peakBytes.map { fixed(Double($0) / 1_048_576, digits: 1) } ?? "-",
+    ])
+  }
+
+  func footing(runs: Int) -> String {
+    """
+
+    ns/op: median of \(runs) runs. ratio to C: median of the ratios of runs paired with C's.
+    spread: distance between the quartiles of the times, relative to their median.
+    peak: how far resident memory rose in one more run, above that with the database in the cache.
+    """
+  }
+
+  /// The first two columns are text, to the left; the others are numbers, to the right.
+  private func line(_ cells: [String]) -> String {
+    zip(cells, widths).enumerated().map { column, cell in
+      let padding = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
+      return column < 2 ? cell.0 + padding : padding + cell.0
+    }
+    .joined(separator: " ")
+  }
+
+  private func fixed(_ value: Double, digits: Int) -> String {
+    value.formatted(
+      .number.precision(.fractionLength(digits)).grouping(.never).locale(
+        Locale(identifier: "en_US_POSIX")))
+  }
+}

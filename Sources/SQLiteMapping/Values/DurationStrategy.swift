@@ -1,0 +1,126 @@
+package import SQLiteCore
+
+/// How a `Duration` is stored.
+public enum DurationStrategy: Hashable, Sendable, CaseIterable {
+  /// TEXT of decimal seconds, `-1.5`, with as many of 18 digits after the point as needed: exact.
+  ///
+  /// Equal durations have one text; text does not sort as durations do.
+  case text
+  /// REAL seconds: 15 digits in all, to within one unit in the last place of the double. It sorts.
+  case seconds
+  /// INTEGER nanoseconds: the nearest one, of two the even one. It sorts.
+  ///
+  /// Durations of more than 2^63 nanoseconds, 292 years, are refused.
+  case nanoseconds
+
+  /// Returns what is stored for `duration`.
+  ///
+  /// - Throws: `SQLiteError` with `range` if the strategy cannot hold it.
+  package func value(for duration: Duration) throws(SQLiteError) -> Value {
+    switch self {
+    case .text: return .text(Self.text(of: duration))
+    case .seconds:
+      let seconds = Self.seconds(of: duration)
+      // The last 2^14 seconds at either end may be rounded out of the range.
+      if seconds.magnitude > 1e20 { _ = try Self.duration(seconds: seconds) }
+      return .real(seconds)
+    case .nanoseconds:
+      let (quotient, rest) = duration.attoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+      let half: UInt128 = 500_000_000
+      let isUp = rest.magnitude > half || (rest.magnitude == half && quotient & 1 == 1)
+      guard let nanoseconds = Int64(exactly: isUp ? quotient + rest.signum() : quotient) else {
+        throw SQLiteError(.range, "\(Self.text(of: duration)) s do not fit 64 bits of nanoseconds")
+      }
+      return .integer(nanoseconds)
+    }
+  }
+
+  /// Returns the duration that `value` stores.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` if `value` is of another kind or no such number, with
+  ///   `range` if `Duration` cannot hold it.
+  package func duration(from value: Value) throws(SQLiteError) -> Duration {
+    switch self {
+    case .text:
+      guard case .text(let text) = value else { throw value.mismatch(expected: Duration.self) }
+      return try Self.duration(from: PlainDecimal(text))
+    case .seconds: return try Self.duration(seconds: value.real(for: Duration.self))
+    case .nanoseconds:
+      let nanoseconds = try value.integer(for: Duration.self)
+      return Duration(attoseconds: Int128(nanoseconds) * 1_000_000_000)
+    }
+  }
+
+  private static let perSecond: UInt128 = 1_000_000_000_000_000_000
+
+  private static func text(of duration: Duration) -> String {
+    let (seconds, rest) = duration.attoseconds.magnitude.quotientAndRemainder(dividingBy: perSecond)
+    // Seconds may have 21 digits, more than 64 bits.
+    let (high, low) = seconds.quotientAndRemainder(dividingBy: perSecond)
+    return unsafe String(unsafeUninitializedCapacity: 41) { buffer in
+      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+      if duration < .zero { output.append(ascii("-")) }
+      if high > 0 { append(UInt64(high), minimumDigits: 1, to: &output) }
+      append(UInt64(low), minimumDigits: high > 0 ? 18 : 1, to: &output)
+      if rest > 0 {
+        output.append(ascii("."))
+        append(UInt64(rest), minimumDigits: 18, to: &output)
+        while output.span[output.count - 1] == ascii("0") { output.removeLast(1) }
+      }
+      return unsafe output.finalize(for: buffer)
+    }
+  }
+
+  private static func append(
+    _ number: UInt64, minimumDigits: Int, to output: inout OutputSpan<UInt8>
+  ) {
+    var place: UInt64 = 1
+    var digits = 1
+    while digits < minimumDigits || number / place >= 10 {
+      place *= 10
+      digits += 1
+    }
+    while place > 0 {
+      output.append(ascii("0") + UInt8(truncatingIfNeeded: number / place % 10))
+      place /= 10
+    }
+  }
+
+  private static func seconds(of duration: Duration) -> Double {
+    let (whole, rest) = duration.attoseconds.quotientAndRemainder(dividingBy: Int128(perSecond))
+    // The conversion from 64 bits is one instruction, that from 128 bits a slow loop.
+    let seconds = Int64(exactly: whole).map { Double($0) } ?? Double(whole)
+    return seconds + Double(Int64(rest)) / 1e18
+  }
+
+  private static func duration(from number: PlainDecimal) throws(SQLiteError) -> Duration {
+    guard number.fraction.utf8.count <= 18, number.whole.utf8.count <= 21 else {
+      throw SQLiteError(.range, "the stored number of seconds does not fit Duration exactly")
+    }
+    var magnitude: UInt128 = 0
+    for digit in number.whole.utf8 { magnitude = magnitude * 10 + UInt128(digit - ascii("0")) }
+    var rest: UInt128 = 0
+    for digit in number.fraction.utf8 { rest = rest * 10 + UInt128(digit - ascii("0")) }
+    for _ in number.fraction.utf8.count..<18 { rest *= 10 }
+    let (product, isTooBig) = magnitude.multipliedReportingOverflow(by: perSecond)
+    let (sum, isOverflow) = product.addingReportingOverflow(rest)
+    let limit = Int128.max.magnitude + (number.isNegative ? 1 : 0)
+    guard !isTooBig, !isOverflow, sum <= limit else {
+      throw SQLiteError(.range, "the stored number of seconds does not fit Duration")
+    }
+    return Duration(
+      attoseconds: Int128(truncatingIfNeeded: number.isNegative ? 0 &- sum : sum))
+  }
+
+  private static func duration(seconds: Double) throws(SQLiteError) -> Duration {
+    let whole = seconds.rounded(.towardZero)
+    // Nil for NaN, the infinities and whatever is beyond 128 bits.
+    guard let integer = Int128(exactly: whole),
+      case let (product, isOverflow) = integer.multipliedReportingOverflow(by: Int128(perSecond)),
+      !isOverflow
+    else { throw SQLiteError(.range, "\(seconds) seconds do not fit Duration") }
+    // Numbers large enough to overflow here have no fraction.
+    let rest = ((seconds - whole) * 1e18).rounded(.toNearestOrEven)
+    return Duration(attoseconds: product + Int128(rest))
+  }
+}

@@ -1,0 +1,118 @@
+/// Conversions between a `Double` of seconds and decimal seconds that lose nothing.
+package enum ExactSeconds {
+  /// Appends the digits that follow the point in `seconds`, counted up from the whole second below.
+  ///
+  /// They are the fewest digits that ``nearest(_:fraction:)`` reads back as `seconds`, and of these
+  /// the closest. Different seconds never get the same digits, so the texts sort as the numbers do.
+  ///
+  /// - Precondition: `seconds` is not whole, and its magnitude is below 2^52.
+  package static func appendFraction(of seconds: Double, to text: inout OutputSpan<UInt8>) {
+    guard seconds.magnitude >= 1 else { return appendSmallFraction(of: seconds, to: &text) }
+    // Fixed-point long division. The unit is 2^-(bits + 1) seconds, half the distance between two
+    // doubles, so a remainder closer than `reach` to either end names no other double.
+    let bits = UInt64(52 - Int(seconds.exponent))
+    let one: UInt64 = 1 << (bits + 1)
+    var remainder = (seconds.significandBitPattern & ((1 << bits) - 1)) << 1
+    if seconds < 0 { remainder = one - remainder }
+    var reach: UInt64 = 1
+    while true {
+      remainder *= 10
+      reach *= 10
+      let digit = UInt8(truncatingIfNeeded: remainder >> (bits + 1))
+      remainder &= one - 1
+      let isDownInReach = remainder < reach
+      let isUpInReach = one - remainder < reach
+      guard isDownInReach || isUpInReach else {
+        text.append(ascii("0") + digit)
+        continue
+      }
+      let isUp = isUpInReach && (!isDownInReach || remainder > one / 2)
+      text.append(ascii("0") + digit + (isUp ? 1 : 0))
+      return
+    }
+  }
+
+  /// Returns the double nearest to `whole + numerator / denominator`, ties to even.
+  ///
+  /// - Parameters:
+  ///   - whole: A number of magnitude below 2^52.
+  ///   - numerator: A number below the denominator.
+  ///   - denominator: A power of ten, at most 10^19.
+  /// - Returns: The double, or nil for a long fraction between -1 and 1, which needs more digits
+  ///   than this arithmetic has.
+  package static func nearest(
+    _ whole: Int64, _ numerator: UInt64, over denominator: UInt64
+  ) -> Double? {
+    if numerator == 0 { return Double(whole) }
+    let magnitude = UInt64(whole < 0 ? -whole - 1 : whole)
+    let part = whole < 0 ? denominator - numerator : numerator
+    let sign: Double = whole < 0 ? -1 : 1
+    guard magnitude > 0 else {
+      // Both are exact below 2^53 and 10^22, so the one rounding is that of the division.
+      return part < 1 << 53 ? sign * (Double(part) / Double(denominator)) : nil
+    }
+    let bits = UInt64(magnitude.leadingZeroBitCount) - 11
+    let (high, low) = part.multipliedFullWidth(by: 1 << bits)
+    let (quotient, remainder) =
+      high == 0
+      ? low.quotientAndRemainder(dividingBy: denominator)
+      : denominator.dividingFullWidth((high, low))
+    var significand = magnitude << bits + quotient
+    let rest = denominator - remainder
+    if remainder > rest || (remainder == rest && significand & 1 == 1) { significand += 1 }
+    return sign * Double(significand) * Double(bitPattern: (1_023 - bits) << 52)
+  }
+
+  /// Returns the double nearest to `whole` and the decimal digits after its point, ties to even.
+  package static func nearest(_ whole: Int64, fraction digits: Span<UInt8>) -> Double? {
+    var count = digits.count
+    while count > 0, digits[count - 1] == ascii("0") { count -= 1 }
+    var numerator: UInt64 = 0
+    var denominator: UInt64 = 1
+    if count <= 19 {
+      for index in 0..<count {
+        numerator = numerator * 10 + UInt64(digits[index] - ascii("0"))
+        denominator *= 10
+      }
+      if let exact = nearest(whole, numerator, over: denominator) { return exact }
+    }
+    return nearestOfLong(whole, digits: digits.extracting(first: count))
+  }
+
+  /// Writes a fraction between -1 and 1 from the shortest digits that Swift itself prints.
+  private static func appendSmallFraction(of seconds: Double, to text: inout OutputSpan<UInt8>) {
+    var digits: [UInt8] = []
+    var count = 0
+    let parts = seconds.magnitude.description.split(separator: "e")
+    for part in parts.prefix(1) {
+      let numbers = part.split(separator: ".")
+      for number in numbers { digits += number.utf8 }
+      count = numbers.count > 1 ? numbers[1].utf8.count : 0
+    }
+    if parts.count > 1, let exponent = Int(parts[1]) { count -= exponent }
+    digits = Array(digits.drop { $0 == ascii("0") })
+    let leading = count - digits.count
+    // A negative second counts up from the one below: the ten's complement.
+    for index in 0..<count {
+      let digit = index < leading ? ascii("0") : digits[index - leading]
+      let complement = index == count - 1 ? 10 + 2 * ascii("0") : 9 + 2 * ascii("0")
+      text.append(seconds < 0 ? complement - digit : digit)
+    }
+  }
+
+  /// Lets the C library, which rounds digits of any number correctly, do the work.
+  private static func nearestOfLong(_ whole: Int64, digits: Span<UInt8>) -> Double? {
+    var text = whole < 0 ? "-\(-whole - 1)." : "\(whole)."
+    for index in 0..<digits.count {
+      let complement =
+        index == digits.count - 1 ? 10 + 2 * ascii("0") : 9 + 2 * ascii("0")
+      let digit = whole < 0 ? complement - digits[index] : digits[index]
+      text.unicodeScalars.append(Unicode.Scalar(digit))
+    }
+    return Double(text)
+  }
+}
+
+/// The byte of an ASCII character.
+@inline(__always)
+func ascii(_ character: Unicode.Scalar) -> UInt8 { UInt8(truncatingIfNeeded: character.value) }

@@ -1,0 +1,29 @@
+package import SQLiteCore
+
+extension Value {
+  /// The real that stores a `type`, or the integer if a `Double` holds it exactly.
+  package func real(for type: Any.Type) throws(SQLiteError) -> Double {
+    switch self {
+    case .real(let real): return real
+    case .integer(let integer):
+      guard let real = Double(exactly: integer) else {
+        throw SQLiteError(.range, "the stored integer \(integer) does not fit Double exactly")
+      }
+      return real
+    default: throw mismatch(expected: type)
+    }
+  }
+
+  /// The integer that stores a `type`, or the real if it is whole.
+  package func integer(for type: Any.Type) throws(SQLiteError) -> Int64 {
+    switch self {
+    case .integer(let integer): return integer
+    case .real(let real):
+      guard let integer = Int64(exactly: real) else {
+        throw SQLiteError(.mismatch, "the stored real \(real) is not a whole number of 64 bits")
+      }
+      return integer
+    default: throw mismatch(expected: type)
+    }
+  }
+}

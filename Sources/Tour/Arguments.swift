@@ -1,0 +1,52 @@
+/// What the command line asks of the tour.
+package struct Arguments: Hashable, Sendable {
+  /// The folder to keep the store in; without it, a temporary one.
+  package private(set) var store: String?
+  /// The folder of the time zone database.
+  package private(set) var zoneinfo: String
+  package private(set) var wantsHelp = false
+
+  /// Reads `words`, the command line without the program's name.
+  package init(_ words: some Sequence<String>) throws(UsageError) {
+    var values: [String: String] = [:]
+    var words = words.makeIterator()
+    while let word = words.next() {
+      switch word {
+      case "--help":
+        wantsHelp = true
+      case "--store", "--zoneinfo":
+        guard values[word] == nil else { throw UsageError("\(word) is given twice") }
+        guard let value = words.next(), !value.isEmpty, !value.hasPrefix("--") else {
+          throw UsageError("\(word) needs a folder")
+        }
+        values[word] = value
+      case _ where word.hasPrefix("-"):
+        throw UsageError("unknown option \(word.quoted)")
+      default:
+        throw UsageError("unexpected argument \(word.quoted)")
+      }
+    }
+    store = values["--store"]
+    zoneinfo = values["--zoneinfo"] ?? ZoneDatabase.usualFolder
+  }
+
+  package static let help = """
+    Usage: Tour [--store FOLDER] [--zoneinfo FOLDER]
+
+    Saves the time zones of the world in a MagicData store and shows what can be asked of it.
+
+      --store FOLDER     keep the store in FOLDER, not in a temporary folder
+      --zoneinfo FOLDER  read the time zone database in FOLDER, not in \(ZoneDatabase.usualFolder)
+      --help             print this text
+
+    """
+}
+
+/// A command line that the tour does not understand.
+package struct UsageError: Error, Hashable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) {
+    self.description = description
+  }
+}

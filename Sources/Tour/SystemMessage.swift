@@ -1,0 +1,23 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Returns the system's words for an `errno`.
+package func systemMessage(for code: Int32) -> String {
+  unsafe String(cString: strerror(code))
+}
+
+/// Returns the system's words for why Foundation failed, or `error` itself where there are none.
+package func systemMessage(for error: any Error) -> String {
+  guard let system = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
+  return systemMessage(for: system.code.rawValue)
+}

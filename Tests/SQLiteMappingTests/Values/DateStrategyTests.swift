@@ -1,0 +1,170 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct DateStrategyTests {
+  /// The most that a date may change, in seconds, in the years given.
+  static let precisions: [(DateStrategy, Double, Range<Double>)] = [
+    (.text, 0, DateRange.start..<DateRange.end),
+    (.secondsSinceReferenceDate, 0, DateRange.start..<DateRange.end),
+    (.secondsSince1970, 0x1p-23, -3_124_224_000..<1_167_609_600),  // 1902 to 2037
+    (.secondsSince1970, 0x1p-16, DateRange.start..<DateRange.end),
+    (.wholeSecondsSince1970, 1, DateRange.start..<DateRange.end),
+    (.millisecondsSince1970, 0.00051, DateRange.start..<DateRange.end),
+    (.microsecondsSince1970, 0.000_001, -8e9..<8e9),
+    (.microsecondsSince1970, 0.000_016, DateRange.start..<DateRange.end),
+    (.julianDay, 0.00056, DateRange.start..<DateRange.end),
+  ]
+
+  @Test(arguments: precisions)
+  func `ten thousand dates survive to the stated precision`(
+    strategy: DateStrategy, precision: Double, years: Range<Double>
+  ) throws {
+    var source = DateSource(seed: 31)
+    var worst = 0.0
+    for _ in 0..<10_000 {
+      let date = source.next()
+      let seconds = date.timeIntervalSinceReferenceDate
+      guard years.contains(seconds), seconds < DateRange.end - 1 else { continue }
+      let read = try strategy.date(from: strategy.value(for: date))
+      worst = max(worst, (read.timeIntervalSinceReferenceDate - seconds).magnitude)
+    }
+    #expect(worst <= precision)
+  }
+
+  @Test(arguments: DateStrategy.allCases)
+  func `what is read and written again stays the same`(strategy: DateStrategy) throws {
+    var source = DateSource(seed: 32)
+    for _ in 0..<10_000 {
+      let date = source.next()
+      guard date.timeIntervalSinceReferenceDate < DateRange.end - 1 else { continue }
+      if strategy == .microsecondsSince1970,
+        date.timeIntervalSinceReferenceDate.magnitude > 8e9
+      {
+        continue
+      }
+      let value = try strategy.value(for: date)
+      let read = try strategy.date(from: value)
+      let again = try strategy.date(from: strategy.value(for: read))
+      if again != read { Issue.record("\(date.timeIntervalSinceReferenceDate): \(value)") }
+    }
+  }
+
+  @Test(arguments: DateStrategy.allCases)
+  func `stored values sort as the dates do`(strategy: DateStrategy) throws {
+    var source = DateSource(seed: 33)
+    let dates = (0..<10_000).map { _ in source.next() }
+      .filter { $0.timeIntervalSinceReferenceDate < DateRange.end - 1 }.sorted()
+    var previous: Value?
+    for date in dates {
+      let value = try strategy.value(for: date)
+      if let previous {
+        switch (previous, value) {
+        case (.integer(let earlier), .integer(let later)): #expect(earlier <= later)
+        case (.real(let earlier), .real(let later)): #expect(earlier <= later)
+        case (.text(let earlier), .text(let later)): #expect(earlier <= later)
+        default: Issue.record("\(previous) and \(value)")
+        }
+      }
+      previous = value
+    }
+  }
+
+  static let forms: [(DateStrategy, Value)] = [
+    (.text, .text("2009-02-13 23:31:30.75")),
+    (.secondsSinceReferenceDate, .real(256_260_690.75)),
+    (.secondsSince1970, .real(1_234_567_890.75)),
+    (.wholeSecondsSince1970, .integer(1_234_567_890)),
+    (.millisecondsSince1970, .integer(1_234_567_890_750)),
+    (.microsecondsSince1970, .integer(1_234_567_890_750_000)),
+  ]
+
+  @Test(arguments: forms)
+  func `a strategy has a well-known form`(strategy: DateStrategy, expected: Value) throws {
+    let date = Date(timeIntervalSinceReferenceDate: 256_260_690.75)
+    #expect(try strategy.value(for: date) == expected)
+  }
+
+  @Test func `a tie of milliseconds goes to the even one`() throws {
+    let dates = [0.0005, 0.0015, 0.5, 0.0625 / 125, -0.0005].map {
+      Date(timeIntervalSinceReferenceDate: $0)
+    }
+    let values = try dates.map { try DateStrategy.millisecondsSince1970.value(for: $0) }
+    // 0.0005 as a double is above a half, 0.0015 too.
+    #expect(
+      values == [1, 2, 500, 1, -1].map { .integer($0 + 978_307_200_000) })
+    let tie = Date(timeIntervalSinceReferenceDate: 2.0625)
+    #expect(try DateStrategy.millisecondsSince1970.value(for: tie) == .integer(978_307_202_062))
+  }
+
+  @Test func `a whole second is rounded downwards before 1970 too`() throws {
+    let date = Date(timeIntervalSinceReferenceDate: -978_307_200.25)
+    #expect(try DateStrategy.wholeSecondsSince1970.value(for: date) == .integer(-1))
+  }
+
+  @Test(arguments: DateStrategy.allCases)
+  func `a date out of the years is refused`(strategy: DateStrategy) throws {
+    for seconds in [.nan, .infinity, -.infinity, DateRange.end, DateRange.start.nextDown, 1e300] {
+      let error = #expect(throws: SQLiteError.self) {
+        try strategy.value(for: Date(timeIntervalSinceReferenceDate: seconds))
+      }
+      #expect(error?.code == .range)
+    }
+    for seconds in [DateRange.start, DateRange.end - 1] {
+      let date = Date(timeIntervalSinceReferenceDate: seconds)
+      #expect(try strategy.date(from: strategy.value(for: date)) == date)
+    }
+  }
+
+  @Test(arguments: DateStrategy.allCases)
+  func `the last moment of year 9999 is refused unless it can be read`(
+    strategy: DateStrategy
+  ) throws {
+    let last = Date(timeIntervalSinceReferenceDate: DateRange.end.nextDown)
+    guard let value = try? strategy.value(for: last) else { return }
+    let read = try strategy.date(from: value)
+    #expect(last.timeIntervalSince(read) < 1)
+  }
+
+  @Test(arguments: DateStrategy.allCases.filter { $0 != .text })
+  func `a number that is no date is refused`(strategy: DateStrategy) {
+    let values: [Value] = [
+      .integer(.max), .integer(.min), .real(.infinity), .real(-1e300), .real(.nan), .null,
+      .text("2009-02-13"), .blob([1]),
+    ]
+    for value in values {
+      #expect(throws: SQLiteError.self) { try strategy.date(from: value) }
+    }
+  }
+
+  @Test func `milliseconds taken for seconds are noticed`() throws {
+    let value = Value.integer(1_234_567_890_750)
+    #expect(throws: SQLiteError.self) { try DateStrategy.wholeSecondsSince1970.date(from: value) }
+  }
+
+  @Test func `a number whose storage class was changed by affinity is read`() throws {
+    let date = Date(timeIntervalSinceReferenceDate: 256_260_690)
+    #expect(try DateStrategy.secondsSince1970.date(from: .integer(1_234_567_890)) == date)
+    #expect(try DateStrategy.wholeSecondsSince1970.date(from: .real(1_234_567_890)) == date)
+    #expect(throws: SQLiteError.self) {
+      try DateStrategy.wholeSecondsSince1970.date(from: .real(1_234_567_890.5))
+    }
+  }
+
+  @Test func `about half of today's dates change as seconds since 1970`() throws {
+    var random = SplitMix64(seed: 34)
+    var changed = 0
+    for _ in 0..<10_000 {
+      let date = Date(timeIntervalSinceReferenceDate: .random(in: 7.5e8...8.5e8, using: &random))
+      let value = try DateStrategy.secondsSince1970.value(for: date)
+      if try DateStrategy.secondsSince1970.date(from: value) != date { changed += 1 }
+    }
+    #expect((4_500...5_500).contains(changed))
+  }
+}

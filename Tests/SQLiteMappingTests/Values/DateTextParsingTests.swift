@@ -1,0 +1,92 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct DateTextParsingTests {
+  static let forms: [(String, Double)] = [
+    ("2025-01-01", 757_382_400.0),
+    ("2025-01-01 00:00", 757_382_400),
+    ("2025-01-01T00:00", 757_382_400),
+    ("2025-01-01T00:00:01Z", 757_382_401),
+    ("2025-01-01 00:00:01.5 Z", 757_382_401.5),
+    ("2025-01-01 00:00:01.500000000000000000000000000", 757_382_401.5),
+    ("2025-01-01T02:30:00+02:30", 757_382_400),
+    ("2024-12-31T23:30-00:30", 757_382_400),
+    ("2025-01-01 01:00:00.25 +01:00", 757_382_400.25),
+    ("2025-01-01 00:00:00.0", 757_382_400),
+    ("2000-12-31 23:59:59.99999999999999999999999999", -1e-26),
+    ("2000-12-31 23:59:57.9999999999999999999999", -2),
+    ("2025-01-01 00:00:00.00000000000000000000000001", 757_382_400),
+    // Halfway between two doubles: to the even one.
+    ("2025-01-01 00:00:00.000000059604644775390625", 757_382_400),
+    ("2025-01-01 00:00:00.000000178813934326171875", 757_382_400 + 2 * 0x1p-23),
+    ("2025-01-01 00:00:00.0000000596046447753906250000000000000000001", 757_382_400 + 0x1p-23),
+    ("0000-02-29", -63_145_526_400 + 59 * 86_400),
+  ]
+
+  @Test(arguments: forms)
+  func `a form of SQLite's is read`(text: String, seconds: Double) throws {
+    #expect(try DateText.date(from: text).timeIntervalSinceReferenceDate == seconds)
+  }
+
+  static let impossible: [(String, String)] = [
+    ("", "the year"), ("2025", "expected - at byte 4"), ("2025-13-01", "no month 13"),
+    ("2025-00-01", "no month 0"), ("2025-01-00", "no day 0"), ("2025-01-32", "no day 32"),
+    ("2025-02-29", "month 2 of 2025 has no day 29"), ("2024-02-30", "has no day 30"),
+    ("1900-02-29", "has no day 29"), ("2025-04-31", "has no day 31"),
+    ("2025-01-01x", "space or T"), ("2025-01-01 ", "hour"), ("2025-01-01 1:00", "hour"),
+    ("2025-01-01 24:00", "no hour 24"), ("2025-01-01 10", "expected : at byte 13"),
+    ("2025-01-01 10:60", "no minute 60"), ("2025-01-01 10:00:60", "no second 60"),
+    ("2025-01-01 23:59:60", "no second 60"), ("2025-01-01 10:00:00.", "a digit at byte 20"),
+    ("2025-01-01 10:00:00.5x", "a zone at byte 21"), ("2025-01-01 10:00Zx", "the end at byte 17"),
+    ("2025-01-01 10:00 ", "a zone"), ("2025-01-01 10:00+15:00", "no zone hour 15"),
+    ("2025-01-01 10:00+01", "expected : at byte 19"), ("2025-01-01 10:00+01:60", "zone minute 60"),
+    ("-001-01-01", "the year"), ("+2025-01-01", "the year"),
+    ("12025-01-01", "expected - at byte 4"),
+    ("2025-1-01", "two digits of the month"), (" 2025-01-01", "the year"),
+    ("2025-01-01\0", "space or T"),
+    ("٢٠٢٥-01-01", "the year"), ("now", "the year"), ("2460676.5", "expected - at byte 4"),
+    ("10:00:00", "the year"), ("2025-01-01 10:00.5", "a zone"),
+  ]
+
+  @Test(arguments: impossible)
+  func `an impossible date is refused with the reason`(text: String, reason: String) {
+    let error = #expect(throws: SQLiteError.self) { try DateText.date(from: text) }
+    #expect(error?.code == .mismatch)
+    #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+  }
+
+  @Test(arguments: [
+    "0000-01-01T00:00+00:01", "9999-12-31 23:59:59-00:01", "9999-12-31 23:59:59.99999999999",
+  ])
+  func `a zone or rounding out of the years is refused`(text: String) {
+    let error = #expect(throws: SQLiteError.self) { try DateText.date(from: text) }
+    #expect(error?.code == .range)
+  }
+
+  @Test func `no text makes the reader trap`() throws {
+    var random = SplitMix64(seed: 7)
+    let alphabet = Array("0123456789-: TZ.+xé".utf8)
+    let model = Array("2024-02-29 23:59:59.999999+14:00".utf8)
+    for _ in 0..<100_000 {
+      var bytes = Array(model.prefix(.random(in: 0...model.count, using: &random)))
+      for _ in 0..<Int.random(in: 0...3, using: &random) where !bytes.isEmpty {
+        let index = Int.random(in: bytes.indices, using: &random)
+        bytes[index] = alphabet[.random(in: alphabet.indices, using: &random)]
+      }
+      do throws(SQLiteError) {
+        let date = try DateText.date(from: bytes.span)
+        let again = try DateText.date(from: DateText.text(of: date))
+        if again != date { Issue.record("\(bytes)") }
+      } catch {
+        #expect(error.code == .mismatch || error.code == .range)
+      }
+    }
+  }
+}

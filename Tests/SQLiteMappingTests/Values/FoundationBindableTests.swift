@@ -1,0 +1,49 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct FoundationBindableTests {
+  let database: Database
+
+  init() throws { database = try Database.memory() }
+
+  @Test func `every type survives a column in its default form`() throws {
+    let date = Date(timeIntervalSinceReferenceDate: 757_382_400.1)
+    let data = Data([0, 1, 255])
+    let uuid = UUID()
+    let decimal = try #require(Decimal(string: "-12345678901234567890.5"))
+    let url = try #require(URL(string: "https://example.org/a?b#c"))
+    let duration = Duration(attoseconds: -1)
+    let row = try database.firstRow(
+      "SELECT \(date), \(data), \(uuid), \(decimal), \(url), \(duration)",
+      as: Date.self, Data.self, UUID.self, Decimal.self, URL.self, Duration.self)
+    let read = try #require(row)
+    #expect(read == (date, data, uuid, decimal, url, duration))
+  }
+
+  @Test func `empty data is an empty blob`() throws {
+    let row = try database.firstRow(
+      "SELECT \(Data()), typeof(\(Data()))", as: Data.self, String.self)
+    let read = try #require(row)
+    #expect(read == (Data(), "blob"))
+  }
+
+  @Test func `nil is NULL`() throws {
+    let nothing: Date? = nil
+    let row = try database.firstRow("SELECT \(nothing)", as: Date?.self)
+    #expect(try #require(row) == nil)
+  }
+
+  @Test func `a value without a stored form is refused before SQLite sees it`() {
+    let date = Date(timeIntervalSinceReferenceDate: .nan)
+    #expect(throws: SQLiteError.self) { try database.firstRow("SELECT \(date)", as: Date.self) }
+    #expect(throws: SQLiteError.self) { try database.firstRow("SELECT 'x'", as: Date.self) }
+    #expect(throws: SQLiteError.self) { try database.firstRow("SELECT NULL", as: UUID.self) }
+  }
+}

@@ -1,0 +1,46 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct URLTextTests {
+  @Test func `ten thousand URLs survive`() throws {
+    var random = SplitMix64(seed: 71)
+    let alphabet = Array("abz09-._~/?#&=%:@é漢 +\"<>|")
+    var made = 0
+    while made < 10_000 {
+      var text = "https://example.org/"
+      for _ in 0..<Int.random(in: 0...20, using: &random) {
+        text.append(alphabet[.random(in: alphabet.indices, using: &random)])
+      }
+      guard let url = URL(string: text) else { continue }
+      made += 1
+      let read = try URLText.url(from: URLText.value(for: url))
+      if read != url { Issue.record("\(url)") }
+    }
+  }
+
+  @Test(arguments: ["https://example.org", "file:///tmp/a%20b", "mailto:a@b.c", "a/b?c#d"])
+  func `a URL is stored as its absolute string`(text: String) throws {
+    let url = try #require(URL(string: text))
+    #expect(try URLText.value(for: url) == .text(text))
+    #expect(try URLText.url(from: .text(text)) == url)
+  }
+
+  @Test func `a URL with a base is refused`() throws {
+    let base = try #require(URL(string: "https://example.org/a/"))
+    let url = try #require(URL(string: "b", relativeTo: base))
+    #expect(throws: SQLiteError.self) { try URLText.value(for: url) }
+    #expect(try URLText.value(for: url.absoluteURL) == .text("https://example.org/a/b"))
+  }
+
+  @Test(arguments: [Value.null, .integer(1), .blob([97]), .text(""), .text("a b")])
+  func `another value is refused`(value: Value) {
+    #expect(throws: SQLiteError.self) { try URLText.url(from: value) }
+  }
+}

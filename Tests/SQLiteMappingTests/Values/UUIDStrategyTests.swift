@@ -1,0 +1,46 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite struct UUIDStrategyTests {
+  @Test(arguments: UUIDStrategy.allCases)
+  func `ten thousand UUIDs survive`(strategy: UUIDStrategy) throws {
+    var random = SplitMix64(seed: 51)
+    for _ in 0..<10_000 {
+      let bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+      let uuid = try #require(UUID(bytes: bytes))
+      let read = try strategy.uuid(from: strategy.value(for: uuid))
+      if read != uuid { Issue.record("\(uuid)") }
+      if uuid.text != uuid.uuidString { Issue.record("\(uuid) as \(uuid.text)") }
+    }
+  }
+
+  @Test func `either case is read`() throws {
+    let text = "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"
+    let uuid = try #require(UUID(uuidString: text))
+    #expect(UUIDStrategy.text.value(for: uuid) == .text(text))
+    #expect(try UUIDStrategy.text.uuid(from: .text(text.lowercased())) == uuid)
+  }
+
+  static let wrong: [(UUIDStrategy, Value)] = [
+    (.text, .text("")), (.text, .text("E621E1F8-C36C-495A-93FC-0C247A3E6E5")),
+    (.text, .text("E621E1F8-C36C-495A-93FC-0C247A3E6E5FF")),
+    (.text, .text("E621E1F8C36C-495A-93FC-0C247A3E6E5F0-")),
+    (.text, .text("G621E1F8-C36C-495A-93FC-0C247A3E6E5F")),
+    (.text, .text("{E621E1F8-C36C-495A-93FC-0C247A3E6E5F}")),
+    (.text, .null), (.text, .blob(Array(repeating: 0, count: 16))),
+    (.blob, .blob([])), (.blob, .blob(Array(repeating: 0, count: 17))), (.blob, .text("E621")),
+  ]
+
+  @Test(arguments: wrong)
+  func `another value is refused`(strategy: UUIDStrategy, value: Value) {
+    let error = #expect(throws: SQLiteError.self) { try strategy.uuid(from: value) }
+    #expect(error?.code == .mismatch)
+  }
+}

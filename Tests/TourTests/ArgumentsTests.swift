@@ -1,0 +1,49 @@
+import Testing
+import Tour
+
+@Suite struct ArgumentsTests {
+  @Test func `nothing is asked without arguments`() throws {
+    let arguments = try Arguments([])
+    #expect(arguments.store == nil)
+    #expect(arguments.zoneinfo == "/usr/share/zoneinfo")
+    #expect(!arguments.wantsHelp)
+  }
+
+  @Test(arguments: [
+    ["--store", "a b", "--zoneinfo", "-z", "--help"],
+    ["--help", "--zoneinfo", "-z", "--store", "a b"],
+  ])
+  func `options are read in any order`(words: [String]) throws {
+    let arguments = try Arguments(words)
+    #expect(arguments.store == "a b")
+    #expect(arguments.zoneinfo == "-z")
+    #expect(arguments.wantsHelp)
+  }
+
+  @Test(arguments: [
+    (["--stor", "x"], "unknown option \"--stor\""),
+    (["-h"], "unknown option \"-h\""),
+    (["--help", "--"], "unknown option \"--\""),
+    (["--store=x"], "unknown option \"--store=x\""),
+    (["--\u{1B}[31m"], "unknown option \"--\\u{1B}[31m\""),
+    (["x"], "unexpected argument \"x\""),
+    ([""], "unexpected argument \"\""),
+    (["--store"], "--store needs a folder"),
+    (["--zoneinfo"], "--zoneinfo needs a folder"),
+    (["--store", ""], "--store needs a folder"),
+    (["--store", "--zoneinfo", "x"], "--store needs a folder"),
+    (["--store", "x", "--store", "y"], "--store is given twice"),
+  ])
+  func `a wrong command line is refused`(words: [String], problem: String) {
+    #expect(throws: UsageError(problem)) { try Arguments(words) }
+  }
+
+  @Test(arguments: ["--store FOLDER", "--zoneinfo FOLDER", "--help", "/usr/share/zoneinfo"])
+  func `the help names every option`(text: String) {
+    #expect(Arguments.help.contains(text))
+  }
+
+  @Test func `the help fits a terminal of 100 columns`() {
+    #expect(Arguments.help.split(separator: "\n").allSatisfy { $0.count <= 100 })
+  }
+}
