@@ -82,8 +82,7 @@ import Testing
   /// A disk without space for names, a process without descriptors, a system without the call.
   @Test(arguments: Work.allCases, [24, 28, 38] as [Int32])
   func `the kind of failure does not matter`(work: Work, error: Int32) throws {
-    let calls = ["openat", "mkdirat", "renameat2", "linkat", "unlinkat", "fsync", "syncfs", "write"]
-    for call in calls {
+    for call in FaultyFileOperations.changing {
       _ = try attempt(
         work, .init(failing: 0, isPersistent: true, number: error, calls: [call]))
     }

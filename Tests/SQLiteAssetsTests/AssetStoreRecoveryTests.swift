@@ -1,6 +1,7 @@
 import Foundation
 import SQLiteAssets
 import SQLiteCore
+import Synchronization
 import Testing
 
 @Suite struct AssetStoreRecoveryTests {
@@ -65,6 +66,38 @@ import Testing
     try store.removeDeletedFiles()
     #expect(fixture.files.count == 1)
     #expect(fixture.pending == [])
+  }
+
+  @Test func `a file that is moved while it is looked for is found`() throws {
+    let record = try store.put([1])
+    let opener = String(repeating: "0", count: 32)
+    try fixture.makePending(record.name, opener: opener)
+    let path = "\(fixture.temporary.path)/assets"
+    fixture.operations.follow(
+      .init(
+        meanwhile: (
+          "readdir",
+          {
+            try? FileManager.default.moveItem(
+              atPath: "\(path)/pending/\(opener)/\(record.name)",
+              toPath: "\(path)/files/\(record.name)")
+          }
+        )))
+    #expect(try store.content(of: record.id) == [1])
+    #expect(fixture.files == [record.name])
+  }
+
+  @Test func `nobody takes over a folder between its making and its locking`() throws {
+    let root = try Folder.open(path: store.path, SystemFileOperations())
+    let wasFree = Mutex<Bool?>(nil)
+    fixture.operations.follow(
+      .init(
+        meanwhile: (
+          "mkdirat", { wasFree.withLock { $0 = try? root.lock(waiting: false) } }
+        )))
+    try store.put([1])
+    #expect(wasFree.withLock { $0 } == false)
+    #expect(try root.lock(waiting: false))
   }
 
   @Test func `the folder of a living opener is left alone`() throws {

@@ -124,6 +124,16 @@ import Testing
     #expect(try fixture.another().content(of: record.id) == [1, 2])
   }
 
+  @Test func `a new folder is synced, and one that is found is not`() throws {
+    let path = "\(fixture.temporary.path)/new"
+    let database = try Database(path: "\(fixture.temporary.path)/new.sqlite3")
+    for syncs in [2, 0] {
+      let operations = FaultyFileOperations()
+      _ = try AssetStore(database, folder: path, operations: operations)
+      #expect(operations.log.count { $0 == "fsync" } == syncs)
+    }
+  }
+
   @Test func `a database in memory has assets too, without a single sync`() throws {
     let operations = FaultyFileOperations()
     let store = try AssetStore(

@@ -16,6 +16,8 @@ final class FaultyFileOperations: FileOperations {
     var interruptions = 0
     /// The most bytes that one read or write takes.
     var longest = Int.max
+    /// What happens just before the first call of some name.
+    var meanwhile: (call: String, action: @Sendable () -> Void)?
   }
 
   private struct State {
@@ -24,6 +26,11 @@ final class FaultyFileOperations: FileOperations {
     var log: [String] = []
     var interruptionsLeft = 0
   }
+
+  /// The calls that open or change something.
+  static let changing = [
+    "openat", "mkdirat", "renameat2", "linkat", "unlinkat", "fsync", "syncfs", "write",
+  ]
 
   private let system = SystemFileOperations()
   private let state: Mutex<State>
@@ -46,6 +53,12 @@ final class FaultyFileOperations: FileOperations {
   private var longest: Int { state.withLock { $0.plan.longest } }
 
   private func begin(_ call: String) throws(SystemFailure) {
+    let action = state.withLock { state in
+      guard state.plan.meanwhile?.call == call else { return nil as (@Sendable () -> Void)? }
+      defer { state.plan.meanwhile = nil }
+      return state.plan.meanwhile?.action
+    }
+    action?()
     let number: Int32? = state.withLock { state in
       if state.interruptionsLeft > 0 {
         state.interruptionsLeft -= 1
