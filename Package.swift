@@ -40,9 +40,10 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", path: "CSQLite",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+    .systemLibrary(name: "CFileSystem", path: "CFileSystem"),
     layer("SQLiteCore", ["CSQLite"]),
     layer("SQLiteMapping", ["SQLiteCore"]),
-    layer("SQLiteAssets", ["SQLiteCore"]),
+    layer("SQLiteAssets", ["CFileSystem", "SQLiteCore"]),
     layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
     layer(
       "MagicData", ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations"]),

@@ -43,6 +43,10 @@ public final class Connection {
   /// Says whether no transaction is open (`sqlite3_get_autocommit`).
   public var isAutocommit: Bool { handle.isAutocommit }
 
+  /// Says whether a transaction of `write` or of ``transaction(_:_:)`` is open, whose end runs the
+  /// actions of ``afterCommit(_:)`` and its like. After a BEGIN in SQL nobody runs them.
+  package var ownsTransaction: Bool { scopes.first.map { $0.savepoint == nil } ?? false }
+
   /// The rowid of the row inserted last on this connection (`sqlite3_last_insert_rowid`).
   public var lastInsertedRowID: Int64 { handle.lastInsertedRowID }
 

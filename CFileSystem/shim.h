@@ -1,0 +1,29 @@
+// Two calls of Linux that Swift's Glibc and Musl modules hide, since they build without _GNU_SOURCE.
+#ifndef CFILESYSTEM_SHIM_H
+#define CFILESYSTEM_SHIM_H
+
+#if defined(__linux__)
+#include <errno.h>
+
+// Weak, since not every libc has both: the store then takes the longer way.
+extern int renameat2(int, const char *, int, const char *, unsigned int) __attribute__((weak));
+extern int syncfs(int) __attribute__((weak));
+
+// RENAME_NOREPLACE is 1: a file that is there already is EEXIST.
+static inline int cfilesystem_move(int folder, const char *name, int other) {
+  if (renameat2 == 0) {
+    errno = ENOSYS;
+    return -1;
+  }
+  return renameat2(folder, name, other, name, 1);
+}
+static inline int cfilesystem_syncfs(int folder) {
+  if (syncfs == 0) {
+    errno = ENOSYS;
+    return -1;
+  }
+  return syncfs(folder);
+}
+#endif
+
+#endif

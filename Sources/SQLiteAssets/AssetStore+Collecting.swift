@@ -1,0 +1,71 @@
+import SQLiteCore
+
+extension AssetStore {
+  /// Removes the files of deleted and replaced assets, as far as no reader can still see them.
+  ///
+  /// Opening a store does this, and so does the commit after ``delete(_:in:)`` and
+  /// ``replace(_:with:extension:in:)``. Call it after deleting rows by SQL, to have it done now.
+  ///
+  /// - Throws: ``AssetError`` or ``SQLiteError``. What was not removed is removed another time.
+  public func removeDeletedFiles() throws {
+    try outsideTransaction { connection in
+      try settleLeftovers(in: connection)
+      try collect(in: connection)
+    }
+  }
+
+  /// Lends the connection that writes, and says so if that is inside a transaction.
+  func outsideTransaction<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try database.withoutTransaction { connection in
+      guard connection.isAutocommit else {
+        throw SQLiteError(.misuse, "files cannot be removed inside a transaction")
+      }
+      return try body(connection)
+    }
+  }
+
+  /// Removes the marked files.
+  ///
+  /// - Parameter connection: The connection that writes, outside any transaction.
+  func collect(in connection: Connection) throws {
+    let limit = 500
+    while true {
+      let marks = try connection.rows(
+        "SELECT file FROM main.magicdata_asset_trash LIMIT \(limit)", as: Value.self)
+      guard !marks.isEmpty, try hasNoOlderReader(connection) else { return }
+      try connection.transaction { try remove(marks, in: connection) }
+      if marks.count < limit { return }
+    }
+  }
+
+  private func remove(_ marks: [Value], in connection: Connection) throws {
+    // A row that names the file again was written by hand, but it is a row.
+    let unnamed = try connection.rows(
+      """
+      SELECT file FROM main.magicdata_asset_trash WHERE file IN \(marks)
+        AND file NOT IN (SELECT file FROM main.magicdata_asset)
+      """, as: Value.self)
+    var hasRemoved = false
+    for case .text(let text) in unnamed {
+      // Any other text names no file of a store.
+      guard let name = AssetFileName(text) else { continue }
+      if try folder.remove(name) { hasRemoved = true }
+    }
+    // A mark must not go for good before its file has.
+    if hasRemoved, database.path != nil { try folder.files.sync() }
+    try connection.executeChange("DELETE FROM main.magicdata_asset_trash WHERE file IN \(marks)")
+  }
+
+  /// Whether no reader, in any process, sees the database as it was before this call.
+  ///
+  /// A checkpoint copies the log only as far as no reader needs the older pages. So if all of it is in
+  /// the database file, every reader sees all of it. Without a log a commit has waited for the readers.
+  ///
+  /// - Parameter connection: A connection outside any transaction.
+  func hasNoOlderReader(_ connection: Connection) throws -> Bool {
+    let result = try connection.firstRow(
+      "PRAGMA main.wal_checkpoint(PASSIVE)", as: Int.self, Int.self, Int.self)
+    guard let (busy, log, copied) = result else { return false }
+    return busy == 0 && log == copied
+  }
+}

@@ -1,0 +1,96 @@
+public import SQLiteCore
+
+extension AssetStore {
+  /// Returns what the store knows of an asset, or nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: The row.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  public func record(_ id: AssetID, in connection: Connection) throws -> AssetRecord? {
+    let row = try connection.firstRow(
+      "SELECT file, size, sha256 FROM main.magicdata_asset WHERE id = \(id)",
+      as: Value.self, Value.self, Value.self)
+    guard let (file, size, sha256) = row else { return nil }
+    let record = AssetRecord(id: .text(id.description), file: file, size: size, sha256: sha256)
+    guard let record else { throw AssetError.damagedRow(id: id.description) }
+    return record
+  }
+
+  /// Returns what the store knows of all assets, in the order of their random ids.
+  ///
+  /// - Parameter connection: A connection inside `read` or `write`.
+  /// - Returns: The rows.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  public func records(in connection: Connection) throws -> [AssetRecord] {
+    try connection.rows(
+      "SELECT id, file, size, sha256 FROM main.magicdata_asset ORDER BY id",
+      as: Value.self, Value.self, Value.self, Value.self
+    ).map { id, file, size, sha256 in
+      guard let record = AssetRecord(id: id, file: file, size: size, sha256: sha256) else {
+        throw AssetError.damagedRow(id: id.text)
+      }
+      return record
+    }
+  }
+
+  /// Opens the content of an asset.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`. The result may be used after it.
+  /// - Returns: The open content.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  public func open(_ id: AssetID, in connection: Connection) throws -> AssetReader {
+    guard let record = try record(id, in: connection) else { throw AssetError.noAsset(id) }
+    return try open(record)
+  }
+
+  /// Opens the content that a record names.
+  ///
+  /// The file of a record that is not the asset's present one may be gone, unless the access in which
+  /// it was read still lasts.
+  ///
+  /// - Parameter record: A record of this store.
+  /// - Returns: The open content.
+  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``.
+  public func open(_ record: AssetRecord) throws(AssetError) -> AssetReader {
+    guard let file = try folder.find(record.file) else {
+      throw .missingFile(record.id, path: folder.files.path(of: record.file.text))
+    }
+    return try AssetReader(record, file)
+  }
+
+  /// Reads the content of an asset and compares it with its digest.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: The bytes.
+  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or ``SQLiteError``.
+  public func content(of id: AssetID, in connection: Connection) throws -> [UInt8] {
+    try open(id, in: connection).readAll()
+  }
+
+  /// Returns the path at which the content of an asset is now.
+  ///
+  /// The file must not be written to. Other calls may move it within the store, and remove it once the
+  /// asset is replaced or deleted.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: An absolute path.
+  /// - Throws: As ``open(_:in:)``.
+  public func path(of id: AssetID, in connection: Connection) throws -> String {
+    try open(id, in: connection).path
+  }
+}
+
+extension Value {
+  /// The text of a text; of anything else what it is.
+  var text: String {
+    if case .text(let text) = self { text } else { "\(self)" }
+  }
+}

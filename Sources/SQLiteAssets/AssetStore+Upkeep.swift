@@ -1,0 +1,99 @@
+import SQLiteCore
+
+/// What ``AssetStore/sweep()`` found.
+public struct SweepReport: Hashable, Sendable {
+  /// The names of the files that were removed: no row named them.
+  public internal(set) var removed: [String] = []
+  /// The number of their bytes.
+  public internal(set) var removedSize = 0
+  /// The names of files that no row names, but that a reader may still need.
+  public internal(set) var kept: [String] = []
+  /// Names that no store gives. These entries are left alone.
+  public internal(set) var foreign: [String] = []
+}
+
+extension AssetStore {
+  /// Reads every asset and compares its file with its row.
+  ///
+  /// - Returns: What is wrong, one error for each asset: missing and damaged files, damaged rows.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: O(*n*) in the bytes of all assets.
+  public func verify() throws -> [AssetError] {
+    var errors: [AssetError] = []
+    var last = Value.text("")
+    while true {
+      let page = try database.read { connection in
+        try connection.rows(
+          """
+          SELECT id, file, size, sha256 FROM main.magicdata_asset WHERE id > \(last)
+          ORDER BY id LIMIT 200
+          """, as: Value.self, Value.self, Value.self, Value.self)
+      }
+      guard let end = page.last else { return errors }
+      last = end.0
+      for (id, file, size, sha256) in page {
+        guard let record = AssetRecord(id: id, file: file, size: size, sha256: sha256) else {
+          errors.append(.damagedRow(id: id.text))
+          continue
+        }
+        if let error = try fault(of: record) { errors.append(error) }
+      }
+    }
+  }
+
+  /// Removes files that no row names, such as those of rows that were deleted while somebody had
+  /// dropped the triggers.
+  ///
+  /// It also does what opening the store does. It never removes a file that a reader may still need,
+  /// nor one whose name no store has given.
+  ///
+  /// - Returns: What was removed and what was not.
+  /// - Throws: ``AssetError`` or ``SQLiteError``.
+  /// - Complexity: O(*n*) in the number of all files.
+  public func sweep() throws -> SweepReport {
+    try recover()
+    try removeDeletedFiles()
+    var report = SweepReport()
+    // First the files, then the rows: a file is moved into place only after its row is committed.
+    let names = try folder.files.names()
+    report.foreign = names.filter { AssetFileName($0) == nil }
+    return try outsideTransaction { connection in
+      let unnamed = try names.compactMap { AssetFileName($0) }.filter {
+        try !isKnown($0, in: connection)
+      }
+      guard !unnamed.isEmpty else { return report }
+      guard try hasNoOlderReader(connection) else {
+        report.kept = unnamed.map(\.text)
+        return report
+      }
+      try connection.transaction {
+        for name in unnamed where try !isKnown(name, in: connection) {
+          report.removedSize += try folder.files.file(name.text)?.status().size ?? 0
+          if try folder.files.remove(name.text) { report.removed.append(name.text) }
+        }
+      }
+      return report
+    }
+  }
+
+  /// What is wrong with a content, if the asset still has it.
+  private func fault(of record: AssetRecord) throws -> AssetError? {
+    guard intactness(of: record) != nil else { return nil }
+    // It may have been replaced or deleted meanwhile. Within a read its file stays.
+    return try database.read { connection in
+      guard try self.record(record.id, in: connection) == record else { return nil }
+      return intactness(of: record)
+    }
+  }
+
+  private func intactness(of record: AssetRecord) -> AssetError? {
+    do {
+      try open(record).forEachPiece { _ in }
+      return nil
+    } catch let error as AssetError {
+      return error
+    } catch {
+      return .damagedFile(record.id, path: folder.files.path(of: record.file.text))
+    }
+  }
+}

@@ -1,0 +1,78 @@
+public import SQLiteCore
+import Synchronization
+
+/// Files that live and die with rows of a database.
+///
+///     let assets = try AssetStore(database, folder: "/var/lib/app/assets")
+///     try database.write { connection in
+///       let photo = try assets.put(bytes, extension: "jpeg", in: connection)
+///       try connection.executeChange("INSERT INTO person (photo) VALUES (\(photo.id))")
+///     }
+///
+/// An asset is a row of the table `magicdata_asset` and a file in the store's folder. Both appear
+/// together when the transaction commits, or neither does. Deleting the row, by whatever SQL,
+/// deletes the file after the commit, once no reader of any process can still see the row.
+///
+/// A content is never changed: a replaced one is a new file, and who still reads the old one reads
+/// it to its end. Opening a store repairs what a crash cut off, without looking at every file. Several
+/// stores, of several processes, may share a database and its folder.
+///
+/// Calls without `in:` block the thread, as those of `Database` do.
+public final class AssetStore: Sendable {
+  /// The database with the rows.
+  public let database: Database
+  let folder: StoreFolder
+  let opener: Opener
+  let operations: any FileOperations
+  private let isUpkeepScheduled = Atomic(false)
+
+  /// Opens the assets of a database, and makes its tables and the folder if they are missing.
+  ///
+  /// - Parameters:
+  ///   - database: The database with the rows.
+  ///   - folder: The path of a folder for this database alone. The folder above it must exist. It may
+  ///     not be a symbolic link.
+  /// - Throws: ``AssetError``, such as ``AssetError/foreignFolder(path:)``, or ``SQLiteError``.
+  public convenience init(_ database: Database, folder: String) throws {
+    try self.init(database, folder: folder, operations: SystemFileOperations())
+  }
+
+  package init(
+    _ database: Database, folder path: String, operations: any FileOperations
+  ) throws {
+    self.database = database
+    self.operations = operations
+    let identity = try AssetSchema.prepare(database)
+    folder = try StoreFolder(path: path, identity: identity, operations)
+    opener = Opener(folder, isDurable: database.path != nil)
+    guard database.options.mode != .readOnly else { return }
+    try recover()
+    try removeDeletedFiles()
+  }
+
+  /// The absolute path of the store's folder.
+  public var path: String { folder.root.path }
+
+  /// Has files that the open transaction wants gone removed after its commit.
+  func scheduleUpkeep(in connection: Connection) {
+    guard !isUpkeepScheduled.exchange(true, ordering: .relaxed) else { return }
+    // If the savepoint that is open now is rolled back, the action below is dropped with it.
+    connection.afterRollback { [self] _ in isUpkeepScheduled.store(false, ordering: .relaxed) }
+    connection.afterCommit { [self] connection in
+      isUpkeepScheduled.store(false, ordering: .relaxed)
+      // The commit has succeeded. What cannot be removed now keeps its mark for the next time.
+      try? settleLeftovers(in: connection)
+      try? collect(in: connection)
+    }
+  }
+
+  /// Whether a committed row names a file, or a mark says that it is still to be removed in turn.
+  func isKnown(_ file: AssetFileName, in connection: Connection) throws -> Bool {
+    let name = file.text
+    return try connection.firstRow(
+      """
+      SELECT EXISTS (SELECT 1 FROM main.magicdata_asset WHERE file = \(name))
+        OR EXISTS (SELECT 1 FROM main.magicdata_asset_trash WHERE file = \(name))
+      """, as: Bool.self) ?? false
+  }
+}

@@ -1,0 +1,66 @@
+/// The calls into the file system that a store makes, one C call each.
+///
+/// ``SystemFileOperations`` makes them. A test wraps those to fail, to cut short or to record
+/// any one of them. What must be repeated (`EINTR`, short reads and writes) or tried another way
+/// is done by ``Folder`` and ``File``, so that such a test reaches it.
+package protocol FileOperations: Sendable {
+  /// Opens `path` from the working directory (`open`).
+  func open(path: String, _ flags: Int32) throws(SystemFailure) -> Int32
+  /// Makes a folder at `path` from the working directory (`mkdir`).
+  func makeFolder(path: String) throws(SystemFailure)
+  /// Opens, or with `O_CREAT` makes, an entry of a folder (`openat`).
+  func open(_ name: String, in folder: Int32, _ flags: Int32) throws(SystemFailure) -> Int32
+  /// Makes a folder in a folder (`mkdirat`).
+  func makeFolder(_ name: String, in folder: Int32) throws(SystemFailure)
+  /// Gives an entry another place, never over another entry (`renameat2`, `renameatx_np`).
+  func move(_ name: String, from folder: Int32, to other: Int32) throws(SystemFailure)
+  /// Gives an entry a second place (`linkat`).
+  func link(_ name: String, from folder: Int32, to other: Int32) throws(SystemFailure)
+  /// Removes a file from a folder (`unlinkat`).
+  func remove(_ name: String, in folder: Int32) throws(SystemFailure)
+  /// Removes an empty folder from a folder (`unlinkat` with `AT_REMOVEDIR`).
+  func removeFolder(_ name: String, in folder: Int32) throws(SystemFailure)
+  /// The names in a folder that are UTF-8, without `.` and `..` (`readdir`).
+  func names(in folder: Int32) throws(SystemFailure) -> [String]
+  /// What an open file is (`fstat`).
+  func status(of file: Int32) throws(SystemFailure) -> FileStatus
+  /// Reads up to `count` bytes that begin at `offset`; none at the end (`pread`).
+  func read(_ count: Int, at offset: Int, of file: Int32) throws(SystemFailure) -> [UInt8]
+  /// Appends bytes and says how many (`write`).
+  func write(_ bytes: RawSpan, to file: Int32) throws(SystemFailure) -> Int
+  /// Makes the content of a file or of a folder last (`fsync`).
+  ///
+  /// On Darwin `fsync` leaves it in the drive's cache. Several files need that emptied only once,
+  /// with the last of them (`F_FULLFSYNC`).
+  func sync(_ file: Int32, emptyingDriveCache: Bool) throws(SystemFailure)
+  /// Makes everything written to the file system of a folder last (`syncfs`, on Linux only).
+  func syncFileSystem(of folder: Int32) throws(SystemFailure)
+  /// Locks a file or folder for this open descriptor alone (`flock`).
+  func lock(_ file: Int32, waiting: Bool) throws(SystemFailure)
+  /// Gives a descriptor back (`close`).
+  func close(_ file: Int32)
+}
+
+/// A C call that failed.
+package struct SystemFailure: Error, Hashable {
+  /// The C function's name.
+  package let call: String
+  /// The error number, such as `EIO`.
+  package let number: Int32
+
+  package init(_ call: String, _ number: Int32) {
+    self.call = call
+    self.number = number
+  }
+}
+
+/// What an open descriptor stands for.
+package struct FileStatus: Hashable, Sendable {
+  package let isRegularFile: Bool
+  package let size: Int
+  /// The permission bits.
+  package let permissions: Int
+  /// The device and the number on it: equal for two names of one file.
+  package let device: UInt64
+  package let number: UInt64
+}

@@ -1,0 +1,76 @@
+import Foundation
+import SQLiteAssets
+import Testing
+
+@Suite struct AssetReaderTests {
+  let fixture: StoreFixture
+  let record: AssetRecord
+  let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 3) }
+
+  init() throws {
+    fixture = try StoreFixture()
+    record = try fixture.store.put(bytes)
+  }
+
+  @Test(arguments: [1, 7, 999, 1_000, 5_000, 0, -1])
+  func `pieces make the whole`(size: Int) throws {
+    var all: [UInt8] = []
+    try fixture.store.open(record.id).forEachPiece(of: size) { piece in
+      #expect(piece.count <= max(1, size))
+      all += piece
+    }
+    #expect(all == bytes)
+  }
+
+  @Test func `a part is read, and only what there is`() throws {
+    let reader = try fixture.store.open(record.id)
+    #expect(try reader.read(10, at: 5) == Array(bytes[5..<15]))
+    #expect(try reader.read(10, at: 995) == Array(bytes[995...]))
+    for (count, offset) in [(1, 1_000), (1, -1), (-1, 0), (0, 0), (Int.max, Int.max)] {
+      #expect(try reader.read(count, at: offset) == [])
+    }
+    #expect(try reader.read(Int.max, at: 999) == [bytes[999]])
+  }
+
+  @Test func `a changed bit is found by a whole read, and the other assets stay readable`() throws {
+    let other = try fixture.store.put([1])
+    let path = try fixture.store.path(of: record.id)
+    var damaged = bytes
+    damaged[500] ^= 1
+    try Data(damaged).write(to: URL(filePath: path))
+    let error = AssetError.damagedFile(record.id, path: path)
+    #expect(throws: error) { try fixture.store.content(of: record.id) }
+    #expect(throws: error) { try fixture.store.open(record.id).forEachPiece { _ in } }
+    #expect(try fixture.store.content(of: other.id) == [1])
+  }
+
+  @Test(arguments: [0, 999, 1_001])
+  func `a changed size is found at once`(count: Int) throws {
+    let path = try fixture.store.path(of: record.id)
+    try Data(count: count).write(to: URL(filePath: path))
+    #expect(throws: AssetError.damagedFile(record.id, path: path)) {
+      try fixture.store.open(record.id)
+    }
+  }
+
+  @Test func `a missing file is an error that names asset and place`() throws {
+    let path = try fixture.store.path(of: record.id)
+    try FileManager.default.removeItem(atPath: path)
+    #expect(throws: AssetError.missingFile(record.id, path: path)) {
+      try fixture.store.content(of: record.id)
+    }
+    #expect(try fixture.store.record(record.id) == record)
+  }
+
+  @Test func `what the body throws ends the reading`() throws {
+    struct Stop: Error {}
+    var count = 0
+    #expect(throws: Stop.self) {
+      try fixture.store.open(record.id).forEachPiece(of: 10) { _ in
+        count += 1
+        if count == 3 { throw Stop() }
+      }
+    }
+    #expect(count == 3)
+  }
+}

@@ -1,0 +1,150 @@
+import SQLiteAssets
+import SQLiteCore
+import Testing
+
+@Suite struct AssetStoreDeletionTests {
+  let fixture: StoreFixture
+  var store: AssetStore { fixture.store }
+  var database: Database { fixture.database }
+
+  init() throws { fixture = try StoreFixture() }
+
+  @Test(arguments: [
+    "DELETE FROM magicdata_asset",
+    "UPDATE magicdata_asset SET file = 'x'",
+    "REPLACE INTO magicdata_asset SELECT id, 'x', size, sha256 FROM magicdata_asset",
+  ])
+  func `a file that SQL let go of is removed`(sql: String) throws {
+    try store.put([1])
+    try database.executeChange(SQL(unchecked: sql))
+    #expect(try fixture.marks() == 1)
+    #expect(fixture.files.count == 1)
+    try store.removeDeletedFiles()
+    #expect(try fixture.marks() == 0)
+    #expect(fixture.files == [])
+  }
+
+  @Test func `a cascade removes files too, at the next opening`() throws {
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE person (id INTEGER PRIMARY KEY, photo TEXT REFERENCES magicdata_asset);
+      CREATE TRIGGER person_photo AFTER DELETE ON person
+      BEGIN DELETE FROM magicdata_asset WHERE id = OLD.photo; END;
+      """)
+    let record = try store.put([1])
+    try database.executeChange("INSERT INTO person (photo) VALUES (\(record.id))")
+    try database.executeChange("DELETE FROM person")
+    #expect(try store.records() == [])
+    #expect(fixture.files == [record.name])
+    _ = try fixture.another()
+    #expect(fixture.files == [])
+  }
+
+  @Test func `a rolled back deletion removes nothing`() throws {
+    let record = try store.put([1])
+    _ = try database.write { connection in
+      try store.delete(record.id, in: connection)
+      return TransactionOutcome.rollback
+    }
+    try store.removeDeletedFiles()
+    #expect(try store.content(of: record.id) == [1])
+  }
+
+  @Test(arguments: [true, false])
+  func `what a reader still sees stays, in this process and in another`(isOther: Bool) throws {
+    let (replaced, deleted) = (try store.put([1]), try store.put([2]))
+    let reading = isOther ? try fixture.another() : store
+    try reading.database.read { connection in
+      #expect(try reading.records(in: connection).count == 2)
+      // Another thread: an access inside this one would run on its connection.
+      try onAnotherThread {
+        try store.replace(replaced.id, with: [3])
+        try store.delete(deleted.id)
+        try store.removeDeletedFiles()
+        _ = try store.sweep()
+      }
+      #expect(fixture.files.count == 3)
+      #expect(try reading.content(of: replaced.id, in: connection) == [1])
+      #expect(try reading.content(of: deleted.id, in: connection) == [2])
+    }
+    try store.removeDeletedFiles()
+    #expect(fixture.files.count == 1)
+    #expect(try store.content(of: replaced.id) == [3])
+  }
+
+  @Test func `a reader of the newest state does not hold up the removal`() throws {
+    let record = try store.put([1])
+    try store.database.executeChange("DELETE FROM magicdata_asset")
+    try fixture.another().database.read { connection in
+      #expect(try connection.executeQuery("SELECT * FROM magicdata_asset").isEmpty)
+      try onAnotherThread { try store.removeDeletedFiles() }
+      #expect(fixture.files == [])
+    }
+    #expect(try store.record(record.id) == nil)
+  }
+
+  @Test func `a file that a row names again is kept`() throws {
+    let record = try store.put([1])
+    try database.executeChange("UPDATE magicdata_asset SET file = 'x'")
+    try database.executeChange("UPDATE magicdata_asset SET file = \(record.name)")
+    #expect(try fixture.marks() == 2)
+    try store.removeDeletedFiles()
+    #expect(try fixture.marks() == 0)
+    #expect(try store.content(of: record.id) == [1])
+  }
+
+  @Test func `more marks than one step takes are all worked off`() throws {
+    try database.write { connection in
+      for _ in 0..<1_200 { try store.put([1], in: connection) }
+    }
+    try database.write { connection in
+      for record in try store.records(in: connection) {
+        try store.delete(record.id, in: connection)
+      }
+    }
+    #expect(fixture.files == [])
+    #expect(try fixture.marks() == 0)
+  }
+
+  @Test func `a removal that fails is made up for`() throws {
+    let record = try store.put([1])
+    fixture.operations.follow(.init(failing: 0, isPersistent: true, calls: ["unlinkat"]))
+    #expect(try store.delete(record.id))
+    #expect(fixture.files == [record.name])
+    #expect(throws: AssetError.self) { try store.removeDeletedFiles() }
+    fixture.operations.follow(.init())
+    try store.removeDeletedFiles()
+    #expect(fixture.files == [])
+  }
+
+  @Test func `a mark outlives a removal that could not be made to last`() throws {
+    try store.put([1])
+    try database.executeChange("DELETE FROM magicdata_asset")
+    fixture.operations.follow(.init(failing: 0, calls: ["fsync"]))
+    #expect(throws: AssetError.self) { try store.removeDeletedFiles() }
+    #expect(try fixture.marks() == 1)
+    try store.removeDeletedFiles()
+    #expect(try fixture.marks() == 0)
+  }
+
+  @Test func `files cannot be removed inside a transaction, which is left alone`() throws {
+    try database.write { connection in
+      try store.put([1], in: connection)
+      let error = #expect(throws: SQLiteError.self) { try store.removeDeletedFiles() }
+      #expect(error?.code == .misuse)
+    }
+    #expect(try store.records().count == 1)
+  }
+
+  @Test func `a rollback journal works like the log`() throws {
+    var options = Database.Options()
+    options.journalMode = .delete
+    let database = try Database(
+      path: "\(fixture.temporary.path)/rollback.sqlite3", options: options)
+    let store = try AssetStore(database, folder: "\(fixture.temporary.path)/rollback")
+    let record = try store.put([1])
+    try store.replace(record.id, with: [2])
+    #expect(fixture.temporary.files(in: "rollback/files").count == 1)
+    #expect(try store.content(of: record.id) == [2])
+  }
+}

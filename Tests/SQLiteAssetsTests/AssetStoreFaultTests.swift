@@ -1,0 +1,132 @@
+import Foundation
+import SQLiteAssets
+import SQLiteCore
+import Testing
+
+/// Every call into the file system fails once, and then from there on, in turn.
+@Suite struct AssetStoreFaultTests {
+  /// A piece of work, and the contents after it if it succeeds; `"old"` is there before it.
+  enum Work: String, CaseIterable, Sendable {
+    case put, putFile, replace, delete, several, batch, rollback, savepoint, sweep, open
+
+    var contents: [String] {
+      switch self {
+      case .put, .putFile: ["new", "old"]
+      case .replace: ["new"]
+      case .delete: []
+      case .several: ["1", "2", "new"]
+      case .batch: (0..<20).map { "\($0)" }.sorted() + ["old"]
+      case .rollback, .sweep, .open: ["old"]
+      case .savepoint: ["old", "outer"]
+      }
+    }
+
+    func run(_ fixture: StoreFixture, _ old: AssetRecord) throws {
+      let store = fixture.store
+      switch self {
+      case .put: try store.put("new".utf8)
+      case .putFile: try store.put(contentsOf: "\(fixture.temporary.path)/new")
+      case .replace: try store.replace(old.id, with: "new".utf8)
+      case .delete: try store.delete(old.id)
+      case .several:
+        try fixture.database.write { connection in
+          try store.put("1".utf8, in: connection)
+          let gone = try store.put("gone".utf8, in: connection)
+          try store.replace(old.id, with: "between".utf8, in: connection)
+          try store.delete(gone.id, in: connection)
+          try store.put("2".utf8, in: connection)
+          try store.replace(old.id, with: "new".utf8, in: connection)
+        }
+      case .batch:
+        try fixture.database.write { connection in
+          for number in 0..<20 { try store.put("\(number)".utf8, in: connection) }
+        }
+      case .rollback:
+        _ = try fixture.database.write { connection in
+          try store.put("new".utf8, in: connection)
+          try store.delete(old.id, in: connection)
+          return TransactionOutcome.rollback
+        }
+      case .savepoint:
+        try fixture.database.write { connection in
+          try store.put("outer".utf8, in: connection)
+          _ = try connection.savepoint {
+            try store.put("inner".utf8, in: connection)
+            try store.delete(old.id, in: connection)
+            return TransactionOutcome.rollback
+          }
+        }
+      case .sweep: _ = try store.sweep()
+      case .open:
+        try fixture.makePending(old.name)
+        _ = try fixture.another(fixture.operations)
+      }
+    }
+  }
+
+  @Test(arguments: Work.allCases, [false, true])
+  func `a failed call leaves the state before or the state after, and no file too many`(
+    work: Work, isPersistent: Bool
+  ) throws {
+    var failures = 0
+    for number in 0..<500 {
+      let calls = try attempt(work, .init(failing: number, isPersistent: isPersistent))
+      if calls.failed { failures += 1 }
+      if calls.count <= number { break }
+    }
+    // What a deletion does to files it does after the commit.
+    #expect((failures == 0) == (work == .delete))
+    #expect(failures < 500)
+  }
+
+  /// A disk without space for names, a process without descriptors, a system without the call.
+  @Test(arguments: Work.allCases, [24, 28, 38] as [Int32])
+  func `the kind of failure does not matter`(work: Work, error: Int32) throws {
+    for call in FaultyFileOperations.changing {
+      _ = try attempt(
+        work, .init(failing: 0, isPersistent: true, number: error, calls: [call]))
+    }
+  }
+
+  /// Runs the work with a fault and checks the outcome, before and after another opening.
+  private func attempt(
+    _ work: Work, _ plan: FaultyFileOperations.Plan
+  ) throws -> (count: Int, failed: Bool) {
+    let temporary = try TemporaryFolder()
+    // The store is gone when this returns: what it left to do is done by the next opening.
+    let outcome = try run(work, plan, in: temporary)
+    let expected = outcome.failed ? ["old"] : work.contents
+    let store = try AssetStore(
+      Database(path: "\(temporary.path)/data.sqlite3"), folder: "\(temporary.path)/assets")
+    #expect(try contents(store) == expected)
+    #expect(try store.verify() == [])
+    #expect(temporary.files(in: "assets/files") == (try store.records()).map(\.name).sorted())
+    #expect(temporary.files(in: "assets/pending") == [])
+    return outcome
+  }
+
+  private func run(
+    _ work: Work, _ plan: FaultyFileOperations.Plan, in temporary: TemporaryFolder
+  ) throws -> (count: Int, failed: Bool) {
+    let fixture = try StoreFixture(temporary)
+    try fixture.temporary.write("new", to: "new")
+    let old = try fixture.store.put("old".utf8)
+    fixture.operations.follow(plan)
+    var failed = false
+    do {
+      try work.run(fixture, old)
+    } catch is AssetError {
+      failed = true
+    }
+    let count = fixture.operations.count
+    fixture.operations.follow(.init())
+    let expected = failed ? ["old"] : work.contents
+    #expect(try contents(fixture.store) == expected, "\(plan)")
+    return (count, failed)
+  }
+
+  private func contents(_ store: AssetStore) throws -> [String] {
+    try store.records().map { String(decoding: try store.content(of: $0.id), as: UTF8.self) }
+      .sorted()
+  }
+}

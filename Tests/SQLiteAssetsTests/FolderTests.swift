@@ -1,0 +1,110 @@
+import Foundation
+import SQLiteAssets
+import Testing
+
+@Suite struct FolderTests {
+  let temporary: TemporaryFolder
+  let folder: Folder
+
+  init() throws {
+    temporary = try TemporaryFolder()
+    folder = try Folder.open(path: "\(temporary.path)/store", SystemFileOperations())
+  }
+
+  @Test func `files are made with 0600 and folders with 0700 whatever the umask`() throws {
+    let before = umask(0)
+    defer { umask(before) }
+    let other = try Folder.open(path: "\(temporary.path)/other", SystemFileOperations())
+    _ = try other.makeFolder("inner").makeFile("file")
+    #expect(try temporary.permissions("other") == 0o700)
+    #expect(try temporary.permissions("other/inner") == 0o700)
+    #expect(try temporary.permissions("other/inner/file") == 0o600)
+  }
+
+  @Test func `a file is never made over another, nor through a link`() throws {
+    _ = try folder.makeFile("file")
+    try temporary.link("store/link", to: "\(temporary.path)/target")
+    for name in ["file", "link"] {
+      let error = #expect(throws: AssetError.self) { try folder.makeFile(name) }
+      #expect(
+        error == .system(call: "openat", path: "\(folder.path)/\(name)", number: EEXIST))
+    }
+    #expect(temporary.files() == ["store/file", "store/link"])
+  }
+
+  @Test(.timeLimit(.minutes(1)))
+  func `only a regular file is opened, and nothing else is waited for`() throws {
+    try temporary.write("secret", to: "target")
+    try temporary.link("store/link", to: "\(temporary.path)/target")
+    try temporary.makeFIFO("store/fifo")
+    _ = try folder.makeFolder("folder")
+    for name in ["link", "fifo", "folder"] {
+      #expect(throws: AssetError.notRegularFile(path: "\(folder.path)/\(name)")) {
+        try folder.file(name)
+      }
+    }
+    #expect(try folder.file("nothing") == nil)
+  }
+
+  @Test func `a link to a folder is not entered`() throws {
+    try temporary.link("store/link", to: temporary.path)
+    #expect(throws: AssetError.self) { try folder.folder("link") }
+    #expect(throws: AssetError.self) { try folder.makeFolder("link") }
+    #expect(throws: AssetError.self) {
+      try Folder.open(path: "\(temporary.path)/store/link///", SystemFileOperations())
+    }
+  }
+
+  @Test(arguments: ["a/b", "../x", "/etc/passwd", "a\0b"])
+  func `a name of more than one component is refused`(name: String) throws {
+    #expect(throws: AssetError.invalidPath(name)) { try folder.makeFile(name) }
+    #expect(throws: AssetError.invalidPath(name)) { try folder.file(name) }
+    #expect(throws: AssetError.invalidPath(name)) { try folder.remove(name) }
+    #expect(throws: AssetError.invalidPath(name)) { try folder.move(name, to: folder) }
+    #expect(throws: AssetError.invalidPath(name)) { try folder.makeFolder(name) }
+  }
+
+  @Test(arguments: ["", "\0", "/tmp/a\0b"])
+  func `a path that C would read otherwise is refused`(path: String) {
+    #expect(throws: AssetError.invalidPath(path)) {
+      try Folder.open(path: path, SystemFileOperations())
+    }
+  }
+
+  @Test func `a relative path is made absolute`() throws {
+    let relative = try Folder.open(path: ".", SystemFileOperations())
+    #expect(relative.path == FileManager.default.currentDirectoryPath + "/.")
+  }
+
+  @Test func `names are listed without the folder itself and without what is not UTF-8`() throws {
+    _ = try folder.makeFile("b")
+    _ = try folder.makeFolder("a")
+    try temporary.makeFileWithInvalidName(in: "store")
+    #expect(try folder.names().sorted() == ["a", "b"])
+    #expect(try folder.names().count == 2)
+  }
+
+  @Test func `a removal says whether the file was there`() throws {
+    _ = try folder.makeFile("file")
+    #expect(try folder.remove("file"))
+    #expect(try folder.remove("file") == false)
+  }
+
+  @Test func `only an empty folder is removed`() throws {
+    _ = try folder.makeFolder("inner").makeFile("file")
+    #expect(try folder.removeFolder("inner") == false)
+    #expect(temporary.files() == ["store/inner/file"])
+    try folder.folder("inner")?.remove("file")
+    #expect(try folder.removeFolder("inner"))
+    #expect(try folder.folder("inner") == nil)
+  }
+
+  @Test func `a lock is one opening's alone, and ends with it`() throws {
+    var first: Folder? = try folder.makeFolder("inner")
+    let second = try folder.makeFolder("inner")
+    #expect(try first?.lock(waiting: false) == true)
+    #expect(try second.lock(waiting: false) == false)
+    first = nil
+    #expect(try second.lock(waiting: false))
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import SQLiteAssets
+import SQLiteCore
+import Testing
+
+/// A database and its assets in a temporary folder.
+struct StoreFixture {
+  let temporary: TemporaryFolder
+  let database: Database
+  let operations = FaultyFileOperations()
+  let store: AssetStore
+
+  init() throws {
+    try self.init(TemporaryFolder())
+  }
+
+  init(_ temporary: TemporaryFolder) throws {
+    self.temporary = temporary
+    database = try Database(path: "\(temporary.path)/data.sqlite3")
+    store = try AssetStore(
+      database, folder: "\(temporary.path)/assets", operations: operations)
+  }
+
+  /// Another store on the same folder, as another process has it.
+  func another(_ operations: any FileOperations = SystemFileOperations()) throws -> AssetStore {
+    try AssetStore(
+      try Database(path: "\(temporary.path)/data.sqlite3"), folder: "\(temporary.path)/assets",
+      operations: operations)
+  }
+
+  /// The names of the files in place.
+  var files: [String] { temporary.files(in: "assets/files") }
+
+  /// The names of the files that are not yet in place.
+  var pending: [String] {
+    temporary.files(in: "assets/pending").map { String($0.drop { $0 != "/" }.dropFirst()) }
+  }
+
+  /// The number of files that are marked for removal.
+  func marks() throws -> Int {
+    let count = try database.firstRow(
+      "SELECT count(*) FROM magicdata_asset_trash", as: Int.self)
+    return count ?? -1
+  }
+
+  /// The content of a row's file, by other means than the store's.
+  func bytes(of record: AssetRecord) throws -> [UInt8] {
+    Array(try Data(contentsOf: store.url(for: record.id)))
+  }
+
+  /// Moves a file from its place into a folder of an opener that is no more.
+  func makePending(_ name: String, opener: String = String(repeating: "0", count: 32)) throws {
+    let folder = "\(temporary.path)/assets/pending/\(opener)"
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true)
+    try FileManager.default.moveItem(
+      atPath: "\(temporary.path)/assets/files/\(name)", toPath: "\(folder)/\(name)")
+  }
+}
+
+extension AssetRecord {
+  /// The name of the file, as a test sees it in the folder.
+  var name: String { file.text }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// A new folder for one test, removed with all it holds when the test lets go of it.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    path = "\(FileManager.default.temporaryDirectory.path)/magicdata-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// The paths of all files below, relative to the folder, sorted.
+  func files(in folder: String = "") -> [String] {
+    let enumerator = FileManager.default.enumerator(atPath: "\(path)/\(folder)")
+    var files: [String] = []
+    while let name = enumerator?.nextObject() as? String {
+      if enumerator?.fileAttributes?[.type] as? FileAttributeType != .typeDirectory {
+        files.append(name)
+      }
+    }
+    return files.sorted()
+  }
+
+  /// The permission bits of an entry.
+  func permissions(_ name: String) throws -> Int {
+    let attributes = try FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")
+    return attributes[.posixPermissions] as? Int ?? -1
+  }
+
+  func write(_ text: String, to name: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: "\(path)/\(name)"))
+  }
+
+  func text(of name: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: "\(path)/\(name)")), as: UTF8.self)
+  }
+
+  /// Makes a symbolic link, whether its target exists or not.
+  func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(path)/\(name)", withDestinationPath: target)
+  }
+
+  /// Gives a file a second name.
+  func hardLink(_ name: String, to target: String) throws {
+    try FileManager.default.linkItem(
+      atPath: "\(path)/\(target)", toPath: "\(path)/\(name)")
+  }
+
+  func makeFIFO(_ name: String) throws {
+    guard unsafe mkfifo("\(path)/\(name)", 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+  }
+
+  /// Makes a file with a name that is not UTF-8.
+  func makeFileWithInvalidName(in folder: String) throws {
+    let name: [CChar] = "\(path)/\(folder)/".utf8.map { CChar(bitPattern: $0) } + [-1, 0]
+    let file = unsafe creat(name, 0o600)
+    guard file >= 0 else { throw CocoaError(.fileWriteUnknown) }
+    close(file)
+  }
+}
