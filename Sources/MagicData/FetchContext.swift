@@ -87,7 +87,7 @@ package final class FetchContext: Sendable {
     let links = graph.links[key]?.byOwner[owner] ?? []
     return try? Collection(
       links: links.compactMap { link in
-        object(Collection.Element.self, zIndex: link.target).map { (link.place, $0) }
+        object(Collection.Target.self, zIndex: link.target).map { (link.place, $0) }
       })
   }
 
@@ -122,7 +122,7 @@ package final class FetchContext: Sendable {
       let place = rows.places[key.zIndex]
     else { return nil }
     let made = try plan.storage(
-      zIndex: key.zIndex, rows.values[(place * plan.columns.count)...], in: store.identity)
+      zIndex: key.zIndex, rows.values[(place * plan.columns.count)...], in: store)
     return storages.withLock { storages in
       if let first = storages[key] { return first }
       storages[key] = made
@@ -137,9 +137,9 @@ extension ObjectPlan {
   /// - Parameters:
   ///   - zIndex: The row's key.
   ///   - values: The row's values, and whatever follows them.
-  ///   - store: Where the row is from.
+  ///   - magic: Where the row is from.
   func storage(
-    zIndex: Int64, _ values: ArraySlice<Value>, in store: StoreIdentity
+    zIndex: Int64, _ values: ArraySlice<Value>, in magic: MagicData
   ) throws -> ObjectStorage {
     var forms: [CellContent.Form] = []
     forms.reserveCapacity(properties.count)
@@ -156,7 +156,7 @@ extension ObjectPlan {
         forms.append(.unset)
       }
     }
-    return ObjectStorage(self, forms, identity: .init(store: store, zIndex: zIndex))
+    return ObjectStorage(self, forms, identity: .init(magic: magic, zIndex: zIndex))
   }
 
   private func form(

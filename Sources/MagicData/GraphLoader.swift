@@ -97,7 +97,9 @@ final class GraphLoader {
         }
         let links = try connection.links(table, of: fresh)
         let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
-        for link in links { graph.links[key, default: FetchedLinks()].byOwner[link.owner, default: []].append(link) }
+        for link in links {
+          graph.links[key, default: FetchedLinks()].byOwner[link.owner, default: []].append(link)
+        }
         found.append((type, links.map(\.target)))
       case .column, .asset, .reverse: continue
       }

@@ -72,8 +72,8 @@ package struct LazySource: Sendable {
   ) throws -> Collection {
     try Collection(
       links: targets.places.map { place, target in
-        guard let object = try context.make(Collection.Element.self, target) else {
-          throw MagicError.missingTarget(type: "\(Collection.Element.self)", zIndex: target)
+        guard let object = try context.make(Collection.Target.self, target) else {
+          throw MagicError.missingTarget(type: "\(Collection.Target.self)", zIndex: target)
         }
         return (place, object)
       })

@@ -7,24 +7,25 @@ import SQLiteCore
 #endif
 
 /// A collection of objects that is stored as links.
-package protocol LinkCollection<Element>: Codable {
-  associatedtype Element: MagicObject
+package protocol LinkCollection<Target>: Codable {
+  associatedtype Target: MagicObject
 
   /// How the links are arranged.
   static var arrangement: PropertyRole.LinkArrangement { get }
 
   /// Makes the collection of what links lead to, in their order.
-  init(links: [(place: Value, object: Element)]) throws
+  init(links: [(place: Value, object: Target)]) throws
 
   /// The objects with the places that their links get, NULL where the arrangement says it all.
-  var linked: [(place: Value, object: Element)] { get throws }
+  var linked: [(place: Value, object: Target)] { get throws }
 }
 
 extension LinkCollection {
-  static var element: any MagicObject.Type { Element.self }
+  static var element: any MagicObject.Type { Target.self }
 }
 
 extension Array: LinkCollection where Element: MagicObject {
+  package typealias Target = Element
   package static var arrangement: PropertyRole.LinkArrangement { .list }
 
   package init(links: [(place: Value, object: Element)]) {
@@ -35,6 +36,7 @@ extension Array: LinkCollection where Element: MagicObject {
 }
 
 extension Dictionary: LinkCollection where Key: Codable, Value: MagicObject {
+  package typealias Target = Value
   package static var arrangement: PropertyRole.LinkArrangement { .dictionary }
 
   package init(links: [(place: SQLiteCore.Value, object: Value)]) throws {
@@ -48,6 +50,7 @@ extension Dictionary: LinkCollection where Key: Codable, Value: MagicObject {
 }
 
 extension MagicalSet: LinkCollection {
+  package typealias Target = Element
   package static var arrangement: PropertyRole.LinkArrangement { .set }
 
   package init(links: [(place: Value, object: Element)]) {

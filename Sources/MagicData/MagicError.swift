@@ -18,6 +18,8 @@ public enum MagicError: Error, Hashable, Sendable {
   case unstorableValue(type: String, property: String, reason: String)
   /// The object that a relation leads to is gone.
   case missingTarget(type: String, zIndex: Int64)
+  /// A value was left in the store, from which the object was removed since: it cannot be saved anew.
+  case lostValue(type: String, property: String)
   /// A value that is fetched on demand does not know its store, since its object was never saved.
   case detachedValue(type: String)
   /// An index beyond what a collection holds.
@@ -41,6 +43,8 @@ extension MagicError: CustomStringConvertible {
     case .unstorableValue(let type, let property, let reason):
       "\(type).\(property) cannot be stored: \(reason)"
     case .missingTarget(let type, let zIndex): "the \(type) \(zIndex) is gone"
+    case .lostValue(let type, let property):
+      "\(type).\(property) was not fetched before the object was removed, and is lost"
     case .detachedValue(let type): "a lazy \(type) belongs to no saved object, and has no value"
     case .outOfRange(let count): "the range goes beyond the \(count) elements"
     }

@@ -4,7 +4,7 @@ import SQLiteMapping
 /// A property wrapper of a ``MagicObject``.
 ///
 /// The wrappers of this library conform; there is no reason to write others.
-public protocol MagicProperty: Codable {
+public protocol MagicProperty: Codable, SendableMetatype {
   /// The type of the property.
   associatedtype Value
   /// Where the property's value lives.

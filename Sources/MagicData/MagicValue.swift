@@ -70,7 +70,7 @@ extension MagicValue {
 
   /// Reads the value of an object's property from outside the store, such as JSON.
   public init(from decoder: any Decoder) throws {
-    self.init(wrappedValue: try Value(from: decoder), type: "\(Value.self)", line: 0)
+    self.init(wrappedValue: try Value(from: decoder), type: "a decoded object", line: 0)
   }
 
   /// Writes the value for use outside the store; an object is written as its key.

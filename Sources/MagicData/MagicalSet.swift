@@ -13,9 +13,12 @@ public struct MagicalSet<Element: MagicObject> {
   /// Makes a set of objects; of equal ones the last stays.
   ///
   /// - Parameter elements: The objects.
-  public init(_ elements: some Sequence<Element> = []) {
+  public init(_ elements: some Sequence<Element>) {
     for element in elements { insert(element) }
   }
+
+  /// Makes an empty set.
+  public init() {}
 
   /// Inserts an object, in the place of its equal if there is one.
   ///

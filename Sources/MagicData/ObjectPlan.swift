@@ -10,6 +10,11 @@ package final class ObjectPlan: Sendable {
     package let role: PropertyRole
     package let type: any MagicProperty.Type
 
+    /// Says whether anything is stored for the property.
+    var isStored: Bool {
+      if case .reverse = role.kind { false } else { true }
+    }
+
     /// Says whether the property has a column in the object's own table.
     var hasColumn: Bool {
       switch role.kind {

@@ -69,7 +69,7 @@ extension OptionMagicValue {
 
   /// Reads the value of an object's property from outside the store, such as JSON.
   public init(from decoder: any Decoder) throws {
-    self.init(wrappedValue: try Wrapped?(from: decoder), type: "\(Wrapped.self)", line: 0)
+    self.init(wrappedValue: try Wrapped?(from: decoder), type: "a decoded object", line: 0)
   }
 
   /// Writes the value for use outside the store; an object is written as its key.
@@ -84,6 +84,6 @@ extension KeyedDecodingContainer {
   public func decode<Wrapped>(
     _ type: OptionMagicValue<Wrapped>.Type, forKey key: Key
   ) throws -> OptionMagicValue<Wrapped> {
-    try decodeIfPresent(type, forKey: key) ?? OptionMagicValue(type: "\(Wrapped.self)", line: 0)
+    try decodeIfPresent(type, forKey: key) ?? OptionMagicValue(type: "a decoded object", line: 0)
   }
 }

@@ -18,7 +18,7 @@ struct SchemaWriter {
     var done: Set<ObjectIdentifier> = []
     while let plan = pending.popLast() {
       guard done.insert(ObjectIdentifier(plan.type)).inserted else { continue }
-      try MetaTable.claim(plan.table, for: plan.qualifiedName, connection)
+      try MetaTable.register(plan.table, of: plan.typeName, connection)
       try connection.ensure(plan.definition(store.plan))
       for (slot, property) in plan.properties.enumerated() {
         switch property.role.kind {

@@ -1,3 +1,4 @@
+import CSQLite
 import Dispatch
 import Synchronization
 
@@ -102,4 +103,9 @@ public final class Database: Sendable {
     // Readers first: the last connection to close makes the checkpoint and removes the log.
     for slot in slots.reversed() { slot.close() }
   }
+}
+
+extension Database {
+  /// The version of the SQLite library that runs, such as `3.40.1` (`sqlite3_libversion`).
+  public static var sqliteVersion: String { unsafe String(cString: sqlite3_libversion()) }
 }

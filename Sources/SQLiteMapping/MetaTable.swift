@@ -8,7 +8,7 @@ package import SQLiteCore
 
 /// The one table of this library's own facts: `magicdata_meta(key, value)`.
 ///
-/// It holds the version of this layout, the store's UUID and the tables that types have claimed.
+/// It holds the version of this layout, the store's UUID and the tables of types.
 package enum MetaTable {
   /// The layout that this program writes.
   package static let formatVersion: Int64 = 1
@@ -33,20 +33,11 @@ package enum MetaTable {
     return uuid
   }
 
-  /// Notes that a type owns a table.
-  ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if another type does.
-  package static func claim(
-    _ table: String, for type: String, _ connection: Connection
+  /// Notes that a table is one of ours.
+  package static func register(
+    _ table: String, of type: String, _ connection: Connection
   ) throws(SQLiteError) {
-    let key = "table:\(asciiLowercased(table))"
-    guard case .text(let owner)? = try value(key, connection) else {
-      return try set(key, .text(type), connection)
-    }
-    guard owner == type else {
-      throw SQLiteError(
-        .misuse, "the table “\(table)” belongs to the type \(owner), not to \(type)")
-    }
+    try set("table:\(table)", .text(type), connection)
   }
 
   package static func value(

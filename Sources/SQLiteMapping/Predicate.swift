@@ -36,6 +36,11 @@ package indirect enum Predicate: Hashable, Sendable {
   package struct SQLFragment: Hashable, Sendable {
     package let text: String
     package let arguments: [SQLArgument]
+
+    package init(text: String, arguments: [SQLArgument]) {
+      self.text = text
+      self.arguments = arguments
+    }
   }
 }
 

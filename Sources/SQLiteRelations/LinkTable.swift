@@ -1,5 +1,5 @@
 public import SQLiteCore
-public import SQLiteMapping
+package import SQLiteMapping
 
 /// A table of links between the rows of two tables: a to-many relation as SQL has it.
 ///

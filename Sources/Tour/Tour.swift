@@ -1,3 +1,5 @@
+import MagicData
+
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Glibc)
@@ -34,21 +36,102 @@
 
   private static func show(_ arguments: Arguments, on output: Output) async throws {
     var steps = Steps(to: output)
-    let database = try await steps.run("read countries and zones") {
+    let database = try await steps.run("read the tables of tzdata") {
       try ZoneDatabase(folder: arguments.zoneinfo)
-    } count: {
-      $0.countries.count + $0.zones.count
     } detail: {
       "\($0.countries.count) countries, \($0.zones.count) zones, \($0.pairCount) pairs"
     }
-    _ = try await steps.run("read zone files") {
-      try database.zones.map { zone in try database.file(of: zone) }
-    } count: {
-      $0.count
-    } detail: { files in
-      "\(files.reduce(0) { $0 + $1.count }) bytes"
+    if let path = arguments.store {
+      try await tour(database, &steps) { try MagicData(path: path) }
+    } else {
+      let folder = try TemporaryFolder()
+      try await tour(database, &steps) { try MagicData(path: folder.path) }
     }
     try output.write(steps.report.text)
+  }
+
+  private static func tour(
+    _ database: ZoneDatabase, _ steps: inout Steps, open: () throws -> MagicData
+  ) async throws {
+    var tour = try await steps.run("open a store") {
+      StoreTour(try open())
+    } detail: { _ in
+      "SQLite \(Database.sqliteVersion)"
+    }
+    _ = try await steps.run("update: save all of it, with the zones' files") {
+      try await tour.save(database)
+    } count: {
+      $0.countries.count + $0.zones.count
+    } detail: {
+      "\($0.countries.count) countries, \($0.zones.count) zones, \($0.zones.count) files"
+    }
+    try await showLowLevel(tour, &steps)
+    try await showObjects(tour, &steps)
+    try tour.magic.database.close()
+    tour = try await steps.run("open the store again") { StoreTour(try open()) }
+    _ = try await steps.run("object(of:): fetch all zones with their countries") {
+      try await tour.magic.object(of: Zone.self)
+    } count: {
+      $0.count
+    } detail: { zones in
+      "\(zones.reduce(0) { $0 + $1.countries.count }) pairs"
+    }
+    _ = try await steps.run("verify every file against its digest") {
+      try tour.magic.assets.verify()
+    } detail: {
+      $0.isEmpty ? "all are whole" : "\($0.count) are damaged"
+    }
+  }
+
+  private static func showLowLevel(_ tour: StoreTour, _ steps: inout Steps) async throws {
+    _ = try await steps.run("SQL: zones in the south, asked in three ways") {
+      try tour.count(southOf: 0)
+    } count: {
+      $0[0]
+    } detail: {
+      Set($0).count == 1 ? "executeChange, executeQuery and rows(_:as:) agree" : "\($0)"
+    }
+    _ = try await steps.run("SQL: delete all zones, and roll back") {
+      try tour.deleteAndUndo()
+    } count: {
+      $0.after
+    } detail: {
+      "\($0.between) in the transaction, \($0.after) after it"
+    }
+  }
+
+  private static func showObjects(_ tour: StoreTour, _ steps: inout Steps) async throws {
+    _ = try await steps.run("update and object(of:primary:) of one zone") {
+      try await tour.comment(on: "Europe/Zurich")
+    } detail: {
+      $0 ?? "no comment"
+    }
+    _ = try await steps.run("where: \\.$latitude > 60") {
+      try await tour.zones(northOf: 60)
+    } count: {
+      $0.count
+    } detail: { zones in
+      zones.prefix(3).map(\.name).joined(separator: ", ") + ", …"
+    }
+    _ = try await steps.run("the countries of Europe/Zurich") {
+      try await tour.countries(of: "Europe/Zurich")
+    } count: {
+      $0.count
+    } detail: {
+      $0.map(\.name).joined(separator: ", ")
+    }
+    _ = try await steps.run("the zones of Canada, in reverse") {
+      try await tour.zones(of: "CA")
+    } count: {
+      $0.count
+    } detail: { zones in
+      zones.prefix(3).map(\.name).joined(separator: ", ") + ", …"
+    }
+    _ = try await steps.run("the file of Asia/Tokyo, read when asked for") {
+      try await tour.file(of: "Asia/Tokyo")
+    } detail: {
+      "\($0?.count ?? 0) bytes"
+    }
   }
 
   private static func complain(_ message: String, on errors: Output, status: Int32) -> Int32 {

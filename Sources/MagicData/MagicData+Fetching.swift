@@ -1,0 +1,153 @@
+import SQLiteCore
+import SQLiteMapping
+
+extension MagicData {
+  /// Fetches all objects of a type, blocking the thread.
+  ///
+  /// - Parameter type: The objects' type.
+  /// - Returns: The objects in the order in which they were first saved.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func object<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
+    try objects(of: type)
+  }
+
+  /// Fetches the object with a primary value, blocking the thread.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Throws: ``MagicError/notFound(type:primary:)``, ``SQLiteError``.
+  public func object<Object: MagicObject>(
+    of type: Object.Type, primary: some MagicPrimaryValue
+  ) throws -> Object {
+    let query = try Query<Object>(self, primary: primary)
+    return try single(query, primary, try database.read(query.load))
+  }
+
+  /// Fetches objects, blocking the thread.
+  ///
+  ///     let north = try magic.objects(of: Zone.self, where: \.$latitude > 60)
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: What they have in common.
+  ///   - order: What they are sorted by, the most significant first.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: How many to pass over first.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func objects<Object: MagicObject>(
+    of type: Object.Type, where filter: Filter<Object>? = nil,
+    orderBy order: [SortKey<Object>] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) throws -> [Object] {
+    let query = Query<Object>(self, filter, order, limit, offset)
+    return try all(query, try database.read(query.load))
+  }
+
+  /// As the blocking ``object(of:)``, suspending the task.
+  ///
+  /// - Parameter type: The objects' type.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func object<Object: MagicObject>(
+    of type: Object.Type
+  ) async throws -> [Object] {
+    try await objects(of: type)
+  }
+
+  /// As the blocking ``object(of:primary:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Throws: ``MagicError/notFound(type:primary:)``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func object<Object: MagicObject>(
+    of type: Object.Type, primary: some MagicPrimaryValue
+  ) async throws -> Object {
+    let query = try Query<Object>(self, primary: primary)
+    return try single(query, primary, try await database.read { try query.load($0) })
+  }
+
+  /// As the blocking ``objects(of:where:orderBy:limit:offset:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: What they have in common.
+  ///   - order: What they are sorted by, the most significant first.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: How many to pass over first.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func objects<Object: MagicObject>(
+    of type: Object.Type, where filter: Filter<Object>? = nil,
+    orderBy order: [SortKey<Object>] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) async throws -> [Object] {
+    let query = Query<Object>(self, filter, order, limit, offset)
+    return try all(query, try await database.read { try query.load($0) })
+  }
+
+  /// Says whether there is an object with a primary value, blocking the thread.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func has<Object: MagicObject>(
+    of type: Object.Type, primary: some MagicPrimaryValue
+  ) throws -> Bool {
+    let query = try Query<Object>(self, primary: primary)
+    return try database.read(query.count) > 0
+  }
+
+  /// As the blocking ``has(of:primary:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func has<Object: MagicObject>(
+    of type: Object.Type, primary: some MagicPrimaryValue
+  ) async throws -> Bool {
+    let query = try Query<Object>(self, primary: primary)
+    return try await database.read { try query.count($0) } > 0
+  }
+
+  /// Counts objects, blocking the thread.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: What they have in common.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func count<Object: MagicObject>(
+    of type: Object.Type, where filter: Filter<Object>? = nil
+  ) throws -> Int {
+    try database.read(Query<Object>(self, filter, [], nil, 0).count)
+  }
+
+  /// As the blocking ``count(of:where:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: What they have in common.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func count<Object: MagicObject>(
+    of type: Object.Type, where filter: Filter<Object>? = nil
+  ) async throws -> Int {
+    let query = Query<Object>(self, filter, [], nil, 0)
+    return try await database.read { try query.count($0) }
+  }
+
+  private func all<Object: MagicObject>(
+    _ query: Query<Object>, _ graph: FetchedGraph
+  ) throws -> [Object] {
+    try FetchContext(store: self, graph).objects(of: Object.self)
+  }
+
+  private func single<Object: MagicObject>(
+    _ query: Query<Object>, _ primary: some MagicPrimaryValue, _ graph: FetchedGraph
+  ) throws -> Object {
+    guard let object = try all(query, graph).first else {
+      throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")
+    }
+    return object
+  }
+}

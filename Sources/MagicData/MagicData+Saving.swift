@@ -1,0 +1,70 @@
+import SQLiteCore
+
+extension MagicData {
+  /// Saves an object with all that it leads to, in one transaction, blocking the thread.
+  ///
+  /// An object that is in the store gets what was set since it was saved or fetched, and nothing else,
+  /// so that others' changes of other properties stay. One that is not is inserted; if the store has
+  /// one with the same primary value, that one gets all values.
+  ///
+  /// - Parameter object: What to save.
+  /// - Returns: The object's z_index.
+  /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  @discardableResult
+  public func update<Object: MagicObject>(_ object: Object) throws -> Int {
+    try update([object]).first ?? 0
+  }
+
+  /// Saves objects with all that they lead to, in one transaction, blocking the thread.
+  ///
+  /// - Parameter objects: What to save.
+  /// - Returns: The objects' z_index values.
+  /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  @discardableResult
+  public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
+    let request = try SaveRequest(objects, for: self)
+    return settle(request, try database.write { try self.save(request, $0) })
+  }
+
+  /// As the blocking ``update(_:)-(Object)``, suspending the task.
+  ///
+  /// - Parameter object: What to save.
+  /// - Returns: The object's z_index.
+  /// - Throws: ``MagicError``, ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending) public func update<Object: MagicObject>(
+    _ object: Object
+  ) async throws -> Int {
+    try await update([object]).first ?? 0
+  }
+
+  /// As the blocking ``update(_:)-(Sequence<Object>)``, suspending the task.
+  ///
+  /// - Parameter objects: What to save.
+  /// - Returns: The objects' z_index values.
+  /// - Throws: ``MagicError``, ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending) public func update<Object: MagicObject>(
+    _ objects: some Sequence<Object>
+  ) async throws -> [Int] {
+    let request = try SaveRequest(objects, for: self)
+    return settle(request, try await database.write { try self.save(request, $0) })
+  }
+
+  private func save(
+    _ request: SaveRequest, _ connection: Connection
+  ) throws -> [SaveResult] {
+    try prepareTables(request.plans, connection)
+    var run = SaveRun(self, connection, request)
+    return try run.run()
+  }
+
+  /// Hands to the objects what the store gave them.
+  private func settle(_ request: SaveRequest, _ results: [SaveResult]) -> [Int] {
+    for (node, result) in zip(request.nodes, results) {
+      node.storage.saved(
+        as: result.zIndex, in: self, changes: node.changes, settled: result.settled)
+    }
+    return request.roots.map { Int(results[$0].zIndex) }
+  }
+}

@@ -1,0 +1,199 @@
+import SQLiteAssets
+import SQLiteCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// An object that a relation leads to.
+enum SaveTarget: Sendable {
+  /// One that is saved too, by its place in the request.
+  case node(Int)
+  /// One that is in the store and unchanged.
+  case stored(Int64)
+}
+
+/// What is to be written of one property.
+enum SaveValue: Sendable {
+  case value(Value)
+  case object(SaveTarget)
+  /// Links; those that were fetched are written only if the object is new.
+  case links([(place: Value, target: SaveTarget)], isFetched: Bool)
+  case asset(PendingAsset)
+  /// What the store has stays as it is.
+  case untouched
+  /// Nothing was ever set.
+  case missing
+}
+
+/// One object to be saved, as values that may travel.
+struct SaveNode: Sendable {
+  let plan: ObjectPlan
+  let storage: ObjectStorage
+  /// The counts of changes when the values were taken.
+  let changes: [UInt32]
+  /// One for each property.
+  let values: [SaveValue]
+
+  func isChanged(_ slot: Int) -> Bool { changes[slot] != 0 }
+}
+
+/// Objects to be saved with all that they lead to, each once: taken where the objects live.
+struct SaveRequest: Sendable {
+  private(set) var nodes: [SaveNode] = []
+  private(set) var roots: [Int] = []
+
+  /// Takes the values of objects.
+  ///
+  /// - Parameters:
+  ///   - objects: What was asked to be saved.
+  ///   - store: Where it shall be saved.
+  init<Object: MagicObject>(_ objects: some Sequence<Object>, for store: MagicData) throws {
+    var collector = SaveCollector(store)
+    roots = try objects.map { try collector.add($0) }
+    nodes = try collector.finish()
+  }
+
+  /// The types of the objects.
+  var plans: [ObjectPlan] {
+    var seen: Set<ObjectIdentifier> = []
+    return nodes.map(\.plan).filter { seen.insert(ObjectIdentifier($0.type)).inserted }
+  }
+}
+
+/// Walks the graph of objects, without recursion: a chain may be as long as memory is.
+private struct SaveCollector {
+  let store: MagicData
+  var places: [ObjectIdentifier: Int] = [:]
+  /// Objects that were met, with the context that their relations are known in.
+  var found: [(storage: ObjectStorage, context: FetchContext?)] = []
+
+  init(_ store: MagicData) {
+    self.store = store
+  }
+
+  mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
+    let entries = try PropertyCollector.entries(of: object)
+    if let place = entries.first?.cell.place { return add(place.storage, place.context) }
+    let plan = try store.plan(Object.self)
+    guard entries.count == plan.properties.count else {
+      throw MagicError.unsuitableType(
+        type: plan.typeName, reason: "its encode(to:) does not always encode the same properties")
+    }
+    if let primary = plan.primary { _ = entries[primary].cell.primaryForm(entries[primary].type) }
+    let storage = ObjectStorage(plan, entries.map(\.cell.form), identity: nil)
+    for (slot, entry) in entries.enumerated() {
+      entry.cell.bind(to: storage, slot: slot, context: nil)
+    }
+    return add(storage, nil)
+  }
+
+  private mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) -> Int {
+    if let place = places[ObjectIdentifier(storage)] { return place }
+    places[ObjectIdentifier(storage)] = found.count
+    found.append((storage, context))
+    return found.count - 1
+  }
+
+  /// Takes the values of all objects that were added, and of those that are met meanwhile.
+  mutating func finish() throws -> [SaveNode] {
+    var nodes: [SaveNode] = []
+    while nodes.count < found.count {
+      let (storage, context) = found[nodes.count]
+      let (forms, changes) = storage.snapshot
+      var values: [SaveValue] = []
+      values.reserveCapacity(forms.count)
+      for (slot, form) in forms.enumerated() {
+        values.append(try value(of: form, slot, storage, context))
+      }
+      nodes.append(
+        SaveNode(plan: storage.plan, storage: storage, changes: changes, values: values))
+    }
+    return nodes
+  }
+
+  private mutating func value(
+    of form: CellContent.Form, _ slot: Int, _ storage: ObjectStorage, _ context: FetchContext?
+  ) throws -> SaveValue {
+    let property = storage.plan.properties[slot]
+    switch form {
+    case .unset:
+      return property.role.isOptional ? .value(.null) : .missing
+    case .stored(let value):
+      return property.role.isAsset ? .untouched : .value(value)
+    case .lazy:
+      return .untouched
+    case .reference(let zIndex):
+      return .object(try target(zIndex, property, storage, context))
+    case .links:
+      guard let context, case .links(_, let type) = property.role.kind else { return .untouched }
+      let links = context.links(of: storage, slot: slot).map { link in
+        // Only objects that somebody has looked at can have changed.
+        let made = context.madeStorage(type, zIndex: link.target)
+        let target = made.map { SaveTarget.node(add($0, context)) } ?? .stored(link.target)
+        return (link.place, target)
+      }
+      return .links(links, isFetched: true)
+    case .live(let live):
+      return try value(of: live, property, storage)
+    }
+  }
+
+  private mutating func target(
+    _ zIndex: Int64, _ property: ObjectPlan.Property, _ storage: ObjectStorage,
+    _ context: FetchContext?
+  ) throws -> SaveTarget {
+    guard case .object(let type) = property.role.kind, let context,
+      let made = context.madeStorage(type, zIndex: zIndex)
+    else { return .stored(zIndex) }
+    return .node(add(made, context))
+  }
+
+  private mutating func value(
+    of live: LiveValue, _ property: ObjectPlan.Property, _ storage: ObjectStorage
+  ) throws -> SaveValue {
+    do {
+      if let lazy = live.value as? any LazyValue, !property.role.isAsset {
+        guard let set = lazy.live else { return .untouched }
+        return try value(of: set, property, storage)
+      }
+      switch property.role.kind {
+      case .column: return .value(try property.type.stored(live))
+      case .object:
+        guard let object = live.value as? any MagicObject else { return .missing }
+        return .object(.node(try add(object)))
+      case .links:
+        guard let collection = live.value as? any LinkCollection else { return .missing }
+        return .links(try links(of: collection), isFetched: false)
+      case .asset:
+        guard let asset = live.value as? any AssetValue else { return .missing }
+        return try asset.pending.map { .asset($0) } ?? .untouched
+      case .reverse: return .untouched
+      }
+    } catch let error as SQLiteError {
+      throw MagicError.unstorableValue(
+        type: storage.plan.typeName, property: property.name, reason: error.message)
+    } catch let error as EncodingError {
+      throw MagicError.unstorableValue(
+        type: storage.plan.typeName, property: property.name, reason: "\(error)")
+    }
+  }
+
+  private mutating func links<Collection: LinkCollection>(
+    of collection: Collection
+  ) throws -> [(place: Value, target: SaveTarget)] {
+    var links: [(place: Value, target: SaveTarget)] = []
+    for (place, object) in try collection.linked {
+      links.append((place, .node(try add(object))))
+    }
+    return links
+  }
+}
+
+extension PropertyRole {
+  var isAsset: Bool {
+    if case .asset = kind { true } else { false }
+  }
+}

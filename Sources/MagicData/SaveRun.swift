@@ -1,0 +1,286 @@
+import SQLiteAssets
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+
+/// What saving gave an object: handed to it once the transaction has committed.
+struct SaveResult: Sendable {
+  let zIndex: Int64
+  /// Values that the store made: a number that it counted up, the id of an asset.
+  var settled: [(slot: Int, value: Value)] = []
+}
+
+/// Writes a request, inside one transaction.
+struct SaveRun {
+  private let store: MagicData
+  private let connection: Connection
+  private let nodes: [SaveNode]
+  private let roots: Set<Int>
+  private var results: [SaveResult?]
+  private var isNew: [Bool]
+  /// References to objects that had no z_index yet when the row was written.
+  private var late: [(node: Int, slot: Int, target: Int)] = []
+
+  init(_ store: MagicData, _ connection: Connection, _ request: SaveRequest) {
+    self.store = store
+    self.connection = connection
+    nodes = request.nodes
+    roots = Set(request.roots)
+    results = Array(repeating: nil, count: nodes.count)
+    isNew = Array(repeating: false, count: nodes.count)
+  }
+
+  /// Writes all objects: what is led to first, as far as there are no cycles.
+  mutating func run() throws -> [SaveResult] {
+    for index in order { try write(index) }
+    for (node, slot, target) in late {
+      guard let owner = results[node], let other = results[target] else { continue }
+      let plan = nodes[node].plan
+      try connection.executeChange(
+        "UPDATE \(identifier: plan.table) SET \(identifier: plan.properties[slot].name) = \(other.zIndex) WHERE \(identifier: plan.key) = \(owner.zIndex)"
+      )
+    }
+    for index in nodes.indices { try writeLinks(index) }
+    return results.compactMap { $0 }
+  }
+
+  /// The objects in the order in which they were met, each after those that it refers to, as far as
+  /// there are no cycles.
+  private var order: [Int] {
+    var order: [Int] = []
+    order.reserveCapacity(nodes.count)
+    var isMet = Array(repeating: false, count: nodes.count)
+    for start in nodes.indices where !isMet[start] {
+      // By a stack of our own: a chain may be as long as memory is.
+      var path = [(node: start, references: nodes[start].references[...])]
+      isMet[start] = true
+      while let (node, references) = path.last {
+        if let next = references.first {
+          path[path.count - 1].references.removeFirst()
+          guard !isMet[next] else { continue }
+          isMet[next] = true
+          path.append((next, nodes[next].references[...]))
+        } else {
+          order.append(node)
+          path.removeLast()
+        }
+      }
+    }
+    return order
+  }
+
+  private mutating func write(_ index: Int) throws {
+    let node = nodes[index]
+    if let zIndex = node.storage.zIndex(in: store.identity) {
+      if try update(index, zIndex) { return }
+    }
+    // Unknown, or removed meanwhile: then it is a new one.
+    try insert(index)
+  }
+
+  /// Writes what has changed of an object that is in the store.
+  ///
+  /// - Returns: False if it is not there any more.
+  private mutating func update(_ index: Int, _ zIndex: Int64) throws -> Bool {
+    let node = nodes[index]
+    let plan = node.plan
+    results[index] = SaveResult(zIndex: zIndex)
+    var changes: [SQL] = []
+    for slot in plan.columns where node.needsWriting(slot, nodes) {
+      guard let value = try column(slot, of: index, zIndex: zIndex) else { continue }
+      changes.append("\(identifier: plan.properties[slot].name) = \(value)")
+    }
+    let present: Bool
+    if changes.isEmpty, !roots.contains(index) {
+      present = true
+    } else if changes.isEmpty {
+      present =
+        try connection.firstRow(
+          "SELECT 1 FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)")
+        != nil
+    } else {
+      let list = SQL(joining: changes, separator: ", ")
+      present =
+        try connection.executeChange(
+          "UPDATE \(identifier: plan.table) SET \(list) WHERE \(identifier: plan.key) = \(zIndex)"
+        ).rows > 0
+    }
+    if !present {
+      results[index] = nil
+      late.removeAll { $0.node == index }
+    }
+    return present
+  }
+
+  /// Writes an object that the store does not know, or knows by its primary value only.
+  private mutating func insert(_ index: Int) throws {
+    let node = nodes[index]
+    let plan = node.plan
+    isNew[index] = true
+    for (slot, value) in node.values.enumerated() {
+      // What was left in the store went with the row: half an object must not come back.
+      if case .untouched = value, plan.properties[slot].isStored {
+        throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
+      }
+    }
+    var names: [String] = []
+    var values: [Value] = []
+    var updates: [SQL] = []
+    if plan.key != ObjectPlan.hiddenKey, let primary = plan.primary,
+      case .value(let value) = node.values[primary], !value.isNull
+    {
+      names.append(plan.key)
+      values.append(value)
+    }
+    for slot in plan.columns {
+      guard let value = try column(slot, of: index, zIndex: nil) else { continue }
+      let name = plan.properties[slot].name
+      names.append(name)
+      values.append(value)
+      updates.append("\(identifier: name) = excluded.\(identifier: name)")
+    }
+    let parameters = SQL(joining: values.map { "\($0)" }, separator: ", ")
+    var sql: SQL =
+      names.isEmpty
+      ? "INSERT INTO \(identifier: plan.table) DEFAULT VALUES"
+      : "INSERT INTO \(identifier: plan.table) (\(SQL(identifiers: names))) VALUES (\(parameters))"
+    if let primary = plan.primary, !names.isEmpty {
+      let name = plan.properties[primary].name
+      let action: SQL =
+        updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(SQL(joining: updates, separator: ", "))"
+      sql.append(" ON CONFLICT (\(identifier: name)) \(action)")
+    }
+    sql.append(" RETURNING \(identifier: plan.key)")
+    let settled = pendingAssets
+    pendingAssets = []
+    guard let zIndex = try connection.firstRow(sql, as: Int64.self) ?? existing(node) else {
+      throw MagicError.notSaved(type: plan.typeName)
+    }
+    var result = SaveResult(zIndex: zIndex, settled: settled)
+    if let primary = plan.primary, plan.properties[primary].role.countsUp {
+      result.settled.append((primary, .integer(zIndex)))
+    }
+    results[index] = result
+  }
+
+  private func existing(_ node: SaveNode) throws -> Int64? {
+    guard let primary = node.plan.primary, case .value(let value) = node.values[primary] else {
+      return nil
+    }
+    return try connection.firstRow(
+      "SELECT \(identifier: node.plan.key) FROM \(identifier: node.plan.table) WHERE \(identifier: node.plan.properties[primary].name) = \(value)",
+      as: Int64.self)
+  }
+
+  /// Assets of the object that is being inserted.
+  private var pendingAssets: [(slot: Int, value: Value)] = []
+
+  /// What a column shall hold, or nil to leave it alone.
+  private mutating func column(_ slot: Int, of index: Int, zIndex: Int64?) throws -> Value? {
+    let node = nodes[index]
+    switch node.values[slot] {
+    case .value(let value): return value
+    case .object(.stored(let target)): return .integer(target)
+    case .object(.node(let target)):
+      if let known = results[target]?.zIndex ?? nodes[target].storage.zIndex(in: store.identity) {
+        return .integer(known)
+      }
+      late.append((index, slot, target))
+      return nil
+    case .asset(let pending): return try asset(pending, slot, of: index, zIndex: zIndex)
+    case .untouched, .links: return nil
+    case .missing:
+      throw MagicError.missingValue(
+        type: node.plan.typeName, property: node.plan.properties[slot].name)
+    }
+  }
+
+  private mutating func asset(
+    _ pending: PendingAsset, _ slot: Int, of index: Int, zIndex: Int64?
+  ) throws -> Value? {
+    let present = try zIndex.flatMap { try assetID(slot, of: index, $0) }
+    let id: AssetID?
+    switch pending {
+    case .empty:
+      id = nil
+    case .content(let data, let pathExtension):
+      id =
+        try present.map {
+          try store.assets.replace($0, with: data, extension: pathExtension, in: connection).id
+        } ?? store.assets.put(data, extension: pathExtension, in: connection).id
+    case .stored(let handle) where handle.id == present && handle.store.identity == store.identity:
+      return nil
+    case .stored(let handle):
+      // Each object has an asset of its own: what belongs to another one is copied.
+      let data = try handle.store.assets.data(for: handle.id)
+      id = try store.assets.put(data, in: connection).id
+    }
+    let value = id.map { Value.text($0.description) } ?? .null
+    if zIndex == nil {
+      pendingAssets.append((slot, value))
+    } else {
+      results[index]?.settled.append((slot, value))
+    }
+    return value
+  }
+
+  private func assetID(_ slot: Int, of index: Int, _ zIndex: Int64) throws -> AssetID? {
+    let plan = nodes[index].plan
+    return try connection.firstRow(
+      "SELECT \(identifier: plan.properties[slot].name) FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)",
+      as: AssetID?.self) ?? nil
+  }
+
+  private func writeLinks(_ index: Int) throws {
+    let node = nodes[index]
+    guard let owner = results[index]?.zIndex else { return }
+    for slot in node.plan.links {
+      guard case .links(let links, let isFetched) = node.values[slot], !isFetched || isNew[index],
+        let table = try node.plan.linkTable(slot, store.plan)
+      else {
+        if case .missing = node.values[slot] {
+          throw MagicError.missingValue(
+            type: node.plan.typeName, property: node.plan.properties[slot].name)
+        }
+        continue
+      }
+      let targets = try links.map { (place: $0.place, target: try zIndex(of: $0.target)) }
+      switch table.arrangement {
+      case .list: try connection.setList(table, of: owner, to: targets.map(\.target))
+      case .set: try connection.setSet(table, of: owner, to: Set(targets.map(\.target)))
+      case .dictionary:
+        try connection.setDictionary(
+          table, of: owner,
+          to: Dictionary(targets.map { ($0.place, $0.target) }, uniquingKeysWith: { $1 }))
+      }
+    }
+  }
+
+  private func zIndex(of target: SaveTarget) throws -> Int64 {
+    switch target {
+    case .stored(let zIndex): return zIndex
+    case .node(let index):
+      guard let result = results[index] else {
+        throw MagicError.notSaved(type: nodes[index].plan.typeName)
+      }
+      return result.zIndex
+    }
+  }
+}
+
+extension SaveNode {
+  /// The objects that the columns of this one refer to.
+  fileprivate var references: [Int] {
+    values.compactMap { value in
+      if case .object(.node(let target)) = value { target } else { nil }
+    }
+  }
+
+  /// Says whether a column of an object that is in the store must be written.
+  func needsWriting(_ slot: Int, _ nodes: [SaveNode]) -> Bool {
+    if isChanged(slot) { return true }
+    // A lazy asset is set through its value, which the object does not notice.
+    if case .asset(.content) = values[slot] { return true }
+    return false
+  }
+}

@@ -1,0 +1,48 @@
+package import MagicData
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// A country of ISO 3166.
+package struct Country: MagicObject {
+  /// Two letters.
+  @PrimaryMagicValue package var code: String
+  @MagicValue package var name: String
+  /// The zones that name this country.
+  @ReverseMagicValue(\Zone.$countries) package var zones: AsyncReverseMagicSet<Zone>
+
+  package init() {}
+
+  init(_ line: CountryLine) {
+    code = line.code
+    name = line.name
+  }
+}
+
+/// A time zone of the IANA database.
+package struct Zone: MagicObject {
+  @PrimaryMagicValue package var name: String
+  /// In degrees, positive in the north.
+  @MagicValue package var latitude: Double
+  /// In degrees, positive in the east.
+  @MagicValue package var longitude: Double
+  @OptionMagicValue package var comments: String?
+  /// The country with the most people of the zone first.
+  @MagicValue package var countries: [Country]
+  /// The compiled TZif file.
+  @MagicValue package var file: AsyncMagical<MagicAsset<Data>>
+
+  package init() {}
+
+  init(_ line: ZoneLine, countries: [Country], file: Data) throws {
+    name = line.name
+    latitude = line.coordinates.latitude
+    longitude = line.coordinates.longitude
+    comments = line.comments
+    self.countries = countries
+    self.file = AsyncMagical(value: try MagicAsset(value: file, pathExtension: "tzif"))
+  }
+}

@@ -1,0 +1,101 @@
+package import MagicData
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+/// What the tour does with a store.
+package struct StoreTour {
+  package let magic: MagicData
+
+  package init(_ magic: MagicData) {
+    self.magic = magic
+  }
+
+  /// Saves all countries and zones with their files, in one transaction.
+  ///
+  /// - Returns: The objects.
+  package func save(
+    _ database: ZoneDatabase
+  ) async throws -> (countries: [Country], zones: [Zone]) {
+    let countries = database.countries.map { Country($0) }
+    let byCode = Dictionary(uniqueKeysWithValues: countries.map { ($0.code, $0) })
+    let zones = try database.zones.map { line in
+      try Zone(
+        line, countries: line.countries.compactMap { byCode[$0] }, file: database.file(of: line))
+    }
+    // The zones lead to their countries; countries without a zone are saved beside them.
+    try await magic.update(zones)
+    try await magic.update(countries)
+    return (countries, zones)
+  }
+
+  /// The low level: SQL with bound values, typed rows, a transaction that is rolled back.
+  ///
+  /// - Returns: How many zones lie south of the equator, as each of three ways says.
+  package func count(southOf latitude: Double) throws -> [Int] {
+    let database = magic.database
+    try database.executeChange(
+      "CREATE TEMP TABLE IF NOT EXISTS south (name TEXT PRIMARY KEY, latitude REAL)")
+    try database.executeChange("DELETE FROM south")
+    let change = try database.executeChange(
+      "INSERT INTO south SELECT name, latitude FROM Zone WHERE latitude < \(latitude)")
+    let rows = try database.executeQuery(
+      "SELECT name FROM Zone WHERE latitude < ?", withArgs: [latitude])
+    let typed = try database.rows(
+      "SELECT name, latitude FROM Zone WHERE latitude < \(latitude)", as: String.self, Double.self)
+    return [change.rows, rows.count, typed.count]
+  }
+
+  /// Deletes all zones in a transaction, and undoes it.
+  ///
+  /// - Returns: How many zones there were in between, and how many there are after.
+  package func deleteAndUndo() throws -> (between: Int, after: Int) {
+    var between = 0
+    _ = try magic.database.write { connection in
+      try connection.executeChange("DELETE FROM Zone")
+      between = try connection.firstRow("SELECT count(*) FROM Zone", as: Int.self) ?? -1
+      return TransactionOutcome.rollback
+    }
+    return (between, try magic.count(of: Zone.self))
+  }
+
+  /// Changes an object, and finds the change under its primary value.
+  package func comment(on name: String) async throws -> String? {
+    let zone = try await magic.object(of: Zone.self, primary: name)
+    let before = zone.comments
+    zone.comments = "visited by the tour"
+    try await magic.update(zone)
+    let found = try await magic.object(of: Zone.self, primary: name).comments
+    zone.comments = before
+    try await magic.update(zone)
+    return found
+  }
+
+  /// The zones north of a latitude.
+  package func zones(northOf latitude: Double) async throws -> [Zone] {
+    try await magic.objects(of: Zone.self, where: \.$latitude > latitude)
+  }
+
+  /// The zones of a country, by the reverse of the zones' relation.
+  package func zones(of code: String) async throws -> [Zone] {
+    try await magic.object(of: Country.self, primary: code).zones.get()
+  }
+
+  /// The countries of a zone.
+  package func countries(of name: String) async throws -> [Country] {
+    try await magic.object(of: Zone.self, primary: name).countries
+  }
+
+  /// The content of a zone's file, read when it is asked for.
+  package func file(of name: String) async throws -> Data? {
+    try await magic.object(of: Zone.self, primary: name).file.get().value
+  }
+
+  /// The number of pairs of a zone and a country.
+  package func pairCount() async throws -> Int {
+    try await magic.object(of: Zone.self).reduce(0) { $0 + $1.countries.count }
+  }
+}
