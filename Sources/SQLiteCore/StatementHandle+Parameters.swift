@@ -50,7 +50,7 @@ extension StatementHandle {
     case .integer(let integer): try bind(integer, at: parameter)
     case .real(let real): try bind(real, at: parameter)
     case .text(let text): try bind(text, at: parameter)
-    case .blob(let bytes): try bind(bytes: bytes.span.bytes, at: parameter)
+    case .blob(let bytes): try unsafe bind(bytes: bytes.span.bytes, at: parameter)
     }
   }
 

@@ -135,9 +135,17 @@ struct City: Record, Equatable, Sendable {
     let summaries = try database.objects(
       of: Summary.self, sql: "SELECT name, count(*) AS N FROM City GROUP BY name ORDER BY name")
     #expect(summaries == [Summary(name: "a", n: 2), Summary(name: "b", n: 1)])
-    #expect(try database.objects(of: String.self, sql: "SELECT 'x' UNION SELECT 'y'") == ["x", "y"])
+  }
+
+  @Test func `a query of one column is read as single values`() throws {
+    #expect(try database.objects(of: String.self, sql: "VALUES ('x'), ('y')") == ["x", "y"])
     #expect(try database.objects(of: [Int].self, sql: "SELECT '[1,2]'") == [[1, 2]])
     #expect(try database.objects(of: Int?.self, sql: "SELECT NULL") == [nil])
+    let day = Date(timeIntervalSinceReferenceDate: 0.25)
+    #expect(try database.objects(of: Date.self, sql: "SELECT \(day)") == [day])
+    #expect(throws: RowDecodingError.self) {
+      try database.objects(of: Int.self, sql: "SELECT 1, 2")
+    }
   }
 
   @Test func `joined rows are read into nested values by the prefix of their columns`() throws {
