@@ -1,6 +1,6 @@
 /// The names of a statement's columns, shared by the rows of one result.
-final class ColumnNames: Sendable {
-  let names: [String]
+package final class ColumnNames: Sendable {
+  package let names: [String]
   /// Positions by name in ASCII lower case, the first of several.
   private let positions: [String: Int]
 
@@ -11,11 +11,11 @@ final class ColumnNames: Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  var count: Int { names.count }
+  package var count: Int { names.count }
 
   /// The position of the first column of that name by SQLite's rule: ASCII letters of either case
   /// are one letter, all others are distinct.
-  func position(of name: String) -> Int? {
+  package func position(of name: String) -> Int? {
     positions[asciiLowercased(name)]
   }
 }

@@ -223,7 +223,7 @@ extension Connection {
   }
 
   /// A statement all of whose parameters have values.
-  func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
+  package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try statement(sql)
     if sql.arguments.isEmpty { try statement.checkCount(0) }
     return statement

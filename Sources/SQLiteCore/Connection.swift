@@ -31,6 +31,8 @@ public final class Connection {
   /// What is to be done at the end of the outermost transaction.
   var actions = TransactionActions()
   private var hasListModule = false
+  /// What the layers above keep for as long as the connection lives, by a type of theirs.
+  package var attachments: [ObjectIdentifier: AnyObject] = [:]
 
   init(_ handle: ConnectionHandle, options: Database.Options) {
     self.handle = handle

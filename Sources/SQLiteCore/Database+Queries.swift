@@ -110,7 +110,7 @@ extension Database {
   }
 
   /// Runs a query on a snapshot, or as a write if its statement writes.
-  private func query<Result>(
+  package func query<Result>(
     _ sql: SQL, _ body: (Connection) throws -> Result
   ) throws -> Result {
     let result = try read { connection -> Result? in
@@ -120,7 +120,7 @@ extension Database {
     return try result ?? write { try body($0) }
   }
 
-  private func query<Result: Sendable>(
+  package func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let result = try await read { connection -> Result? in

@@ -11,7 +11,7 @@ import CSQLite
 /// A statement must not be kept beyond the access that its connection came from: used later, it
 /// throws.
 @safe public struct Statement: ~Copyable {
-  let handle: StatementHandle
+  package let handle: StatementHandle
   let connection: Connection
   private var pointer: OpaquePointer? { unsafe handle.pointer }
 

@@ -1,13 +1,13 @@
 import CSQLite
 
 /// The owner of one `sqlite3_stmt` pointer, and what is known of it until it is prepared anew.
-@safe final class StatementHandle {
+@safe package final class StatementHandle {
   /// Nil once the access is over: SQLite takes a null statement for one without rows.
   private(set) var pointer: OpaquePointer?
   /// The SQL as it was given.
-  let sql: String
+  package let sql: String
   /// The number of the highest parameter (`sqlite3_bind_parameter_count`).
-  let parameterCount: Int
+  package let parameterCount: Int
   /// Says whether the statement writes nothing (`sqlite3_stmt_readonly`).
   let isReadOnly: Bool
   /// Says whether it begins or ends a transaction or a savepoint.
@@ -38,7 +38,7 @@ import CSQLite
   }
 
   /// The number of columns in a row; it may grow when SQLite prepares the statement anew.
-  var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
+  package var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
 
   /// How often SQLite has prepared the statement anew because the schema changed.
   var preparedAnew: Int32 {
@@ -46,7 +46,7 @@ import CSQLite
   }
 
   /// The names of the columns. Ask after the first step: only then SQLite notices a new schema.
-  var columnNames: ColumnNames {
+  package var columnNames: ColumnNames {
     let prepared = preparedAnew
     if let columns, columnsPrepared == prepared, columns.count == columnCount { return columns }
     let fresh = ColumnNames(
