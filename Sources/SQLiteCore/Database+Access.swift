@@ -32,6 +32,7 @@ extension Database {
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline,
   ///   ``ResultCode/busy`` if another process kept the lock for longer than the busy timeout.
+  @discardableResult
   public func write<Result>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
@@ -49,6 +50,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``.
+  @discardableResult
   public func withoutTransaction<Result>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
@@ -85,6 +87,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  @discardableResult
   public func write<Result: Sendable>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -99,6 +102,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  @discardableResult
   public func withoutTransaction<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -132,11 +136,11 @@ extension Database {
           }
         }
       } onCancel: {
-        access.cancellation.request()
+        access.cancellation.request(.task)
         scheduler.wakeCancelled()
       }
     } catch let error as SQLiteError
-      where error.code == .interrupt && access.cancellation.isRequested && Task.isCancelled
+      where error.code == .interrupt && access.cancellation.reason == .task
     {
       throw CancellationError()
     }
