@@ -16,7 +16,11 @@ package final class ColumnNames: Sendable {
   /// The position of the first column of that name by SQLite's rule: ASCII letters of either case
   /// are one letter, all others are distinct.
   package func position(of name: String) -> Int? {
-    positions[asciiLowercased(name)]
+    let wanted = asciiLowercased(name)
+    guard let position = positions[wanted] else { return nil }
+    if sameBytes(asciiLowercased(names[position]), wanted) { return position }
+    // Another spelling of canonically the same name came first.
+    return names.firstIndex { sameBytes(asciiLowercased($0), wanted) }
   }
 }
 

@@ -54,8 +54,9 @@ extension Connection {
       throw SQLiteError(.misuse, "a script of several statements takes no values", sql: script.text)
     }
     try transaction {
-      var offset = 0
-      while var statement = try transientStatement(script.text, from: &offset) {
+      try checkText(script.text)
+      var script = Script(script.text)
+      while var statement = try nextStatement(of: &script) {
         try statement.checkCount(0)
         _ = try statement.runToEnd()
       }
@@ -192,7 +193,7 @@ extension Connection {
   ) throws(SQLiteError) -> Statement {
     try checkNothingBound(sql)
     let (text, values) =
-      sql.text.contains("i?")
+      containsBytes(sql.text, "i?")
       ? try SQLScanner.substituteIdentifiers(in: sql.text, arguments: arguments)
       : (sql.text, arguments)
     var statement = Statement(try checkOut(text), of: self)
@@ -215,8 +216,12 @@ extension Connection {
     try checkNothingBound(sql)
     var statement = Statement(try checkOut(sql.text), of: self)
     try statement.checkCount(arguments.count)
+    var bound = Set<Int>()
     for (name, value) in arguments {
       let index = try statement.parameter(named: name)
+      guard bound.insert(index).inserted else {
+        throw SQLiteError(.range, "the parameter \(name) has two values", sql: sql.text)
+      }
       try statement.bind(value?.databaseValue ?? .null, at: index)
     }
     return statement

@@ -3,6 +3,8 @@ import CSQLite
 /// The owner of one `sqlite3` pointer: one C call for each method.
 @safe final class ConnectionHandle {
   let pointer: OpaquePointer
+  /// Alive as long as SQLite may ask it.
+  var interruption: Interruption?
 
   /// Opens a database file, or throws and closes the handle that a failed open leaves behind.
   ///

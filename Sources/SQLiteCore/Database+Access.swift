@@ -136,11 +136,11 @@ extension Database {
           }
         }
       } onCancel: {
-        access.cancellation.request()
+        access.cancellation.request(.task)
         scheduler.wakeCancelled()
       }
     } catch let error as SQLiteError
-      where error.code == .interrupt && access.cancellation.isRequested && Task.isCancelled
+      where error.code == .interrupt && access.cancellation.reason == .task
     {
       throw CancellationError()
     }

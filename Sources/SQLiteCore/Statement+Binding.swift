@@ -84,6 +84,7 @@ extension Statement {
   /// Makes all parameters NULL (`sqlite3_clear_bindings`).
   public mutating func clearBindings() {
     handle.clearBindings()
+    handle.isBound = true
   }
 
   /// Binds values to the parameters from 1 on.
@@ -136,10 +137,14 @@ extension Statement {
     }
   }
 
-  private func index(_ parameter: Int) -> Int32 { Int32(truncatingIfNeeded: parameter) }
+  private func index(_ parameter: Int) -> Int32 { Int32(clamping: parameter) }
 
   private func check(_ code: Int32, _ parameter: Int) throws(SQLiteError) {
-    guard code != SQLITE_OK else { return }
+    guard code != SQLITE_OK else {
+      handle.isBound = true
+      return
+    }
+    guard !handle.isOrphan else { throw connection.orphanError(sql) }
     if code == SQLITE_RANGE {
       throw SQLiteError(
         .range, "parameter \(parameter) does not exist: there are \(handle.parameterCount)",

@@ -51,6 +51,7 @@ import CSQLite
     if code == SQLITE_DONE {
       // The next step would begin anew.
       handle.reset()
+      if handle.control != nil { connection.didControlTransaction(handle) }
       return false
     }
     throw fail(code)
@@ -63,11 +64,17 @@ import CSQLite
 
   private func begin() throws(SQLiteError) {
     try connection.checkMayRun(handle)
+    guard handle.isBound || handle.parameterCount == 0 else {
+      throw SQLiteError(
+        .range, "no values were bound to the \(handle.parameterCount) parameters", sql: sql)
+    }
+    handle.beganInTransaction = !connection.isAutocommit
     handle.isRunning = true
   }
 
   private func fail(_ code: Int32) -> SQLiteError {
-    let error = connection.failure(code, sql: handle.sql)
+    let error = connection.failure(
+      code, sql: handle.sql, inTransaction: handle.beganInTransaction && handle.control == nil)
     handle.reset()
     return error
   }
@@ -91,14 +98,14 @@ extension Statement {
   /// Zero for NULL and for a column that does not exist. Use ``value(at:)`` or
   /// ``get(_:as:)`` to know what is stored.
   public func integer(at column: Int) -> Int64 {
-    unsafe sqlite3_column_int64(pointer, Int32(truncatingIfNeeded: column))
+    unsafe sqlite3_column_int64(pointer, Int32(clamping: column))
   }
 
   /// SQLite's real for a column, which converts what is not one (`sqlite3_column_double`).
   ///
   /// Zero for NULL and for a column that does not exist.
   public func real(at column: Int) -> Double {
-    unsafe sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column))
+    unsafe sqlite3_column_double(pointer, Int32(clamping: column))
   }
 
   /// SQLite's text for a column, which converts numbers (`sqlite3_column_text`).
@@ -107,7 +114,7 @@ extension Statement {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text is not valid UTF-8.
   public func text(at column: Int) throws(SQLiteError) -> String {
-    let index = Int32(truncatingIfNeeded: column)
+    let index = Int32(clamping: column)
     // First the text, then its size: asking for the text may convert the value.
     guard let start = unsafe sqlite3_column_text(pointer, index) else {
       guard unsafe sqlite3_column_type(pointer, index) == SQLITE_NULL else {
@@ -126,7 +133,7 @@ extension Statement {
   ///
   /// Empty for NULL and for a column that does not exist.
   public func blob(at column: Int) -> [UInt8] {
-    let index = Int32(truncatingIfNeeded: column)
+    let index = Int32(clamping: column)
     let start = unsafe sqlite3_column_blob(pointer, index)
     return unsafe bytes(copying: start, count: Int(sqlite3_column_bytes(pointer, index)))
   }
@@ -139,7 +146,7 @@ extension Statement {
   public func withBytes<Result>(
     at column: Int, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {
-    let index = Int32(truncatingIfNeeded: column)
+    let index = Int32(clamping: column)
     let start = unsafe sqlite3_column_blob(pointer, index)
     let count = unsafe Int(sqlite3_column_bytes(pointer, index))
     let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
@@ -148,14 +155,14 @@ extension Statement {
 
   /// Says whether a column holds NULL; true for a column that does not exist.
   public func isNull(at column: Int) -> Bool {
-    unsafe sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) == SQLITE_NULL
+    unsafe sqlite3_column_type(pointer, Int32(clamping: column)) == SQLITE_NULL
   }
 
   /// What a column stores, as it is stored; NULL for a column that does not exist.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
   public func value(at column: Int) throws(SQLiteError) -> Value {
-    switch unsafe sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) {
+    switch unsafe sqlite3_column_type(pointer, Int32(clamping: column)) {
     case SQLITE_INTEGER: .integer(integer(at: column))
     case SQLITE_FLOAT: .real(real(at: column))
     case SQLITE_TEXT: .text(try text(at: column))
@@ -182,7 +189,7 @@ extension Statement {
   }
 
   func exactInteger(at column: Int, as type: Any.Type) throws(SQLiteError) -> Int64 {
-    let index = Int32(truncatingIfNeeded: column)
+    let index = Int32(clamping: column)
     guard unsafe sqlite3_column_type(pointer, index) == SQLITE_INTEGER else {
       throw try mismatch(at: column, expected: type)
     }
@@ -190,13 +197,13 @@ extension Statement {
   }
 
   func exactReal(at column: Int) -> Double? {
-    let index = Int32(truncatingIfNeeded: column)
+    let index = Int32(clamping: column)
     guard unsafe sqlite3_column_type(pointer, index) == SQLITE_FLOAT else { return nil }
     return unsafe sqlite3_column_double(pointer, index)
   }
 
   func exactText(at column: Int) throws(SQLiteError) -> String {
-    let index = Int32(truncatingIfNeeded: column)
+    let index = Int32(clamping: column)
     guard unsafe sqlite3_column_type(pointer, index) == SQLITE_TEXT else {
       throw try mismatch(at: column, expected: String.self)
     }

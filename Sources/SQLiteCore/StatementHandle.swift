@@ -10,13 +10,17 @@ import CSQLite
   package let parameterCount: Int
   /// Says whether the statement writes nothing (`sqlite3_stmt_readonly`).
   let isReadOnly: Bool
-  /// Says whether it begins or ends a transaction or a savepoint.
-  let controlsTransaction: Bool
+  /// The word by which it begins or ends a transaction or a savepoint, if it does.
+  let control: SQLScanner.Control?
 
   /// Says whether a ``Statement`` is using the handle.
   var isCheckedOut = false
   /// Says whether rows may still come, so that a reset has something to do.
   var isRunning = false
+  /// Says whether parameters were given values, NULL included, since the statement was checked out.
+  var isBound = false
+  /// Says whether a transaction was open when the present run began.
+  var beganInTransaction = false
 
   /// The cache's count of uses when this one was last used.
   var lastUse: UInt64 = 0
@@ -30,7 +34,7 @@ import CSQLite
     self.sql = sql
     parameterCount = unsafe Int(sqlite3_bind_parameter_count(pointer))
     isReadOnly = unsafe sqlite3_stmt_readonly(pointer) != 0
-    controlsTransaction = SQLScanner.controlsTransaction(sql)
+    control = SQLScanner.control(sql)
   }
 
   deinit {
@@ -77,6 +81,8 @@ import CSQLite
 
   /// Makes all parameters NULL.
   func clearBindings() {
+    // Unlike most of its kind it does not take a null pointer.
+    guard unsafe pointer != nil else { return }
     unsafe sqlite3_clear_bindings(pointer)
   }
 
