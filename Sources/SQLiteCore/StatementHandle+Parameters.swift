@@ -55,7 +55,10 @@ extension StatementHandle {
   }
 
   private func check(_ code: Int32) throws(SQLiteError) {
-    guard code != SQLITE_OK else { return }
+    guard code != SQLITE_OK else {
+      isBound = true
+      return
+    }
     throw SQLiteError(ResultCode(rawValue: code), sql: sql)
   }
 }
