@@ -35,6 +35,7 @@ extension Connection {
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
     // Reads the first page, so that a file that is not a database is refused now.
     _ = try pragma("schema_version")
+    for (limit, value) in options.limits { try setLimit(limit, to: value) }
     try options.prepareConnection?(self)
     if forReading { try set("query_only", "1") }
   }

@@ -160,10 +160,12 @@ extension Connection {
     let before = (allowsTransactionControl, interruption.isExempt)
     allowsTransactionControl = true
     isOurControl = true
+    handle.authorizer?.isSuspended = true
     interruption.isExempt = undoes
     defer {
       (allowsTransactionControl, interruption.isExempt) = before
       isOurControl = false
+      handle.authorizer?.isSuspended = false
     }
     var statement = Statement(try checkOut(sql), of: self)
     _ = try statement.step()

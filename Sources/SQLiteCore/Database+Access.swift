@@ -110,10 +110,15 @@ extension Database {
     try await perform(.bare, deadline: deadline, body)
   }
 
+  private var defaultDeadline: ContinuousClock.Instant? {
+    options.accessTimeout.map { .now + $0 }
+  }
+
   private func perform<Result>(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
+    let deadline = deadline ?? defaultDeadline
     let access = Access(scope: scope, cancellation: Cancellation(), deadline: deadline)
     let grant = try scheduler.enter(
       access.kind, cancellation: access.cancellation, deadline: deadline)
@@ -125,7 +130,8 @@ extension Database {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try Task.checkCancellation()
-    let access = Access(scope: scope, cancellation: Cancellation(), deadline: deadline)
+    let access = Access(
+      scope: scope, cancellation: Cancellation(), deadline: deadline ?? defaultDeadline)
     do {
       return try await withTaskCancellationHandler {
         let place = try await scheduler.enter(access)

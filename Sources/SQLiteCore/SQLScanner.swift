@@ -190,14 +190,7 @@ package func quotedIdentifier(_ name: String) throws(SQLiteError) -> String {
   guard !name.isEmpty, !name.utf8.contains(0) else {
     throw SQLiteError(.misuse, "an identifier is empty or contains a NUL character")
   }
-  // By bytes: a quote followed by a combining mark is one Character, but still ends the name.
-  var quoted: [UInt8] = [UInt8(ascii: "\"")]
-  for byte in name.utf8 {
-    if byte == UInt8(ascii: "\"") { quoted.append(byte) }
-    quoted.append(byte)
-  }
-  quoted.append(UInt8(ascii: "\""))
-  return String(decoding: quoted, as: UTF8.self)
+  return quoted(name, by: UInt8(ascii: "\""))
 }
 
 extension SQLScanner {
