@@ -8,7 +8,7 @@ struct ShapeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encodeNil(forKey key: Key) throws { try shape.add(key, .blob, isOptional: true, .null) }
 
   func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
-    let form = try self.form(of: value, forKey: key)
+    let form = try columnForm(of: value, forKey: key)
     try shape.add(key, form.type, isOptional: form.isOptional, form.value)
   }
 
@@ -18,12 +18,12 @@ struct ShapeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   private func add<Source: Encodable>(optional value: Source?, forKey key: Key) throws {
     let form =
-      try value.map { try self.form(of: $0, forKey: key) }
+      try value.map { try columnForm(of: $0, forKey: key) }
       ?? ColumnForm(of: Source.self, strategies: shape.strategies)
     try shape.add(key, form.type, isOptional: true, form.value)
   }
 
-  private func form(of value: some Encodable, forKey key: Key) throws -> ColumnForm {
+  private func columnForm(of value: some Encodable, forKey key: Key) throws -> ColumnForm {
     do {
       return try ColumnForm(value, strategies: shape.strategies)
     } catch let error as SQLiteError {
