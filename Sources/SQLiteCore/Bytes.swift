@@ -58,6 +58,13 @@ func containsBytes(_ text: String, _ part: StaticString) -> Bool {
 /// Text of `count` bytes of UTF-8, or nil if they are not valid UTF-8.
 func text(copying pointer: UnsafePointer<UInt8>?, count: Int) -> String? {
   guard let pointer = unsafe pointer, count > 0 else { return "" }
-  return unsafe String(
-    validating: UnsafeBufferPointer(start: pointer, count: count), as: UTF8.self)
+  var text = unsafe String(
+    decoding: UnsafeBufferPointer(start: pointer, count: count), as: UTF8.self)
+  // Decoding repairs what is not valid: bytes that it has kept were valid. `String(validating:)`
+  // takes 500 instructions more for each text (benchmark `fetch`).
+  let isValid = text.withUTF8 { bytes in
+    guard let start = bytes.baseAddress, bytes.count == count else { return false }
+    return unsafe memcmp(start, pointer, count) == 0
+  }
+  return isValid ? text : nil
 }

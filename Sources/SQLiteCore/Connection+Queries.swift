@@ -140,6 +140,7 @@ extension Connection {
   ///   - sql: A single statement with as many columns as there are types.
   ///   - types: The types of the columns, in order.
   /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  @inlinable  // Benchmark `fetch`.
   public func rows<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) throws(SQLiteError) -> [(repeat each Element)] {
@@ -159,6 +160,7 @@ extension Connection {
   ///     its end.
   ///   - types: The types of the columns, in order.
   /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  @inlinable  // Benchmark `point`.
   public func firstRow<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) throws(SQLiteError) -> (repeat each Element)? {
@@ -228,7 +230,7 @@ extension Connection {
   }
 
   /// A statement all of whose parameters have values.
-  package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
+  @usableFromInline package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try statement(sql)
     if sql.arguments.isEmpty { try statement.checkCount(0) }
     return statement
@@ -250,7 +252,7 @@ extension Statement {
     return rows
   }
 
-  func tuple<each Element: ColumnValue>(
+  @inlinable func tuple<each Element: ColumnValue>(
     _ types: repeat (each Element).Type
   ) throws(SQLiteError) -> (repeat each Element) {
     var column = -1
@@ -261,7 +263,7 @@ extension Statement {
     return (repeat try get(next(), as: each types))
   }
 
-  func checkColumns<each Element: ColumnValue>(
+  @inlinable func checkColumns<each Element: ColumnValue>(
     _ types: repeat (each Element).Type
   ) throws(SQLiteError) {
     var count = 0
