@@ -48,10 +48,16 @@ import Testing
     #expect(error?.code == .misuse)
   }
 
-  @Test func `a backup is of one moment while others write`() async throws {
+  @Test func `a backup is of one moment while others write`() throws {
     let source = try filled(.file), target = try Fixture(.file)
-    try await source.database.backup(to: target.database, pagesPerStep: 20) { _ in
-      try source.database.executeChange("INSERT INTO t (b) VALUES (1)")
+    let database = source.database
+    try database.backup(to: target.database, pagesPerStep: 20) { _ in
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        _ = sqliteError { try database.executeChange("INSERT INTO t (b) VALUES (1)") }
+        done.signal()
+      }
+      done.wait()
     }
     #expect(try target.count() == 2_000)
     #expect(try source.count() > 2_000)
