@@ -26,7 +26,7 @@ public struct CellContent: Sendable {
 
 /// A Swift value of any type, in a cell. Opaque.
 ///
-/// Proof that it may be called Sendable: the value is reached only through the property wrapper that
+/// Proof: the value is reached only through the property wrapper that
 /// was declared with its type, and the wrapper is Sendable only if that type is. An object with a
 /// value that is not Sendable therefore never leaves its isolation domain, and neither does the value:
 /// what the store takes to other threads are the stored forms made of it where the object lives.

@@ -10,27 +10,8 @@ extension Connection {
   public func createTable(
     _ name: String, columns: [ColumnDefinition], ifNotExists: Bool = false, isStrict: Bool = false
   ) throws(SQLiteError) {
-    let keys = columns.filter(\.isPrimaryKey)
-    var parts: [String] = []
-    for column in columns {
-      var part = "\(try quotedIdentifier(column.name)) \(column.type.rawValue)"
-      if column.isPrimaryKey, keys.count == 1 { part += " PRIMARY KEY" }
-      if column.isNotNull { part += " NOT NULL" }
-      if column.isUnique { part += " UNIQUE" }
-      if let value = column.defaultValue { part += " DEFAULT \(try SQL.escapeValue(value))" }
-      parts.append(part)
-    }
-    if keys.count > 1 {
-      var names: [String] = []
-      for key in keys { names.append(try quotedIdentifier(key.name)) }
-      parts.append("PRIMARY KEY (\(names.joined(separator: ", ")))")
-    }
-    let condition = ifNotExists ? "IF NOT EXISTS " : ""
-    let table = try quotedIdentifier(name)
-    try executeChange(
-      SQL(
-        unchecked: "CREATE TABLE \(condition)\(table) (\(parts.joined(separator: ", ")))"
-          + (isStrict ? " STRICT" : "")))
+    let table = TableDefinition(name, key: .declared, columns: columns)
+    try executeChange(table.createSQL(ifNotExists: ifNotExists, isStrict: isStrict))
   }
 
   /// Deletes a table with its rows, indexes and triggers.

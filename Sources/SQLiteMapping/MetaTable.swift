@@ -20,9 +20,8 @@ package enum MetaTable {
     try connection.executeChange(
       "CREATE TABLE IF NOT EXISTS magicdata_meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
     if let version = try value("format", connection) {
-      guard case .integer(let version) = version, version <= formatVersion else {
-        throw SQLiteError(
-          .schema, "a newer program has made this store: its format is \(version.literal)")
+      guard case .integer(let number) = version, number <= formatVersion else {
+        throw SQLiteError(.schema, "a newer program has made this store, of format \(version)")
       }
     } else {
       try set("format", .integer(formatVersion), connection)

@@ -24,7 +24,7 @@ extension Connection {
     try savepoint {
       let existing = try columnNames(of: table.name)
       if existing.isEmpty {
-        try executeChange(table.createSQL)
+        try executeChange(table.createSQL())
       } else {
         try grow(table, existing: existing)
       }
@@ -66,10 +66,12 @@ extension Connection {
     }
   }
 
-  private func addition(of column: ColumnDefinition, to table: String) -> SQL {
+  private func addition(
+    of column: ColumnDefinition, to table: String
+  ) throws(SQLiteError) -> SQL {
     var column = column
     if !column.isOptional, column.defaultValue == nil { column.defaultValue = column.type.zero }
-    return "ALTER TABLE \(identifier: table) ADD COLUMN \(column.sql)"
+    return "ALTER TABLE \(identifier: table) ADD COLUMN \(try column.sql)"
   }
 }
 
@@ -77,10 +79,10 @@ extension ColumnType {
   /// The default by which a NOT NULL column may join an empty table.
   fileprivate var zero: Value {
     switch self {
-    case .integer: .integer(0)
+    case .integer, .numeric, .boolean: .integer(0)
     case .real: .real(0)
-    case .text: .text("")
-    case .blob: .blob([])
+    case .text, .date: .text("")
+    case .blob, .any: .blob([])
     }
   }
 }

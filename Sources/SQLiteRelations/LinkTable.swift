@@ -1,5 +1,4 @@
 public import SQLiteCore
-package import SQLiteMapping
 
 /// A table of links between the rows of two tables: a to-many relation as SQL has it.
 ///

@@ -11,10 +11,10 @@ import Testing
       "city",
       columns: [
         ColumnDefinition("id", .integer, isPrimaryKey: true),
-        ColumnDefinition("na\"me", .text, isNotNull: true, isUnique: true),
-        ColumnDefinition("size", .real, defaultValue: .real(-1.5)),
-        ColumnDefinition("note", .text, defaultValue: .text("it's")),
-        ColumnDefinition("founded", .date),
+        ColumnDefinition("na\"me", .text, isUnique: true),
+        ColumnDefinition("size", .real, isOptional: true, defaultValue: .real(-1.5)),
+        ColumnDefinition("note", .text, isOptional: true, defaultValue: .text("it's")),
+        ColumnDefinition("founded", .date, isOptional: true),
       ])
     #expect(try database.existingTables() == ["city"])
     try database.executeChange("INSERT INTO city (\(identifier: "na\"me")) VALUES ('a')")
@@ -27,7 +27,8 @@ import Testing
     #expect(columns[2].declaredType == "REAL")
     #expect(columns[2].defaultSQL == "-1.5")
     #expect(try database.read { try $0.columns(of: "none") }.isEmpty)
-    try database.createTable("city", columns: [ColumnDefinition("x", .any)], ifNotExists: true)
+    try database.createTable(
+      "city", columns: [ColumnDefinition("x", .any, isOptional: true)], ifNotExists: true)
     #expect(sqliteError { try database.createTable("city", columns: [.init("x", .any)]) } != nil)
     try database.deleteTable("city")
     #expect(try database.existingTables().isEmpty)
@@ -53,9 +54,9 @@ import Testing
     #expect(try database.read { try $0.columns(of: "t") }.map(\.primaryKeyPosition) == [1, 2, 0])
   }
 
-  @Test(arguments: ColumnDefinition.ContentType.allCases)
-  func `every type can be declared`(type: ColumnDefinition.ContentType) throws {
-    try database.createTable("t", columns: [.init("a", type)])
+  @Test(arguments: ColumnType.allCases)
+  func `every type can be declared`(type: ColumnType) throws {
+    try database.createTable("t", columns: [.init("a", type, isOptional: true)])
     try database.executeChange("INSERT INTO t VALUES ('2024-01-01'), (1), (2.5), (x'00'), (NULL)")
     #expect(try database.rows("SELECT a FROM t", as: Value.self).count == 5)
     if type == .date {

@@ -1,3 +1,5 @@
+import SQLiteCore
+
 /// Asks a `Decodable` type what it would read from a column, without a value: its `init(from:)` runs
 /// until it asks for the first thing.
 struct FormProbe: Decoder, SingleValueDecodingContainer {

@@ -1,7 +1,6 @@
-public import SQLiteCore
-
-/// What a column prefers to store (<https://www.sqlite.org/datatype3.html>).
-public enum ColumnType: String, Sendable {
+/// The declared type of a column: what it prefers to store, whatever it is given
+/// (<https://www.sqlite.org/datatype3.html>).
+public enum ColumnType: String, Sendable, CaseIterable {
   /// Integers, and reals that are whole.
   case integer = "INTEGER"
   /// Reals.
@@ -10,6 +9,14 @@ public enum ColumnType: String, Sendable {
   case text = "TEXT"
   /// Whatever is given, as it is.
   case blob = "BLOB"
+  /// Numbers, also where a text looks like one; not for strict tables.
+  case numeric = "NUMERIC"
+  /// 0 and 1; not for strict tables.
+  case boolean = "BOOLEAN"
+  /// Text of a date, kept as it is; not for strict tables.
+  case date = "DATE TEXT"
+  /// Anything, unchanged in strict tables, where this is the type that takes anything.
+  case any = "ANY"
 }
 
 /// What happens to a row when the row that it refers to is deleted.
@@ -22,7 +29,13 @@ public enum DeleteRule: String, Sendable {
   case restrict = "RESTRICT"
 }
 
-/// A column as a type asks for it.
+/// A column of a table that is to be made.
+///
+///     try connection.createTable("city", columns: [
+///       ColumnDefinition("id", .integer, isPrimaryKey: true),
+///       ColumnDefinition("name", .text),
+///       ColumnDefinition("founded", .date, isOptional: true),
+///     ])
 public struct ColumnDefinition: Hashable, Sendable {
   /// A row of another table that a column refers to.
   public struct Reference: Hashable, Sendable {
@@ -50,6 +63,8 @@ public struct ColumnDefinition: Hashable, Sendable {
   public var name: String
   /// What it stores.
   public var type: ColumnType
+  /// Whether the column is the primary key, or a part of it.
+  public var isPrimaryKey: Bool
   /// Whether NULL is allowed.
   public var isOptional: Bool
   /// What rows get that were there before the column, and rows that say nothing.
@@ -64,16 +79,19 @@ public struct ColumnDefinition: Hashable, Sendable {
   /// - Parameters:
   ///   - name: The column's name.
   ///   - type: What it stores.
+  ///   - isPrimaryKey: Whether it is the primary key, or a part of it. An integer that is the whole key
+  ///     is the rowid.
   ///   - isOptional: Whether NULL is allowed.
   ///   - defaultValue: What rows get that say nothing.
   ///   - isUnique: Whether no two rows may have the same value.
   ///   - reference: What it refers to.
   public init(
-    _ name: String, _ type: ColumnType, isOptional: Bool = false, defaultValue: Value? = nil,
-    isUnique: Bool = false, reference: Reference? = nil
+    _ name: String, _ type: ColumnType, isPrimaryKey: Bool = false, isOptional: Bool = false,
+    defaultValue: Value? = nil, isUnique: Bool = false, reference: Reference? = nil
   ) {
     self.name = name
     self.type = type
+    self.isPrimaryKey = isPrimaryKey
     self.isOptional = isOptional
     self.defaultValue = defaultValue
     self.isUnique = isUnique
@@ -81,7 +99,7 @@ public struct ColumnDefinition: Hashable, Sendable {
   }
 }
 
-/// An index as a type asks for it.
+/// An index that is to be made.
 public struct IndexDefinition: Hashable, Sendable {
   /// The columns, the most significant first.
   public var columns: [String]
@@ -99,7 +117,7 @@ public struct IndexDefinition: Hashable, Sendable {
   }
 }
 
-/// A table as a type asks for it.
+/// A table that is to be made.
 public struct TableDefinition: Hashable, Sendable {
   /// How rows are told apart.
   public enum Key: Hashable, Sendable {
@@ -111,6 +129,8 @@ public struct TableDefinition: Hashable, Sendable {
     case columns([String])
     /// As columns, in a table without rowids.
     case withoutRowID([String])
+    /// The columns that say so themselves; none of them at all is allowed.
+    case declared
   }
 
   /// The table's name.
