@@ -23,6 +23,8 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         .product(name: "CSQLite", package: "MagicData"),
+        .product(name: "SQLiteCore", package: "MagicData"),
+        .product(name: "SQLiteMapping", package: "MagicData"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings)

@@ -115,7 +115,10 @@ extension ObjectPlan {
       var column = ColumnDefinition(property.name, .text, isOptional: property.role.isOptional)
       switch property.role.kind {
       case .column(let type): column.type = type
-      case .asset: column.type = .text
+      case .asset:
+        column.type = .text
+        // An asset without content is none.
+        column.isOptional = true
       case .object(let target):
         let plan = try plans(target)
         column.type = .integer

@@ -24,7 +24,16 @@ struct Access: Sendable {
     let outer = (interruption.deadline, interruption.cancellation)
     if let deadline { interruption.deadline = min(deadline, outer.0 ?? deadline) }
     interruption.cancellation = outer.1 ?? cancellation
-    defer { (interruption.deadline, interruption.cancellation) = outer }
+    let couldWrite = connection.refusesWrites
+    defer {
+      (interruption.deadline, interruption.cancellation) = outer
+      connection.refusesWrites = couldWrite
+    }
+    if case .read = scope {
+      connection.refusesWrites = true
+    } else if connection.refusesWrites {
+      throw SQLiteError(.misuse, "a write cannot begin inside a read")
+    }
     switch scope {
     case .read where connection.scopes.isEmpty:
       return try connection.transaction(.deferred) { try body(connection) }
@@ -40,13 +49,18 @@ struct Access: Sendable {
   private func runBare<Result>(
     on connection: Connection, _ body: (Connection) throws -> Result
   ) throws -> Result {
-    guard connection.scopes.isEmpty else { return try body(connection) }
+    // Inside another access this one takes part in what that one began.
+    guard connection.scopes.isEmpty, !connection.allowsTransactionControl else {
+      return try body(connection)
+    }
     connection.allowsTransactionControl = true
     defer { connection.allowsTransactionControl = false }
     let result = Swift.Result { try body(connection) }
-    guard connection.isAutocommit else {
+    let ended = connection.ended
+    guard connection.isAutocommit, ended == nil else {
       connection.rollBackWhatIsOpen()
       _ = try result.get()
+      if let ended { throw ended.asEndOfTransaction() }
       throw SQLiteError(.misuse, "a transaction was left open, and has been rolled back")
     }
     if case .success = result { connection.committed() } else { connection.discardActions() }

@@ -1,6 +1,6 @@
 /// The names of a statement's columns, shared by the rows of one result.
-final class ColumnNames: Sendable {
-  let names: [String]
+package final class ColumnNames: Sendable {
+  package let names: [String]
   /// Positions by name in ASCII lower case, the first of several.
   private let positions: [String: Int]
 
@@ -11,12 +11,16 @@ final class ColumnNames: Sendable {
       uniquingKeysWith: { first, _ in first })
   }
 
-  var count: Int { names.count }
+  package var count: Int { names.count }
 
   /// The position of the first column of that name by SQLite's rule: ASCII letters of either case
   /// are one letter, all others are distinct.
-  func position(of name: String) -> Int? {
-    positions[asciiLowercased(name)]
+  package func position(of name: String) -> Int? {
+    let wanted = asciiLowercased(name)
+    guard let position = positions[wanted] else { return nil }
+    if sameBytes(asciiLowercased(names[position]), wanted) { return position }
+    // Another spelling of canonically the same name came first.
+    return names.firstIndex { sameBytes(asciiLowercased($0), wanted) }
   }
 }
 

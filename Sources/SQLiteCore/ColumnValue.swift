@@ -56,14 +56,13 @@ extension FixedWidthInteger where Self: ColumnValue {
   }
 
   /// Reads an INTEGER that fits.
+  @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Self {
     let integer = try statement.exactInteger(at: column, as: Self.self)
     guard let exact = Self(exactly: integer) else {
-      throw SQLiteError(
-        .range, "column \(column): the stored integer \(integer) does not fit \(Self.self)",
-        sql: statement.sql)
+      throw statement.excess(integer, at: column, of: Self.self)
     }
     return exact
   }
@@ -161,6 +160,7 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
   }
 
   /// Reads NULL as nil.
+  @inlinable  // Benchmark `fetch`.
   public static func read(
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Wrapped? {

@@ -15,6 +15,10 @@ extension Connection {
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
     let isWritable = options.mode != .readOnly
+    // SQLite opens a file that it may not write for reading instead, and says nothing.
+    if isWritable, unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 {
+      throw SQLiteError(.readOnly, "there is no permission to write the file")
+    }
     if isWritable, !forReading { try setJournalMode(file) }
     try set("synchronous", options.synchronous.rawValue)
     try set("recursive_triggers", options.recursiveTriggers ? "1" : "0")
@@ -31,6 +35,7 @@ extension Connection {
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
     // Reads the first page, so that a file that is not a database is refused now.
     _ = try pragma("schema_version")
+    for (limit, value) in options.limits { try setLimit(limit, to: value) }
     try options.prepareConnection?(self)
     if forReading { try set("query_only", "1") }
   }
@@ -65,8 +70,7 @@ extension Connection {
   ///   - name: The pragma's name.
   ///   - suffix: What follows it, made by this library and not by a user.
   package func pragma(_ name: String, _ suffix: String = "") throws(SQLiteError) -> Value? {
-    var offset = 0
-    guard var statement = try transientStatement("PRAGMA \(name)\(suffix)", from: &offset),
+    guard var statement = try transientStatement("PRAGMA \(name)\(suffix)"),
       try statement.step()
     else { return nil }
     let value = try statement.value(at: 0)

@@ -54,8 +54,9 @@ extension Connection {
       throw SQLiteError(.misuse, "a script of several statements takes no values", sql: script.text)
     }
     try transaction {
-      var offset = 0
-      while var statement = try transientStatement(script.text, from: &offset) {
+      try checkText(script.text)
+      var script = Script(script.text)
+      while var statement = try nextStatement(of: &script) {
         try statement.checkCount(0)
         _ = try statement.runToEnd()
       }
@@ -139,6 +140,7 @@ extension Connection {
   ///   - sql: A single statement with as many columns as there are types.
   ///   - types: The types of the columns, in order.
   /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  @inlinable  // Benchmark `fetch`.
   public func rows<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) throws(SQLiteError) -> [(repeat each Element)] {
@@ -158,6 +160,7 @@ extension Connection {
   ///     its end.
   ///   - types: The types of the columns, in order.
   /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  @inlinable  // Benchmark `point`.
   public func firstRow<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) throws(SQLiteError) -> (repeat each Element)? {
@@ -192,7 +195,7 @@ extension Connection {
   ) throws(SQLiteError) -> Statement {
     try checkNothingBound(sql)
     let (text, values) =
-      sql.text.contains("i?")
+      containsBytes(sql.text, "i?")
       ? try SQLScanner.substituteIdentifiers(in: sql.text, arguments: arguments)
       : (sql.text, arguments)
     var statement = Statement(try checkOut(text), of: self)
@@ -215,15 +218,19 @@ extension Connection {
     try checkNothingBound(sql)
     var statement = Statement(try checkOut(sql.text), of: self)
     try statement.checkCount(arguments.count)
+    var bound = Set<Int>()
     for (name, value) in arguments {
       let index = try statement.parameter(named: name)
+      guard bound.insert(index).inserted else {
+        throw SQLiteError(.range, "the parameter \(name) has two values", sql: sql.text)
+      }
       try statement.bind(value?.databaseValue ?? .null, at: index)
     }
     return statement
   }
 
   /// A statement all of whose parameters have values.
-  func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
+  @usableFromInline package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try statement(sql)
     if sql.arguments.isEmpty { try statement.checkCount(0) }
     return statement
@@ -245,7 +252,7 @@ extension Statement {
     return rows
   }
 
-  func tuple<each Element: ColumnValue>(
+  @inlinable func tuple<each Element: ColumnValue>(
     _ types: repeat (each Element).Type
   ) throws(SQLiteError) -> (repeat each Element) {
     var column = -1
@@ -256,7 +263,7 @@ extension Statement {
     return (repeat try get(next(), as: each types))
   }
 
-  func checkColumns<each Element: ColumnValue>(
+  @inlinable func checkColumns<each Element: ColumnValue>(
     _ types: repeat (each Element).Type
   ) throws(SQLiteError) {
     var count = 0

@@ -29,6 +29,8 @@ public enum TransactionOutcome: Sendable {
 struct Scope {
   /// The savepoint's name, or nil for the transaction itself.
   let savepoint: String?
+  /// Says whether closing it commits.
+  let isOutermost: Bool
   /// How many actions stood before it.
   let actions: TransactionActions.Counts
 }
@@ -45,12 +47,13 @@ extension Connection {
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws; ``SQLiteError`` if the transaction cannot begin or commit, after
   ///   a rollback, or if SQLite ended it inside `body`.
+  @discardableResult
   public func transaction<Result>(
     _ kind: TransactionKind = .immediate, _ body: () throws -> Result
   ) throws -> Result {
     guard scopes.isEmpty, handle.isAutocommit else { return try savepoint(body) }
     try execute(control: kind.sql)
-    return try run(Scope(savepoint: nil, actions: actions.counts), body)
+    return try run(Scope(savepoint: nil, isOutermost: true, actions: actions.counts), body)
   }
 
   /// Runs `body` in a savepoint: what it changed can be undone without the rest.
@@ -58,16 +61,23 @@ extension Connection {
   /// - Parameter body: The work.
   /// - Returns: What `body` returns.
   /// - Throws: As ``transaction(_:_:)``.
+  @discardableResult
   public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
     let name = "magicdata_\(scopes.count)"
+    let isOutermost = handle.isAutocommit
     try execute(control: "SAVEPOINT \(name)")
-    return try run(Scope(savepoint: name, actions: actions.counts), body)
+    return try run(
+      Scope(savepoint: name, isOutermost: isOutermost, actions: actions.counts), body)
   }
 
   private func run<Result>(_ scope: Scope, _ body: () throws -> Result) throws -> Result {
     scopes.append(scope)
+    // SQL of the user's must not end what was begun here.
+    let allowed = allowsTransactionControl
+    allowsTransactionControl = false
     let result: Result
     do {
+      defer { allowsTransactionControl = allowed }
       result = try body()
     } catch {
       // The error of the work says more than one of its undoing, after which the connection is
@@ -86,17 +96,11 @@ extension Connection {
   private func commit(_ scope: Scope) throws {
     if let ended {
       try? rollBack(scope)
-      throw SQLiteError(
-        .abortRollback, "SQLite has rolled back the whole transaction: \(ended.message)",
-        sql: ended.sql)
+      throw ended.asEndOfTransaction()
     }
     do {
-      if let savepoint = scope.savepoint {
-        try execute(control: "RELEASE \(savepoint)")
-      } else {
-        try prepareCommit()
-        try execute(control: "COMMIT")
-      }
+      if scope.isOutermost { try prepareCommit() }
+      try execute(control: scope.savepoint.map { "RELEASE \($0)" } ?? "COMMIT")
     } catch {
       try? rollBack(scope)
       throw error
@@ -142,13 +146,27 @@ extension Connection {
     ended = nil
   }
 
+  /// Does what waits for the end of a transaction that SQL of the user's has just ended.
+  func didControlTransaction(_ statement: StatementHandle) {
+    guard scopes.isEmpty, handle.isAutocommit, statement.beganInTransaction, !isOurControl else {
+      return
+    }
+    if statement.control == .rollback { discardActions() } else { committed() }
+  }
+
   /// Runs BEGIN, COMMIT and their like, ROLLBACK without regard to deadlines.
   private func execute(control sql: String) throws(SQLiteError) {
     let undoes = sql.hasPrefix("ROLLBACK") || sql.hasPrefix("RELEASE")
     let before = (allowsTransactionControl, interruption.isExempt)
     allowsTransactionControl = true
+    isOurControl = true
+    handle.authorizer?.isSuspended = true
     interruption.isExempt = undoes
-    defer { (allowsTransactionControl, interruption.isExempt) = before }
+    defer {
+      (allowsTransactionControl, interruption.isExempt) = before
+      isOurControl = false
+      handle.authorizer?.isSuspended = false
+    }
     var statement = Statement(try checkOut(sql), of: self)
     _ = try statement.step()
   }

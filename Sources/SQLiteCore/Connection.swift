@@ -26,11 +26,17 @@ public final class Connection {
   var ended: SQLiteError?
   /// Says whether the connection can only be thrown away, since a ROLLBACK failed.
   var isBroken = false
+  /// Says whether statements that write are refused, since the access is a read.
+  var refusesWrites = false
   /// Says whether statements of the user's may begin and end transactions.
   var allowsTransactionControl = false
+  /// Says whether BEGIN, COMMIT and their like run for the scopes of this connection.
+  var isOurControl = false
   /// What is to be done at the end of the outermost transaction.
   var actions = TransactionActions()
-  private var hasListModule = false
+  var hasListModule = false
+  /// What the layers above keep for as long as the connection lives, by a type of theirs.
+  package var attachments: [ObjectIdentifier: AnyObject] = [:]
 
   init(_ handle: ConnectionHandle, options: Database.Options) {
     self.handle = handle
@@ -69,19 +75,21 @@ public final class Connection {
     return statement
   }
 
-  package func registerListModule() throws(SQLiteError) {
-    guard !hasListModule else { return }
-    try handle.check(unsafe ListModule.register(on: handle.pointer))
-    hasListModule = true
-  }
-
   func checkOut(_ sql: String) throws(SQLiteError) -> StatementHandle {
     try checkAccess(sql)
     if let handle = cache.checkOut(sql) {
       checkedOutCount += 1
       return handle
     }
-    let (statement, end) = try prepare(sql, from: 0, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
+    try checkText(sql)
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    // Swift keeps a NUL behind its texts, so that SQLite need not copy them.
+    let prepared = unsafe sql.withCString { start in
+      Result { () throws(SQLiteError) in
+        try unsafe prepare(start, count: sql.utf8.count, wholeText: sql, flags: flags)
+      }
+    }
+    let (statement, end) = try prepared.get()
     guard let statement else { throw SQLiteError(.misuse, "there is no statement", sql: sql) }
     guard SQLScanner.isBlank(sql, from: end) else {
       throw SQLiteError(
@@ -92,57 +100,8 @@ public final class Connection {
     return statement
   }
 
-  /// Returns the first statement after `offset`, not cached, or nil; moves `offset` behind it.
-  func transientStatement(
-    _ sql: String, from offset: inout Int
-  ) throws(SQLiteError) -> Statement? {
-    try checkAccess(sql)
-    let (handle, end) = try prepare(sql, from: offset, flags: 0)
-    offset = end
-    guard let handle else { return nil }
-    use(handle, cached: false)
-    return Statement(handle, of: self)
-  }
-
-  /// Compiles the first statement after `offset` (`sqlite3_prepare_v3`).
-  ///
-  /// - Returns: The statement, or nil if only blanks and comments follow, and the offset behind it.
-  func prepare(
-    _ sql: String, from offset: Int, flags: UInt32
-  ) throws(SQLiteError) -> (StatementHandle?, Int) {
-    if sql.utf8.contains(0) { throw SQLiteError(.misuse, "the SQL contains a NUL", sql: sql) }
-    // The function of ListModule must be known before SQL that names it compiles.
-    if !hasListModule, sql.utf8.count > 13, SQLScanner.mentionsList(sql) {
-      try registerListModule()
-    }
-    guard sql.utf8.count <= Int32.max else { throw SQLiteError(.tooBig) }
-    var text = sql
-    var pointer: OpaquePointer?
-    var end = 0
-    let code = text.withUTF8 { bytes in
-      guard let start = bytes.baseAddress, offset < bytes.count else { return SQLITE_OK }
-      return unsafe start.withMemoryRebound(to: CChar.self, capacity: bytes.count) { characters in
-        var tail: UnsafePointer<CChar>?
-        let code = unsafe sqlite3_prepare_v3(
-          handle.pointer, characters + offset, Int32(bytes.count - offset), flags, &pointer, &tail)
-        end = unsafe tail.map { unsafe $0 - characters } ?? bytes.count
-        return code
-      }
-    }
-    guard code == SQLITE_OK else {
-      let error = failure(code, sql: sql)
-      throw SQLiteError(
-        error.code, error.message, sql: sql, offset: error.offset.map { $0 + offset })
-    }
-    guard let pointer = unsafe pointer else { return (nil, sql.utf8.count) }
-    let start = sql.utf8.index(sql.startIndex, offsetBy: offset)
-    let stop = sql.utf8.index(start, offsetBy: end - offset)
-    let own = offset == 0 && end == sql.utf8.count ? sql : String(sql[start..<stop])
-    return unsafe (StatementHandle(pointer: pointer, sql: offset == 0 ? sql : own), end)
-  }
-
   /// Marks a fresh statement as checked out.
-  private func use(_ statement: StatementHandle, cached: Bool) {
+  func use(_ statement: StatementHandle, cached: Bool) {
     statement.isCheckedOut = true
     checkedOutCount += 1
     guard !cached else { return }
@@ -154,7 +113,10 @@ public final class Connection {
     guard !statement.isOrphan else { return }
     checkedOutCount -= 1
     if statement.isRunning { statement.reset() }
-    if statement.parameterCount > 0 { statement.clearBindings() }
+    if statement.isBound {
+      statement.clearBindings()
+      statement.isBound = false
+    }
     statement.isCheckedOut = false
   }
 
@@ -183,35 +145,36 @@ public final class Connection {
 
   /// Throws if a statement must not begin now.
   func checkMayRun(_ statement: StatementHandle) throws(SQLiteError) {
-    guard !statement.isOrphan else {
-      throw SQLiteError(.misuse, "a statement was used outside its access", sql: statement.sql)
-    }
+    guard !statement.isOrphan else { throw orphanError(statement.sql) }
     try checkAccess(statement.sql)
-    if let ended {
-      throw SQLiteError(
-        .abortRollback, "SQLite has rolled back the whole transaction: \(ended.message)",
-        sql: statement.sql)
-    }
+    if let ended { throw ended.asEndOfTransaction(statement.sql) }
     if let reason = interruption.reason {
       throw SQLiteError(.interrupt, reason, sql: statement.sql)
     }
-    if statement.controlsTransaction, !allowsTransactionControl {
+    if statement.control != nil, !allowsTransactionControl {
       throw SQLiteError(
         .misuse,
         "transactions are begun and ended by write, transaction and savepoint; "
           + "withoutTransaction allows this statement", sql: statement.sql)
     }
+    if refusesWrites, !statement.isReadOnly {
+      throw SQLiteError(.readOnly, "a read cannot write", sql: statement.sql)
+    }
+  }
+
+  func orphanError(_ sql: String) -> SQLiteError {
+    SQLiteError(.misuse, "a statement was used outside its access", sql: sql)
   }
 
   /// The error for a failed step, after noticing what it did to the transaction.
-  func failure(_ code: Int32, sql: String) -> SQLiteError {
+  func failure(_ code: Int32, sql: String, inTransaction: Bool = false) -> SQLiteError {
     var error = handle.error(code, sql: sql)
     if let reason = interruption.reason,
       error.code.primary == .interrupt || error.code.primary == .busy
     {
       error = SQLiteError(.interrupt, reason, sql: sql)
     }
-    if !scopes.isEmpty, ended == nil, handle.isAutocommit { ended = error }
+    if ended == nil, inTransaction || !scopes.isEmpty, handle.isAutocommit { ended = error }
     return error
   }
 }

@@ -3,6 +3,10 @@ import CSQLite
 /// The owner of one `sqlite3` pointer: one C call for each method.
 @safe final class ConnectionHandle {
   let pointer: OpaquePointer
+  /// Alive as long as SQLite may ask it.
+  var interruption: Interruption?
+  var authorizer: Authorizer?
+  var tracer: Tracer?
 
   /// Opens a database file, or throws and closes the handle that a failed open leaves behind.
   ///
@@ -11,6 +15,9 @@ import CSQLite
   ///   - flags: Those of `sqlite3_open_v2`.
   ///   - vfs: The name of a VFS, or nil for the default one.
   init(name: String, flags: Int32, vfs: String?) throws(SQLiteError) {
+    guard sqlite3_threadsafe() != 0 else {
+      throw SQLiteError(.misuse, "this libsqlite3 was built for one thread only")
+    }
     var opened: OpaquePointer?
     let code = unsafe sqlite3_open_v2(name, &opened, flags, vfs)
     guard let opened = unsafe opened else { throw SQLiteError(.outOfMemory) }

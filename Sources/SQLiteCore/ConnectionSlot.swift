@@ -40,11 +40,11 @@ final class ConnectionSlot: Sendable {
   /// or closes the connection until that access has ended.
   private func connection() throws(SQLiteError) -> Connection {
     let address = stored.withLock { connection in
-      connection.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) }
+      connection.map { unsafe UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) }
     }
     guard let address, let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
       throw SQLiteError(.misuse, "the connection is closed")
     }
-    return unsafe Unmanaged<Connection>.fromOpaque(pointer).takeUnretainedValue()
+    return unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
   }
 }

@@ -32,6 +32,7 @@ extension Database {
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline,
   ///   ``ResultCode/busy`` if another process kept the lock for longer than the busy timeout.
+  @discardableResult
   public func write<Result>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
@@ -49,6 +50,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``.
+  @discardableResult
   public func withoutTransaction<Result>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
@@ -85,6 +87,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  @discardableResult
   public func write<Result: Sendable>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -99,6 +102,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  @discardableResult
   public func withoutTransaction<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -106,10 +110,15 @@ extension Database {
     try await perform(.bare, deadline: deadline, body)
   }
 
+  private var defaultDeadline: ContinuousClock.Instant? {
+    options.accessTimeout.map { .now + $0 }
+  }
+
   private func perform<Result>(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
+    let deadline = deadline ?? defaultDeadline
     let access = Access(scope: scope, cancellation: Cancellation(), deadline: deadline)
     let grant = try scheduler.enter(
       access.kind, cancellation: access.cancellation, deadline: deadline)
@@ -121,7 +130,8 @@ extension Database {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try Task.checkCancellation()
-    let access = Access(scope: scope, cancellation: Cancellation(), deadline: deadline)
+    let access = Access(
+      scope: scope, cancellation: Cancellation(), deadline: deadline ?? defaultDeadline)
     do {
       return try await withTaskCancellationHandler {
         let place = try await scheduler.enter(access)
@@ -132,11 +142,11 @@ extension Database {
           }
         }
       } onCancel: {
-        access.cancellation.request()
+        access.cancellation.request(.task)
         scheduler.wakeCancelled()
       }
     } catch let error as SQLiteError
-      where error.code == .interrupt && access.cancellation.isRequested && Task.isCancelled
+      where error.code == .interrupt && access.cancellation.reason == .task
     {
       throw CancellationError()
     }

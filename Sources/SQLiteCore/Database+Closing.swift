@@ -7,7 +7,7 @@ extension Database {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func close() throws(SQLiteError) {
-    try end(with: SQLiteError(.misuse, "the database was closed"))
+    try end(with: SQLiteError(.misuse, "the database was closed"), isClosed: true)
   }
 
   /// Lets go of all file locks until ``resume()``, for an app that is sent to the background.
@@ -17,42 +17,47 @@ extension Database {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func suspend() throws(SQLiteError) {
-    scheduler.cancelAll()
-    try end(with: SQLiteError(.abort, "the database is suspended"))
+    try checkOutside()
+    let error = SQLiteError(.abort, "the database is suspended")
+    scheduler.cancelAll(.suspension)
+    try end(with: error, isClosed: false)
   }
 
-  /// Ends ``suspend()``.
+  /// Ends ``suspend()``. A database that was closed stays closed.
   public func resume() {
     scheduler.allow()
   }
 
   /// Stops the statements that run now, in all accesses; these throw ``ResultCode/interrupt``.
   public func interrupt() {
-    scheduler.cancelAll()
+    scheduler.cancelAll(.interrupt)
   }
 
-  private func end(with error: SQLiteError) throws(SQLiteError) {
+  /// The number of accesses that wait for others to end.
+  package var waitingAccessCount: Int { scheduler.waiterCount }
+
+  private func checkOutside() throws(SQLiteError) {
     guard !scheduler.isHeldByThisThread else {
       throw SQLiteError(.misuse, "this cannot be called inside an access to the database")
     }
+  }
+
+  private func end(with error: SQLiteError, isClosed: Bool) throws(SQLiteError) {
+    try checkOutside()
     let semaphore = DispatchSemaphore(value: 0)
-    scheduler.refuse(error) { semaphore.signal() }
+    scheduler.refuse(error, isClosed: isClosed) { semaphore.signal() }
     semaphore.wait()
-    let isClosed = error.code == .misuse
-    if case .file = file.location {
-      closeConnections()
-    } else if isClosed {
-      closeConnections()
-    }
+    defer { scheduler.ended() }
+    // What is not in a file would be lost.
+    if isClosed || path != nil { closeConnections() }
   }
 }
 
 extension Scheduler {
   /// Leaves the queue at a point in time, unless a place was found before.
   func giveUp(_ id: UInt64, at deadline: ContinuousClock.Instant) {
-    let left = max(0, (deadline - .now) / .nanoseconds(1))
-    DispatchQueue.global().asyncAfter(deadline: .now() + .nanoseconds(Int(min(left, 1e18)))) {
-      [weak self] in self?.giveUp(id, Scheduler.lateError)
+    DispatchQueue.global().asyncAfter(deadline: Scheduler.time(of: deadline)) { [weak self] in
+      self?.giveUp(id, Scheduler.lateError)
     }
   }
 }

@@ -86,6 +86,10 @@ extension Database {
     public var allowsSchemaDamage = false
     /// Whether each page is checked when it is read (`PRAGMA cell_size_check`).
     public var checksCells = false
+    /// Limits of each connection; what is not named keeps SQLite's own.
+    public var limits: [Limit: Int] = [:]
+    /// How long an access may take that names no deadline of its own, or nil for as long as it takes.
+    public var accessTimeout: Duration?
     /// The name of the VFS, or nil for the system's.
     public var vfs: String?
     /// Whether the file is on a read-only medium and cannot change while it is open: no locks are
@@ -106,5 +110,23 @@ extension Database {
 
     /// Reading only.
     public static var readOnly: Options { Options(mode: .readOnly) }
+
+    /// For a file from somewhere else: reading only, with low limits, checks of each page, nothing
+    /// of the file's own trusted, and ten seconds for each access.
+    ///
+    /// A damaged or hostile file then gives an error or some data; it cannot attach other files,
+    /// run functions with effects from its views and triggers, or keep a statement running.
+    public static var untrusted: Options {
+      var options = Options(mode: .readOnly)
+      options.checksCells = true
+      options.mappedSize = 0
+      options.accessTimeout = .seconds(10)
+      options.limits = [
+        .length: 64 << 20, .sqlLength: 1 << 20, .expressionDepth: 100, .compoundSelect: 30,
+        .instructions: 25_000, .functionArguments: 16, .attachedDatabases: 0,
+        .patternLength: 1_000, .triggerDepth: 20, .variables: 10_000,
+      ]
+      return options
+    }
   }
 }

@@ -91,6 +91,7 @@ extension Database {
   ///   - sql: A single statement with as many columns as there are types.
   ///   - types: The types of the columns, in order.
   /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  @inlinable  // Benchmark `fetch`.
   public func rows<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) throws -> [(repeat each Element)] {
@@ -103,6 +104,7 @@ extension Database {
   ///   - sql: A single statement with as many columns as there are types.
   ///   - types: The types of the columns, in order.
   /// - Throws: ``SQLiteError``, also if the number of columns differs.
+  @inlinable  // Benchmark `call`.
   public func firstRow<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) throws -> (repeat each Element)? {
@@ -110,7 +112,7 @@ extension Database {
   }
 
   /// Runs a query on a snapshot, or as a write if its statement writes.
-  private func query<Result>(
+  @usableFromInline package func query<Result>(
     _ sql: SQL, _ body: (Connection) throws -> Result
   ) throws -> Result {
     let result = try read { connection -> Result? in
@@ -120,7 +122,7 @@ extension Database {
     return try result ?? write { try body($0) }
   }
 
-  private func query<Result: Sendable>(
+  package func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let result = try await read { connection -> Result? in

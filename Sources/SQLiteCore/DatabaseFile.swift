@@ -126,6 +126,9 @@ extension DatabaseFile {
     var status = stat()
     if unsafe lstat(absolute, &status) == 0 {
       try check(absolute, status.st_mode)
+      if options.followsSymbolicLinks, status.st_mode & S_IFMT == S_IFLNK {
+        throw SQLiteError(.cannotOpen, "\(path): this is a symbolic link to nothing")
+      }
     } else if options.mode == .readWriteCreate, options.vfs == nil {
       try create(absolute, options)
     } else if options.vfs == nil {

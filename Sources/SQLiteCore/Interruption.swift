@@ -11,12 +11,31 @@ import Synchronization
 
 /// A request, from any thread, that one access end soon.
 final class Cancellation: Sendable {
-  private let requested = Atomic(false)
+  /// Who made the request.
+  enum Reason: UInt8 {
+    case task = 1
+    case interrupt
+    case suspension
 
-  var isRequested: Bool { requested.load(ordering: .relaxed) }
+    var message: String {
+      switch self {
+      case .task: "the task was cancelled"
+      case .interrupt: "the access was interrupted"
+      case .suspension: "the database is being suspended"
+      }
+    }
+  }
 
-  func request() {
-    requested.store(true, ordering: .relaxed)
+  private let requested = Atomic<UInt8>(0)
+
+  /// Why the access must end, if it must.
+  var reason: Reason? { Reason(rawValue: requested.load(ordering: .relaxed)) }
+
+  var isRequested: Bool { requested.load(ordering: .relaxed) != 0 }
+
+  /// Makes the request, unless one was made before.
+  func request(_ reason: Reason) {
+    _ = requested.compareExchange(expected: 0, desired: reason.rawValue, ordering: .relaxed)
   }
 }
 
@@ -42,7 +61,7 @@ final class Interruption {
   /// Why the access must end now, if it must.
   var reason: String? {
     if isExempt { return nil }
-    if let cancellation, cancellation.isRequested { return "the task was cancelled" }
+    if let cancelled = cancellation?.reason { return cancelled.message }
     if let deadline, ContinuousClock.now >= deadline { return "the deadline has passed" }
     return nil
   }
@@ -72,8 +91,9 @@ private func busy(context: UnsafeMutableRawPointer?, attempt: Int32) -> Int32 {
 }
 
 extension ConnectionHandle {
-  /// Lets `interruption` stop statements and waits. The connection's owner keeps it alive.
+  /// Lets `interruption` stop statements and waits.
   func install(_ interruption: Interruption) {
+    self.interruption = interruption
     let context = unsafe Unmanaged.passUnretained(interruption).toOpaque()
     // A handler each 1,000 instructions costs less than the noise of a measurement.
     unsafe sqlite3_progress_handler(pointer, 1_000, progress, context)

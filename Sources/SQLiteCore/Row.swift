@@ -68,7 +68,10 @@ public struct Row: Sendable {
 extension Row: Equatable {
   /// Says whether both have the same names and values in the same order.
   public static func == (left: Row, right: Row) -> Bool {
-    left.columns.names == right.columns.names && left.values == right.values
+    left.count == right.count
+      && (left.columns === right.columns
+        || zip(left.columns.names, right.columns.names).allSatisfy(sameBytes))
+      && left.values == right.values
   }
 }
 

@@ -40,8 +40,7 @@ struct SQLScanner {
       while position < bytes.count, isDigit(bytes[position]) { position += 1 }
       return digits == position ? .parameter : .other
     case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
-      position += 1
-      while position < bytes.count, isWord(bytes[position]) { position += 1 }
+      scanVariable()
     default:
       guard isWord(byte) else {
         position += 1
@@ -63,6 +62,27 @@ struct SQLScanner {
     return .identifierParameter
   }
 
+  /// `:name`, `$name::name(suffix)`: the forms of Tcl are one token, whatever is in the suffix.
+  private mutating func scanVariable() {
+    position += 1
+    let start = position
+    while position < bytes.count {
+      if isWord(bytes[position]) {
+        position += 1
+      } else if bytes[position] == UInt8(ascii: ":"), peek() == UInt8(ascii: ":") {
+        position += 2
+      } else if bytes[position] == UInt8(ascii: "("), position > start {
+        while position < bytes.count, bytes[position] > 32, bytes[position] != UInt8(ascii: ")") {
+          position += 1
+        }
+        if position < bytes.count, bytes[position] == UInt8(ascii: ")") { position += 1 }
+        return
+      } else {
+        return
+      }
+    }
+  }
+
   /// A doubled quote is read as two texts side by side, which comes to the same.
   private mutating func skipQuoted(_ quote: UInt8) {
     position += 1
@@ -74,6 +94,8 @@ struct SQLScanner {
     while position < bytes.count {
       switch bytes[position] {
       case 9, 10, 11, 12, 13, 32: position += 1
+      // A byte order mark between tokens is blank to SQLite.
+      case 0xef where bytes[position...].starts(with: [0xef, 0xbb, 0xbf]): position += 3
       case UInt8(ascii: "-") where peek() == UInt8(ascii: "-"):
         while position < bytes.count, bytes[position] != 10 { position += 1 }
       case UInt8(ascii: "/") where peek() == UInt8(ascii: "*"):
@@ -107,18 +129,20 @@ struct SQLScanner {
 }
 
 extension SQLScanner {
-  /// Says whether the first word begins or ends a transaction or a savepoint.
-  static func controlsTransaction(_ sql: String) -> Bool {
+  /// A word that begins or ends a transaction or a savepoint.
+  enum Control: String {
+    case begin, commit, end, rollback, savepoint, release
+  }
+
+  /// The first word, if it begins or ends a transaction or a savepoint.
+  static func control(_ sql: String) -> Control? {
     var scanner = SQLScanner(sql)
     while let (token, range) = scanner.next() {
       if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
-      guard token == .word else { return false }
-      switch asciiLowercased(scanner.text(range)) {
-      case "begin", "commit", "end", "rollback", "savepoint", "release": return true
-      default: return false
-      }
+      guard token == .word else { return nil }
+      return Control(rawValue: asciiLowercased(scanner.text(range)))
     }
-    return false
+    return nil
   }
 
   /// Puts quoted identifiers in the places of `i?`, and returns the values for the other `?`.
@@ -166,14 +190,7 @@ package func quotedIdentifier(_ name: String) throws(SQLiteError) -> String {
   guard !name.isEmpty, !name.utf8.contains(0) else {
     throw SQLiteError(.misuse, "an identifier is empty or contains a NUL character")
   }
-  // By bytes: a quote followed by a combining mark is one Character, but still ends the name.
-  var quoted: [UInt8] = [UInt8(ascii: "\"")]
-  for byte in name.utf8 {
-    if byte == UInt8(ascii: "\"") { quoted.append(byte) }
-    quoted.append(byte)
-  }
-  quoted.append(UInt8(ascii: "\""))
-  return String(decoding: quoted, as: UTF8.self)
+  return quoted(name, by: UInt8(ascii: "\""))
 }
 
 extension SQLScanner {
@@ -192,6 +209,6 @@ extension SQLScanner {
 
   /// Says whether the word `magicdata_list` occurs.
   static func mentionsList(_ sql: String) -> Bool {
-    sql.contains("magicdata_list")
+    containsBytes(sql, "magicdata_list")
   }
 }

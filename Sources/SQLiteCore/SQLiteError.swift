@@ -47,8 +47,11 @@ extension SQLiteError {
   /// SQLite says `UNIQUE constraint failed: city.name, city.country`; here that is
   /// `("city", ["name", "country"])`. CHECK and foreign key failures name no column.
   public var constraint: (table: String, columns: [String])? {
-    guard code.primary == .constraint,
-      let list = message.text(after: "constraint failed: ")
+    // The message of a CHECK constraint holds its expression, dots included.
+    let telling: [ResultCode] = [
+      .uniqueConstraint, .primaryKeyConstraint, .notNullConstraint, .rowIDConstraint,
+    ]
+    guard telling.contains(code), let list = message.text(after: "constraint failed: ")
     else { return nil }
     let names = list.split(separator: ",").map { $0.drop { $0 == " " } }
     var table: Substring?
@@ -59,6 +62,13 @@ extension SQLiteError {
       columns.append(String(name[name.index(after: dot)...]))
     }
     return table.map { (String($0), columns) }
+  }
+
+  /// What the scopes around a transaction are told that this error ended.
+  func asEndOfTransaction(_ sql: String? = nil) -> SQLiteError {
+    SQLiteError(
+      .abortRollback, "SQLite has rolled back the whole transaction: \(message)",
+      sql: sql ?? self.sql)
   }
 
   package func with(sql: String) -> SQLiteError {

@@ -51,6 +51,12 @@ final class Scheduler: Sendable {
     var nextID: UInt64 = 0
     /// Why nobody is let in, if so.
     var refusal: SQLiteError?
+    /// Says whether `refusal` is for ever.
+    var isClosed = false
+    /// How many calls are waiting for the last access to end, or are closing connections.
+    var endings = 0
+    /// Says whether accesses are to be let in once no call is ending any more.
+    var isResumed = false
     var whenIdle: [@Sendable () -> Void] = []
   }
 
@@ -81,8 +87,7 @@ final class Scheduler: Sendable {
       semaphore.signal()
     }
     if let deadline {
-      let left = (deadline - .now) / .nanoseconds(1)
-      if semaphore.wait(timeout: .now() + .nanoseconds(Int(max(0, left)))) == .timedOut {
+      if semaphore.wait(timeout: Scheduler.time(of: deadline)) == .timedOut {
         giveUp(id, Scheduler.lateError)
         semaphore.wait()
       }
@@ -211,14 +216,20 @@ extension Scheduler {
   static let lateError = SQLiteError(
     .interrupt, "the deadline has passed while waiting for other accesses")
 
-  /// Lets nobody in any more, those who wait included.
+  /// Lets nobody in any more, those who wait included, until ``ended()`` and ``allow()``.
   ///
   /// - Parameters:
   ///   - error: What they are told.
+  ///   - isClosed: Whether nobody shall ever be let in again.
   ///   - whenIdle: Called when the last access has ended, at once if there is none.
-  func refuse(_ error: SQLiteError, whenIdle: @escaping @Sendable () -> Void) {
+  func refuse(
+    _ error: SQLiteError, isClosed: Bool, whenIdle: @escaping @Sendable () -> Void
+  ) {
     let wakes = state.withLock { state in
-      state.refusal = error
+      if !state.isClosed { state.refusal = error }
+      state.isClosed = state.isClosed || isClosed
+      state.isResumed = false
+      state.endings += 1
       var wakes = state.waiters.map { waiter in { @Sendable in waiter.wake(.failure(error)) } }
       state.waiters = []
       if state.holders.allSatisfy({ $0 == nil }) {
@@ -231,14 +242,31 @@ extension Scheduler {
     for wake in wakes { wake() }
   }
 
-  /// Lets accesses in again.
+  /// Says that the connections are closed.
+  func ended() {
+    state.withLock { state in
+      state.endings -= 1
+      if state.endings == 0, state.isResumed, !state.isClosed { state.refusal = nil }
+    }
+  }
+
+  /// Lets accesses in again, unless the database was closed; once the connections are closed.
   func allow() {
-    state.withLock { $0.refusal = nil }
+    state.withLock { state in
+      state.isResumed = true
+      if state.endings == 0, !state.isClosed { state.refusal = nil }
+    }
   }
 
   /// Asks all running accesses to end.
-  func cancelAll() {
-    for holder in holders { holder?.cancellation.request() }
+  func cancelAll(_ reason: Cancellation.Reason) {
+    for holder in holders { holder?.cancellation.request(reason) }
+  }
+
+  /// A point in time for Dispatch, no farther than it can count.
+  static func time(of deadline: ContinuousClock.Instant) -> DispatchTime {
+    let left = min(max(.zero, deadline - .now), .seconds(1_000_000_000))
+    return .now() + .nanoseconds(Int(left / .nanoseconds(1)))
   }
 
   /// Says whether an access runs on this thread.

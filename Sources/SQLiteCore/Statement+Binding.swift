@@ -8,8 +8,9 @@ extension Statement {
   ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` for a number without a parameter, or that
   ///   says why the value cannot be stored. A statement between two rows must be reset first.
+  @inlinable  // Benchmark `insert`.
   public mutating func bind(_ value: some Bindable, at parameter: Int) throws(SQLiteError) {
-    try bind(value.databaseValue, at: parameter)
+    try value.bind(to: &self, at: parameter)
   }
 
   /// Binds a value to a named parameter.
@@ -19,7 +20,7 @@ extension Statement {
   ///   - name: The parameter's name, with its prefix (`:name`, `@name`, `$name`) or without.
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if there is no such parameter.
   public mutating func bind(_ value: some Bindable, named name: String) throws(SQLiteError) {
-    try bind(value.databaseValue, at: parameter(named: name))
+    try value.bind(to: &self, at: parameter(named: name))
   }
 
   /// Binds a stored form to a parameter.
@@ -72,34 +73,52 @@ extension Statement {
 
   /// Binds bytes; none of them are an empty blob, not NULL (`sqlite3_bind_blob64`).
   public mutating func bind(_ bytes: [UInt8], at parameter: Int) throws(SQLiteError) {
-    let code = unsafe bytes.withUnsafeBytes { buffer in
-      // A null pointer would bind NULL.
-      unsafe csqlite_bind_blob(
-        handle.pointer, index(parameter), buffer.baseAddress ?? emptyBytes,
-        UInt64(buffer.count))
-    }
-    try check(code, parameter)
+    try check(unsafe bytes.withUnsafeBytes { unsafe bindBlob($0, at: parameter) }, parameter)
+  }
+
+  /// Binds a copy of lent bytes; none of them are an empty blob, not NULL (`sqlite3_bind_blob64`).
+  public mutating func bind(_ bytes: RawSpan, at parameter: Int) throws(SQLiteError) {
+    try check(unsafe bytes.withUnsafeBytes { unsafe bindBlob($0, at: parameter) }, parameter)
+  }
+
+  @unsafe private func bindBlob(_ bytes: UnsafeRawBufferPointer, at parameter: Int) -> Int32 {
+    // A null pointer would bind NULL.
+    unsafe csqlite_bind_blob(
+      handle.pointer, index(parameter), bytes.baseAddress ?? emptyBytes, UInt64(bytes.count))
   }
 
   /// Makes all parameters NULL (`sqlite3_clear_bindings`).
   public mutating func clearBindings() {
     handle.clearBindings()
+    handle.isBound = true
   }
 
   /// Binds values to the parameters from 1 on.
   ///
   /// - Parameter values: One value for each parameter.
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if there are more or fewer.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   public mutating func bind<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) {
+    try checkCount(bindEach(repeat each values))
+  }
+
+  /// Binds values as long as there are parameters, and returns how many values there are.
+  @inline(__always) @inlinable mutating func bindEach<each Argument: Bindable>(
+    _ values: repeat each Argument
+  ) throws(SQLiteError) -> Int {
+    let count = parameterCount
     var parameter = 0
-    for value in repeat each values {
-      parameter += 1
-      guard parameter <= handle.parameterCount else { break }
-      try bind(value, at: parameter)
-    }
-    try checkCount(parameter)
+    repeat try bind(each values, behind: &parameter, of: count)
+    return parameter
+  }
+
+  @inline(__always) @inlinable mutating func bind(
+    _ value: some Bindable, behind parameter: inout Int, of count: Int
+  ) throws(SQLiteError) {
+    parameter += 1
+    if parameter <= count { try value.bind(to: &self, at: parameter) }
   }
 
   /// Binds values of types known at run time only, from parameter 1 on.
@@ -129,17 +148,21 @@ extension Statement {
     throw SQLiteError(.range, "there is no parameter named \(name)", sql: sql)
   }
 
-  func checkCount(_ count: Int) throws(SQLiteError) {
+  @usableFromInline func checkCount(_ count: Int) throws(SQLiteError) {
     guard count == handle.parameterCount else {
       throw SQLiteError(
         .range, "\(handle.parameterCount) parameters, but \(count) values", sql: sql)
     }
   }
 
-  private func index(_ parameter: Int) -> Int32 { Int32(truncatingIfNeeded: parameter) }
+  private func index(_ parameter: Int) -> Int32 { Int32(clamping: parameter) }
 
   private func check(_ code: Int32, _ parameter: Int) throws(SQLiteError) {
-    guard code != SQLITE_OK else { return }
+    guard code != SQLITE_OK else {
+      handle.isBound = true
+      return
+    }
+    guard !handle.isOrphan else { throw connection.orphanError(sql) }
     if code == SQLITE_RANGE {
       throw SQLiteError(
         .range, "parameter \(parameter) does not exist: there are \(handle.parameterCount)",

@@ -8,11 +8,12 @@ extension Statement {
   /// - Parameter values: One value for each parameter; none at all to keep what is bound.
   /// - Returns: What changed.
   /// - Throws: ``SQLiteError``.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   @discardableResult
   public mutating func run<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) -> Change {
-    if handle.isRunning { handle.reset() }
+    endRun()
     try bindUnlessEmpty(repeat each values)
     return try runToEnd()
   }
@@ -26,7 +27,7 @@ extension Statement {
   public mutating func firstRow<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) -> Row? {
-    if handle.isRunning { handle.reset() }
+    endRun()
     try bindUnlessEmpty(repeat each values)
     guard try step() else { return nil }
     let row = try row()
@@ -47,12 +48,16 @@ extension Statement {
   }
 
   /// Ends the statement: one that only reads at once, one that writes after its last row.
-  mutating func finish() throws(SQLiteError) {
+  @usableFromInline mutating func finish() throws(SQLiteError) {
     if !isReadOnly { while try step() {} }
     handle.reset()
   }
 
-  mutating func runToEnd() throws(SQLiteError) -> Change {
+  @usableFromInline mutating func endRun() {
+    if handle.isRunning { handle.reset() }
+  }
+
+  @usableFromInline mutating func runToEnd() throws(SQLiteError) -> Change {
     let before = connection.handle.totalChanges
     while try step() {}
     let changed = connection.handle.totalChanges != before
@@ -61,11 +66,11 @@ extension Statement {
       lastInsertedRowID: connection.handle.lastInsertedRowID)
   }
 
-  mutating func bindUnlessEmpty<each Argument: Bindable>(
+  // Each level of packs that is not inlined would copy the values into a tuple.
+  @inline(__always) @inlinable mutating func bindUnlessEmpty<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) {
-    var isEmpty = true
-    for _ in repeat each values { isEmpty = false }
-    if !isEmpty { try bind(repeat each values) }
+    let count = try bindEach(repeat each values)
+    if count > 0 { try checkCount(count) }
   }
 }

@@ -11,7 +11,7 @@ import CSQLite
 /// A statement must not be kept beyond the access that its connection came from: used later, it
 /// throws.
 @safe public struct Statement: ~Copyable {
-  let handle: StatementHandle
+  package let handle: StatementHandle
   let connection: Connection
   private var pointer: OpaquePointer? { unsafe handle.pointer }
 
@@ -51,6 +51,7 @@ import CSQLite
     if code == SQLITE_DONE {
       // The next step would begin anew.
       handle.reset()
+      if handle.control != nil { connection.didControlTransaction(handle) }
       return false
     }
     throw fail(code)
@@ -63,11 +64,17 @@ import CSQLite
 
   private func begin() throws(SQLiteError) {
     try connection.checkMayRun(handle)
+    guard handle.isBound || handle.parameterCount == 0 else {
+      throw SQLiteError(
+        .range, "no values were bound to the \(handle.parameterCount) parameters", sql: sql)
+    }
+    handle.beganInTransaction = !connection.isAutocommit
     handle.isRunning = true
   }
 
   private func fail(_ code: Int32) -> SQLiteError {
-    let error = connection.failure(code, sql: handle.sql)
+    let error = connection.failure(
+      code, sql: handle.sql, inTransaction: handle.beganInTransaction && handle.control == nil)
     handle.reset()
     return error
   }
@@ -91,47 +98,35 @@ extension Statement {
   /// Zero for NULL and for a column that does not exist. Use ``value(at:)`` or
   /// ``get(_:as:)`` to know what is stored.
   public func integer(at column: Int) -> Int64 {
-    unsafe sqlite3_column_int64(pointer, Int32(truncatingIfNeeded: column))
+    unsafe sqlite3_column_int64(pointer, Int32(clamping: column))
   }
 
   /// SQLite's real for a column, which converts what is not one (`sqlite3_column_double`).
   ///
   /// Zero for NULL and for a column that does not exist.
   public func real(at column: Int) -> Double {
-    unsafe sqlite3_column_double(pointer, Int32(truncatingIfNeeded: column))
+    unsafe sqlite3_column_double(pointer, Int32(clamping: column))
   }
 
-  /// SQLite's text for a column, which converts numbers (`sqlite3_column_text`).
+  /// SQLite's text for a column, which converts numbers (`sqlite3_value_text`).
   ///
   /// Empty for NULL and for a column that does not exist. Embedded NULs survive.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text is not valid UTF-8.
   public func text(at column: Int) throws(SQLiteError) -> String {
-    let index = Int32(truncatingIfNeeded: column)
-    // First the text, then its size: asking for the text may convert the value.
-    guard let start = unsafe sqlite3_column_text(pointer, index) else {
-      guard unsafe sqlite3_column_type(pointer, index) == SQLITE_NULL else {
-        throw SQLiteError(.outOfMemory, sql: sql)
-      }
-      return ""
-    }
-    let count = unsafe Int(sqlite3_column_bytes(pointer, index))
-    guard let text = unsafe SQLiteCore.text(copying: start, count: count) else {
-      throw SQLiteError(.mismatch, "column \(name(of: column)) holds invalid UTF-8", sql: sql)
-    }
-    return text
+    try unsafe text(of: content(of: column), at: column)
   }
 
-  /// SQLite's bytes for a column: a blob, or the bytes of a text (`sqlite3_column_blob`).
+  /// SQLite's bytes for a column: a blob, or the bytes of a text (`sqlite3_value_blob`).
   ///
   /// Empty for NULL and for a column that does not exist.
   public func blob(at column: Int) -> [UInt8] {
-    let index = Int32(truncatingIfNeeded: column)
-    let start = unsafe sqlite3_column_blob(pointer, index)
-    return unsafe bytes(copying: start, count: Int(sqlite3_column_bytes(pointer, index)))
+    let content = unsafe content(of: column)
+    let start = unsafe sqlite3_value_blob(content)
+    return unsafe bytes(copying: start, count: Int(sqlite3_value_bytes(content)))
   }
 
-  /// Lends the bytes of a column without a copy (`sqlite3_column_blob`).
+  /// Lends the bytes of a column without a copy (`sqlite3_value_blob`).
   ///
   /// - Parameters:
   ///   - column: The column's index, from 0.
@@ -139,26 +134,27 @@ extension Statement {
   public func withBytes<Result>(
     at column: Int, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {
-    let index = Int32(truncatingIfNeeded: column)
-    let start = unsafe sqlite3_column_blob(pointer, index)
-    let count = unsafe Int(sqlite3_column_bytes(pointer, index))
+    let content = unsafe content(of: column)
+    let start = unsafe sqlite3_value_blob(content)
+    let count = unsafe Int(sqlite3_value_bytes(content))
     let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
     return try unsafe body(buffer.bytes)
   }
 
   /// Says whether a column holds NULL; true for a column that does not exist.
   public func isNull(at column: Int) -> Bool {
-    unsafe sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) == SQLITE_NULL
+    unsafe sqlite3_column_type(pointer, Int32(clamping: column)) == SQLITE_NULL
   }
 
   /// What a column stores, as it is stored; NULL for a column that does not exist.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
   public func value(at column: Int) throws(SQLiteError) -> Value {
-    switch unsafe sqlite3_column_type(pointer, Int32(truncatingIfNeeded: column)) {
-    case SQLITE_INTEGER: .integer(integer(at: column))
-    case SQLITE_FLOAT: .real(real(at: column))
-    case SQLITE_TEXT: .text(try text(at: column))
+    let content = unsafe content(of: column)
+    return switch unsafe sqlite3_value_type(content) {
+    case SQLITE_INTEGER: .integer(unsafe sqlite3_value_int64(content))
+    case SQLITE_FLOAT: .real(unsafe sqlite3_value_double(content))
+    case SQLITE_TEXT: .text(try unsafe text(of: content, at: column))
     case SQLITE_BLOB: .blob(blob(at: column))
     default: .null
     }
@@ -170,37 +166,91 @@ extension Statement {
   ///   - column: The column's index, from 0.
   ///   - type: What to read.
   /// - Throws: ``SQLiteError`` that names the column, what was expected and what was found.
+  @inlinable  // Benchmark `fetch`.
   public func get<Result: ColumnValue>(
     _ column: Int, as type: Result.Type = Result.self
   ) throws(SQLiteError) -> Result {
     do {
       return try Result.read(from: self, at: column)
     } catch {
-      guard error.sql == nil else { throw error }
-      throw SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
+      throw named(error, at: column)
     }
   }
 
-  func exactInteger(at column: Int, as type: Any.Type) throws(SQLiteError) -> Int64 {
-    let index = Int32(truncatingIfNeeded: column)
-    guard unsafe sqlite3_column_type(pointer, index) == SQLITE_INTEGER else {
+  @usableFromInline func exactInteger(
+    at column: Int, as type: Any.Type
+  ) throws(SQLiteError) -> Int64 {
+    let content = unsafe content(of: column)
+    guard unsafe sqlite3_value_type(content) == SQLITE_INTEGER else {
       throw try mismatch(at: column, expected: type)
     }
-    return unsafe sqlite3_column_int64(pointer, index)
+    return unsafe sqlite3_value_int64(content)
+  }
+
+  /// The error for an integer that a type cannot hold.
+  @usableFromInline func excess(
+    _ integer: Int64, at column: Int, of type: Any.Type
+  ) -> SQLiteError {
+    SQLiteError(
+      .range, "column \(column): the stored integer \(integer) does not fit \(type)", sql: sql)
   }
 
   func exactReal(at column: Int) -> Double? {
-    let index = Int32(truncatingIfNeeded: column)
-    guard unsafe sqlite3_column_type(pointer, index) == SQLITE_FLOAT else { return nil }
-    return unsafe sqlite3_column_double(pointer, index)
+    let content = unsafe content(of: column)
+    guard unsafe sqlite3_value_type(content) == SQLITE_FLOAT else { return nil }
+    return unsafe sqlite3_value_double(content)
   }
 
   func exactText(at column: Int) throws(SQLiteError) -> String {
-    let index = Int32(truncatingIfNeeded: column)
-    guard unsafe sqlite3_column_type(pointer, index) == SQLITE_TEXT else {
+    let content = unsafe content(of: column)
+    guard unsafe sqlite3_value_type(content) == SQLITE_TEXT else {
       throw try mismatch(at: column, expected: String.self)
     }
-    return try text(at: column)
+    return try unsafe text(of: content, at: column)
+  }
+
+  /// Lends the bytes of a BLOB, without a copy.
+  package func withExactBytes(
+    at column: Int, expected type: Any.Type, _ body: (RawSpan) -> Void
+  ) throws(SQLiteError) {
+    let content = unsafe content(of: column)
+    guard unsafe sqlite3_value_type(content) == SQLITE_BLOB else {
+      throw try mismatch(at: column, expected: type)
+    }
+    let start = unsafe sqlite3_value_blob(content)
+    let count = unsafe Int(sqlite3_value_bytes(content))
+    let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
+    unsafe body(buffer.bytes)
+  }
+
+  /// The content of a column, for several questions at the price of one (`sqlite3_column_value`).
+  ///
+  /// It may be asked by one thread at a time and until the next step, as all of a statement.
+  @unsafe private func content(of column: Int) -> OpaquePointer? {
+    unsafe sqlite3_column_value(pointer, Int32(clamping: column))
+  }
+
+  @unsafe private func text(
+    of content: OpaquePointer?, at column: Int
+  ) throws(SQLiteError) -> String {
+    // First the text, then its size: asking for the text may convert the value.
+    guard let start = unsafe sqlite3_value_text(content) else {
+      guard unsafe sqlite3_value_type(content) == SQLITE_NULL else {
+        throw SQLiteError(.outOfMemory, sql: sql)
+      }
+      return ""
+    }
+    let count = unsafe Int(sqlite3_value_bytes(content))
+    guard let text = unsafe SQLiteCore.text(copying: start, count: count) else {
+      throw SQLiteError(.mismatch, "column \(name(of: column)) holds invalid UTF-8", sql: sql)
+    }
+    return text
+  }
+
+  /// The error with the column's name and the SQL, unless it has them.
+  @usableFromInline func named(_ error: SQLiteError, at column: Int) -> SQLiteError {
+    guard error.sql == nil else { return error }
+    return SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
   }
 
   private func mismatch(at column: Int, expected: Any.Type) throws(SQLiteError) -> SQLiteError {

@@ -16,7 +16,10 @@ final class StatementCache {
 
   /// Finds an idle handle for `sql` and checks it out.
   func checkOut(_ sql: String) -> StatementHandle? {
-    guard let handle = handles[sql], !handle.isCheckedOut else { return nil }
+    // A dictionary takes canonically equivalent texts for one; to SQLite they are two statements.
+    guard let handle = handles[sql], !handle.isCheckedOut, sameBytes(handle.sql, sql) else {
+      return nil
+    }
     clock += 1
     handle.lastUse = clock
     handle.isCheckedOut = true

@@ -1,22 +1,26 @@
 import CSQLite
 
 /// The owner of one `sqlite3_stmt` pointer, and what is known of it until it is prepared anew.
-@safe final class StatementHandle {
+@safe package final class StatementHandle {
   /// Nil once the access is over: SQLite takes a null statement for one without rows.
   private(set) var pointer: OpaquePointer?
   /// The SQL as it was given.
-  let sql: String
+  package let sql: String
   /// The number of the highest parameter (`sqlite3_bind_parameter_count`).
-  let parameterCount: Int
+  package let parameterCount: Int
   /// Says whether the statement writes nothing (`sqlite3_stmt_readonly`).
   let isReadOnly: Bool
-  /// Says whether it begins or ends a transaction or a savepoint.
-  let controlsTransaction: Bool
+  /// The word by which it begins or ends a transaction or a savepoint, if it does.
+  let control: SQLScanner.Control?
 
   /// Says whether a ``Statement`` is using the handle.
   var isCheckedOut = false
   /// Says whether rows may still come, so that a reset has something to do.
   var isRunning = false
+  /// Says whether parameters were given values, NULL included, since the statement was checked out.
+  var isBound = false
+  /// Says whether a transaction was open when the present run began.
+  var beganInTransaction = false
 
   /// The cache's count of uses when this one was last used.
   var lastUse: UInt64 = 0
@@ -30,7 +34,7 @@ import CSQLite
     self.sql = sql
     parameterCount = unsafe Int(sqlite3_bind_parameter_count(pointer))
     isReadOnly = unsafe sqlite3_stmt_readonly(pointer) != 0
-    controlsTransaction = SQLScanner.controlsTransaction(sql)
+    control = SQLScanner.control(sql)
   }
 
   deinit {
@@ -38,7 +42,7 @@ import CSQLite
   }
 
   /// The number of columns in a row; it may grow when SQLite prepares the statement anew.
-  var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
+  package var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
 
   /// How often SQLite has prepared the statement anew because the schema changed.
   var preparedAnew: Int32 {
@@ -46,7 +50,7 @@ import CSQLite
   }
 
   /// The names of the columns. Ask after the first step: only then SQLite notices a new schema.
-  var columnNames: ColumnNames {
+  package var columnNames: ColumnNames {
     let prepared = preparedAnew
     if let columns, columnsPrepared == prepared, columns.count == columnCount { return columns }
     let fresh = ColumnNames(
@@ -77,6 +81,8 @@ import CSQLite
 
   /// Makes all parameters NULL.
   func clearBindings() {
+    // Unlike most of its kind it does not take a null pointer.
+    guard unsafe pointer != nil else { return }
     unsafe sqlite3_clear_bindings(pointer)
   }
 

@@ -66,7 +66,7 @@ import MagicData
       "\($0.countries.count) countries, \($0.zones.count) zones, \($0.zones.count) files"
     }
     try await showLowLevel(tour, &steps)
-    try await showObjects(tour, &steps)
+    if let example = Example(database) { try await showObjects(tour, example, &steps) }
     try tour.magic.database.close()
     tour = try await steps.run("open the store again") { StoreTour(try open()) }
     _ = try await steps.run("object(of:): fetch all zones with their countries") {
@@ -100,9 +100,11 @@ import MagicData
     }
   }
 
-  private static func showObjects(_ tour: StoreTour, _ steps: inout Steps) async throws {
+  private static func showObjects(
+    _ tour: StoreTour, _ example: Example, _ steps: inout Steps
+  ) async throws {
     _ = try await steps.run("update and object(of:primary:) of one zone") {
-      try await tour.comment(on: "Europe/Zurich")
+      try await tour.comment(on: example.zone)
     } detail: {
       $0 ?? "no comment"
     }
@@ -111,27 +113,31 @@ import MagicData
     } count: {
       $0.count
     } detail: { zones in
-      zones.prefix(3).map(\.name).joined(separator: ", ") + ", …"
+      Tour.first(of: zones)
     }
-    _ = try await steps.run("the countries of Europe/Zurich") {
-      try await tour.countries(of: "Europe/Zurich")
+    _ = try await steps.run("the countries of \(example.zone)") {
+      try await tour.countries(of: example.zone)
     } count: {
       $0.count
     } detail: {
       $0.map(\.name).joined(separator: ", ")
     }
-    _ = try await steps.run("the zones of Canada, in reverse") {
-      try await tour.zones(of: "CA")
+    _ = try await steps.run("the zones of \(example.country), in reverse") {
+      try await tour.zones(of: example.country)
     } count: {
       $0.count
     } detail: { zones in
-      zones.prefix(3).map(\.name).joined(separator: ", ") + ", …"
+      Tour.first(of: zones)
     }
-    _ = try await steps.run("the file of Asia/Tokyo, read when asked for") {
-      try await tour.file(of: "Asia/Tokyo")
+    _ = try await steps.run("the file of \(example.zone), read when asked for") {
+      try await tour.file(of: example.zone)
     } detail: {
       "\($0?.count ?? 0) bytes"
     }
+  }
+
+  private static func first(of zones: [Zone]) -> String {
+    zones.prefix(3).map(\.name).joined(separator: ", ") + (zones.count > 3 ? ", …" : "")
   }
 
   private static func complain(_ message: String, on errors: Output, status: Int32) -> Int32 {

@@ -21,9 +21,25 @@ extension Data: Bindable, ColumnValue {
   /// The bytes: ``DataStrategy/blob``.
   public var databaseValue: Value { DataStrategy.blob.value(for: self) }
 
+  /// Binds the bytes: ``DataStrategy/blob``.
+  public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
+    try statement.bind(bytes, at: parameter)
+  }
+
   /// Makes data from a BLOB: ``DataStrategy/blob``.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DataStrategy.blob.data(from: databaseValue)
+  }
+
+  /// Reads a BLOB: ``DataStrategy/blob``.
+  public static func read(
+    from statement: borrowing Statement, at column: Int
+  ) throws(SQLiteError) -> Data {
+    var data = Data()
+    try statement.withExactBytes(at: column, expected: Data.self) { bytes in
+      data = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+    }
+    return data
   }
 }
 

@@ -7,7 +7,8 @@ struct Insert: Case {
 
   var engines: KeyValuePairs<Engine, Turn> {
     [
-      .c: c, .grdbStatement: grdbStatement, .grdbRecord: grdbRecord, .grdbCodable: grdbCodable,
+      .c: c, .statement: statement, .rows: rows, .grdbStatement: grdbStatement,
+      .grdbRecord: grdbRecord, .grdbCodable: grdbCodable,
     ]
   }
 
@@ -62,7 +63,7 @@ struct Insert: Case {
   }
 
   /// Returns the checksum of what was written, read back by C calls on another connection.
-  private func stored(by trial: Trial) throws -> Checksum {
+  func stored(by trial: Trial) throws -> Checksum {
     Checksum(of: try CConnection(path: trial.fixture.freshPath).fetch())
   }
 }

@@ -8,7 +8,7 @@ struct Scan: Case {
   let summary = "step through all rows, read every column, build nothing but a checksum"
 
   var engines: KeyValuePairs<Engine, Turn> {
-    [.c: c, .grdbStatement: grdbStatement]
+    [.c: c, .statement: statement, .rows: rows, .grdbStatement: grdbStatement]
   }
 
   private func c(_ trial: inout Trial) throws -> Checksum {

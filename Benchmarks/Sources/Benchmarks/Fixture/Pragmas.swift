@@ -6,9 +6,11 @@ enum Pragmas {
   ]
 
   /// The statements that apply the settings.
-  static var script: String {
-    settings.map { "PRAGMA \($0.key) = \($0.value)" }.joined(separator: "; ")
+  static var statements: [String] {
+    settings.map { "PRAGMA \($0.key) = \($0.value)" }
   }
+
+  static var script: String { statements.joined(separator: "; ") }
 
   static var description: String {
     settings.map { "\($0.key)=\($0.value)" }.joined(separator: " ")

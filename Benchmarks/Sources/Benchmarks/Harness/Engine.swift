@@ -2,6 +2,10 @@
 enum Engine: String {
   /// SQLite's C functions called from Swift by hand: the limit.
   case c
+  /// MagicData's statements, bound and read by position.
+  case statement
+  /// MagicData's one-line calls, which bind by interpolation and read typed columns.
+  case rows
   /// GRDB's statements and row cursors, by column position.
   case grdbStatement = "grdb-statement"
   /// GRDB with a record type written by hand.

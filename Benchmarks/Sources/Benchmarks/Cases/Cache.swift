@@ -1,0 +1,44 @@
+import CSQLite
+import SQLiteCore
+
+/// Asks for a statement by its text, again and again, against keeping it.
+struct Cache: Case {
+  let name = "cache"
+  let summary = "find a statement by its text and run it, against a statement kept by hand"
+
+  var engines: KeyValuePairs<Engine, Turn> { [.c: c, .statement: statement] }
+
+  private func c(_ trial: inout Trial) throws -> Checksum {
+    let connection = try CConnection(path: trial.fixture.path)
+    let count = Int64(operations(on: trial.fixture))
+    return try trial.measure {
+      let statement = try unsafe connection.prepare("SELECT ?1")
+      defer { unsafe sqlite3_finalize(statement) }
+      var checksum = Checksum()
+      for number in 0..<count {
+        try connection.check(unsafe sqlite3_bind_int64(statement, 1, number))
+        if try unsafe connection.step(statement) {
+          checksum.add(unsafe sqlite3_column_int64(statement, 0))
+        }
+        try connection.check(unsafe sqlite3_reset(statement))
+      }
+      return checksum
+    }
+  }
+
+  private func statement(_ trial: inout Trial) throws -> Checksum {
+    let database = try Database(settingsAt: trial.fixture.path)
+    let count = Int64(operations(on: trial.fixture))
+    return try trial.measure {
+      try database.read { connection in
+        var checksum = Checksum()
+        for number in 0..<count {
+          var statement = try connection.statement("SELECT ?1")
+          try statement.bind(number, at: 1)
+          if try statement.step() { checksum.add(statement.integer(at: 0)) }
+        }
+        return checksum
+      }
+    }
+  }
+}

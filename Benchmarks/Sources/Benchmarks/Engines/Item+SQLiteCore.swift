@@ -1,0 +1,27 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+
+extension Item {
+  /// Reads the row that `statement` stands on.
+  init(_ statement: borrowing Statement) throws {
+    id = statement.integer(at: 0)
+    name = try statement.text(at: 1)
+    quantity = statement.integer(at: 2)
+    price = statement.real(at: 3)
+    isActive = statement.integer(at: 4) != 0
+    note = statement.isNull(at: 5) ? nil : try statement.text(at: 5)
+    rating = statement.isNull(at: 6) ? nil : statement.real(at: 6)
+    payload = statement.withBytes(at: 7) { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+    }
+  }
+
+  /// The types of the columns.
+  typealias Columns = (Int64, String, Int64, Double, Bool, String?, Double?, Data)
+
+  /// Takes the values of a row.
+  init(_ columns: Columns) {
+    (id, name, quantity, price, isActive, note, rating, payload) = columns
+  }
+}

@@ -1,0 +1,135 @@
+import CSQLite
+
+/// A blob or a text in a row, read and written in place, piece by piece.
+///
+///     try connection.withBlob(table: "file", column: "content", rowID: 7) { blob in
+///       let start = try blob.read(count: 1_024, at: 0)
+///     }
+///
+/// The size of the content cannot be changed: make room with `zeroblob(n)` and write into that. A
+/// change of the row by other means ends the blob; it then throws ``ResultCode/abort``.
+@safe public final class Blob {
+  private let connection: Connection
+  private var pointer: OpaquePointer?
+  private let isWritable: Bool
+
+  fileprivate init(_ pointer: OpaquePointer, of connection: Connection, isWritable: Bool) {
+    unsafe self.pointer = unsafe pointer
+    self.connection = connection
+    self.isWritable = isWritable
+  }
+
+  deinit {
+    unsafe sqlite3_blob_close(pointer)
+  }
+
+  /// The size in bytes (`sqlite3_blob_bytes`).
+  public var byteCount: Int { unsafe Int(sqlite3_blob_bytes(pointer)) }
+
+  /// Reads bytes (`sqlite3_blob_read`).
+  ///
+  /// - Parameters:
+  ///   - count: How many; fewer come at the end.
+  ///   - offset: Where to begin.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` for an offset outside the blob.
+  public func read(count: Int, at offset: Int) throws(SQLiteError) -> [UInt8] {
+    try checkOpen()
+    guard count >= 0, offset >= 0, offset <= byteCount else { throw outside(offset) }
+    let count = min(count, byteCount - offset)
+    guard count > 0 else { return [] }
+    var code = SQLITE_OK
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      unsafe code = sqlite3_blob_read(pointer, buffer.baseAddress, Int32(count), Int32(offset))
+      initialized = code == SQLITE_OK ? count : 0
+    }
+    try check(code)
+    return bytes
+  }
+
+  /// Writes bytes over those that are there (`sqlite3_blob_write`).
+  ///
+  /// - Parameters:
+  ///   - bytes: What to write.
+  ///   - offset: Where to begin. All bytes must find room.
+  /// - Throws: ``SQLiteError``.
+  public func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
+    try checkOpen()
+    guard isWritable else { throw SQLiteError(.readOnly, "the blob was opened for reading") }
+    guard offset >= 0, offset <= byteCount, bytes.count <= byteCount - offset else {
+      throw outside(offset)
+    }
+    let code = unsafe bytes.withUnsafeBytes { buffer in
+      unsafe sqlite3_blob_write(
+        pointer, buffer.baseAddress ?? emptyBytes, Int32(buffer.count), Int32(offset))
+    }
+    try check(code)
+  }
+
+  /// Goes to the same column of another row (`sqlite3_blob_reopen`).
+  ///
+  /// - Parameter rowID: The row.
+  /// - Throws: ``SQLiteError`` if there is no such row or no blob in it; the blob is then closed.
+  public func reopen(rowID: Int64) throws(SQLiteError) {
+    try checkOpen()
+    try check(unsafe sqlite3_blob_reopen(pointer, rowID))
+  }
+
+  fileprivate func close() {
+    unsafe sqlite3_blob_close(pointer)
+    unsafe pointer = nil
+  }
+
+  private func checkOpen() throws(SQLiteError) {
+    guard unsafe pointer != nil else { throw SQLiteError(.misuse, "the blob is closed") }
+    try connection.checkAccess()
+    try connection.checkTransaction()
+  }
+
+  private func check(_ code: Int32) throws(SQLiteError) {
+    guard code != SQLITE_OK else { return }
+    throw connection.failure(code, sql: "a blob")
+  }
+
+  private func outside(_ offset: Int) -> SQLiteError {
+    SQLiteError(.range, "offset \(offset) is outside the blob of \(byteCount) bytes")
+  }
+}
+
+@available(*, unavailable)
+extension Blob: Sendable {}
+
+extension Connection {
+  /// Lends a blob or a text in a row (`sqlite3_blob_open`).
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - column: The column; to be written, one that no index and no foreign key uses.
+  ///   - rowID: The row.
+  ///   - schema: The attached database.
+  ///   - isWritable: Whether it may be written.
+  ///   - body: Uses the blob, which is closed when it returns.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``SQLiteError``.
+  @discardableResult
+  public func withBlob<Result>(
+    table: String, column: String, rowID: Int64, schema: String = "main", isWritable: Bool = false,
+    _ body: (Blob) throws -> Result
+  ) throws -> Result {
+    try checkAccess()
+    try checkTransaction()
+    if isWritable, refusesWrites { throw SQLiteError(.readOnly, "a read cannot write") }
+    var pointer: OpaquePointer?
+    let code = unsafe sqlite3_blob_open(
+      handle.pointer, schema, table, column, rowID, isWritable ? 1 : 0, &pointer)
+    guard code == SQLITE_OK, let pointer = unsafe pointer else { throw handle.error(code) }
+    let blob = unsafe Blob(pointer, of: self, isWritable: isWritable)
+    defer { blob.close() }
+    return try body(blob)
+  }
+
+  /// Throws if SQLite has rolled back the transaction, or if the access must end.
+  func checkTransaction() throws(SQLiteError) {
+    if let ended { throw ended.asEndOfTransaction() }
+    if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
+  }
+}

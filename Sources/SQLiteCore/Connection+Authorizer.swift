@@ -1,0 +1,99 @@
+import CSQLite
+
+/// What a statement wants to do, asked when it is compiled (`sqlite3_set_authorizer`).
+public struct Authorization: Hashable, Sendable {
+  /// SQLite's number of the action, such as 9 for `SQLITE_DELETE`.
+  public let action: Int32
+  /// The first detail: a table for most actions, a function's name is the second.
+  public let first: String?
+  /// The second detail: a column for reading and updating.
+  public let second: String?
+  /// The database: `main`, `temp`, or the name of an attached one.
+  public let schema: String?
+  /// The view or trigger that wants it, or nil for the statement itself.
+  public let accessor: String?
+
+  /// Deletes rows of the table `first` (`SQLITE_DELETE`).
+  public static let delete = SQLITE_DELETE
+  /// Inserts rows into the table `first` (`SQLITE_INSERT`).
+  public static let insert = SQLITE_INSERT
+  /// Changes the column `second` of the table `first` (`SQLITE_UPDATE`).
+  public static let update = SQLITE_UPDATE
+  /// Reads the column `second` of the table `first` (`SQLITE_READ`).
+  public static let read = SQLITE_READ
+  /// Runs a SELECT (`SQLITE_SELECT`).
+  public static let select = SQLITE_SELECT
+  /// Calls the function `second` (`SQLITE_FUNCTION`).
+  public static let function = SQLITE_FUNCTION
+  /// Runs the pragma `first` with the argument `second` (`SQLITE_PRAGMA`).
+  public static let pragma = SQLITE_PRAGMA
+  /// Attaches the file `first` (`SQLITE_ATTACH`).
+  public static let attach = SQLITE_ATTACH
+  /// Makes the table `first` (`SQLITE_CREATE_TABLE`).
+  public static let createTable = SQLITE_CREATE_TABLE
+  /// Drops the table `first` (`SQLITE_DROP_TABLE`).
+  public static let dropTable = SQLITE_DROP_TABLE
+}
+
+/// The answer to an ``Authorization``.
+public enum AuthorizationDecision: Sendable {
+  /// It may.
+  case allow
+  /// The statement does not compile: ``ResultCode/authorization``.
+  case deny
+  /// The column reads as NULL, the statement has no effect.
+  case ignore
+}
+
+/// Asked by SQLite, kept alive by the handle.
+final class Authorizer {
+  let decide: (Authorization) -> AuthorizationDecision
+  /// Says whether statements of the library's own are compiled, which nobody is asked about.
+  var isSuspended = false
+
+  init(_ decide: @escaping (Authorization) -> AuthorizationDecision) {
+    self.decide = decide
+  }
+}
+
+extension Connection {
+  /// Lets a closure decide about each statement that is compiled on this connection.
+  ///
+  /// Each connection of a pool asks its own: set it in ``Database/Options/prepareConnection``. The
+  /// transactions that this library begins and ends itself are not asked about.
+  ///
+  /// - Parameter decide: The decision, or nil to allow everything. It must not use the database.
+  /// - Throws: ``SQLiteError`` outside the access.
+  public func setAuthorizer(
+    _ decide: (@Sendable (Authorization) -> AuthorizationDecision)?
+  ) throws(SQLiteError) {
+    try checkAccess()
+    let authorizer = decide.map { Authorizer($0) }
+    let context = unsafe authorizer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+    // SQLite compiles all statements anew, so that cached ones are asked about, too.
+    try handle.check(
+      unsafe sqlite3_set_authorizer(handle.pointer, authorizer == nil ? nil : authorize, context))
+    handle.authorizer = authorizer
+  }
+}
+
+private func authorize(
+  context: UnsafeMutableRawPointer?, action: Int32, first: UnsafePointer<CChar>?,
+  second: UnsafePointer<CChar>?, schema: UnsafePointer<CChar>?, accessor: UnsafePointer<CChar>?
+) -> Int32 {
+  guard let context = unsafe context else { return SQLITE_OK }
+  let authorizer = unsafe Unmanaged<Authorizer>.fromOpaque(context).takeUnretainedValue()
+  if authorizer.isSuspended { return SQLITE_OK }
+  func text(_ pointer: UnsafePointer<CChar>?) -> String? {
+    unsafe pointer.map { unsafe String(cString: $0) }
+  }
+  let decision = unsafe authorizer.decide(
+    Authorization(
+      action: action, first: text(first), second: text(second), schema: text(schema),
+      accessor: text(accessor)))
+  switch decision {
+  case .allow: return SQLITE_OK
+  case .deny: return SQLITE_DENY
+  case .ignore: return SQLITE_IGNORE
+  }
+}

@@ -1,0 +1,199 @@
+import CSQLite
+
+extension Connection {
+  /// Makes a Swift closure a function of SQL on this connection.
+  ///
+  ///     options.prepareConnection = { connection in
+  ///       try connection.addFunction("initials") { (name: String) in
+  ///         name.split(separator: " ").compactMap(\.first).map(String.init).joined()
+  ///       }
+  ///     }
+  ///
+  /// Each connection of a pool needs the function: add it in
+  /// ``Database/Options/prepareConnection``. SQL that passes another number of arguments does not
+  /// compile; an argument of another type, or what the closure throws, fails the statement.
+  ///
+  /// - Parameters:
+  ///   - name: The function's name. Several functions of one name may differ in their arguments.
+  ///   - isDeterministic: Whether equal arguments always give equal results, so that SQLite may
+  ///     call it less often and use it in indexes.
+  ///   - isUsableInSchema: Whether views, triggers, checks and indexes may use it. Only for
+  ///     functions without effects that no hostile file can misuse.
+  ///   - body: The function. It must not use the database that it is called from.
+  /// - Throws: ``SQLiteError`` if the name cannot be one.
+  public func addFunction<each Argument: ColumnValue, Result: Bindable>(
+    _ name: String, isDeterministic: Bool = false, isUsableInSchema: Bool = false,
+    _ body: @escaping @Sendable (repeat each Argument) throws -> Result
+  ) throws(SQLiteError) {
+    let function = ScalarFunction { values in
+      var arguments = ArgumentReader(values)
+      return try body(repeat try arguments.next(as: (each Argument).self)).databaseValue
+    }
+    try add(
+      function, name, argumentCount: argumentCount(repeat (each Argument).self),
+      flags(isDeterministic, isUsableInSchema))
+  }
+
+  /// Makes a Swift closure a function of any number of arguments.
+  ///
+  /// - Parameters:
+  ///   - name: The function's name.
+  ///   - isDeterministic: Whether equal arguments always give equal results.
+  ///   - isUsableInSchema: Whether views, triggers, checks and indexes may use it.
+  ///   - body: The function.
+  /// - Throws: ``SQLiteError`` if the name cannot be one.
+  public func addVariadicFunction(
+    _ name: String, isDeterministic: Bool = false, isUsableInSchema: Bool = false,
+    _ body: @escaping @Sendable ([Value]) throws -> Value
+  ) throws(SQLiteError) {
+    let function = ScalarFunction { try body($0).databaseValue }
+    try add(function, name, argumentCount: -1, flags(isDeterministic, isUsableInSchema))
+  }
+
+  /// Makes an aggregate function of Swift closures.
+  ///
+  ///     try connection.addAggregate("product", initial: { 1.0 }) {
+  ///       (state: inout Double, factor: Double) in state *= factor
+  ///     } result: { $0 }
+  ///
+  /// - Parameters:
+  ///   - name: The function's name.
+  ///   - isUsableInSchema: Whether views and triggers may use it.
+  ///   - initial: Makes the state of a group without rows.
+  ///   - step: Takes a row into the state.
+  ///   - result: The function's value for a state.
+  /// - Throws: ``SQLiteError`` if the name cannot be one.
+  public func addAggregate<State, each Argument: ColumnValue, Result: Bindable>(
+    _ name: String, isUsableInSchema: Bool = false,
+    initial: @escaping @Sendable () -> State,
+    step: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
+    result: @escaping @Sendable (State) throws -> Result
+  ) throws(SQLiteError) {
+    let function = AggregateFunction {
+      var state = initial()
+      return AggregateRun(
+        step: { values in
+          var arguments = ArgumentReader(values)
+          try step(&state, repeat try arguments.next(as: (each Argument).self))
+        },
+        remove: { _ in },
+        value: { try result(state).databaseValue })
+    }
+    try add(
+      function, name, argumentCount: argumentCount(repeat (each Argument).self),
+      flags(false, isUsableInSchema), isWindow: false)
+  }
+
+  /// Makes a function of Swift closures that works as an aggregate and over windows that slide.
+  ///
+  /// - Parameters:
+  ///   - name: The function's name.
+  ///   - isUsableInSchema: Whether views and triggers may use it.
+  ///   - initial: Makes the state of a group or a window without rows.
+  ///   - step: Takes a row into the state.
+  ///   - remove: Takes the oldest row out of the state.
+  ///   - result: The function's value for a state, called after each step.
+  /// - Throws: ``SQLiteError`` if the name cannot be one.
+  public func addWindowFunction<State, each Argument: ColumnValue, Result: Bindable>(
+    _ name: String, isUsableInSchema: Bool = false,
+    initial: @escaping @Sendable () -> State,
+    step: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
+    remove: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
+    result: @escaping @Sendable (State) throws -> Result
+  ) throws(SQLiteError) {
+    let function = AggregateFunction {
+      var state = initial()
+      return AggregateRun(
+        step: { values in
+          var arguments = ArgumentReader(values)
+          try step(&state, repeat try arguments.next(as: (each Argument).self))
+        },
+        remove: { values in
+          var arguments = ArgumentReader(values)
+          try remove(&state, repeat try arguments.next(as: (each Argument).self))
+        },
+        value: { try result(state).databaseValue })
+    }
+    try add(
+      function, name, argumentCount: argumentCount(repeat (each Argument).self),
+      flags(false, isUsableInSchema), isWindow: true)
+  }
+
+  /// Removes a function that was added.
+  ///
+  /// - Parameters:
+  ///   - name: The function's name.
+  ///   - argumentCount: The number of its arguments, or nil for a variadic one.
+  /// - Throws: ``SQLiteError``.
+  public func removeFunction(_ name: String, argumentCount: Int?) throws(SQLiteError) {
+    try checkFunctionName(name)
+    let count = argumentCount.map { Int32(clamping: $0) } ?? -1
+    try handle.check(
+      unsafe sqlite3_create_function_v2(
+        handle.pointer, name, count, SQLITE_UTF8, nil, nil, nil, nil, nil))
+  }
+
+  private func argumentCount<each Argument>(_ types: repeat (each Argument).Type) -> Int32 {
+    var count: Int32 = 0
+    for _ in repeat each types { count += 1 }
+    return count
+  }
+
+  private func flags(_ isDeterministic: Bool, _ isUsableInSchema: Bool) -> Int32 {
+    SQLITE_UTF8 | (isDeterministic ? SQLITE_DETERMINISTIC : 0)
+      | (isUsableInSchema ? SQLITE_INNOCUOUS : SQLITE_DIRECTONLY)
+  }
+
+  func checkFunctionName(_ name: String) throws(SQLiteError) {
+    try checkAccess()
+    guard !name.isEmpty, name.utf8.count <= 255, !name.utf8.contains(0) else {
+      throw SQLiteError(.misuse, "a function's name has 1 to 255 bytes and no NUL")
+    }
+  }
+
+  private func add(
+    _ function: ScalarFunction, _ name: String, argumentCount: Int32, _ flags: Int32
+  ) throws(SQLiteError) {
+    try checkFunctionName(name)
+    // SQLite releases the function when it goes, also if this call fails.
+    try handle.check(
+      unsafe sqlite3_create_function_v2(
+        handle.pointer, name, argumentCount, flags, Unmanaged.passRetained(function).toOpaque(),
+        callScalar, nil, nil, releaseObject))
+  }
+
+  private func add(
+    _ function: AggregateFunction, _ name: String, argumentCount: Int32, _ flags: Int32,
+    isWindow: Bool
+  ) throws(SQLiteError) {
+    try checkFunctionName(name)
+    try handle.check(
+      unsafe sqlite3_create_window_function(
+        handle.pointer, name, argumentCount, flags, Unmanaged.passRetained(function).toOpaque(),
+        stepAggregate, finishAggregate, isWindow ? valueOfAggregate : nil,
+        isWindow ? removeFromAggregate : nil, releaseObject))
+  }
+}
+
+/// Hands out the arguments of a call one by one.
+private struct ArgumentReader {
+  private let values: [Value]
+  private var position = 0
+
+  init(_ values: [Value]) {
+    self.values = values
+  }
+
+  mutating func next<Argument: ColumnValue>(as type: Argument.Type) throws(SQLiteError) -> Argument
+  {
+    defer { position += 1 }
+    guard values.indices.contains(position) else {
+      throw SQLiteError(.range, "argument \(position + 1) is missing")
+    }
+    do {
+      return try Argument(databaseValue: values[position])
+    } catch {
+      throw SQLiteError(error.code, "argument \(position + 1): \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,189 @@
+extension Connection {
+  /// Makes a table.
+  ///
+  /// - Parameters:
+  ///   - name: The table's name.
+  ///   - columns: Its columns, at least one. Several primary keys are one key of several columns.
+  ///   - ifNotExists: Whether a table of that name may be there already; it is left as it is.
+  ///   - isStrict: Whether values of another type than the column's are refused.
+  /// - Throws: ``SQLiteError``.
+  public func createTable(
+    _ name: String, columns: [ColumnDefinition], ifNotExists: Bool = false, isStrict: Bool = false
+  ) throws(SQLiteError) {
+    let keys = columns.filter(\.isPrimaryKey)
+    var parts: [String] = []
+    for column in columns {
+      var part = "\(try quotedIdentifier(column.name)) \(column.type.rawValue)"
+      if column.isPrimaryKey, keys.count == 1 { part += " PRIMARY KEY" }
+      if column.isNotNull { part += " NOT NULL" }
+      if column.isUnique { part += " UNIQUE" }
+      if let value = column.defaultValue { part += " DEFAULT \(try SQL.escapeValue(value))" }
+      parts.append(part)
+    }
+    if keys.count > 1 {
+      var names: [String] = []
+      for key in keys { names.append(try quotedIdentifier(key.name)) }
+      parts.append("PRIMARY KEY (\(names.joined(separator: ", ")))")
+    }
+    let condition = ifNotExists ? "IF NOT EXISTS " : ""
+    let table = try quotedIdentifier(name)
+    try executeChange(
+      SQL(
+        unchecked: "CREATE TABLE \(condition)\(table) (\(parts.joined(separator: ", ")))"
+          + (isStrict ? " STRICT" : "")))
+  }
+
+  /// Deletes a table with its rows, indexes and triggers.
+  ///
+  /// - Parameters:
+  ///   - name: The table's name.
+  ///   - ifExists: Whether the table may be missing.
+  /// - Throws: ``SQLiteError``.
+  public func deleteTable(_ name: String, ifExists: Bool = false) throws(SQLiteError) {
+    try executeChange(
+      ifExists ? "DROP TABLE IF EXISTS \(identifier: name)" : "DROP TABLE \(identifier: name)")
+  }
+
+  /// Returns the names of the tables, in alphabetical order, without SQLite's own.
+  ///
+  /// - Throws: ``SQLiteError``.
+  public func existingTables() throws(SQLiteError) -> [String] {
+    try rows(
+      """
+      SELECT name FROM sqlite_schema
+      WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+      """, as: String.self)
+  }
+
+  /// Makes an index.
+  ///
+  /// - Parameters:
+  ///   - name: The index's name.
+  ///   - table: The table.
+  ///   - columns: The columns, in order.
+  ///   - isUnique: Whether no two rows may have one key.
+  ///   - ifNotExists: Whether an index of that name may be there already; it is left as it is.
+  /// - Throws: ``SQLiteError``.
+  public func createIndex(
+    _ name: String, on table: String, columns: [String], isUnique: Bool = false,
+    ifNotExists: Bool = false
+  ) throws(SQLiteError) {
+    let list = SQL(joining: columns.map { "\(identifier: $0)" }, separator: ", ")
+    let start: SQL = isUnique ? "CREATE UNIQUE INDEX " : "CREATE INDEX "
+    let condition: SQL = ifNotExists ? "IF NOT EXISTS " : ""
+    try executeChange(
+      "\(start)\(condition)\(identifier: name) ON \(identifier: table) (\(list))")
+  }
+
+  /// Removes an index.
+  ///
+  /// - Parameters:
+  ///   - name: The index's name.
+  ///   - ifExists: Whether the index may be missing.
+  /// - Throws: ``SQLiteError``.
+  public func removeIndex(_ name: String, ifExists: Bool = false) throws(SQLiteError) {
+    try executeChange(
+      ifExists ? "DROP INDEX IF EXISTS \(identifier: name)" : "DROP INDEX \(identifier: name)")
+  }
+
+  /// Returns the indexes of all tables, or of one, by name; those that constraints made included.
+  ///
+  /// - Parameter table: A table's name, or nil for all tables.
+  /// - Throws: ``SQLiteError``.
+  public func existingIndexes(of table: String? = nil) throws(SQLiteError) -> [TableIndex] {
+    var indexes: [TableIndex] = []
+    let tables = if let table { [table] } else { try existingTables() }
+    for table in tables {
+      let list = try rows(
+        "SELECT name, \"unique\", origin, partial FROM pragma_index_list(\(table)) ORDER BY name",
+        as: String.self, Bool.self, String.self, Bool.self)
+      for (name, isUnique, origin, isPartial) in list {
+        let columns = try rows(
+          "SELECT name FROM pragma_index_info(\(name)) ORDER BY seqno", as: String?.self)
+        indexes.append(
+          TableIndex(
+            name: name, table: table, columns: columns, isUnique: isUnique, isPartial: isPartial,
+            isExplicit: origin == "c"))
+      }
+    }
+    return indexes
+  }
+}
+
+extension Connection {
+  /// Returns the columns of a table or a view, in order; none if there is no such table.
+  ///
+  /// - Parameter table: The table's name.
+  /// - Throws: ``SQLiteError``.
+  public func columns(of table: String) throws(SQLiteError) -> [TableColumn] {
+    try rows(
+      """
+      SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(\(table))
+      ORDER BY cid
+      """, as: String.self, String.self, Bool.self, String?.self, Int.self, Int.self
+    ).map { row in
+      TableColumn(
+        name: row.0, declaredType: row.1, isNotNull: row.2, defaultSQL: row.3,
+        primaryKeyPosition: row.4, kind: TableColumn.Kind(rawValue: row.5) ?? .ordinary)
+    }
+  }
+
+  /// Returns the foreign keys of a table.
+  ///
+  /// - Parameter table: The table's name.
+  /// - Throws: ``SQLiteError``.
+  public func foreignKeys(of table: String) throws(SQLiteError) -> [ForeignKey] {
+    let list = try rows(
+      """
+      SELECT id, "table", "from", "to", on_update, on_delete
+      FROM pragma_foreign_key_list(\(table)) ORDER BY id DESC, seq
+      """, as: Int.self, String.self, String.self, String?.self, String.self, String.self)
+    var keys: [ForeignKey] = []
+    var last: Int?
+    for (id, table, from, to, onUpdate, onDelete) in list {
+      let old = id == last ? keys.popLast() : nil
+      last = id
+      keys.append(
+        ForeignKey(
+          columns: (old?.columns ?? []) + [from], referencedTable: table,
+          referencedColumns: (old?.referencedColumns ?? []) + [to].compactMap(\.self),
+          onUpdate: onUpdate, onDelete: onDelete))
+    }
+    return keys
+  }
+
+  /// Returns the number that belongs to the user of the database (`PRAGMA user_version`). This
+  /// library never writes it.
+  ///
+  /// - Throws: ``SQLiteError``.
+  public func userVersion() throws(SQLiteError) -> Int32 {
+    try number("user_version")
+  }
+
+  /// Sets the number that belongs to the user of the database.
+  ///
+  /// - Parameter version: Any number.
+  /// - Throws: ``SQLiteError``.
+  public func setUserVersion(_ version: Int32) throws(SQLiteError) {
+    _ = try pragma("user_version", "=\(version)")
+  }
+
+  /// Returns the number that tells programs what the file is (`PRAGMA application_id`).
+  ///
+  /// - Throws: ``SQLiteError``.
+  public func applicationID() throws(SQLiteError) -> Int32 {
+    try number("application_id")
+  }
+
+  /// Sets the number that tells programs what the file is.
+  ///
+  /// - Parameter id: Any number.
+  /// - Throws: ``SQLiteError``.
+  public func setApplicationID(_ id: Int32) throws(SQLiteError) {
+    _ = try pragma("application_id", "=\(id)")
+  }
+
+  private func number(_ name: String) throws(SQLiteError) -> Int32 {
+    try Int32(databaseValue: try pragma(name) ?? .null)
+  }
+}

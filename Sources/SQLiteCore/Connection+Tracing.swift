@@ -1,0 +1,75 @@
+import CSQLite
+
+/// What a connection does, for a log (`sqlite3_trace_v2`).
+public enum TraceEvent: Hashable, Sendable {
+  /// A statement begins. The text has its parameters, or the bound values if they were asked for.
+  case begins(sql: String)
+  /// A statement has ended.
+  case ended(sql: String, duration: Duration)
+}
+
+/// Called by SQLite, kept alive by the handle.
+final class Tracer {
+  let showsValues: Bool
+  let body: (TraceEvent) -> Void
+
+  init(showsValues: Bool, _ body: @escaping (TraceEvent) -> Void) {
+    self.showsValues = showsValues
+    self.body = body
+  }
+}
+
+extension Connection {
+  /// Tells a closure of each statement that runs on this connection.
+  ///
+  /// Each connection of a pool tells its own: set it in ``Database/Options/prepareConnection``.
+  ///
+  /// - Parameters:
+  ///   - showsValues: Whether the SQL has the bound values in it, which may be private.
+  ///   - body: Takes an event, or nil to end the telling. It must not use the database.
+  /// - Throws: ``SQLiteError`` outside the access.
+  public func trace(
+    showsValues: Bool = false, _ body: (@Sendable (TraceEvent) -> Void)?
+  ) throws(SQLiteError) {
+    try checkAccess()
+    let tracer = body.map { Tracer(showsValues: showsValues, $0) }
+    let context = unsafe tracer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+    let mask = tracer == nil ? 0 : UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE)
+    try handle.check(
+      unsafe sqlite3_trace_v2(handle.pointer, mask, tracer == nil ? nil : traced, context))
+    handle.tracer = tracer
+  }
+}
+
+private func traced(
+  event: UInt32, context: UnsafeMutableRawPointer?, statement: UnsafeMutableRawPointer?,
+  detail: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let context = unsafe context, let statement = unsafe statement else { return 0 }
+  let tracer = unsafe Unmanaged<Tracer>.fromOpaque(context).takeUnretainedValue()
+  if event == UInt32(SQLITE_TRACE_PROFILE) {
+    // The detail is a number of nanoseconds.
+    let nanoseconds = unsafe detail?.load(as: Int64.self) ?? 0
+    let sql = unsafe sqlText(OpaquePointer(statement), showsValues: tracer.showsValues)
+    tracer.body(.ended(sql: sql, duration: .nanoseconds(nanoseconds)))
+  } else {
+    // The detail is the text, or a comment that names the trigger that begins.
+    let text = unsafe detail.map { unsafe String(cString: $0.assumingMemoryBound(to: CChar.self)) }
+    if let text, text.hasPrefix("--") {
+      tracer.body(.begins(sql: text))
+    } else {
+      let sql = unsafe sqlText(OpaquePointer(statement), showsValues: tracer.showsValues)
+      tracer.body(.begins(sql: sql))
+    }
+  }
+  return 0
+}
+
+/// The SQL of a statement, with its values if they are wanted.
+private func sqlText(_ statement: OpaquePointer, showsValues: Bool) -> String {
+  if showsValues, let expanded = unsafe sqlite3_expanded_sql(statement) {
+    defer { unsafe sqlite3_free(expanded) }
+    return unsafe String(cString: expanded)
+  }
+  return unsafe sqlite3_sql(statement).map { unsafe String(cString: $0) } ?? ""
+}

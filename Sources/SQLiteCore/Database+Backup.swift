@@ -1,0 +1,142 @@
+import CSQLite
+
+/// How far a backup is.
+public struct BackupProgress: Hashable, Sendable {
+  /// The pages still to be copied.
+  public let remainingPages: Int
+  /// All pages of the database.
+  public let totalPages: Int
+}
+
+extension Database {
+  /// Copies the database into another one, whose content is replaced (`sqlite3_backup_step`).
+  ///
+  /// The copy is that of one moment: this database can be read and written meanwhile. The other one
+  /// changes only when all is copied. `VACUUM INTO` by ``vacuum(into:)`` makes a smaller file.
+  ///
+  /// - Parameters:
+  ///   - destination: Another open database.
+  ///   - pages: How many pages are copied between two calls of `progress`.
+  ///   - deadline: When the copy must be finished.
+  ///   - progress: Called now and then; what it throws ends the backup, and the destination keeps
+  ///     what it had.
+  /// - Throws: What `progress` throws, or ``SQLiteError``.
+  public func backup(
+    to destination: Database, pagesPerStep pages: Int = 256,
+    deadline: ContinuousClock.Instant? = nil,
+    progress: (BackupProgress) throws -> Void = { _ in }
+  ) throws {
+    guard self !== destination, path == nil || path != destination.path else {
+      throw SQLiteError(.misuse, "a database cannot be copied onto itself")
+    }
+    func copy(_ source: Connection, _ target: Connection) throws {
+      // Now the snapshot is taken, so that later writes do not begin the copy anew.
+      _ = try source.pragma("schema_version")
+      try target.checkIsIdle()
+      try Backup(of: source, to: target).run(pages: pages, progress)
+    }
+    // Always in one order, so that two backups in opposite directions cannot wait for each other.
+    if ObjectIdentifier(self) < ObjectIdentifier(destination) {
+      try read(deadline: deadline) { source in
+        try destination.withoutTransaction(deadline: deadline) { try copy(source, $0) }
+      }
+    } else {
+      try destination.withoutTransaction(deadline: deadline) { target in
+        try read(deadline: deadline) { try copy($0, target) }
+      }
+    }
+  }
+
+  /// As the blocking backup, suspending the task; cancelling the task ends it.
+  ///
+  /// - Parameters:
+  ///   - destination: Another open database.
+  ///   - pages: How many pages are copied between two calls of `progress`.
+  ///   - progress: Called now and then, on a thread of the database's own.
+  /// - Throws: What `progress` throws, ``SQLiteError``, or `CancellationError`.
+  public func backup(
+    to destination: Database, pagesPerStep pages: Int = 256,
+    progress: @escaping @Sendable (BackupProgress) throws -> Void = { _ in }
+  ) async throws {
+    guard self !== destination, path == nil || path != destination.path else {
+      throw SQLiteError(.misuse, "a database cannot be copied onto itself")
+    }
+    try await destination.withoutTransaction { target in
+      try self.read { source in
+        _ = try source.pragma("schema_version")
+        try target.checkIsIdle()
+        try Backup(of: source, to: target).run(pages: pages, progress)
+      }
+    }
+  }
+
+  /// Writes a copy without unused space into a new file (`VACUUM INTO`).
+  ///
+  /// - Parameter path: Where the copy shall be. A file there must be empty.
+  /// - Throws: ``SQLiteError``.
+  public func vacuum(into path: String) throws {
+    var options = Options()
+    options.filePermissions = self.options.filePermissions
+    guard case .file(let absolute) = try DatabaseFile(path: path, options: options).location else {
+      return
+    }
+    try withoutTransaction { try $0.executeChange("VACUUM INTO \(absolute)") }
+  }
+}
+
+/// A backup that runs (`sqlite3_backup`).
+@safe private final class Backup {
+  private let pointer: OpaquePointer
+  private let source: Connection
+  private let target: Connection
+  private var isFinished = false
+
+  init(of source: Connection, to target: Connection) throws(SQLiteError) {
+    self.source = source
+    self.target = target
+    guard
+      let pointer = unsafe sqlite3_backup_init(
+        target.handle.pointer, "main", source.handle.pointer, "main")
+    else { throw target.handle.error(unsafe sqlite3_errcode(target.handle.pointer)) }
+    unsafe self.pointer = unsafe pointer
+  }
+
+  deinit {
+    // Unfinished, it is rolled back.
+    if !isFinished { unsafe sqlite3_backup_finish(pointer) }
+  }
+
+  func run(pages: Int, _ progress: (BackupProgress) throws -> Void) throws {
+    let step = Int32(clamping: max(1, pages))
+    var waitedSince: ContinuousClock.Instant?
+    while true {
+      try source.checkTransaction()
+      try target.checkTransaction()
+      let code = unsafe sqlite3_backup_step(pointer, step)
+      switch code {
+      case SQLITE_OK, SQLITE_DONE:
+        waitedSince = nil
+        try progress(
+          BackupProgress(
+            remainingPages: unsafe Int(sqlite3_backup_remaining(pointer)),
+            totalPages: unsafe Int(sqlite3_backup_pagecount(pointer))))
+        if code == SQLITE_DONE { return try finish() }
+      case SQLITE_BUSY, SQLITE_LOCKED:
+        let since = waitedSince ?? .now
+        waitedSince = since
+        guard ContinuousClock.now - since < target.options.busyTimeout else {
+          throw SQLiteError(
+            ResultCode(rawValue: code), "the backup waited too long for a lock")
+        }
+        sqlite3_sleep(5)
+      default:
+        throw SQLiteError(ResultCode(rawValue: code))
+      }
+    }
+  }
+
+  private func finish() throws(SQLiteError) {
+    isFinished = true
+    try target.handle.check(unsafe sqlite3_backup_finish(pointer))
+  }
+}

@@ -1,0 +1,130 @@
+import SQLiteCore
+
+/// The columns of a row, by the coding keys of one type.
+struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let row: RowDecoder
+  let slots: KeySlots<Key>
+
+  init(_ row: RowDecoder) {
+    self.row = row
+    slots = KeySlots { row.column(of: $0) ?? KeySlots<Key>.none }
+  }
+
+  var codingPath: [any CodingKey] { row.codingPath }
+
+  var allKeys: [Key] {
+    row.ownColumns.compactMap { column in
+      let name = row.columns.names[Int(column)].utf8.dropFirst(row.prefix.utf8.count)
+      return Key(stringValue: String(Substring(name)))
+    }
+  }
+
+  func contains(_ key: Key) -> Bool { slots[key] >= 0 || row.child(of: key) != nil }
+
+  /// The column of a property.
+  @inline(__always)
+  func column(_ key: Key) throws -> Int32 {
+    let column = slots[key]
+    if column < 0 { throw row.missing(key) }
+    return column
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool {
+    if slots[key] < 0, let child = row.child(of: key) { return child.isNull }
+    return try row.handle.isNull(at: column(key))
+  }
+
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    try row.boolean(at: column(key))
+  }
+
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try row.text(at: column(key))
+  }
+
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try row.double(at: column(key))
+  }
+
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+    try row.float(at: column(key))
+  }
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+    try row.integer(type, at: column(key))
+  }
+
+  func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
+    let column = slots[key]
+    if column >= 0 { return try row.value(type, at: column) }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return try child.row(as: type)
+  }
+
+  func decodeIfPresent<Result: Decodable>(
+    _ type: Result.Type, forKey key: Key
+  ) throws -> Result? {
+    let column = slots[key]
+    if column >= 0 {
+      return row.handle.isNull(at: column) ? nil : try row.value(type, at: column)
+    }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return child.isNull ? nil : try child.row(as: type)
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try superDecoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try superDecoder(forKey: key).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { try decoder(forKey: PathKey("super")) }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(forKey: key) }
+
+  private func decoder(forKey key: some CodingKey) throws -> any Decoder {
+    if let column = row.column(of: key) { return ColumnDecoder(row: row, column: column) }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return child
+  }
+}

@@ -1,0 +1,104 @@
+/// The parameters of a statement, by the coding keys of one type.
+struct RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let row: RowEncoder
+  let slots: KeySlots<Key>
+
+  init(_ row: RowEncoder) {
+    self.row = row
+    slots = KeySlots { row.parameter(of: $0) ?? KeySlots<Key>.none }
+  }
+
+  var codingPath: [any CodingKey] { row.codingPath }
+
+  /// The parameter of a property.
+  @inline(__always)
+  func parameter(_ key: Key) throws -> Int32 {
+    let parameter = slots[key]
+    if parameter < 0 { throw row.unknown(key) }
+    return parameter
+  }
+
+  func encodeNil(forKey key: Key) throws { try row.bindNil(at: parameter(key)) }
+
+  func encode(_ value: Bool, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: String, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: Double, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: Float, forKey key: Key) throws {
+    try row.bind(Double(value), at: parameter(key))
+  }
+
+  func encode(_ value: Int, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: Int8, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: Int16, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: Int32, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: Int64, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: UInt, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: UInt8, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: UInt16, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: UInt32, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: UInt64, forKey key: Key) throws {
+    try row.bind(value, at: parameter(key))
+  }
+
+  func encode(_ value: some Encodable, forKey key: Key) throws {
+    try row.bind(any: value, at: parameter(key))
+  }
+
+  func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
+    let parameter = try parameter(key)
+    if let value { try row.bind(any: value, at: parameter) } else { row.bindNil(at: parameter) }
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    encoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder(forKey: key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { encoder(forKey: PathKey("super")) }
+  func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
+
+  private func encoder(forKey key: some CodingKey) -> any Encoder {
+    row.treeEncoder(forKey: key)
+  }
+}

@@ -1,0 +1,75 @@
+public import SQLiteCore
+
+extension Connection {
+  /// Reads the rows of a query as any `Decodable` type.
+  ///
+  ///     struct Summary: Decodable { var country: String; var n: Int }
+  ///     let summaries = try connection.objects(
+  ///       of: Summary.self, sql: "SELECT country, count(*) AS n FROM city GROUP BY country")
+  ///
+  /// Columns are found by name. A property without a column of its own is read from the columns
+  /// whose names begin with its name and a dot, as a join gives them; if all of those are NULL, an
+  /// optional property is nil:
+  ///
+  ///     SELECT city.name, country.name AS "country.name", country.code AS "country.code" …
+  ///
+  /// A query of one column is read as a single value, such as `String`, or as an array in JSON.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - sql: A single statement.
+  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  public func objects<Value: Decodable>(
+    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try forEachObject(of: type, sql: sql, strategies: strategies) { values.append($0) }
+    return values
+  }
+
+  /// Reads the first row of a query as any `Decodable` type.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - sql: A single statement. One that writes is run to its end.
+  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
+  /// - Returns: The value, or nil if there is no row.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  public func object<Value: Decodable>(
+    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
+  ) throws -> Value? {
+    var statement = try boundStatement(sql)
+    guard try statement.step() else { return nil }
+    let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    let value = try decoder.row(as: type)
+    if !statement.isReadOnly { while try statement.step() {} }
+    return value
+  }
+
+  /// Lends the rows of a query one by one as any `Decodable` type, in the memory of one.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - sql: A single statement.
+  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
+  ///   - body: Takes a value. What it throws ends the query.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
+  ///   throws.
+  public func forEachObject<Value: Decodable>(
+    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil,
+    _ body: (Value) throws -> Void
+  ) throws {
+    var statement = try boundStatement(sql)
+    guard try statement.step() else { return }
+    let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    repeat { try body(try decoder.row(as: type)) } while try statement.step()
+  }
+}
+
+extension Decodable {
+  /// The strategies that a type declares, or the defaults.
+  fileprivate static var ownStrategies: MappingStrategies {
+    (self as? any Record.Type)?.strategies ?? MappingStrategies()
+  }
+}

@@ -1,0 +1,33 @@
+public import SQLiteCore
+
+extension Connection {
+  /// Makes a key for a new value, without using it up.
+  ///
+  /// - Parameter type: The type of the value.
+  /// - Returns: The number that the next value gets, if no other is written before it, or a new UUID
+  ///   as it is stored; nil if the caller makes the keys of the type.
+  /// - Throws: ``SQLiteError``.
+  public func makeKey(for type: (some Record).Type) throws -> Value? {
+    let plan = try plan(of: type)
+    switch type.primaryKeyType {
+    case .unique: return nil
+    case .uuid: return plan.newUUID()
+    case .computedInt, .autoIncrement:
+      let greatest = try reading(plan, without: 0) { try greatestKey(of: plan) }
+      guard greatest < .max else { throw SQLiteError(.full, "there is no greater key") }
+      return .integer(greatest + 1)
+    }
+  }
+
+  private func greatestKey(of plan: RecordPlan) throws -> Int64 {
+    let present = try firstRow(
+      "SELECT coalesce(max(\(identifier: plan.keys[0])), 0) FROM \(identifier: plan.table)",
+      as: Int64.self)
+    guard plan.type.primaryKeyType == .autoIncrement,
+      try !columnNames(of: "sqlite_sequence").isEmpty
+    else { return present ?? 0 }
+    let used = try firstRow(
+      "SELECT seq FROM sqlite_sequence WHERE name = \(plan.table) COLLATE NOCASE", as: Int64.self)
+    return max(present ?? 0, used ?? 0)
+  }
+}

@@ -1,0 +1,141 @@
+public import SQLiteCore
+
+extension Connection {
+  /// Reads the value that has a primary key.
+  ///
+  ///     let city = try connection.object(of: City.self, primary: 7)
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  /// - Returns: The value, or nil if there is none, or no table yet.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  public func object<Value: Record, each Key: Bindable>(
+    of type: Value.Type, primary key: repeat each Key
+  ) throws -> Value? {
+    let plan = try plan(of: type)
+    return try reading(plan, without: nil) {
+      var statement = try statement(SQL(unchecked: plan.selectByKey))
+      try statement.bind(key: repeat each key, of: plan)
+      guard try statement.step() else { return nil }
+      return try RowDecoder(statement, as: type, strategies: plan.strategies).row(as: type)
+    }
+  }
+
+  /// Reads values.
+  ///
+  ///     let big = try connection.objects(
+  ///       of: City.self, where: "population > \(1_000_000)", orderedBy: .column("name"), limit: 10)
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - condition: SQL for the rows that are wanted, or nil for all.
+  ///   - order: The order, or nil for whichever is fastest.
+  ///   - limit: How many at most, or nil for all.
+  ///   - offset: How many to pass over first.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  public func objects<Value: Record>(
+    of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
+    limit: Int? = nil, offset: Int = 0
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try forEachObject(
+      of: type, where: condition, orderedBy: order, limit: limit, offset: offset
+    ) { values.append($0) }
+    return values
+  }
+
+  /// Reads the first of some values.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - condition: SQL for the rows that are wanted, or nil for all.
+  ///   - order: The order, or nil for whichever is fastest.
+  /// - Returns: The value, or nil if there is none.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  public func object<Value: Record>(
+    of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
+  ) throws -> Value? {
+    try objects(of: type, where: condition, orderedBy: order, limit: 1).first
+  }
+
+  /// Lends values one by one, in the memory of one.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - condition: SQL for the rows that are wanted, or nil for all.
+  ///   - order: The order, or nil for whichever is fastest.
+  ///   - limit: How many at most, or nil for all.
+  ///   - offset: How many to pass over first.
+  ///   - body: Takes a value. What it throws ends the query.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
+  ///   throws.
+  public func forEachObject<Value: Record>(
+    of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
+    limit: Int? = nil, offset: Int = 0, _ body: (Value) throws -> Void
+  ) throws {
+    let plan = try plan(of: type)
+    let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
+    try reading(plan, without: ()) {
+      try forEachObject(of: type, sql: sql, strategies: plan.strategies, body)
+    }
+  }
+
+  /// Says whether a row has a primary key.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the row.
+  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  /// - Throws: ``SQLiteError``.
+  public func has<Value: Record, each Key: Bindable>(
+    of type: Value.Type, primary key: repeat each Key
+  ) throws -> Bool {
+    let plan = try plan(of: type)
+    return try reading(plan, without: false) {
+      var statement = try statement(SQL(unchecked: plan.selectByKey))
+      try statement.bind(key: repeat each key, of: plan)
+      return try statement.step()
+    }
+  }
+
+  /// Says whether there is a row with the primary key of a value.
+  ///
+  /// - Parameter value: A value. One without a key is not there.
+  /// - Throws: ``SQLiteError``.
+  public func has(_ value: some Record) throws -> Bool {
+    let plan = try plan(of: type(of: value))
+    let keys = try plan.keyValues(of: value)
+    return try reading(plan, without: false) {
+      try firstRow("SELECT 1 FROM \(identifier: plan.table) WHERE \(plan.isRow(keys))") != nil
+    }
+  }
+
+  /// Counts rows.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the rows.
+  ///   - condition: SQL for the rows that are wanted, or nil for all.
+  /// - Throws: ``SQLiteError``.
+  public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {
+    let plan = try plan(of: type)
+    return try reading(plan, without: 0) {
+      let sql = try plan.selection("count(*)", where: condition, orderedBy: nil, nil, 0)
+      return try firstRow(sql, as: Int.self) ?? 0
+    }
+  }
+
+  /// Runs `body`, or returns `nothing` if the table is not there yet.
+  func reading<Result>(
+    _ plan: RecordPlan, without nothing: Result, _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SQLiteError
+      where error.code.primary == .error && error.message.hasPrefix("no such table")
+    {
+      // It may be another table that is missing, one that the user's SQL names.
+      guard try columnNames(of: plan.table).isEmpty else { throw error }
+      return nothing
+    }
+  }
+}

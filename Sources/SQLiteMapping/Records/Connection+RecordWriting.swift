@@ -1,0 +1,90 @@
+import SQLiteCore
+
+extension Connection {
+  /// Writes one value, after making or growing its table if need be.
+  func write<Value: Record>(_ value: Value, by write: RecordWrite) throws -> Value {
+    let plan = try plan(of: Value.self)
+    return try withTable(of: plan, for: value) {
+      var writer = try RecordWriter(write, plan, on: self)
+      let hasKey = try writer.bind(value)
+      if write.returnsRow { return try writer.runReturning(Value.self) }
+      if hasKey {
+        try writer.run()
+        try checkChanged(by: write, plan)
+        return value
+      }
+      guard write != .updateExisting else { throw notFound(plan) }
+      var maker = try RecordWriter(.insertReturning, plan, on: self)
+      _ = try maker.bind(value)
+      return try maker.runReturning(Value.self)
+    }
+  }
+
+  /// Writes values by one statement, in one transaction, and returns how many there were.
+  func write<Value: Record>(
+    contentsOf values: some Sequence<Value>, by write: RecordWrite
+  ) throws -> Int {
+    let plan = try plan(of: Value.self)
+    return try savepoint {
+      var iterator = values.makeIterator()
+      var count = 0
+      var next = iterator.next()
+      while let first = next {
+        try withTable(of: plan, for: first) {
+          var writer = try RecordWriter(write, plan, on: self)
+          var isFirst = true
+          while let value = next {
+            do {
+              guard try writer.bind(value) || write != .updateExisting else { throw notFound(plan) }
+            } catch is UnknownColumn where !isFirst {
+              // It has a property that none before it had: the next turn begins with it.
+              return
+            }
+            try writer.run()
+            try checkChanged(by: write, plan)
+            isFirst = false
+            count += 1
+            next = iterator.next()
+          }
+        }
+      }
+      return count
+    }
+  }
+
+  private func checkChanged(by write: RecordWrite, _ plan: RecordPlan) throws(SQLiteError) {
+    if write == .updateExisting, numberOfRowsModified == 0 { throw notFound(plan) }
+  }
+
+  private func notFound(_ plan: RecordPlan) -> SQLiteError {
+    SQLiteError(.notFound, "no row of “\(plan.table)” has the primary key of this \(plan.type)")
+  }
+
+  /// Runs `body` with the table there and all properties of `value` known.
+  private func withTable<Result>(
+    of plan: RecordPlan, for value: some Record, _ body: () throws -> Result
+  ) throws -> Result {
+    if plan.columns.isEmpty { try plan.learn(value) }
+    if !plan.isEnsured { try ensureTable(of: plan) }
+    do {
+      return try body()
+    } catch let error where isAboutSchema(error) {
+      // The value has new properties, or the table has gone, by a rollback or by others.
+      try plan.learn(value)
+      try ensureTable(of: plan)
+      return try body()
+    }
+  }
+
+  private func ensureTable(of plan: RecordPlan) throws {
+    try ensure(plan.definition())
+    plan.isEnsured = true
+  }
+
+  private func isAboutSchema(_ error: any Error) -> Bool {
+    if error is UnknownColumn { return true }
+    guard let error = error as? SQLiteError, error.code.primary == .error else { return false }
+    return error.message.hasPrefix("no such table") || error.message.contains("has no column named")
+      || error.message.hasPrefix("no such column")
+  }
+}

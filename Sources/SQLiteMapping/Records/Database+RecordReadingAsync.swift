@@ -1,0 +1,93 @@
+public import SQLiteCore
+
+// As the blocking forms; values cross threads, so that they must be Sendable.
+extension Database {
+  /// Reads the value that has a primary key, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  /// - Returns: The value, or nil if there is none, or no table yet.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func object<Value: Record & Sendable, each Key: Bindable & Sendable>(
+    of type: Value.Type, primary key: repeat each Key
+  ) async throws -> Value? {
+    try await read { try $0.object(of: type, primary: repeat each key) }
+  }
+
+  /// Reads the first of some values, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - condition: SQL for the rows that are wanted, or nil for all.
+  ///   - order: The order, or nil for whichever is fastest.
+  /// - Returns: The value, or nil if there is none.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func object<Value: Record & Sendable>(
+    of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
+  ) async throws -> Value? {
+    try await read { try $0.object(of: type, where: condition, orderedBy: order) }
+  }
+
+  /// Reads values, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - condition: SQL for the rows that are wanted, or nil for all.
+  ///   - order: The order, or nil for whichever is fastest.
+  ///   - limit: How many at most, or nil for all.
+  ///   - offset: How many to pass over first.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func objects<Value: Record & Sendable>(
+    of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
+    limit: Int? = nil, offset: Int = 0
+  ) async throws -> [Value] {
+    try await read {
+      try $0.objects(of: type, where: condition, orderedBy: order, limit: limit, offset: offset)
+    }
+  }
+
+  /// Reads the rows of a query as any `Decodable` type, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: What to read.
+  ///   - sql: A single statement. One that writes (RETURNING) is a transaction.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func objects<Value: Decodable & Sendable>(of type: Value.Type, sql: SQL) async throws
+    -> [Value]
+  {
+    try await query(sql) { try $0.objects(of: type, sql: sql) }
+  }
+
+  /// Says whether a row has a primary key, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the row.
+  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func has<Value: Record & Sendable, each Key: Bindable & Sendable>(
+    of type: Value.Type, primary key: repeat each Key
+  ) async throws -> Bool {
+    try await read { try $0.has(of: type, primary: repeat each key) }
+  }
+
+  /// Says whether there is a row with the primary key of a value, suspending the task.
+  ///
+  /// - Parameter value: A value. One without a key is not there.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func has(_ value: some Record & Sendable) async throws -> Bool {
+    try await read { try $0.has(value) }
+  }
+
+  /// Counts rows, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the rows.
+  ///   - condition: SQL for the rows that are wanted, or nil for all.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func count<Value: Record & Sendable>(of type: Value.Type, where condition: SQL? = nil)
+    async throws -> Int
+  {
+    try await read { try $0.count(of: type, where: condition) }
+  }
+}

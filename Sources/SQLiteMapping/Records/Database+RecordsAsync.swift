@@ -1,0 +1,129 @@
+public import SQLiteCore
+
+// As the blocking forms; values cross threads, so that they must be Sendable.
+extension Database {
+  /// Inserts a value, or changes the row that has its primary key, suspending the task.
+  ///
+  /// - Parameter value: What to write. Without a key it is inserted.
+  /// - Returns: The value, with the key that the database made if it had none.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func update<Value: Record & Sendable>(_ value: Value) async throws -> Value {
+    try await write { try $0.update(value) }
+  }
+
+  /// Inserts a value, or changes the row that has the same values in other unique properties, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - value: What to write. A row that is changed keeps its own primary key.
+  ///   - properties: Properties that are ``PropertyTrait/unique(_:)`` together.
+  /// - Returns: The value as its row is now.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func update<Value: Record & Sendable>(
+    _ value: Value, matching properties: [String]
+  ) async throws -> Value {
+    try await write { try $0.update(value, matching: properties) }
+  }
+
+  /// Inserts a value, suspending the task.
+  ///
+  /// - Parameter value: What to write.
+  /// - Returns: The value, with the key that the database made if it had none.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func insert<Value: Record & Sendable>(_ value: Value) async throws -> Value {
+    try await write { try $0.insert(value) }
+  }
+
+  /// Changes the row that has the value's primary key, suspending the task.
+  ///
+  /// - Parameter value: What to write.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func updateExisting(_ value: some Record & Sendable) async throws {
+    try await write { try $0.updateExisting(value) }
+  }
+
+  /// Updates many values by one statement, in one transaction: all of them or none, suspending the task.
+  ///
+  /// - Parameter values: What to write.
+  /// - Returns: How many there were.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func update<Value: Record & Sendable>(contentsOf values: some Sequence<Value> & Sendable)
+    async throws -> Int
+  {
+    try await write { try $0.update(contentsOf: values) }
+  }
+
+  /// Inserts many values by one statement, in one transaction: all of them or none, suspending the task.
+  ///
+  /// - Parameter values: What to write.
+  /// - Returns: How many there were.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func insert<Value: Record & Sendable>(contentsOf values: some Sequence<Value> & Sendable)
+    async throws -> Int
+  {
+    try await write { try $0.insert(contentsOf: values) }
+  }
+
+  /// Changes the rows of many values by one statement, in one transaction: all of them or none, suspending the task.
+  ///
+  /// - Parameter values: What to write.
+  /// - Returns: How many there were.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func updateExisting<Value: Record & Sendable>(
+    contentsOf values: some Sequence<Value> & Sendable
+  ) async throws -> Int {
+    try await write { try $0.updateExisting(contentsOf: values) }
+  }
+
+  /// Deletes the row with the primary key of a value, suspending the task.
+  ///
+  /// - Parameter value: A value. One without a key is not there.
+  /// - Returns: Whether there was such a row.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func remove(_ value: some Record & Sendable) async throws -> Bool {
+    try await write { try $0.remove(value) }
+  }
+
+  /// Deletes the row that has a primary key, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the row.
+  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  /// - Returns: Whether there was such a row.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func remove<Value: Record & Sendable, each Key: Bindable & Sendable>(
+    of type: Value.Type, primary key: repeat each Key
+  ) async throws -> Bool {
+    try await write { try $0.remove(of: type, primary: repeat each key) }
+  }
+
+  /// Deletes all rows of a type, or some of them, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the rows.
+  ///   - condition: SQL for the rows that go, or nil for all.
+  /// - Returns: How many there were.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func removeAll<Value: Record & Sendable>(
+    of type: Value.Type, where condition: SQL? = nil
+  ) async throws -> Int {
+    try await write { try $0.removeAll(of: type, where: condition) }
+  }
+
+  /// Makes a key for a new value, without using it up, suspending the task.
+  ///
+  /// - Parameter type: The type of the value.
+  /// - Returns: The key as it is stored; nil if the caller makes the keys of the type.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func makeKey(for type: (some Record & Sendable).Type) async throws -> Value? {
+    try await read { try $0.makeKey(for: type) }
+  }
+}

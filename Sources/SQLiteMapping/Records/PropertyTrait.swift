@@ -1,0 +1,52 @@
+public import SQLiteCore
+
+/// What is to be known of a property besides its type.
+///
+///     static let traits: [PropertyTrait] = [
+///       .unique("email"), .indexed("country", "name"), .default("score", 0), .searched("notes"),
+///     ]
+///
+/// Properties are named as they are in Swift. A name that the type does not have is an error.
+public struct PropertyTrait: Sendable {
+  enum Kind: Sendable {
+    case unique
+    case indexed
+    case searched
+    case defaultValue(any Bindable & Sendable)
+  }
+
+  let kind: Kind
+  let properties: [String]
+
+  /// No two rows may have the same values in these properties together.
+  ///
+  /// - Parameter properties: One or several properties.
+  public static func unique(_ properties: String...) -> PropertyTrait {
+    PropertyTrait(kind: .unique, properties: properties)
+  }
+
+  /// Rows are found and sorted fast by these properties, the first one first.
+  ///
+  /// - Parameter properties: One or several properties.
+  public static func indexed(_ properties: String...) -> PropertyTrait {
+    PropertyTrait(kind: .indexed, properties: properties)
+  }
+
+  /// Full-text search looks into these properties.
+  ///
+  /// - Parameter properties: One or several properties that are stored as text.
+  public static func searched(_ properties: String...) -> PropertyTrait {
+    PropertyTrait(kind: .searched, properties: properties)
+  }
+
+  /// What rows have that were there before the property.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - value: Its value in those rows.
+  public static func `default`(
+    _ property: String, _ value: any Bindable & Sendable
+  ) -> PropertyTrait {
+    PropertyTrait(kind: .defaultValue(value), properties: [property])
+  }
+}

@@ -1,0 +1,71 @@
+/// A plain `Codable` type whose values are rows of a table.
+///
+///     struct City: Record {
+///       static let primaryKeyType = PrimaryKeyType.autoIncrement
+///       var id: Int?
+///       var name: String
+///       var population: Int
+///       var tags: [String] = []
+///     }
+///
+///     let toronto = try database.update(City(name: "Toronto", population: 2_615_060))
+///     let big = try database.objects(of: City.self, where: "population > \(1_000_000)")
+///
+/// Each property is a column, in order. Properties made of several values are JSON. The table is
+/// made when the first value is written, from that value, and gets new columns when the type does.
+/// Until then there is no table, and reading finds nothing.
+///
+/// Not `Sendable`: the calls that suspend need a type that is.
+public protocol Record: Codable {
+  /// The table's name; the type's own name, without those around it, unless declared.
+  static var tableName: String { get }
+
+  /// The property that tells rows apart; `id` unless declared.
+  static var primaryKey: String { get }
+
+  /// The properties that tell rows apart together; ``primaryKey`` alone unless declared.
+  static var primaryKeys: [String] { get }
+
+  /// Where keys come from; from the caller unless declared.
+  static var primaryKeyType: PrimaryKeyType { get }
+
+  /// What is to be known of single properties: defaults, uniqueness, indexes, full-text search.
+  static var traits: [PropertyTrait] { get }
+
+  /// How values are stored for which SQLite has no storage class.
+  static var strategies: MappingStrategies { get }
+}
+
+extension Record {
+  /// The type's own name.
+  public static var tableName: String { "\(Self.self)" }
+
+  /// The property `id`.
+  public static var primaryKey: String { "id" }
+
+  /// The property ``primaryKey`` alone.
+  public static var primaryKeys: [String] { [primaryKey] }
+
+  /// Keys come from the caller.
+  public static var primaryKeyType: PrimaryKeyType { .unique }
+
+  /// None.
+  public static var traits: [PropertyTrait] { [] }
+
+  /// The defaults.
+  public static var strategies: MappingStrategies { MappingStrategies() }
+}
+
+/// Where the keys of a type's rows come from.
+public enum PrimaryKeyType: Hashable, Sendable {
+  /// SQLite counts up, and never uses a number again. The property is an optional integer, nil in a
+  /// value that is not stored yet.
+  case autoIncrement
+  /// One more than the greatest key in the table when the row is written: the number of a row that
+  /// was deleted last comes again. The property is an optional integer.
+  case computedInt
+  /// A new UUID. The property is an optional UUID or text.
+  case uuid
+  /// The caller gives each value its key.
+  case unique
+}

@@ -1,0 +1,54 @@
+import SQLiteCore
+
+extension RecordPlan {
+  /// A query of the table.
+  func selection(
+    _ columns: SQL, where condition: SQL?, orderedBy order: Ordering?, _ limit: Int?, _ offset: Int
+  ) throws(SQLiteError) -> SQL {
+    var sql: SQL = "SELECT \(columns) FROM \(identifier: table)"
+    // The condition may end in a comment, which ends with the line.
+    if let condition { sql.append(" WHERE (\(condition)\n)") }
+    if let order { sql.append(" ORDER BY \(order.sql)\n") }
+    guard limit ?? 0 >= 0, offset >= 0 else {
+      throw SQLiteError(.range, "a limit and an offset are not negative")
+    }
+    if limit != nil || offset > 0 { sql.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
+    return sql
+  }
+
+  /// The values of a value's primary key.
+  func keyValues(of value: some Record) throws -> [Value] {
+    let shape = try ShapeEncoder(value, strategies: strategies)
+    return keys.map { shape.value(in: $0) }
+  }
+
+  /// The condition for the row with a primary key.
+  func isRow(_ keys: [Value]) -> SQL {
+    SQL(
+      joining: zip(self.keys, keys).map { "\(identifier: $0) = \($1)" }, separator: " AND ")
+  }
+}
+
+extension Statement {
+  /// Binds the values of a primary key, as the type stores them.
+  mutating func bind<each Key: Bindable>(
+    key: repeat each Key, of plan: RecordPlan
+  ) throws(SQLiteError) {
+    var parameter = 0
+    for value in repeat each key {
+      parameter += 1
+      guard parameter <= plan.keys.count else { break }
+      if let stored = try plan.strategies.storedForm(of: value) {
+        try bind(stored, at: parameter)
+      } else {
+        try bind(value, at: parameter)
+      }
+    }
+    guard parameter == plan.keys.count else {
+      throw SQLiteError(
+        .range,
+        "the primary key of \(plan.type) has \(plan.keys.count) parts, and not \(parameter)",
+        sql: sql)
+    }
+  }
+}

@@ -1,0 +1,76 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import SQLiteCore
+
+extension RecordPlan {
+  /// The table as the type asks for it, as far as its values have shown.
+  func definition() throws(SQLiteError) -> TableDefinition {
+    var columns = columns
+    var indexes: [IndexDefinition] = []
+    for trait in type.traits {
+      let names = try trait.properties.map { property throws(SQLiteError) in
+        try position(of: property)
+      }.map { columns[$0].name }
+      switch trait.kind {
+      case .unique:
+        if names.count == 1, !isKey(names[0]) {
+          columns[try position(of: trait.properties[0])].isUnique = true
+        } else {
+          indexes.append(IndexDefinition(names, isUnique: true))
+        }
+      case .indexed: indexes.append(IndexDefinition(names))
+      case .defaultValue(let value):
+        columns[try position(of: trait.properties[0])].defaultValue =
+          try strategies.storedForm(ofAny: value)
+      case .searched: break
+      }
+    }
+    // Before the rowid leaves the columns: positions are those of the properties.
+    for index in columns.indices where isKey(columns[index].name) {
+      columns[index].isOptional = false
+    }
+    return TableDefinition(table, key: try key(among: &columns), columns: columns, indexes: indexes)
+  }
+
+  private func key(
+    among columns: inout [ColumnDefinition]
+  ) throws(SQLiteError) -> TableDefinition.Key {
+    let isInteger = columns.first { isSame($0.name, keys[0]) }?.type == .integer
+    switch type.primaryKeyType {
+    case .unique, .uuid: return .columns(keys)
+    case .autoIncrement, .computedInt:
+      guard isInteger else {
+        throw SQLiteError(.misuse, "the key “\(keys[0])” of \(type) counts up, but is no integer")
+      }
+      columns.removeAll { isSame($0.name, keys[0]) }
+      return type.primaryKeyType == .autoIncrement ? .autoIncrement(keys[0]) : .rowID(keys[0])
+    }
+  }
+
+  /// A new key for a type whose keys are UUIDs.
+  func newUUID() -> Value { strategies.uuids.value(for: UUID()) }
+
+  /// The place of a property's column.
+  private func position(of property: String) throws(SQLiteError) -> Int {
+    let name = strategies.keys.column(for: property)
+    guard let position = columns.firstIndex(where: { isSame($0.name, name) }) else {
+      throw SQLiteError(
+        .misuse, "\(type) declares a trait of “\(property)”, which it does not have")
+    }
+    return position
+  }
+}
+
+extension MappingStrategies {
+  /// What a column of this type stores for a value that can be bound.
+  func storedForm(ofAny value: any Bindable) throws(SQLiteError) -> Value {
+    func open(_ value: some Bindable) throws(SQLiteError) -> Value {
+      if let stored = try storedForm(of: value) { return stored }
+      return try value.databaseValue
+    }
+    return try open(value)
+  }
+}

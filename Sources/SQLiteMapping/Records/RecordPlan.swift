@@ -1,0 +1,114 @@
+package import SQLiteCore
+
+/// What a connection knows of a ``Record`` type: its table, and the SQL for its values.
+final class RecordPlan {
+  let type: any Record.Type
+  let table: String
+  /// The columns of the primary key.
+  let keys: [String]
+  let strategies: MappingStrategies
+  /// `SELECT * FROM` the table `WHERE` the key is given.
+  let selectByKey: String
+
+  /// The columns, in order; none before the first value was seen.
+  private(set) var columns: [ColumnDefinition] = []
+  /// Whether the table has been made or looked at on this connection.
+  var isEnsured = false
+  private var texts: [RecordWrite: String] = [:]
+
+  init(of type: any Record.Type) throws(SQLiteError) {
+    self.type = type
+    table = type.tableName
+    strategies = type.strategies
+    let names = type.primaryKeys
+    keys = names.map { [strategies] in strategies.keys.column(for: $0) }
+    guard !keys.isEmpty else { throw SQLiteError(.misuse, "\(type) names no primary key") }
+    guard type.primaryKeyType == .unique || keys.count == 1 else {
+      throw SQLiteError(.misuse, "\(type) has several primary keys, so the caller must give them")
+    }
+    let condition = SQL(
+      joining: keys.enumerated().map { "\(identifier: $1) = \(SQL(unchecked: "?\($0 + 1)"))" },
+      separator: " AND ")
+    let sql: SQL = "SELECT * FROM \(identifier: table) WHERE \(condition)"
+    if let failure = sql.failure { throw failure }
+    selectByKey = sql.text
+  }
+
+  /// Says whether the database makes the key of a value that has none.
+  var makesKey: Bool { type.primaryKeyType != .unique }
+
+  /// Learns the columns of a value, besides those known already.
+  func learn(_ value: some Record) throws {
+    let shape = try ShapeEncoder(value, strategies: strategies)
+    for column in shape.columns where !columns.contains(where: { isSame($0.name, column.name) }) {
+      columns.append(column)
+    }
+    for key in keys where !columns.contains(where: { isSame($0.name, key) }) {
+      throw SQLiteError(.misuse, "\(type) has no property for its primary key “\(key)”")
+    }
+    isEnsured = false
+    texts.removeAll()
+  }
+
+  /// The SQL of a write, made once.
+  func text(of write: RecordWrite) throws(SQLiteError) -> String {
+    if let text = texts[write] { return text }
+    let sql = try write.sql(for: self)
+    if let failure = sql.failure { throw failure }
+    texts[write] = sql.text
+    return sql.text
+  }
+
+  /// The number of the parameter for the first column of the key, in every write.
+  var keyParameter: Int32 {
+    Int32((columns.firstIndex { isSame($0.name, keys[0]) } ?? 0) + 1)
+  }
+
+  func isSame(_ one: String, _ other: String) -> Bool {
+    asciiLowercased(one) == asciiLowercased(other)
+  }
+
+  func isKey(_ column: String) -> Bool { keys.contains { isSame($0, column) } }
+}
+
+extension Connection {
+  /// What this connection knows of a type.
+  ///
+  /// - Throws: ``SQLiteError`` if another type has the same table.
+  func plan(of type: any Record.Type) throws(SQLiteError) -> RecordPlan {
+    if let known = attachments[ObjectIdentifier(type)] {
+      // Only this method stores something for a Record type, and it is always a plan.
+      return unsafe unsafeDowncast(known, to: RecordPlan.self)
+    }
+    let plan = try RecordPlan(of: type)
+    try claim(plan.table, for: type)
+    attachments[ObjectIdentifier(type)] = plan
+    return plan
+  }
+
+  /// Notes that a table belongs to a type.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to another one.
+  package func claim(_ table: String, for type: Any.Type) throws(SQLiteError) {
+    let claims: TableClaims
+    if let known = attachments[ObjectIdentifier(TableClaims.self)] as? TableClaims {
+      claims = known
+    } else {
+      claims = TableClaims()
+      attachments[ObjectIdentifier(TableClaims.self)] = claims
+    }
+    let owner = claims.owners[asciiLowercased(table)] ?? type
+    guard owner == type else {
+      throw SQLiteError(
+        .misuse,
+        "the types \(String(reflecting: owner)) and \(String(reflecting: type)) "
+          + "both claim the table “\(table)”: declare a tableName")
+    }
+    claims.owners[asciiLowercased(table)] = type
+  }
+}
+
+/// Which type each table belongs to.
+private final class TableClaims {
+  var owners: [String: Any.Type] = [:]
+}

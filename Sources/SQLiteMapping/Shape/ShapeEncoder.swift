@@ -1,0 +1,105 @@
+package import SQLiteCore
+
+/// Finds out the columns of a type, and what one value of it stores in them.
+///
+/// A `Decodable` type cannot be asked for its properties; a value that encodes itself shows them,
+/// those that are nil too, as long as it encodes them by `encodeIfPresent` or `encodeNil`.
+package final class ShapeEncoder: Encoder {
+  /// The columns, in the order in which they were encoded first.
+  package private(set) var columns: [ColumnDefinition] = []
+  /// What the value stores in each of them.
+  package private(set) var values: [Value] = []
+  package var codingPath: [any CodingKey] { [] }
+  package var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  let strategies: MappingStrategies
+  private var positions: [String: Int] = [:]
+  private var properties: [String: String] = [:]
+  private var trees: [(name: String, node: JSONNode)] = []
+  private var failure: (any Error)?
+
+  /// Encodes `value`.
+  ///
+  /// - Throws: ``SQLiteError`` if it is not made of properties with names, or if two of them have
+  ///   one column by SQLite's rule, which takes `name` and `Name` for one.
+  package init(_ value: some Encodable, strategies: MappingStrategies) throws {
+    self.strategies = strategies
+    try value.encode(to: self)
+    if let failure { throw failure }
+    for (name, node) in trees {
+      let json = try node.data().byteArray
+      set(
+        name, strategies.nested.columnType, isOptional: false,
+        strategies.nested.columnType == .text
+          ? .text(String(decoding: json, as: UTF8.self)) : .blob(json))
+    }
+    guard !columns.isEmpty else { throw notARow }
+  }
+
+  /// What the value stores in a column; NULL if it stores nothing.
+  package func value(in column: String) -> Value {
+    positions[asciiLowercased(column)].map { values[$0] } ?? .null
+  }
+
+  package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(ShapeContainer(shape: self))
+  }
+
+  package func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    failure = failure ?? notARow
+    return NestingEncoder(error: notARow).unkeyedContainer()
+  }
+
+  package func singleValueContainer() -> any SingleValueEncodingContainer {
+    WholeRowContainer(encoder: self, error: notARow)
+  }
+
+  private var notARow: SQLiteError {
+    SQLiteError(
+      .misuse, "a row is made of properties with names, not of a single value or an array")
+  }
+}
+
+extension ShapeEncoder {
+  /// Notes a property.
+  func add(
+    _ key: some CodingKey, _ type: ColumnType, isOptional: Bool, _ value: Value
+  ) throws {
+    let name = strategies.keys.column(for: key.stringValue)
+    let folded = asciiLowercased(name)
+    if let other = properties[folded], other != key.stringValue {
+      throw SQLiteError(
+        .misuse, "the properties “\(other)” and “\(key.stringValue)” are one column to SQLite")
+    }
+    properties[folded] = key.stringValue
+    set(name, type, isOptional: isOptional, value)
+  }
+
+  private func set(_ name: String, _ type: ColumnType, isOptional: Bool, _ value: Value) {
+    if let position = positions[asciiLowercased(name)] {
+      values[position] = value
+      columns[position].type = type
+      columns[position].isOptional = isOptional
+    } else {
+      positions[asciiLowercased(name)] = columns.count
+      columns.append(ColumnDefinition(name, type, isOptional: isOptional))
+      values.append(value)
+    }
+  }
+
+  /// An encoder for a nested value that is built up piece by piece.
+  func treeEncoder(forKey key: some CodingKey) -> any Encoder {
+    do {
+      let type = strategies.nested.columnType
+      try add(key, type, isOptional: false, .null)
+    } catch {
+      failure = failure ?? error
+    }
+    let name = strategies.keys.column(for: key.stringValue)
+    if let known = trees.first(where: { $0.name == name }) {
+      return TreeEncoder(node: known.node, codingPath: [key])
+    }
+    trees.append((name, JSONNode()))
+    return TreeEncoder(node: trees[trees.count - 1].node, codingPath: [key])
+  }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import SQLiteCore
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+@Suite(.serialized) struct OpeningTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func failure(
+    _ path: String, _ options: Database.Options = Database.Options()
+  ) -> SQLiteError? {
+    sqliteError { _ = try Database(path: path, options: options) }
+  }
+
+  private func permissions(_ path: String) throws -> Int? {
+    try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+  }
+
+  @Test func `a missing folder is named`() {
+    let error = failure(folder.file("none/data.db"))
+    #expect(error?.code == .cannotOpen)
+    #expect(error?.message.contains("none cannot be opened: No such file") == true)
+  }
+
+  @Test func `a folder in the file's place is named`() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.file("dir"), withIntermediateDirectories: true)
+    #expect(failure(folder.file("dir"))?.code == .cannotOpenDirectory)
+    #expect(failure(folder.file("dir/"))?.code == .cannotOpenDirectory)
+    #expect(failure(folder.file("dir/.."))?.code == .cannotOpenDirectory)
+    #expect(failure("/")?.code == .cannotOpenDirectory)
+    #expect(failure(".")?.code == .cannotOpenDirectory)
+  }
+
+  @Test(arguments: ["", "a\0b"])
+  func `an empty path and one with a NUL are refused`(path: String) {
+    #expect(failure(path)?.code == .cannotOpen)
+  }
+
+  @Test(arguments: [
+    "this is not a database, whatever its name says", String(repeating: "x", count: 9_000),
+  ])
+  func `a file that is not a database is refused and left alone`(content: String) throws {
+    try Data(content.utf8).write(to: URL(filePath: folder.file()))
+    for mode in [Database.Options.Mode.readOnly, .readWrite, .readWriteCreate] {
+      #expect(failure(folder.file(), Database.Options(mode: mode))?.code == .notADatabase)
+    }
+    #expect(try Data(contentsOf: URL(filePath: folder.file())) == Data(content.utf8))
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(files == ["data.sqlite3"])
+  }
+
+  @Test func `a FIFO and a device are refused without waiting`() throws {
+    #expect(unsafe mkfifo(folder.file("fifo"), 0o600) == 0)
+    #expect(failure(folder.file("fifo"))?.message.contains("not a regular file") == true)
+    #expect(failure("/dev/zero")?.message.contains("not a regular file") == true)
+  }
+
+  @Test(arguments: [Database.Options.Mode.readOnly, .readWrite])
+  func `a file that must exist is not made`(mode: Database.Options.Mode) {
+    let error = failure(folder.file(), Database.Options(mode: mode))
+    #expect(error?.code == .cannotOpen)
+    #expect(error?.message.contains("No such file") == true)
+    #expect(!FileManager.default.fileExists(atPath: folder.file()))
+  }
+
+  @Test func `a database opened for reading reads and does not write`() throws {
+    try Database(path: folder.file()).executeMultipleChanges(
+      "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    let database = try Database(path: folder.file(), options: .readOnly)
+    #expect(try database.one("SELECT a FROM t", as: Int.self) == 1)
+    #expect(sqliteError { try database.executeChange("DELETE FROM t") }?.code == .readOnly)
+    #expect(try database.one("SELECT a FROM t", as: Int.self) == 1)
+  }
+
+  @Test func `all files of a database are private whatever the mask`() throws {
+    let mask = umask(0)
+    defer { umask(mask) }
+    let database = try Database(path: folder.file())
+    try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(files == ["data.sqlite3", "data.sqlite3-shm", "data.sqlite3-wal"])
+    for file in files { #expect(try permissions(folder.file(file)) == 0o600, "\(file)") }
+    var options = Database.Options()
+    options.filePermissions = 0o640
+    options.journalMode = .persist
+    let other = try Database(path: folder.file("other"), options: options)
+    try other.executeChange("CREATE TABLE t (a)")
+    #expect(try permissions(folder.file("other")) == 0o640)
+    #expect(try permissions(folder.file("other-journal")) == 0o640)
+  }
+
+  @Test func `the last to close removes the log`() throws {
+    let database = try Database(path: folder.file())
+    try database.executeChange("CREATE TABLE t (a)")
+    _ = try database.executeQuery("SELECT * FROM t")
+    try database.close()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["data.sqlite3"])
+  }
+
+  @Test func `a symbolic link is followed, or refused`() throws {
+    let real = folder.file("real"), link = folder.file("link")
+    try Database(path: real).executeMultipleChanges("CREATE TABLE t (a)")
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: real)
+    let database = try Database(path: link)
+    #expect(database.path?.hasSuffix("/real") == true)
+    #expect(try database.one("SELECT count(*) FROM t", as: Int.self) == 0)
+    var options = Database.Options()
+    options.followsSymbolicLinks = false
+    #expect(failure(link, options)?.code == .cannotOpenSymbolicLink)
+  }
+
+  @Test func `a link to nothing is refused, and nothing is made where it points`() throws {
+    let link = folder.file("link")
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: folder.file("nothing"))
+    #expect(failure(link)?.code == .cannotOpen)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("nothing")))
+  }
+
+  @Test(arguments: ["file:data.db?mode=memory", "a b%20c?d=e#f", "ünï", ":memory:", "-x", "it's"])
+  func `a path is a path and never a URI`(name: String) throws {
+    let database = try Database(path: folder.file(name))
+    try database.executeChange("CREATE TABLE t (a)")
+    #expect(FileManager.default.fileExists(atPath: folder.file(name)))
+    try database.close()
+    var options = Database.Options.readOnly
+    options.isImmutable = true
+    let frozen = try Database(path: folder.file(name), options: options)
+    #expect(try frozen.one("SELECT count(*) FROM t", as: Int.self) == 0)
+  }
+
+  @Test func `a temporary database leaves nothing behind`() throws {
+    let database = try Database.temporary()
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE t (a);
+      INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9)
+      SELECT zeroblob(1000000) FROM n
+      """)
+    #expect(database.path == nil)
+    #expect(try database.one("SELECT sum(length(a)) FROM t", as: Int.self) == 9_000_000)
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `the defaults are in force on every connection`(kind: Kind) throws {
+    let fixture = try Fixture(kind)
+    for name in ["foreign_keys", "recursive_triggers"] {
+      let pragma = SQL(unchecked: "PRAGMA \(name)")
+      #expect(try fixture.database.read { try $0.one(pragma, as: Int.self) } == 1)
+      #expect(try fixture.database.write { try $0.one(pragma, as: Int.self) } == 1)
+    }
+    let trusted = try fixture.database.one("PRAGMA trusted_schema", as: Int.self)
+    #expect(trusted == 0)
+    #expect(sqliteError { _ = try fixture.database.executeQuery("SELECT \"nope\"") } != nil)
+    let schema = sqliteError {
+      try fixture.database.withoutTransaction { connection in
+        try connection.executeChange("PRAGMA writable_schema = 1")
+        try connection.executeChange("DELETE FROM sqlite_schema")
+      }
+    }
+    #expect(schema != nil)
+    #expect(
+      sqliteError { _ = try fixture.database.executeQuery("SELECT load_extension('x')") } != nil)
+  }
+
+  @Test func `the journal is a log and every commit is synced, unless told otherwise`() throws {
+    let database = try Database(path: folder.file())
+    #expect(try database.one("PRAGMA journal_mode", as: String.self) == "wal")
+    #expect(try database.read { try $0.one("PRAGMA synchronous", as: Int.self) } == 2)
+    #expect(try database.write { try $0.one("PRAGMA synchronous", as: Int.self) } == 2)
+    var options = Database.Options()
+    options.journalMode = .truncate
+    options.synchronous = .normalLosesLastCommitsOnPowerCut
+    options.foreignKeys = false
+    options.cacheSize = 100
+    options.mappedSize = 0
+    options.secureDelete = .fast
+    options.checksCells = true
+    let other = try Database(path: folder.file("other"), options: options)
+    #expect(try other.one("PRAGMA journal_mode", as: String.self) == "truncate")
+    #expect(try other.one("PRAGMA synchronous", as: Int.self) == 1)
+    #expect(try other.one("PRAGMA foreign_keys", as: Int.self) == 0)
+    #expect(try other.one("PRAGMA cache_size", as: Int.self) == -100)
+    #expect(try other.one("PRAGMA secure_delete", as: Int.self) == 2)
+    #expect(try other.one("PRAGMA cell_size_check", as: Int.self) == 1)
+  }
+
+  @Test func `each connection is prepared before its first use`() throws {
+    var options = Database.Options()
+    options.prepareConnection = { connection in
+      try connection.executeChange("CREATE TEMP TABLE mine (a)")
+    }
+    let database = try Database(path: folder.file(), options: options)
+    #expect(try database.read { try $0.one("SELECT count(*) FROM mine", as: Int.self) } == 0)
+    #expect(try database.write { try $0.one("SELECT count(*) FROM mine", as: Int.self) } == 0)
+    options.prepareConnection = { _ in throw SQLiteError(.error, "not today") }
+    let error = failure(folder.file("other"), options)
+    #expect(error?.message.contains("not today") == true)
+  }
+
+  @Test func `truncated and garbled files give errors or data and never a crash`() throws {
+    let database = try Database(path: folder.file())
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); CREATE INDEX i ON t (b);
+      INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+      SELECT i, printf('text %d', i) FROM n
+      """)
+    try database.close()
+    let whole = try Data(contentsOf: URL(filePath: folder.file()))
+    var generator = SeededGenerator(seed: 17)
+    for round in 0..<150 {
+      var bytes = [UInt8](whole)
+      if round % 3 == 0 { bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator)) }
+      for _ in 0..<(round % 3) * 8 {
+        let index = Int.random(in: 0..<bytes.count, using: &generator)
+        bytes[index] = UInt8.random(in: 0...255, using: &generator)
+      }
+      let path = folder.file("broken-\(round)")
+      try Data(bytes).write(to: URL(filePath: path))
+      do {
+        let broken = try Database(path: path)
+        _ = try broken.executeQuery("SELECT * FROM t ORDER BY b")
+        try broken.executeChange("DELETE FROM t WHERE a % 3 = 0")
+      } catch is SQLiteError {
+        // Any of SQLite's errors will do.
+      }
+    }
+  }
+}

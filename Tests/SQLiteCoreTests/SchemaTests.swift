@@ -1,0 +1,156 @@
+import SQLiteCore
+import Testing
+
+@Suite struct SchemaTests {
+  let database: Database
+
+  init() throws { database = try .memory() }
+
+  @Test func `a table is made from its columns and found again`() throws {
+    try database.createTable(
+      "city",
+      columns: [
+        ColumnDefinition("id", .integer, isPrimaryKey: true),
+        ColumnDefinition("na\"me", .text, isNotNull: true, isUnique: true),
+        ColumnDefinition("size", .real, defaultValue: .real(-1.5)),
+        ColumnDefinition("note", .text, defaultValue: .text("it's")),
+        ColumnDefinition("founded", .date),
+      ])
+    #expect(try database.existingTables() == ["city"])
+    try database.executeChange("INSERT INTO city (\(identifier: "na\"me")) VALUES ('a')")
+    let row = try database.firstRow("SELECT * FROM city")
+    #expect(row?.values == [.integer(1), .text("a"), .real(-1.5), .text("it's"), .null])
+    let columns = try database.read { try $0.columns(of: "city") }
+    #expect(columns.map(\.name) == ["id", "na\"me", "size", "note", "founded"])
+    #expect(columns.map(\.primaryKeyPosition) == [1, 0, 0, 0, 0])
+    #expect(columns[1].isNotNull)
+    #expect(columns[2].declaredType == "REAL")
+    #expect(columns[2].defaultSQL == "-1.5")
+    #expect(try database.read { try $0.columns(of: "none") }.isEmpty)
+    try database.createTable("city", columns: [ColumnDefinition("x", .any)], ifNotExists: true)
+    #expect(sqliteError { try database.createTable("city", columns: [.init("x", .any)]) } != nil)
+    try database.deleteTable("city")
+    #expect(try database.existingTables().isEmpty)
+    #expect(sqliteError { try database.deleteTable("city") }?.code == .error)
+  }
+
+  @Test func `a strict table with a key of two columns`() throws {
+    try database.write { connection in
+      try connection.createTable(
+        "t",
+        columns: [
+          .init("a", .integer, isPrimaryKey: true), .init("b", .text, isPrimaryKey: true),
+          .init("c", .any),
+        ], isStrict: true)
+      try connection.executeChange("INSERT INTO t VALUES (1, 'x', 1), (1, 'y', 'any')")
+    }
+    #expect(
+      sqliteError { try database.executeChange("INSERT INTO t VALUES ('a', 'x', 1)") }?.code
+        == .dataTypeConstraint)
+    #expect(
+      sqliteError { try database.executeChange("INSERT INTO t VALUES (1, 'x', 1)") }?.code
+        == .primaryKeyConstraint)
+    #expect(try database.read { try $0.columns(of: "t") }.map(\.primaryKeyPosition) == [1, 2, 0])
+  }
+
+  @Test(arguments: ColumnDefinition.ContentType.allCases)
+  func `every type can be declared`(type: ColumnDefinition.ContentType) throws {
+    try database.createTable("t", columns: [.init("a", type)])
+    try database.executeChange("INSERT INTO t VALUES ('2024-01-01'), (1), (2.5), (x'00'), (NULL)")
+    #expect(try database.rows("SELECT a FROM t", as: Value.self).count == 5)
+    if type == .date {
+      #expect(try database.one("SELECT typeof(a) FROM t", as: String.self) == "text")
+    }
+  }
+
+  @Test func `indexes are made, found and removed`() throws {
+    try database.executeMultipleChanges(
+      "CREATE TABLE t (a, b UNIQUE); CREATE TABLE u (a PRIMARY KEY, c)")
+    try database.createIndex("t a", on: "t", columns: ["a", "b"], isUnique: true)
+    try database.executeChange("CREATE INDEX part ON u (c, lower(c)) WHERE c > 0")
+    let mine = try #require(try database.existingIndexes(of: "t").first { $0.isExplicit })
+    #expect(mine.name == "t a")
+    #expect(mine.table == "t")
+    #expect(mine.columns == ["a", "b"])
+    #expect(mine.isUnique)
+    #expect(!mine.isPartial)
+    let all = try database.existingIndexes()
+    #expect(all.count == 4)
+    #expect(all.first { $0.name == "part" }?.isPartial == true)
+    #expect(all.first { $0.name == "part" }?.columns == ["c", nil])
+    try database.removeIndex("t a")
+    #expect(try database.existingIndexes(of: "t").count == 1)
+    #expect(sqliteError { try database.removeIndex("t a") } != nil)
+    #expect(sqliteError { try database.createIndex("x", on: "t", columns: []) } != nil)
+  }
+
+  @Test func `foreign keys are found with all their columns`() throws {
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE p (a, b, PRIMARY KEY (a, b)); CREATE TABLE q (id INTEGER PRIMARY KEY);
+      CREATE TABLE c (x REFERENCES q ON DELETE CASCADE, y, z,
+        FOREIGN KEY (y, z) REFERENCES p (a, b) ON UPDATE SET NULL);
+      """)
+    let keys = try database.read { try $0.foreignKeys(of: "c") }
+    #expect(keys.map(\.columns) == [["x"], ["y", "z"]])
+    #expect(keys.map(\.referencedTable) == ["q", "p"])
+    #expect(keys.map(\.referencedColumns) == [[], ["a", "b"]])
+    #expect(keys.map(\.onDelete) == ["CASCADE", "NO ACTION"])
+    #expect(keys.map(\.onUpdate) == ["NO ACTION", "SET NULL"])
+  }
+
+  @Test func `generated columns are told apart`() throws {
+    try database.executeChange(
+      "CREATE TABLE t (a, b AS (a + 1) VIRTUAL, c AS (a + 2) STORED)")
+    let kinds = try database.read { try $0.columns(of: "t") }.map(\.kind)
+    #expect(kinds == [.ordinary, .virtuallyGenerated, .storedGenerated])
+  }
+
+  @Test(arguments: [0, 1, -1, Int32.max, Int32.min])
+  func `the user's numbers are kept`(number: Int32) throws {
+    try database.write { connection in
+      try connection.setUserVersion(number)
+      try connection.setApplicationID(number)
+    }
+    #expect(try database.read { try $0.userVersion() } == number)
+    #expect(try database.read { try $0.applicationID() } == number)
+  }
+
+  @Test func `the library leaves the user's version alone`() throws {
+    let fixture = try Fixture(.file)
+    try fixture.database.executeChange("CREATE TABLE t (a)")
+    #expect(try fixture.database.read { try $0.userVersion() } == 0)
+  }
+
+  @Test func `codes have words`() {
+    #expect(Database.errorMessage(for: .constraint) == "constraint failed")
+    #expect(Database.errorMessage(for: ResultCode(rawValue: 99)) == "unknown error")
+  }
+
+  @Test(arguments: SQLTests.hostile)
+  func `an escaped value is read back as it was`(text: String) throws {
+    let sql = try SQL(unchecked: "SELECT 5 -" + SQL.escapeValue(-3) + ", " + SQL.escapeValue(text))
+    #expect(try database.firstRow(sql)?.values == [.integer(8), .text(text)])
+  }
+
+  @Test func `every kind of value can be escaped`() throws {
+    let values: [Value] = [
+      .null, .integer(.min), .integer(.max), .real(-0.5), .real(1e300), .real(.infinity),
+      .real(-.infinity), .blob([]), .blob([0, 255, 16]), .text(""), .text("a\0b"),
+    ]
+    for value in values {
+      let sql = SQL(unchecked: "SELECT \(try SQL.escapeValue(value))")
+      #expect(try database.firstRow(sql)?.values == [value])
+    }
+    #expect(try SQL.escapeValue(nil) == "NULL")
+    #expect(try SQL.escapeValue(true) == "1")
+    #expect(sqliteError { _ = try SQL.escapeValue(Double.nan) }?.code == .mismatch)
+  }
+
+  @Test(arguments: SQLTests.hostile.filter { !$0.isEmpty && !$0.utf8.contains(0) })
+  func `an escaped identifier names what it says`(name: String) throws {
+    let escaped = try SQL.escapeIdentifier(name)
+    let row = try database.firstRow(SQL(unchecked: "SELECT 1 AS \(escaped)"))
+    #expect(row?.columnNames.first.map { Array($0.utf8) } == Array(name.utf8))
+  }
+}

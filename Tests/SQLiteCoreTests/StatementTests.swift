@@ -1,0 +1,233 @@
+import SQLiteCore
+import Testing
+
+@Suite struct StatementTests {
+  @Test func `two live users of one text have two statements`() throws {
+    try Fixture(.memory).database.read { connection in
+      var outer = try connection.statement("SELECT value FROM json_each('[1,2,3]')")
+      var pairs: [[Int64]] = []
+      while try outer.step() {
+        var inner = try connection.statement("SELECT value FROM json_each('[1,2,3]')")
+        while try inner.step() { pairs.append([outer.integer(at: 0), inner.integer(at: 0)]) }
+      }
+      #expect(pairs.count == 9)
+      #expect(pairs.last == [3, 3])
+    }
+  }
+
+  @Test func `texts that are canonically equal but differ in bytes are two statements`() throws {
+    try Fixture(.memory).database.read { connection in
+      let composed = try connection.firstRow(SQL(unchecked: "SELECT '\u{e9}'"), as: String.self)
+      let decomposed = try connection.firstRow(SQL(unchecked: "SELECT 'e\u{301}'"), as: String.self)
+      #expect(composed?.utf8.count == 2)
+      #expect(decomposed?.utf8.count == 3)
+    }
+  }
+
+  @Test func `a cached statement comes back reset and unbound`() throws {
+    try Fixture(.memory).database.read { connection in
+      do {
+        var statement = try connection.statement("SELECT ?1, ?2")
+        try statement.bind(1, at: 1)
+        try statement.bind("private", at: 2)
+        _ = try statement.step()
+      }
+      var again = try connection.statement("SELECT ?1, ?2")
+      try again.bind(2, at: 1)
+      _ = try again.step()
+      let (value, isNull) = (try again.value(at: 0), again.isNull(at: 1))
+      #expect(value == .integer(2))
+      #expect(isNull)
+    }
+  }
+
+  @Test func `a statement sees a column added after it was cached`() throws {
+    let fixture = try Fixture(.file)
+    try fixture.database.write { connection in
+      try connection.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+      #expect(try connection.executeQuery("SELECT * FROM t").first?.columnNames == ["a"])
+      try connection.executeChange("ALTER TABLE t ADD COLUMN b DEFAULT 'x'")
+      let row = try connection.firstRow("SELECT * FROM t")
+      #expect(row?.columnNames == ["a", "b"])
+      #expect(row?.values == [.integer(1), .text("x")])
+    }
+  }
+
+  @Test func `a reader sees a column that the writer added`() throws {
+    let fixture = try Fixture(.file)
+    try fixture.database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    #expect(try fixture.database.executeQuery("SELECT * FROM t").first?.count == 1)
+    try fixture.database.executeChange("ALTER TABLE t RENAME COLUMN a TO z")
+    #expect(try fixture.database.executeQuery("SELECT * FROM t").first?.columnNames == ["z"])
+    try fixture.database.executeChange("ALTER TABLE t ADD COLUMN b")
+    #expect(try fixture.database.executeQuery("SELECT * FROM t").first?.columnNames == ["z", "b"])
+  }
+
+  @Test(arguments: ["", " \n\t", "-- nothing", "/* nothing */", ";", "; ;"])
+  func `text without a statement is refused`(text: String) throws {
+    let database = try Fixture(.memory).database
+    let error = sqliteError {
+      try database.read { _ = try $0.executeQuery(SQL(unchecked: text)) }
+    }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test(arguments: ["SELECT 1; SELECT 2", "SELECT 1; x", "SELECT 1;; SELECT 2", "SELECT 1; 'a'"])
+  func `text with more than one statement is refused`(text: String) throws {
+    let database = try Fixture(.memory).database
+    let error = sqliteError {
+      try database.read { _ = try $0.executeQuery(SQL(unchecked: text)) }
+    }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test(arguments: ["SELECT 1;", "SELECT 1; -- one", "SELECT 1; /* one */ ;", " SELECT 1\n"])
+  func `blanks, comments and semicolons may follow a statement`(text: String) throws {
+    let database = try Fixture(.memory).database
+    #expect(try database.one(SQL(unchecked: text), as: Int.self) == 1)
+  }
+
+  @Test func `SQL with a NUL is refused`() throws {
+    let database = try Fixture(.memory).database
+    let error = sqliteError {
+      try database.read { _ = try $0.executeQuery(SQL(unchecked: "SELECT 1\0 SELECT 2")) }
+    }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test func `values cannot be bound between two rows`() throws {
+    try Fixture(.memory).database.read { connection in
+      var statement = try connection.statement("SELECT ?1")
+      try statement.bind(1, at: 1)
+      _ = try statement.step()
+      do throws(SQLiteError) {
+        try statement.bind(2, at: 1)
+        Issue.record("bound")
+      } catch {
+        #expect(error.code == .misuse)
+      }
+      statement.reset()
+      try statement.bind(2, at: 1)
+      _ = try statement.step()
+      let integer = statement.integer(at: 0)
+      #expect(integer == 2)
+    }
+  }
+
+  @Test func `columns out of range read as NULL, however far`() throws {
+    try Fixture(.memory).database.read { connection in
+      var statement = try connection.statement("SELECT 7")
+      _ = try statement.step()
+      for column in [-1, 1, Int.max, Int.min, 1 << 32, (1 << 32) + 1] {
+        let isNull = statement.isNull(at: column)
+        let (integer, value) = (statement.integer(at: column), try statement.value(at: column))
+        let blob = statement.blob(at: column)
+        #expect(isNull)
+        #expect(integer == 0)
+        #expect(value == .null)
+        #expect(blob.isEmpty)
+      }
+    }
+  }
+
+  @Test func `a statement with parameters that never had values does not run`() throws {
+    let fixture = try Fixture(.memory)
+    try fixture.database.executeChange("CREATE TABLE t (a)")
+    let error = sqliteError {
+      try fixture.database.write { connection in
+        var insert = try connection.statement("INSERT INTO t VALUES (?1)")
+        try insert.run()
+      }
+    }
+    #expect(error?.code == .range)
+    #expect(try fixture.count() == 0)
+  }
+
+  @Test func `values stay bound from one run to the next`() throws {
+    let fixture = try Fixture(.memory)
+    try fixture.database.write { connection in
+      try connection.executeChange("CREATE TABLE t (a)")
+      var insert = try connection.statement("INSERT INTO t VALUES (?1)")
+      try insert.run(1)
+      try insert.run()
+      insert.clearBindings()
+      try insert.run()
+      let values = try connection.rows("SELECT a FROM t", as: Int?.self)
+      #expect(values == [1, 1, nil])
+    }
+  }
+
+  @Test func `a RETURNING statement runs to its end for one row`() throws {
+    let fixture = try Fixture(.memory)
+    try fixture.database.executeChange("CREATE TABLE t (a)")
+    let row = try fixture.database.firstRow(
+      "INSERT INTO t VALUES (1), (2), (3) RETURNING a", as: Int.self)
+    #expect(row == 1)
+    #expect(try fixture.count() == 3)
+  }
+
+  @Test func `the expanded SQL shows the bound values`() throws {
+    try Fixture(.memory).database.read { connection in
+      let name = "O'Hara"
+      let statement = try connection.statement("SELECT \(name), \(5)")
+      let (sql, expanded) = (statement.sql, statement.expandedSQL)
+      #expect(sql == "SELECT ?, ?")
+      #expect(expanded == "SELECT 'O''Hara', 5")
+    }
+  }
+
+  @Test func `a borrowed blob has all its bytes`() throws {
+    try Fixture(.memory).database.read { connection in
+      var statement = try connection.statement("SELECT x'010003', x'', NULL")
+      _ = try statement.step()
+      let sum = statement.withBytes(at: 0) { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe $0.reduce(0) { $0 + Int($1) } }
+      }
+      #expect(sum == 4)
+      for column in [1, 2, 9] {
+        let size = statement.withBytes(at: column) { $0.byteCount }
+        #expect(size == 0)
+      }
+    }
+  }
+
+  @Test func `a change tells rows and rowid`() throws {
+    let fixture = try Fixture(.memory)
+    try fixture.database.write { connection in
+      #expect(try connection.executeChange("CREATE TABLE t (a)").rows == 0)
+      let insert = try connection.executeChange("INSERT INTO t VALUES (1), (2)")
+      let update = try connection.executeChange("UPDATE t SET a = a + 1")
+      #expect(insert == update)
+      #expect(insert.rows == 2)
+      #expect(insert.lastInsertedRowID == 2)
+      #expect(try connection.executeChange("DELETE FROM t WHERE a = 99").rows == 0)
+      #expect(try connection.executeChange("DROP TABLE t").rows == 0)
+      #expect(connection.lastInsertedRowID == 2)
+    }
+  }
+
+  @Test func `a small cache evicts and still works`() throws {
+    var options = Database.Options()
+    options.statementCacheCapacity = 2
+    try Fixture(.memory, options).database.read { connection in
+      for round in 0..<3 {
+        for number in 0..<10 {
+          let sql = SQL(unchecked: "SELECT \(number)")
+          let found = try connection.one(sql, as: Int.self)
+          #expect(found == number, "round \(round)")
+        }
+      }
+    }
+  }
+
+  @Test func `no cache at all works`() throws {
+    var options = Database.Options()
+    options.statementCacheCapacity = 0
+    try Fixture(.memory, options).database.read { connection in
+      for _ in 0..<3 {
+        let found = try connection.one("SELECT 1", as: Int.self)
+        #expect(found == 1)
+      }
+    }
+  }
+}

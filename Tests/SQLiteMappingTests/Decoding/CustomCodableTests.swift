@@ -1,0 +1,175 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+@Suite struct CustomCodableTests {
+  let database: Database
+
+  init() throws { database = try Database.memory() }
+
+  @Test func `a class and its superclass share a row`() throws {
+    class Animal: Record {
+      static var tableName: String { "animal" }
+      var id: Int
+      var name: String
+      init(id: Int, name: String) {
+        self.id = id
+        self.name = name
+      }
+    }
+    final class Dog: Animal {
+      var breed: String?
+      private enum CodingKeys: CodingKey { case breed }
+      init(id: Int, name: String, breed: String?) {
+        self.breed = breed
+        super.init(id: id, name: name)
+      }
+      required init(from decoder: any Decoder) throws {
+        breed = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(
+          String.self, forKey: .breed)
+        try super.init(from: decoder)
+      }
+      override func encode(to encoder: any Encoder) throws {
+        try super.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(breed, forKey: .breed)
+      }
+    }
+    try database.insert(contentsOf: [
+      Dog(id: 1, name: "Rex", breed: "Collie"), Dog(id: 2, name: "Bo", breed: nil),
+    ])
+    let dogs = try database.objects(of: Dog.self, orderedBy: .column("id"))
+    #expect(dogs.map(\.name) == ["Rex", "Bo"])
+    #expect(dogs.map(\.breed) == ["Collie", nil])
+  }
+
+  @Test func `a superclass may have a column of its own`() throws {
+    class Base: Codable {
+      var a = 1
+      init() {}
+    }
+    final class Derived: Base, Record {
+      var id = 7
+      private enum CodingKeys: CodingKey { case id }
+      override init() { super.init() }
+      required init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        try super.init(from: container.superDecoder())
+      }
+      override func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        try super.encode(to: container.superEncoder())
+      }
+    }
+    let value = Derived()
+    value.a = 42
+    try database.update(value)
+    #expect(try database.object(of: Derived.self, primary: 7)?.a == 42)
+    let stored = try database.rows("SELECT super FROM Derived", as: String.self)
+    #expect(stored == [#"{"a":42}"#])
+  }
+
+  @Test func `nested containers of a row's own are JSON columns`() throws {
+    struct Line: Record, Equatable {
+      var id: Int
+      var x: Int
+      var y: Int
+      var list: [Int]
+      enum Keys: CodingKey { case id, point, list }
+      enum PointKeys: CodingKey { case x, y }
+      init(id: Int, x: Int, y: Int, list: [Int]) {
+        (self.id, self.x, self.y, self.list) = (id, x, y, list)
+      }
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Keys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        let point = try container.nestedContainer(keyedBy: PointKeys.self, forKey: .point)
+        x = try point.decode(Int.self, forKey: .x)
+        y = try point.decode(Int.self, forKey: .y)
+        var elements = try container.nestedUnkeyedContainer(forKey: .list)
+        list = []
+        while !elements.isAtEnd { list.append(try elements.decode(Int.self)) }
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encode(id, forKey: .id)
+        var point = container.nestedContainer(keyedBy: PointKeys.self, forKey: .point)
+        try point.encode(y, forKey: .y)
+        try point.encode(x, forKey: .x)
+        var elements = container.nestedUnkeyedContainer(forKey: .list)
+        for element in list { try elements.encode(element) }
+      }
+    }
+    let lines = [Line(id: 1, x: 1, y: 2, list: []), Line(id: 2, x: 3, y: 4, list: [5, 6])]
+    try database.insert(contentsOf: lines)
+    #expect(try database.objects(of: Line.self, orderedBy: .column("id")) == lines)
+    let stored = try database.rows(
+      "SELECT point, list FROM Line ORDER BY id", as: String.self, String.self)
+    #expect(stored.map(\.0) == [#"{"x":1,"y":2}"#, #"{"x":3,"y":4}"#])
+    #expect(stored.map(\.1) == ["[]", "[5,6]"])
+  }
+
+  @Test func `keys of any type name columns`() throws {
+    struct Loose: Record, Equatable {
+      var id: Int
+      var values: [String: Int]
+      struct Key: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+      }
+      init(id: Int, values: [String: Int]) { (self.id, self.values) = (id, values) }
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        id = try container.decode(Int.self, forKey: Key(stringValue: "id"))
+        values = [:]
+        for key in container.allKeys where key.stringValue != "id" {
+          values[key.stringValue] = try container.decodeIfPresent(Int.self, forKey: key)
+        }
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(id, forKey: Key(stringValue: "id"))
+        for (key, value) in values { try container.encode(value, forKey: Key(stringValue: key)) }
+      }
+    }
+    let first = Loose(id: 1, values: ["a": 1])
+    try database.update(first)
+    #expect(try database.object(of: Loose.self, primary: 1) == first)
+    // A property that no value had before needs a default in a table with rows.
+    #expect(throws: SchemaError.self) {
+      try database.update(Loose(id: 2, values: ["a": 1, "b": 2]))
+    }
+  }
+
+  @Test func `a value with one property has one column`() throws {
+    struct Only: Record, Equatable { var id: Int }
+    try database.insert(contentsOf: [Only(id: 1), Only(id: 2)])
+    try database.update(Only(id: 2))
+    #expect(
+      try database.objects(of: Only.self, orderedBy: .column("id")) == [Only(id: 1), Only(id: 2)])
+  }
+
+  @Test func `what is not made of properties is refused`() throws {
+    struct List: Record {
+      var elements: [Int] = []
+      init() {}
+      init(from decoder: any Decoder) throws { elements = try [Int](from: decoder) }
+      func encode(to encoder: any Encoder) throws { try elements.encode(to: encoder) }
+    }
+    #expect(throws: SQLiteError.self) { try database.update(List()) }
+  }
+
+  @Test func `two properties that are one column are refused`() throws {
+    struct Twins: Record {
+      var id = 1
+      var name = "a"
+      var Name = "b"
+    }
+    let error = #expect(throws: SQLiteError.self) { try database.update(Twins()) }
+    #expect(error?.message.contains("Name") == true)
+  }
+}

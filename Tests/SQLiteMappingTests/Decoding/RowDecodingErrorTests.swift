@@ -1,0 +1,94 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+@Suite struct RowDecodingErrorTests {
+  struct Row: Decodable {
+    struct Inner: Decodable { var deep: [Int] }
+    enum Color: String, Decodable { case red }
+    var number: Int8?
+    var name: String?
+    var flag: Bool?
+    var real: Float?
+    var when: Date?
+    var color: Color?
+    var inner: Inner?
+  }
+
+  struct Strict: Decodable { var number: Int }
+
+  static let all = "number, name, flag, real, [when], color, [inner]"
+
+  @Test(
+    arguments: [
+      ("300", "number", "INTEGER"), ("'x'", "number", "TEXT"), ("1.5", "number", "REAL"),
+      ("x'00'", "number", "BLOB"), ("1", "name", "INTEGER"), ("2", "flag", "INTEGER"),
+      ("0.1", "real", "REAL"), ("'soon'", "when", "TEXT"), ("1", "when", "INTEGER"),
+      ("'blue'", "color", "TEXT"), ("1", "inner", "INTEGER"), ("'{'", "inner", "TEXT"),
+      ("'{}'", "inner", "TEXT"), ("CAST(x'ff' AS TEXT)", "name", "TEXT"),
+    ])
+  func `a value of another kind is an error that names all`(
+    stored: String, column: String, storageClass: String
+  ) throws {
+    let others = ["number", "name", "flag", "real", "when", "color", "inner"]
+      .map { $0 == column ? "\(stored) AS [\($0)]" : "NULL AS [\($0)]" }
+    let sql = "SELECT \(others.joined(separator: ", "))"
+    let error = #expect(throws: RowDecodingError.self) {
+      try Database.memory().objects(of: Row.self, sql: SQL(unchecked: sql))
+    }
+    #expect(error?.type == "Row")
+    #expect(error?.column == column)
+    #expect(error?.codingPath.first == column)
+    #expect(error?.storageClass == storageClass)
+    #expect(error?.sql == sql)
+  }
+
+  @Test func `NULL in a property that is not optional is an error`() throws {
+    let error = #expect(throws: RowDecodingError.self) {
+      try Database.memory().objects(of: Strict.self, sql: "SELECT NULL AS number")
+    }
+    #expect(error?.storageClass == "NULL")
+    #expect(error?.column == "number")
+  }
+
+  @Test func `a missing column is an error, for an optional too`() throws {
+    struct Loose: Decodable { var number: Int? }
+    let error = #expect(throws: RowDecodingError.self) {
+      try Database.memory().objects(of: Loose.self, sql: "SELECT 1 AS other")
+    }
+    #expect(error?.codingPath == ["number"])
+    #expect(error?.column == nil)
+  }
+
+  @Test func `the way into a nested value is told`() throws {
+    struct Outer: Decodable {
+      struct Inner: Decodable { var list: [Int] }
+      var inner: Inner
+    }
+    let error = #expect(throws: RowDecodingError.self) {
+      try Database.memory().objects(
+        of: Outer.self, sql: #"SELECT '{"list":[1,"x"]}' AS inner"#)
+    }
+    #expect(error?.codingPath.prefix(2) == ["inner", "list"])
+    #expect(error?.column == "inner")
+  }
+
+  @Test func `names of columns are compared as SQLite does`() throws {
+    let rows = try Database.memory().objects(of: Strict.self, sql: "SELECT 1 AS NUMBER")
+    #expect(rows.first?.number == 1)
+    struct Umlaut: Decodable { var ä: Int }
+    #expect(throws: RowDecodingError.self) {
+      try Database.memory().objects(of: Umlaut.self, sql: "SELECT 1 AS Ä")
+    }
+  }
+
+  @Test func `the description does not hold the stored content`() throws {
+    let error = #expect(throws: RowDecodingError.self) {
+      try Database.memory().objects(
+        of: Strict.self, sql: "SELECT \("a secret") AS number")
+    }
+    #expect(error?.description.contains("secret") == false)
+    #expect(error?.description.contains("number") == true)
+  }
+}
