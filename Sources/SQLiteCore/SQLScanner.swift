@@ -134,13 +134,13 @@ extension SQLScanner {
     case begin, commit, end, rollback, savepoint, release
   }
 
-  /// The first word, if it begins or ends a transaction or a savepoint.
-  static func control(_ sql: String) -> Control? {
+  /// The first word in small letters, if the SQL begins with one.
+  static func firstWord(_ sql: String) -> String? {
     var scanner = SQLScanner(sql)
     while let (token, range) = scanner.next() {
       if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
       guard token == .word else { return nil }
-      return Control(rawValue: asciiLowercased(scanner.text(range)))
+      return asciiLowercased(scanner.text(range))
     }
     return nil
   }
