@@ -136,11 +136,19 @@ extension SQLScanner {
 
   /// The first word, if it begins or ends a transaction or a savepoint.
   static func control(_ sql: String) -> Control? {
+    firstWord(sql).flatMap { Control(rawValue: $0) }
+  }
+
+  /// Says whether the first word begins a SELECT.
+  static func isSelect(_ sql: String) -> Bool {
+    firstWord(sql).map { ["select", "values", "with"].contains($0) } ?? false
+  }
+
+  private static func firstWord(_ sql: String) -> String? {
     var scanner = SQLScanner(sql)
     while let (token, range) = scanner.next() {
       if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
-      guard token == .word else { return nil }
-      return Control(rawValue: asciiLowercased(scanner.text(range)))
+      return token == .word ? asciiLowercased(scanner.text(range)) : nil
     }
     return nil
   }
