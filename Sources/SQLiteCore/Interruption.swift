@@ -66,7 +66,9 @@ final class Interruption {
   var reason: String? {
     if isExempt { return nil }
     if let cancelled = cancellation?.reason { return cancelled.message }
-    if hasDeadline, let deadline, ContinuousClock.now >= deadline { return "the deadline has passed" }
+    if hasDeadline, let deadline, ContinuousClock.now >= deadline {
+      return "the deadline has passed"
+    }
     return nil
   }
 

@@ -139,10 +139,14 @@ extension SQLScanner {
     var scanner = SQLScanner(sql)
     while let (token, range) = scanner.next() {
       if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
-      guard token == .word else { return nil }
-      return asciiLowercased(scanner.text(range))
+      return token == .word ? asciiLowercased(scanner.text(range)) : nil
     }
     return nil
+  }
+
+  /// Says whether the first word begins a SELECT.
+  static func isSelect(_ sql: String) -> Bool {
+    firstWord(sql).map { ["select", "values", "with"].contains($0) } ?? false
   }
 
   /// Puts quoted identifiers in the places of `i?`, and returns the values for the other `?`.

@@ -12,6 +12,8 @@ import CSQLite
   let isReadOnly: Bool
   /// The word by which it begins or ends a transaction or a savepoint, if it does.
   let control: SQLScanner.Control?
+  /// Says whether it is a SELECT that writes nothing, in any of its forms.
+  private(set) lazy var isPlainQuery = isReadOnly && SQLScanner.isSelect(sql)
 
   /// Says whether a ``Statement`` is using the handle.
   var isCheckedOut = false
