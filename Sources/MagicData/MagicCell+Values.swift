@@ -97,6 +97,9 @@ extension PropertyRole {
       return PropertyRole(.links(type.arrangement, type.element))
     }
     if type is any AssetValue.Type { return PropertyRole(.asset) }
-    return PropertyRole(.column(ValueCoding.columnType(of: type)))
+    let column = ColumnCoding.column(of: type)
+    var role = PropertyRole(.column(column.type))
+    role.isOptional = column.isOptional
+    return role
   }
 }

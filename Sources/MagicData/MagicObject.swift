@@ -1,3 +1,5 @@
+public import SQLiteMapping
+
 /// A type whose values are objects in a ``MagicData`` store: a table, seen from Swift.
 ///
 ///     struct Person: MagicObject {
@@ -20,9 +22,19 @@ public protocol MagicObject: Codable, SendableMetatype {
 
   /// The name of the type's table; the unqualified name of the type unless declared.
   static var tableName: String { get }
+
+  /// What is to be known of single properties: uniqueness, indexes, delete rules, full-text search.
+  ///
+  ///     static var traits: [PropertyTrait] {
+  ///       [.unique(\Self.$email), .indexed(\Self.$country, \Self.$name)]
+  ///     }
+  static var traits: [PropertyTrait] { get }
 }
 
 extension MagicObject {
   /// The unqualified name of the type.
   public static var tableName: String { "\(Self.self)" }
+
+  /// None.
+  public static var traits: [PropertyTrait] { [] }
 }

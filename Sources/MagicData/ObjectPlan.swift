@@ -9,10 +9,19 @@ package final class ObjectPlan: Sendable {
     package let name: String
     package let role: PropertyRole
     package let type: any MagicProperty.Type
+    /// What rows have that were there before the property.
+    package var defaultValue: Value?
+    /// What happens to the object when the object goes that a relation leads to.
+    package var onDelete: DeleteRule?
 
     /// Says whether anything is stored for the property.
     var isStored: Bool {
       if case .reverse = role.kind { false } else { true }
+    }
+
+    /// Says whether the property is stored as links.
+    var isLinked: Bool {
+      if case .links = role.kind { true } else { false }
     }
 
     /// Says whether the property has a column in the object's own table.
@@ -38,6 +47,8 @@ package final class ObjectPlan: Sendable {
   package let columns: [Int]
   /// The properties with links.
   package let links: [Int]
+  /// The indexes that the type declares.
+  package let indexes: [IndexDefinition]
 
   package var typeName: String { "\(type)" }
 
@@ -54,18 +65,21 @@ package final class ObjectPlan: Sendable {
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
     let entries = try PropertyCollector.entries(of: Object())
-    let properties = entries.map { Property(name: $0.name, role: $0.type.role, type: $0.type) }
+    var properties = try entries.map { entry in
+      Property(
+        name: entry.name, role: entry.type.role, type: entry.type,
+        defaultValue: try entry.defaultValue)
+    }
+    try ObjectPlan.check(type, properties)
+    indexes = try ObjectPlan.apply(type.traits, of: type, to: &properties)
     self.type = type
     table = type.tableName
     self.properties = properties
-    try ObjectPlan.check(type, properties)
     primary = properties.firstIndex { $0.role.isPrimary }
     let counting = properties.firstIndex { $0.role.countsUp }
     key = counting.map { properties[$0].name } ?? ObjectPlan.hiddenKey
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
-    links = properties.indices.filter { index in
-      if case .links = properties[index].role.kind { true } else { false }
-    }
+    links = properties.indices.filter { properties[$0].isLinked }
   }
 
   private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {
@@ -109,7 +123,7 @@ extension ObjectPlan {
   func definition(
     _ plans: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> TableDefinition {
-    var indexes: [IndexDefinition] = []
+    var indexes = indexes
     let definitions = try columns.map { slot in
       let property = properties[slot]
       var column = ColumnDefinition(property.name, .text, isOptional: property.role.isOptional)
@@ -124,10 +138,12 @@ extension ObjectPlan {
         column.type = .integer
         // A cycle of new objects begins with a reference that is not there yet.
         column.isOptional = true
-        column.reference = .init(table: plan.table, column: plan.key, onDelete: .nullify)
+        column.reference = .init(
+          table: plan.table, column: plan.key, onDelete: property.onDelete ?? .nullify)
         indexes.append(IndexDefinition([property.name]))
       case .links, .reverse: break
       }
+      column.defaultValue = property.defaultValue
       column.isUnique = property.role.isPrimary
       return column
     }

@@ -8,35 +8,41 @@ public import SQLiteCore
 ///
 /// Properties are named as they are in Swift. A name that the type does not have is an error.
 public struct PropertyTrait: Sendable {
-  enum Kind: Sendable {
+  package enum Kind: Sendable {
     case unique
     case indexed
     case searched
     case defaultValue(any Bindable & Sendable)
+    case onDelete(DeleteRule)
   }
 
-  let kind: Kind
-  let properties: [String]
+  package let kind: Kind
+  package let properties: [String]
+
+  package init(_ kind: Kind, _ properties: [String]) {
+    self.kind = kind
+    self.properties = properties
+  }
 
   /// No two rows may have the same values in these properties together.
   ///
   /// - Parameter properties: One or several properties.
   public static func unique(_ properties: String...) -> PropertyTrait {
-    PropertyTrait(kind: .unique, properties: properties)
+    PropertyTrait(.unique, properties)
   }
 
   /// Rows are found and sorted fast by these properties, the first one first.
   ///
   /// - Parameter properties: One or several properties.
   public static func indexed(_ properties: String...) -> PropertyTrait {
-    PropertyTrait(kind: .indexed, properties: properties)
+    PropertyTrait(.indexed, properties)
   }
 
   /// Full-text search looks into these properties.
   ///
   /// - Parameter properties: One or several properties that are stored as text.
   public static func searched(_ properties: String...) -> PropertyTrait {
-    PropertyTrait(kind: .searched, properties: properties)
+    PropertyTrait(.searched, properties)
   }
 
   /// What rows have that were there before the property.
@@ -47,6 +53,6 @@ public struct PropertyTrait: Sendable {
   public static func `default`(
     _ property: String, _ value: any Bindable & Sendable
   ) -> PropertyTrait {
-    PropertyTrait(kind: .defaultValue(value), properties: [property])
+    PropertyTrait(.defaultValue(value), [property])
   }
 }

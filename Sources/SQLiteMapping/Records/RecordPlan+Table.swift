@@ -26,6 +26,10 @@ extension RecordPlan {
         columns[try position(of: trait.properties[0])].defaultValue =
           try strategies.storedForm(ofAny: value)
       case .searched: break
+      case .onDelete:
+        throw SQLiteError(
+          .misuse,
+          "\(type) declares a delete rule of “\(trait.properties[0])”, which is no relation")
       }
     }
     // Before the rowid leaves the columns: positions are those of the properties.

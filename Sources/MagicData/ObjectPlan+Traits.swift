@@ -1,0 +1,70 @@
+import SQLiteCore
+import SQLiteMapping
+
+extension ObjectPlan {
+  /// Notes in the properties what their type declares of them, and returns its indexes.
+  static func apply(
+    _ traits: [PropertyTrait], of type: any MagicObject.Type, to properties: inout [Property]
+  ) throws -> [IndexDefinition] {
+    var indexes: [IndexDefinition] = []
+    for trait in traits {
+      let slots = try trait.properties.map { name in
+        guard let slot = properties.firstIndex(where: { $0.name == name }) else {
+          throw MagicError.unsuitableType(
+            type: "\(type)", reason: "it declares a trait of “\(name)”, which it does not have")
+        }
+        return slot
+      }
+      func refuse(_ reason: String) -> MagicError {
+        .unsuitableType(
+          type: "\(type)", reason: "“\(trait.properties.joined(separator: ", "))” \(reason)")
+      }
+      switch trait.kind {
+      case .unique, .indexed:
+        guard slots.allSatisfy({ properties[$0].hasColumn }) else {
+          throw refuse("cannot have an index: it has no column")
+        }
+        var isUnique = false
+        if case .unique = trait.kind { isUnique = true }
+        indexes.append(IndexDefinition(slots.map { properties[$0].name }, isUnique: isUnique))
+      case .searched:
+        break
+      case .defaultValue(let value):
+        for slot in slots { properties[slot].defaultValue = try value.databaseValue }
+      case .onDelete(let rule):
+        for slot in slots {
+          guard properties[slot].isRelation else {
+            throw refuse("cannot have a delete rule: it leads to no object")
+          }
+          properties[slot].onDelete = rule
+        }
+      }
+    }
+    return indexes
+  }
+}
+
+extension ObjectPlan.Property {
+  /// Says whether the property leads to other objects.
+  var isRelation: Bool {
+    switch role.kind {
+    case .object, .links: true
+    case .column, .asset, .reverse: false
+    }
+  }
+}
+
+extension PropertyCollector.Entry {
+  /// What rows get that were there before the property: what a new object has in it.
+  var defaultValue: Value? {
+    get throws {
+      let role = type.role
+      guard case .column = role.kind, !role.isPrimary else { return nil }
+      switch cell.form {
+      case .stored(let value): return value.isNull ? nil : value
+      case .live(let live): return try type.stored(live)
+      case .unset, .reference, .links, .lazy: return nil
+      }
+    }
+  }
+}

@@ -1,0 +1,93 @@
+public import SQLiteCore
+public import SQLiteMapping
+
+extension PropertyTrait {
+  /// No two objects may have the same values in these properties together.
+  ///
+  /// - Parameters:
+  ///   - first: A property, such as `\Self.$email`.
+  ///   - others: More properties.
+  public static func unique<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
+    _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
+  ) -> PropertyTrait {
+    PropertyTrait(.unique, names(first, repeat each others))
+  }
+
+  /// Objects are found and sorted fast by these properties, the first one first.
+  ///
+  /// - Parameters:
+  ///   - first: A property, such as `\Self.$country`.
+  ///   - others: More properties.
+  public static func indexed<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
+    _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
+  ) -> PropertyTrait {
+    PropertyTrait(.indexed, names(first, repeat each others))
+  }
+
+  /// Full-text search looks into these properties.
+  ///
+  /// - Parameters:
+  ///   - first: A property that is stored as text, such as `\Self.$notes`.
+  ///   - others: More properties.
+  public static func searched<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
+    _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
+  ) -> PropertyTrait {
+    PropertyTrait(.searched, names(first, repeat each others))
+  }
+
+  /// What objects have that were saved before there was the property.
+  ///
+  /// A value that the type's `init()` sets is such a default without a word here.
+  ///
+  /// - Parameters:
+  ///   - path: A property, such as `\Self.$score`.
+  ///   - value: Its value in those objects.
+  public static func `default`<Object: MagicObject, Property: MagicProperty>(
+    _ path: KeyPath<Object, Property>, _ value: any Bindable & Sendable
+  ) -> PropertyTrait {
+    PropertyTrait(.defaultValue(value), names(path))
+  }
+
+  /// What happens to an object when the object that its relation leads to is removed.
+  ///
+  /// - Parameters:
+  ///   - path: A relation, such as `\Self.$owner`.
+  ///   - rule: What happens.
+  public static func onDelete<Object: MagicObject, Property: MagicProperty>(
+    _ path: KeyPath<Object, Property>, _ rule: DeleteRule
+  ) -> PropertyTrait {
+    PropertyTrait(.onDelete(rule), names(path))
+  }
+
+  private static func names<Object: MagicObject, each Property: MagicProperty>(
+    _ paths: repeat KeyPath<Object, each Property>
+  ) -> [String] {
+    let prototype = Prototype<Object>()
+    var names: [String] = []
+    // A path to something else gets a name that no property has, by which the plan refuses it.
+    for path in repeat each paths { names.append(prototype.name(path) ?? "\(path)") }
+    return names
+  }
+}
+
+/// An object that is there to find out which property a path leads to.
+struct Prototype<Object: MagicObject> {
+  let object: Object
+  let entries: [PropertyCollector.Entry]
+
+  init() {
+    object = Object()
+    // An object that cannot be encoded has no properties; its plan says so.
+    entries = (try? PropertyCollector.entries(of: object)) ?? []
+  }
+
+  /// The place of a property in the type's plan, or nil if the path leads elsewhere.
+  func slot<Property: MagicProperty>(_ path: KeyPath<Object, Property>) -> Int? {
+    let cell = object[keyPath: path].cell
+    return entries.firstIndex { $0.cell === cell }
+  }
+
+  func name<Property: MagicProperty>(_ path: KeyPath<Object, Property>) -> String? {
+    slot(path).map { entries[$0].name }
+  }
+}

@@ -1,0 +1,65 @@
+import MagicData
+import Testing
+
+private struct Account: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var email: String
+  @MagicValue var country: String
+  @OptionMagicValue var owner: Account?
+
+  static var traits: [PropertyTrait] {
+    [
+      .unique(\Self.$email), .indexed(\Self.$country, \Self.$email),
+      .onDelete(\Self.$owner, .cascade),
+    ]
+  }
+
+  init() {}
+
+  init(_ email: String, owner: Account? = nil) {
+    self.email = email
+    country = "CH"
+    self.owner = owner
+  }
+}
+
+private struct Mistaken: MagicObject {
+  @MagicValue var text: String
+  static var traits: [PropertyTrait] { [.indexed(\Account.$email)] }
+  init() {}
+}
+
+@Suite struct TraitTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  @Test func `a unique property refuses a second object with the same value`() throws {
+    try magic.update(Account("a@b.ch"))
+    let error = #expect(throws: SQLiteError.self) { try magic.update(Account("a@b.ch")) }
+    #expect(error?.code == .uniqueConstraint)
+    #expect(try magic.count(of: Account.self) == 1)
+  }
+
+  @Test func `a cascade removes what refers to a removed object`() throws {
+    let owner = Account("owner")
+    try magic.update(Account("pet", owner: owner))
+    try magic.remove(owner)
+    #expect(try magic.count(of: Account.self) == 0)
+  }
+
+  @Test func `a declared index is made`() throws {
+    try magic.update(Account("a"))
+    let names = try magic.database.read {
+      try $0.rows("SELECT name FROM pragma_index_list('Account') ORDER BY name", as: String.self)
+    }
+    #expect(names.contains("Account_country_email"))
+  }
+
+  @Test func `a trait of another type's property is refused by name`() throws {
+    let mistaken = Mistaken()
+    mistaken.text = "x"
+    let error = #expect(throws: MagicError.self) { try magic.update(mistaken) }
+    #expect(error?.description.contains("Mistaken") == true)
+  }
+}
