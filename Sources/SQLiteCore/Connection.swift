@@ -24,6 +24,8 @@ public final class Connection {
   private var transient: [WeakStatement] = []
   /// How many statements are checked out.
   private var checkedOutCount = 0
+  /// How many statements have begun to run, for tests that say what something costs.
+  package internal(set) var statementCount = 0
   /// The transaction and the savepoints that are open, outermost first.
   var scopes: [Scope] = []
   /// Why SQLite rolled back the transaction that these scopes stand for, if it did.

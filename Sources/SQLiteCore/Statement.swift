@@ -73,6 +73,7 @@ import CSQLite
     }
     handle.beganInTransaction = !connection.isAutocommit
     handle.isRunning = true
+    connection.statementCount += 1
   }
 
   private func fail(_ code: Int32) -> SQLiteError {

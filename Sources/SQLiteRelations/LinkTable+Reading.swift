@@ -1,7 +1,27 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Reads the links of many owners in one query, each owner's in its order.
+  /// Lends the links of many owners, in one query: owner by owner, each one's in its order.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - owners: The keys of the owners.
+  ///   - body: Takes a link.
+  /// - Throws: ``SQLiteError``, or what `body` throws.
+  /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
+  public func forEachLink(
+    _ table: LinkTable, of owners: [Int64], _ body: (Link) throws -> Void
+  ) throws {
+    guard !owners.isEmpty else { return }
+    try forEachRow(
+      "SELECT owner, \(table.placeSQL), target FROM \(identifier: table.name) WHERE owner IN \(owners) ORDER BY owner\(table.placeOrder)"
+    ) { row in
+      try body(
+        Link(owner: row.integer(at: 0), place: try row.value(at: 1), target: row.integer(at: 2)))
+    }
+  }
+
+  /// Reads the links of many owners in one query: owner by owner, each one's in its order.
   ///
   /// - Parameters:
   ///   - table: The links.
@@ -10,37 +30,60 @@ extension Connection {
   /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
   public func links(_ table: LinkTable, of owners: [Int64]) throws -> [Link] {
     var links: [Link] = []
-    let place: SQL = table.place.map { "\(identifier: $0)" } ?? "NULL"
-    try forEachRow(
-      "SELECT owner, \(place), target FROM \(identifier: table.name) WHERE owner IN \(owners) ORDER BY owner, 2"
-    ) { row in
-      links.append(
-        Link(owner: row.integer(at: 0), place: try row.value(at: 1), target: row.integer(at: 2)))
-    }
+    try forEachLink(table, of: owners) { links.append($0) }
     return links
   }
 
-  /// The number of an owner's links.
+  /// Reads some of an owner's links, in their order.
+  ///
+  /// Reading on from a link costs the same wherever it is; an offset is counted off.
   ///
   /// - Parameters:
   ///   - table: The links.
   ///   - owner: The key of the owner.
+  ///   - condition: SQL on the columns of the link table, such as `target IN (SELECT …)`.
+  ///   - link: The link of the same owner to read on from.
+  ///   - limit: The most links to read.
+  ///   - offset: How many to pass over first.
   /// - Throws: ``SQLiteError``.
-  public func linkCount(_ table: LinkTable, of owner: Int64) throws(SQLiteError) -> Int {
-    try firstRow(
-      "SELECT count(*) FROM \(identifier: table.name) WHERE owner = \(owner)", as: Int.self) ?? 0
+  public func links(
+    _ table: LinkTable, of owner: Int64, where condition: SQL? = nil, after link: Link? = nil,
+    limit: Int? = nil, offset: Int = 0
+  ) throws(SQLiteError) -> [Link] {
+    var sql: SQL =
+      "SELECT \(table.placeSQL), target FROM \(identifier: table.name) WHERE owner = \(owner)"
+    if let condition { sql.append(" AND (\(condition))") }
+    if let link {
+      let last = table.place == nil ? .integer(link.target) : link.place
+      sql.append(" AND \(identifier: table.place ?? "target") > \(last)")
+    }
+    sql.append(" ORDER BY \(identifier: table.place ?? "target")")
+    if limit != nil || offset > 0 { sql.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
+    return try rows(sql, as: Value.self, Int64.self).map {
+      Link(owner: owner, place: $0, target: $1)
+    }
   }
 
-  /// The owners that are linked to a target, each once, in ascending order.
+  /// The number of an owner's links, counted by the database.
   ///
   /// - Parameters:
   ///   - table: The links.
-  ///   - target: The key of the target.
+  ///   - owner: The key of the owner.
+  ///   - condition: SQL on the columns of the link table, such as `target IN (SELECT …)`.
   /// - Throws: ``SQLiteError``.
-  /// - Complexity: O(*n* + log *m*) for *n* owners found among *m* links.
-  public func owners(_ table: LinkTable, of target: Int64) throws(SQLiteError) -> [Int64] {
-    try rows(
-      "SELECT DISTINCT owner FROM \(identifier: table.name) WHERE target = \(target) ORDER BY owner",
-      as: Int64.self)
+  public func linkCount(
+    _ table: LinkTable, of owner: Int64, where condition: SQL? = nil
+  ) throws(SQLiteError) -> Int {
+    var sql: SQL = "SELECT count(*) FROM \(identifier: table.name) WHERE owner = \(owner)"
+    if let condition { sql.append(" AND (\(condition))") }
+    return try firstRow(sql, as: Int.self) ?? 0
   }
+}
+
+extension LinkTable {
+  /// What tells apart the links of one owner, NULL in a set.
+  fileprivate var placeSQL: SQL { place.map { "\(identifier: $0)" } ?? "NULL" }
+
+  /// The order of the links of one owner, behind others.
+  fileprivate var placeOrder: SQL { ", \(identifier: place ?? "target")" }
 }

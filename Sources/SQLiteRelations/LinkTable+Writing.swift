@@ -3,23 +3,31 @@ public import SQLiteCore
 extension Connection {
   /// Makes an owner's list hold just `targets`, in that order.
   ///
-  /// What both have in common at the beginning and at the end is left alone, so that an insertion
-  /// writes only what it inserts.
+  /// Links that are in both lists, in the same order, are left alone, so that an insertion writes only
+  /// what it inserts, and at times a few neighbours that make room for it.
   ///
   /// - Parameters:
   ///   - table: Links in a list.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
   /// - Throws: ``SQLiteError``.
-  /// - Complexity: O(*n*) reads; as many writes as links differ, all of them if the gap between two
-  ///   positions is used up.
-  public func setList(_ table: LinkTable, of owner: Int64, to targets: [Int64]) throws {
-    let present = try links(table, of: [owner])
+  /// - Complexity: O(*n* log *n*), and as many writes as links differ.
+  public func setList(_ table: LinkTable, of owner: Int64, to targets: [Int64]) throws(SQLiteError)
+  {
+    let present = try rows(
+      "SELECT position, target FROM \(identifier: table.name) WHERE owner = \(owner) ORDER BY position",
+      as: Int64.self, Int64.self
+    ).map { ListChange.Place(position: $0, target: $1) }
     let change = ListChange(from: present, to: targets)
-    for position in change.removed { try removeLink(table, owner, .integer(position)) }
-    for (position, target) in change.inserted {
-      try insertLink(table, owner, .integer(position), target)
+    if !change.removed.isEmpty {
+      try executeChange(
+        "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND position IN \(change.removed)"
+      )
     }
+    guard !change.inserted.isEmpty else { return }
+    var insert = try statement(
+      "INSERT INTO \(identifier: table.name) (owner, position, target) VALUES (?, ?, ?)")
+    for place in change.inserted { try insert.run(owner, place.position, place.target) }
   }
 
   /// Makes an owner's set hold just `targets`.
@@ -30,16 +38,23 @@ extension Connection {
   ///   - targets: The keys of the targets.
   /// - Throws: ``SQLiteError``.
   /// - Complexity: O(*n*) reads; as many writes as links differ.
-  public func setSet(_ table: LinkTable, of owner: Int64, to targets: Set<Int64>) throws {
-    let present = Set(try links(table, of: [owner]).map(\.target))
-    for target in present.subtracting(targets).sorted() {
+  public func setSet(
+    _ table: LinkTable, of owner: Int64, to targets: Set<Int64>
+  ) throws(SQLiteError) {
+    let stored: [Int64] = try rows(
+      "SELECT target FROM \(identifier: table.name) WHERE owner = \(owner)", as: Int64.self)
+    let present = Set(stored)
+    let leaving = present.subtracting(targets)
+    if !leaving.isEmpty {
       try executeChange(
-        "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND target = \(target)")
+        "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND target IN \(leaving)")
     }
-    for target in targets.subtracting(present).sorted() {
-      try executeChange(
-        "INSERT INTO \(identifier: table.name) (owner, target) VALUES (\(owner), \(target))")
-    }
+    let coming = targets.subtracting(present)
+    guard !coming.isEmpty else { return }
+    var insert = try statement(
+      "INSERT INTO \(identifier: table.name) (owner, target) VALUES (?, ?)")
+    // In the order of the table, which is faster than at random.
+    for target in coming.sorted() { try insert.run(owner, target) }
   }
 
   /// Makes an owner's dictionary hold just `targets`.
@@ -52,31 +67,22 @@ extension Connection {
   /// - Complexity: O(*n*) reads; as many writes as links differ.
   public func setDictionary(
     _ table: LinkTable, of owner: Int64, to targets: [Value: Int64]
-  ) throws {
-    var missing = targets
-    for link in try links(table, of: [owner]) {
-      if targets[link.place] == link.target {
-        missing[link.place] = nil
-      } else {
-        try removeLink(table, owner, link.place)
-      }
-    }
-    for (key, target) in missing { try insertLink(table, owner, key, target) }
-  }
-
-  private func removeLink(_ table: LinkTable, _ owner: Int64, _ place: Value) throws(SQLiteError) {
-    guard let column = table.place else { return }
-    try executeChange(
-      "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND \(identifier: column) = \(place)"
-    )
-  }
-
-  private func insertLink(
-    _ table: LinkTable, _ owner: Int64, _ place: Value, _ target: Int64
   ) throws(SQLiteError) {
-    guard let column = table.place else { return }
-    try executeChange(
-      "INSERT INTO \(identifier: table.name) (owner, \(identifier: column), target) VALUES (\(owner), \(place), \(target))"
-    )
+    var coming = targets
+    var leaving: [Value] = []
+    for (key, target) in try rows(
+      "SELECT key, target FROM \(identifier: table.name) WHERE owner = \(owner)",
+      as: Value.self, Int64.self)
+    {
+      if targets[key] == target { coming[key] = nil } else { leaving.append(key) }
+    }
+    if !leaving.isEmpty {
+      try executeChange(
+        "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND key IN \(leaving)")
+    }
+    guard !coming.isEmpty else { return }
+    var insert = try statement(
+      "INSERT INTO \(identifier: table.name) (owner, key, target) VALUES (?, ?, ?)")
+    for (key, target) in coming { try insert.run(owner, key, target) }
   }
 }

@@ -65,6 +65,18 @@ public struct Link: Hashable, Sendable {
   public let place: Value
   /// The key of the target's row.
   public let target: Int64
+
+  /// Describes a link.
+  ///
+  /// - Parameters:
+  ///   - owner: The key of the owner's row.
+  ///   - place: The key of a dictionary, or the position in a list; NULL in a set.
+  ///   - target: The key of the target's row.
+  public init(owner: Int64, place: Value, target: Int64) {
+    self.owner = owner
+    self.place = place
+    self.target = target
+  }
 }
 
 extension LinkTable {

@@ -1,0 +1,73 @@
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+
+/// Two tables and the links between their rows.
+struct LinkFixture {
+  let database: Database
+  let table: LinkTable
+
+  init(_ arrangement: LinkTable.Arrangement, owners: Int = 3, targets: Int = 50) throws {
+    let table = LinkTable(
+      "links", arrangement, from: .init(table: "own", key: "id"),
+      to: .init(table: "far", key: "id"))
+    database = try Database.memory()
+    self.table = table
+    try database.write { connection in
+      try connection.executeChange("CREATE TABLE own (id INTEGER PRIMARY KEY)")
+      try connection.executeChange("CREATE TABLE far (id INTEGER PRIMARY KEY)")
+      try connection.ensure(table.definition)
+      var owner = try connection.statement("INSERT INTO own VALUES (?)")
+      for id in 1...owners { try owner.run(id) }
+      var target = try connection.statement("INSERT INTO far VALUES (?)")
+      for id in 1...targets { try target.run(id) }
+    }
+  }
+
+  /// What the links of an owner lead to, in order.
+  func targets(of owner: Int64) throws -> [Int64] {
+    try database.read { try $0.links(table, of: [owner]).map(\.target) }
+  }
+
+  /// Sets a list, and says what that wrote.
+  func setList(of owner: Int64, to targets: [Int64]) throws -> (rows: Int, statements: Int) {
+    try database.write { connection in
+      let rows = try connection.firstRow("SELECT total_changes()", as: Int.self) ?? 0
+      let statements = connection.statementCount
+      try connection.setList(table, of: owner, to: targets)
+      let used = connection.statementCount - statements
+      let changed = try connection.firstRow("SELECT total_changes()", as: Int.self) ?? 0
+      return (changed - rows, used)
+    }
+  }
+
+  /// The rows whose foreign keys lead nowhere.
+  func violations() throws -> Int {
+    try database.read { try $0.executeQuery("PRAGMA foreign_key_check").count }
+  }
+
+  /// How SQLite says it would run a query.
+  func plan(_ sql: SQL) throws -> String {
+    try database.read { connection in
+      try connection.executeQuery("EXPLAIN QUERY PLAN \(sql)")
+        .map { "\($0["detail"]?.asString() ?? "")" }.joined(separator: "; ")
+    }
+  }
+}
+
+/// Numbers that look random and are the same in every run.
+struct SplitMix64: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) {
+    state = seed
+  }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}
