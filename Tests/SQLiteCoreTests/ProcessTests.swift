@@ -20,8 +20,10 @@ import Testing
     let candidates = folders.flatMap { path in
       [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
     }.map { $0.appending(path: "CoreHelper") }
-    let helper: URL? = candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    process.executableURL = try #require(helper)
+    process.executableURL = candidates.first {
+      FileManager.default.isExecutableFile(atPath: $0.path)
+    }
+    #expect(process.executableURL != nil)
     process.arguments = arguments
     if let environment { process.environment = environment }
     let pipe = Pipe()
