@@ -120,7 +120,7 @@ extension Database {
     return try result ?? write { try body($0) }
   }
 
-  private func query<Result: Sendable>(
+  func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let result = try await read { connection -> Result? in
