@@ -34,7 +34,7 @@ extension MagicData {
   public func removeAll<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {
-    let query = Query<Object>(self, filter, [], nil, 0)
+    let query = try Query<Object>(self, filter)
     return try database.write { try query.delete($0) }
   }
 
@@ -49,7 +49,7 @@ extension MagicData {
   nonisolated(nonsending) public func removeAll<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
-    let query = Query<Object>(self, filter, [], nil, 0)
+    let query = try Query<Object>(self, filter)
     return try await database.write { try query.delete($0) }
   }
 

@@ -101,15 +101,19 @@ public final class MagicData: Sendable {
 
   /// Makes or grows the tables of types, as part of the open transaction.
   func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws {
-    let missing = self.plans.withLock { state in
-      plans.filter { !state.ready.contains(ObjectIdentifier($0.type)) }
-    }
+    let missing = plans.filter { !isReady($0) }
     guard !missing.isEmpty else { return }
     try SchemaWriter(self, connection).prepare(missing)
-    connection.afterCommit { [self] _ in
-      self.plans.withLock { state in
-        state.ready.formUnion(missing.map { ObjectIdentifier($0.type) })
-      }
-    }
+    connection.afterCommit { [self] _ in markReady(missing) }
+  }
+
+  /// Says whether the tables of a type are known to be as they shall be.
+  func isReady(_ plan: ObjectPlan) -> Bool {
+    plans.withLock { $0.ready.contains(ObjectIdentifier(plan.type)) }
+  }
+
+  /// Notes that the tables of types are as they shall be.
+  func markReady(_ ready: [ObjectPlan]) {
+    plans.withLock { $0.ready.formUnion(ready.map { ObjectIdentifier($0.type) }) }
   }
 }
