@@ -31,9 +31,10 @@ import Testing
     for (name, population) in try database.rows(
       "SELECT name, population FROM city", as: String.self, Int?.self)
     {
-      #expect(name == "Toronto")
-      #expect(population == 2_731_571)
+      print(name, population ?? 0)
     }
+    #expect(try database.firstRow("SELECT population FROM city")?[0]?.asInt() == 2_731_571)
+
     // Statements
     let list = [("Oslo", 709_037), ("Rome", 2_873_000)]
     try database.write { connection in
@@ -57,7 +58,7 @@ import Testing
     // Copies
     try database.executeMultipleChanges(
       "CREATE TABLE file (content); INSERT INTO file VALUES (zeroblob(10000))")
-    try database.backup(to: scratch) { progress in #expect(progress.totalPages > 0) }
+    try database.backup(to: scratch) { progress in print(progress.remainingPages) }
     try database.vacuum(into: folder.file("copy"))
     let bytes = try database.serialized()
     let copy = try Database.memory(serialized: bytes)
@@ -72,10 +73,13 @@ import Testing
     try database.executeChange("INSERT INTO person (name) VALUES (\(name))")
     do {
       try database.executeChange("INSERT INTO person (name) VALUES (\(name))")
-      Issue.record("inserted twice")
     } catch let error as SQLiteError where error.code == .uniqueConstraint {
-      #expect(error.constraint?.columns == ["name"])
+      print(error.constraint?.columns ?? [])
     }
+    let error = #expect(throws: SQLiteError.self) {
+      try database.executeChange("INSERT INTO person (name) VALUES (\(name))")
+    }
+    #expect(error?.constraint?.columns == ["name"])
   }
 
   @Test func `reading with a deadline`() async throws {
