@@ -136,7 +136,7 @@ extension Database {
       return try await withTaskCancellationHandler {
         let place = try await scheduler.enter(access)
         return try await withCheckedThrowingContinuation { continuation in
-          queue.async { [self] in
+          queues[place].async { [self] in
             scheduler.adopt(place)
             continuation.resume(with: Swift.Result { try run(.place(place), access, body) })
           }
