@@ -409,7 +409,7 @@ private let endless: SQL =
 
   private func wait(for semaphore: DispatchSemaphore) async {
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
+      Thread.detachNewThread {
         semaphore.wait()
         continuation.resume()
       }
