@@ -93,14 +93,16 @@ final class RecordPlan {
 extension Connection {
   /// What this connection knows of a type.
   ///
-  /// - Throws: ``SQLiteError`` if another type has the same table.
-  func plan(of type: any Record.Type) throws(SQLiteError) -> RecordPlan {
+  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here.
+  func plan(of type: any Record.Type) throws -> RecordPlan {
     if let known = attachments[ObjectIdentifier(type)] {
       // Only this method stores something for a Record type, and it is always a plan.
       return unsafe unsafeDowncast(known, to: RecordPlan.self)
     }
     let plan = try RecordPlan(of: type)
+    if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
     try claim(plan.table, for: type)
+    if plan.isSearched() { try SearchTable.allowTriggers(self) }
     attachments[ObjectIdentifier(type)] = plan
     return plan
   }
