@@ -9,6 +9,7 @@ extension Connection {
   @discardableResult
   public func remove(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
+    try plan.checkWritable()
     let keys = try plan.keyValues(of: value)
     return try reading(plan, without: false) {
       let sql: SQL = "DELETE FROM \(identifier: plan.table) WHERE \(plan.isRow(keys))"
@@ -43,6 +44,7 @@ extension Connection {
     of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Bool {
     let plan = try plan(of: type)
+    try plan.checkWritable()
     return try reading(plan, without: false) {
       let condition = SQL(
         joining: plan.keys.map { "\(identifier: $0) = ?" }, separator: " AND ")
@@ -64,6 +66,7 @@ extension Connection {
     of type: Value.Type, where condition: SQL? = nil
   ) throws -> Int {
     let plan = try plan(of: type)
+    try plan.checkWritable()
     return try reading(plan, without: 0) {
       var sql: SQL = "DELETE FROM \(identifier: plan.table)"
       if let condition { sql.append(" WHERE (\(condition)\n)") }

@@ -91,6 +91,7 @@ extension Connection {
   private func withTable<Result>(
     of plan: RecordPlan, for value: some Record, _ body: () throws -> Result
   ) throws -> Result {
+    try plan.checkWritable()
     if plan.columns.isEmpty {
       if let prototype = type(of: value).prototype { try plan.learn(prototype) }
       try plan.learn(value)

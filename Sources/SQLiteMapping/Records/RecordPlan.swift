@@ -39,6 +39,12 @@ final class RecordPlan {
   /// Says whether the database makes the key of a value that has none.
   var makesKey: Bool { type.primaryKeyType != .unique }
 
+  /// Throws if the table belongs to others.
+  func checkWritable() throws(SQLiteError) {
+    guard type.isReadOnly else { return }
+    throw SQLiteError(.readOnly, "\(type) is declared as read-only")
+  }
+
   /// Learns the columns of a value, besides those known already.
   func learn(_ value: some Record) throws {
     let shape = try ShapeEncoder(value, strategies: strategies)

@@ -92,6 +92,25 @@ private struct Four: Record {
     #expect(try database.existingTables() == ["thing"])
   }
 
+  @Test func `a type that is declared read-only writes nothing`() throws {
+    struct Schema: Record {
+      static var tableName: String { "sqlite_schema" }
+      static var primaryKey: String { "name" }
+      static var isReadOnly: Bool { true }
+      var name: String
+      var type: String
+    }
+    let database = try Database.memory()
+    try database.update(One(id: 1, name: "a"))
+    #expect(try database.object(of: Schema.self, primary: "thing")?.type == "table")
+    let schema = Schema(name: "x", type: "table")
+    let error = #expect(throws: SQLiteError.self) { try database.update(schema) }
+    #expect(error?.code == .readOnly)
+    #expect(throws: SQLiteError.self) { try database.insert(contentsOf: [schema]) }
+    #expect(throws: SQLiteError.self) { try database.remove(schema) }
+    #expect(throws: SQLiteError.self) { try database.removeAll(of: Schema.self) }
+  }
+
   @Test func `a check tells all differences`() throws {
     struct Thing: Record {
       static let traits: [PropertyTrait] = [.indexed("name")]
