@@ -32,14 +32,18 @@ enum SaveValue: Sendable {
 struct SaveNode: Sendable {
   let plan: ObjectPlan
   let storage: ObjectStorage
-  /// The counts of changes when the values were taken.
+  /// How often each property had been set when the values were taken; empty for never.
   let changes: [UInt32]
+  /// The same when the object was last saved in this store.
+  let saved: [UInt32]
   /// One for each property.
   let values: [SaveValue]
   /// What the columns must hold for the object to be saved, if it must be unchanged.
   var expected: [(slot: Int, value: Value)]?
 
-  func isChanged(_ slot: Int) -> Bool { changes[slot] != 0 }
+  func isChanged(_ slot: Int) -> Bool {
+    !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
+  }
 }
 
 /// Objects to be saved with all that they lead to, each once: taken where the objects live.
@@ -110,14 +114,17 @@ private struct SaveCollector {
     var nodes: [SaveNode] = []
     while nodes.count < found.count {
       let (storage, context) = found[nodes.count]
-      let (forms, changes) = storage.snapshot
+      let snapshot = storage.snapshot(for: store.identity)
+      let forms = snapshot.forms
       var values: [SaveValue] = []
       values.reserveCapacity(forms.count)
       for (slot, form) in forms.enumerated() {
         values.append(try value(of: form, slot, storage, context))
       }
       nodes.append(
-        SaveNode(plan: storage.plan, storage: storage, changes: changes, values: values))
+        SaveNode(
+          plan: storage.plan, storage: storage, changes: snapshot.changes, saved: snapshot.saved,
+          values: values))
     }
     return nodes
   }
