@@ -8,11 +8,13 @@ struct Query<Object: MagicObject>: Sendable {
   private let order: [SQL]
   private let limit: Int?
   private let offset: Int
+  private let depth: Int?
 
   init(
     _ store: MagicData, _ filter: Filter<Object>?, _ order: [SortKey<Object>], _ limit: Int?,
-    _ offset: Int
+    _ offset: Int, depth: Int? = nil
   ) {
+    self.depth = depth
     self.store = store
     condition = filter?.predicate
     self.order = order.map(\.sql)
@@ -30,12 +32,13 @@ struct Query<Object: MagicObject>: Sendable {
     order = []
     limit = nil
     offset = 0
+    depth = nil
   }
 
   /// Reads the objects and what they lead to.
   func load(_ connection: Connection) throws -> FetchedGraph {
     let plan = try store.plan(Object.self)
-    let loader = GraphLoader(store, connection)
+    let loader = GraphLoader(store, connection, depth: depth)
     try loader.load(Object.self, tail: tail(plan))
     return loader.graph
   }
@@ -52,9 +55,9 @@ struct Query<Object: MagicObject>: Sendable {
   func delete(_ connection: Connection) throws -> Int {
     let plan = try store.plan(Object.self)
     guard try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
-    return try connection.executeChange(
-      "DELETE FROM \(identifier: plan.table) \(clause)"
-    ).rows
+    return try plan.refusingRestricted {
+      try connection.executeChange("DELETE FROM \(identifier: plan.table) \(clause)").rows
+    }
   }
 
   private var clause: SQL {
