@@ -48,7 +48,10 @@ let package = Package(
     layer(
       "MagicData", ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations"]),
     .executableTarget(name: "Tour", dependencies: ["MagicData"], swiftSettings: settings),
-    tests(of: "SQLiteCore"),
+    tests(of: "SQLiteCore", ["CoreHelper"]),
+    .executableTarget(
+      name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
+      swiftSettings: settings),
     tests(of: "SQLiteMapping"),
     tests(of: "SQLiteAssets"),
     tests(of: "SQLiteRelations"),

@@ -94,6 +94,12 @@ extension AsyncMagical: LazyValue {
     if case .set(_, let changes) = box.state.withLock({ $0 }) { changes } else { 0 }
   }
 
+  package func unsaved(after changes: Int) {
+    box.state.withLock { state in
+      if case .set(let live, let later) = state { state = .set(live, changes: later + changes) }
+    }
+  }
+
   package func saved(after changes: Int) {
     box.state.withLock { state in
       if case .set(let live, changes) = state { state = .set(live, changes: 0) }

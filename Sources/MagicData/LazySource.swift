@@ -93,7 +93,7 @@ package struct LazySource: Sendable {
 extension MagicData {
   /// SQL on the columns of a type's table for a condition.
   func condition<Object: MagicObject>(_ filter: Filter<Object>?) throws -> SQL? {
-    try filter.map { $0.predicate.sql(qualifiedBy: try plan(Object.self).table) }
+    try filter?.sql(in: self)
   }
 }
 

@@ -12,4 +12,6 @@ package protocol LazyValue: Codable, Sendable {
   var changes: Int { get }
   /// Notes that the value was saved as it was after so many changes.
   func saved(after changes: Int)
+  /// Notes that the transaction was undone in which the value was saved.
+  func unsaved(after changes: Int)
 }

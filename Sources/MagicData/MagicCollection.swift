@@ -1,9 +1,7 @@
 /// A collection of objects that a relation leads to.
 ///
 /// Arrays, sets and dictionaries of objects conform; there is no reason to write others.
-public protocol MagicCollection<Target>: Codable, SendableMetatype {
-  /// The type of the objects.
-  associatedtype Target: MagicObject
+public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatype {
   /// What the collection consists of: objects, or pairs of a key and an object.
   associatedtype MagicItem
 
@@ -18,9 +16,6 @@ public protocol MagicCollection<Target>: Codable, SendableMetatype {
 }
 
 extension Array: MagicCollection where Element: MagicObject {
-  /// The type of the objects.
-  public typealias Target = Element
-
   /// How the objects are linked. Opaque.
   public static var magicRole: PropertyRole { PropertyRole(.links(.list, Element.self)) }
 
@@ -35,9 +30,6 @@ extension Array: MagicCollection where Element: MagicObject {
 }
 
 extension MagicalSet: MagicCollection {
-  /// The type of the objects.
-  public typealias Target = Element
-
   /// How the objects are linked. Opaque.
   public static var magicRole: PropertyRole { PropertyRole(.links(.set, Element.self)) }
 
@@ -52,9 +44,6 @@ extension MagicalSet: MagicCollection {
 }
 
 extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
-  /// The type of the objects.
-  public typealias Target = Value
-
   /// How the objects are linked. Opaque.
   public static var magicRole: PropertyRole { PropertyRole(.links(.dictionary, Value.self)) }
 

@@ -15,6 +15,8 @@ package final class ObjectStorage: Sendable {
     var forms: [CellContent.Form]
     /// For each property how often it was set since it was saved or fetched.
     var changes: [UInt32]
+    /// What the changed properties held when the object was saved or fetched.
+    var originals: [Int: CellContent.Form] = [:]
     var identities: [Identity]
   }
 
@@ -39,6 +41,9 @@ package final class ObjectStorage: Sendable {
 
   func set(_ form: CellContent.Form, at slot: Int) {
     state.withLock { state in
+      if state.changes[slot] == 0, !state.identities.isEmpty {
+        state.originals[slot] = state.forms[slot]
+      }
       state.forms[slot] = form
       state.changes[slot] &+= 1
     }
@@ -51,6 +56,13 @@ package final class ObjectStorage: Sendable {
   /// All values and the counts of their changes, as of one moment.
   var snapshot: (forms: [CellContent.Form], changes: [UInt32]) {
     state.withLock { ($0.forms, $0.changes) }
+  }
+
+  /// What the properties held when the object was saved or fetched, as of one moment.
+  var originals: [CellContent.Form] {
+    state.withLock { state in
+      state.forms.indices.map { state.originals[$0] ?? state.forms[$0] }
+    }
   }
 
   /// The object's z_index in a store, or nil if it is not there.
@@ -76,6 +88,7 @@ package final class ObjectStorage: Sendable {
       state.identities.append(Identity(magic: magic, zIndex: zIndex))
       for slot in changes.indices where state.changes[slot] == changes[slot] {
         state.changes[slot] = 0
+        state.originals[slot] = nil
         for (settled, value) in settled where settled == slot { state.forms[slot] = .stored(value) }
       }
     }
@@ -85,17 +98,21 @@ package final class ObjectStorage: Sendable {
   func removed(from store: StoreIdentity) {
     state.withLock { state in state.identities.removeAll { $0.store == store } }
   }
-}
 
-/// What tells one store from another: the UUID in its database.
-package final class StoreIdentity: Sendable, Equatable {
-  let uuid: String
-
-  init(uuid: String) {
-    self.uuid = uuid
-  }
-
-  package static func == (left: StoreIdentity, right: StoreIdentity) -> Bool {
-    left === right || left.uuid == right.uuid
+  /// A way back to what the object holds now, for when a transaction is undone.
+  ///
+  /// What is set meanwhile stays set.
+  var wayBack: @Sendable () -> Void {
+    let before = state.withLock { $0 }
+    return { [self] in
+      state.withLock { state in
+        for slot in state.forms.indices where state.changes[slot] == 0 {
+          state.forms[slot] = before.forms[slot]
+          state.changes[slot] = before.changes[slot]
+        }
+        state.originals = before.originals
+        state.identities = before.identities
+      }
+    }
   }
 }

@@ -40,6 +40,8 @@ struct SaveNode: Sendable {
   let values: [SaveValue]
   /// Lazy values that were set, which the object does not notice.
   let lazy: [(slot: Int, value: any LazyValue, changes: Int)]
+  /// What the columns must hold for the object to be saved, if it must be unchanged.
+  var expected: [(slot: Int, value: Value)]?
 
   func isChanged(_ slot: Int) -> Bool {
     changes[slot] != 0 || lazy.contains { $0.slot == slot && $0.changes > 0 }
@@ -56,10 +58,16 @@ struct SaveRequest: Sendable {
   /// - Parameters:
   ///   - objects: What was asked to be saved.
   ///   - store: Where it shall be saved.
-  init<Object: MagicObject>(_ objects: some Sequence<Object>, for store: MagicData) throws {
+  ///   - isUnchanged: Whether the objects' rows must be as they were.
+  init<Object: MagicObject>(
+    _ objects: some Sequence<Object>, for store: MagicData, ifUnchanged isUnchanged: Bool = false
+  ) throws {
     var collector = SaveCollector(store)
     roots = try objects.map { try collector.add($0) }
     nodes = try collector.finish()
+    if isUnchanged {
+      for root in roots { nodes[root].expected = try nodes[root].storage.expectedRow }
+    }
   }
 
   /// The types of the objects.

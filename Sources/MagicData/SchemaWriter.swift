@@ -14,25 +14,48 @@ struct SchemaWriter {
 
   /// Makes the tables of `plans` and of all that they lead to.
   func prepare(_ plans: [ObjectPlan]) throws {
+    let plans = try reach(plans)
+    for plan in plans { try MetaTable.register(plan.table, of: plan.typeName, connection) }
+    for definition in try tables(of: plans) { try connection.ensure(definition) }
+    for plan in plans {
+      for property in plan.properties where property.role.isAsset {
+        try makeTriggers(plan, property)
+      }
+    }
+  }
+
+  /// The tables of `plans` and of all that they lead to, as the types ask for them.
+  func definitions(_ plans: [ObjectPlan]) throws -> [TableDefinition] {
+    try tables(of: reach(plans))
+  }
+
+  private func tables(of plans: [ObjectPlan]) throws -> [TableDefinition] {
+    var tables: [TableDefinition] = []
+    for plan in plans {
+      tables.append(try plan.definition(store.plan))
+      for slot in plan.links {
+        if let links = try plan.linkTable(slot, store.plan) { tables.append(links.definition) }
+      }
+    }
+    return tables
+  }
+
+  /// The types and all that they lead to, each once.
+  private func reach(_ plans: [ObjectPlan]) throws -> [ObjectPlan] {
+    var reached: [ObjectPlan] = []
+    var seen: Set<ObjectIdentifier> = []
     var pending = plans
-    var done: Set<ObjectIdentifier> = []
     while let plan = pending.popLast() {
-      guard done.insert(ObjectIdentifier(plan.type)).inserted else { continue }
-      try MetaTable.register(plan.table, of: plan.typeName, connection)
-      try connection.ensure(plan.definition(store.plan))
-      for (slot, property) in plan.properties.enumerated() {
+      guard seen.insert(ObjectIdentifier(plan.type)).inserted else { continue }
+      reached.append(plan)
+      for property in plan.properties {
         switch property.role.kind {
-        case .object(let type): pending.append(try store.plan(type))
-        case .links(_, let type):
-          pending.append(try store.plan(type))
-          if let table = try plan.linkTable(slot, store.plan) {
-            try connection.ensure(table.definition)
-          }
-        case .asset: try makeTriggers(plan, property)
-        case .column, .reverse: break
+        case .object(let type), .links(_, let type): pending.append(try store.plan(type))
+        case .column, .asset, .reverse: break
         }
       }
     }
+    return reached
   }
 
   /// Lets an asset go when its object goes, or when the object gets another, by whatever SQL.

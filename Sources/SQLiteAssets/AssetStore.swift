@@ -53,8 +53,11 @@ public final class AssetStore: Sendable {
   /// The absolute path of the store's folder.
   public var path: String { folder.root.path }
 
-  /// Has files that the open transaction wants gone removed after its commit.
-  func scheduleUpkeep(in connection: Connection) {
+  /// Has the files of assets that the open transaction deletes removed after its commit.
+  ///
+  /// For layers above whose SQL deletes rows of assets: nothing else notices that before the next
+  /// deletion by this store, or the next opening.
+  package func scheduleUpkeep(in connection: Connection) {
     guard !isUpkeepScheduled.exchange(true, ordering: .relaxed) else { return }
     // If the savepoint that is open now is rolled back, the action below is dropped with it.
     connection.afterRollback { [self] _ in isUpkeepScheduled.store(false, ordering: .relaxed) }

@@ -39,7 +39,7 @@ struct ContentWriter: ~Copyable {
     Content(file: name, size: size, sha256: hash.finalize())
   }
 
-  /// Starts writing to the drive what a later sync would have to wait for.
+  /// Makes the content last now, so that the transaction has not to wait for it.
   func sync() throws(AssetError) {
     try file.sync()
   }

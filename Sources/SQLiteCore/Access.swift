@@ -3,6 +3,8 @@ struct Access: Sendable {
   enum Scope: Sendable {
     /// A transaction on one snapshot.
     case read
+    /// A single query: it begins a transaction itself if it needs one.
+    case query
     /// A transaction that writes.
     case write(TransactionKind)
     /// No transaction of ours.
@@ -14,7 +16,10 @@ struct Access: Sendable {
   let deadline: ContinuousClock.Instant?
 
   var kind: Scheduler.Kind {
-    if case .read = scope { .read } else { .write }
+    switch scope {
+    case .read, .query: .read
+    case .write, .bare: .write
+    }
   }
 
   func run<Result>(
@@ -29,7 +34,7 @@ struct Access: Sendable {
       (interruption.deadline, interruption.cancellation) = outer
       connection.refusesWrites = couldWrite
     }
-    if case .read = scope {
+    if kind == .read {
       connection.refusesWrites = true
     } else if connection.refusesWrites {
       throw SQLiteError(.misuse, "a write cannot begin inside a read")
@@ -37,7 +42,7 @@ struct Access: Sendable {
     switch scope {
     case .read where connection.scopes.isEmpty:
       return try connection.transaction(.deferred) { try body(connection) }
-    case .read:
+    case .read, .query:
       return try body(connection)
     case .write(let kind):
       return try connection.transaction(kind) { try body(connection) }

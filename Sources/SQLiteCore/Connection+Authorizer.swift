@@ -47,12 +47,45 @@ public enum AuthorizationDecision: Sendable {
 
 /// Asked by SQLite, kept alive by the handle.
 final class Authorizer {
-  let decide: (Authorization) -> AuthorizationDecision
+  let decide: ((Authorization) -> AuthorizationDecision)?
   /// Says whether statements of the library's own are compiled, which nobody is asked about.
   var isSuspended = false
+  /// Says whether deletions of all rows must go row by row.
+  let keepsRowDeletes: Bool
+  /// The table that is being dropped: deleting its rows is then another thing.
+  fileprivate var dropped: String?
 
-  init(_ decide: @escaping (Authorization) -> AuthorizationDecision) {
+  init(_ decide: ((Authorization) -> AuthorizationDecision)?, keepsRowDeletes: Bool) {
     self.decide = decide
+    self.keepsRowDeletes = keepsRowDeletes
+  }
+
+  /// SQLite deletes row by row if told to ignore the DELETE, which it then does all the same; but it
+  /// would not drop a table.
+  fileprivate func answer(to request: Authorization) -> Int32 {
+    guard keepsRowDeletes else { return SQLITE_OK }
+    switch request.action {
+    case SQLITE_DROP_TABLE, SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_VIEW, SQLITE_DROP_TEMP_VIEW,
+      SQLITE_DROP_VTABLE:
+      dropped = request.first
+    case SQLITE_DELETE:
+      defer { dropped = nil }
+      let isSchema = request.first?.hasPrefix("sqlite_") ?? true
+      return isSchema || request.first == dropped ? SQLITE_OK : SQLITE_IGNORE
+    default: break
+    }
+    return SQLITE_OK
+  }
+}
+
+extension ConnectionHandle {
+  /// Makes SQLite ask, if there is anything to ask (`sqlite3_set_authorizer`).
+  func installAuthorizer() {
+    let isNeeded = decide != nil || keepsRowDeletes
+    authorizer = isNeeded ? Authorizer(decide, keepsRowDeletes: keepsRowDeletes) : nil
+    let context = unsafe authorizer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
+    // SQLite compiles all statements anew, so that cached ones are asked about, too.
+    unsafe sqlite3_set_authorizer(pointer, isNeeded ? authorize : nil, context)
   }
 }
 
@@ -68,12 +101,8 @@ extension Connection {
     _ decide: (@Sendable (Authorization) -> AuthorizationDecision)?
   ) throws(SQLiteError) {
     try checkAccess()
-    let authorizer = decide.map { Authorizer($0) }
-    let context = unsafe authorizer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
-    // SQLite compiles all statements anew, so that cached ones are asked about, too.
-    try handle.check(
-      unsafe sqlite3_set_authorizer(handle.pointer, authorizer == nil ? nil : authorize, context))
-    handle.authorizer = authorizer
+    handle.decide = decide
+    handle.installAuthorizer()
   }
 }
 
@@ -87,12 +116,11 @@ private func authorize(
   func text(_ pointer: UnsafePointer<CChar>?) -> String? {
     unsafe pointer.map { unsafe String(cString: $0) }
   }
-  let decision = unsafe authorizer.decide(
-    Authorization(
-      action: action, first: text(first), second: text(second), schema: text(schema),
-      accessor: text(accessor)))
-  switch decision {
-  case .allow: return SQLITE_OK
+  let request = unsafe Authorization(
+    action: action, first: text(first), second: text(second), schema: text(schema),
+    accessor: text(accessor))
+  switch authorizer.decide?(request) ?? .allow {
+  case .allow: return authorizer.answer(to: request)
   case .deny: return SQLITE_DENY
   case .ignore: return SQLITE_IGNORE
   }

@@ -33,6 +33,8 @@ struct Scope {
   let isOutermost: Bool
   /// How many actions stood before it.
   let actions: TransactionActions.Counts
+  /// What had been recorded before it.
+  let changes: ChangeRecorder.Mark?
 }
 
 extension Connection {
@@ -53,7 +55,7 @@ extension Connection {
   ) throws -> Result {
     guard scopes.isEmpty, handle.isAutocommit else { return try savepoint(body) }
     try execute(control: kind.sql)
-    return try run(Scope(savepoint: nil, isOutermost: true, actions: actions.counts), body)
+    return try run(scope(savepoint: nil, isOutermost: true), body)
   }
 
   /// Runs `body` in a savepoint: what it changed can be undone without the rest.
@@ -66,8 +68,13 @@ extension Connection {
     let name = "magicdata_\(scopes.count)"
     let isOutermost = handle.isAutocommit
     try execute(control: "SAVEPOINT \(name)")
-    return try run(
-      Scope(savepoint: name, isOutermost: isOutermost, actions: actions.counts), body)
+    return try run(scope(savepoint: name, isOutermost: isOutermost), body)
+  }
+
+  private func scope(savepoint: String?, isOutermost: Bool) -> Scope {
+    Scope(
+      savepoint: savepoint, isOutermost: isOutermost, actions: actions.counts,
+      changes: handle.recorder?.mark)
   }
 
   private func run<Result>(_ scope: Scope, _ body: () throws -> Result) throws -> Result {
@@ -114,6 +121,7 @@ extension Connection {
     // The scope is gone whatever happens below.
     scopes.removeLast()
     defer {
+      if let mark = scope.changes { handle.recorder?.rollBack(to: mark) }
       rolledBack(to: scope.actions)
       if scopes.isEmpty { ended = nil }
     }

@@ -14,6 +14,10 @@ public final class Connection {
   let cache: StatementCache
   let interruption: Interruption
   let options: Database.Options
+  /// What it has in common with other connections to the file.
+  var shared: SharedFile?
+  /// Says whether this is the connection that writes.
+  var isWriter = false
   /// The thread whose access uses the connection now, or 0.
   private let user = Atomic<UInt>(0)
   /// Statements that are checked out and not in the cache.
@@ -127,18 +131,20 @@ public final class Connection {
 
   /// The connection belongs to this thread's access from now on.
   func beginAccess() {
+    updateRecorder()
     user.store(currentThread(), ordering: .relaxed)
   }
 
   /// The access has ended: whatever was kept from it is dead.
   func endAccess() {
+    defer { user.store(0, ordering: .relaxed) }
     if checkedOutCount > 0 {
       for statement in cache.removeCheckedOut() { statement.orphan() }
       for statement in transient { statement.statement?.orphan() }
       checkedOutCount = 0
     }
     transient.removeAll()
-    user.store(0, ordering: .relaxed)
+    publishChanges()
   }
 
   /// Throws unless this thread's access uses the connection.
@@ -174,6 +180,11 @@ public final class Connection {
   /// The error for a failed step, after noticing what it did to the transaction.
   func failure(_ code: Int32, sql: String, inTransaction: Bool = false) -> SQLiteError {
     var error = handle.error(code, sql: sql)
+    if error.code.primary == .busy, let shared {
+      error = SQLiteError(
+        error.code, "\(error.message) (\(shared.users(besides: interruption.cancellation)))",
+        sql: sql, offset: error.offset)
+    }
     if let reason = interruption.reason,
       error.code.primary == .interrupt || error.code.primary == .busy
     {

@@ -6,7 +6,14 @@ import CSQLite
   /// Alive as long as SQLite may ask it.
   var interruption: Interruption?
   var authorizer: Authorizer?
+  /// The user's answers to the authorizer.
+  var decide: ((Authorization) -> AuthorizationDecision)?
   var tracer: Tracer?
+  var recorder: ChangeRecorder?
+  /// Says whether deletions of all rows must go row by row.
+  var keepsRowDeletes = false {
+    didSet { installAuthorizer() }
+  }
 
   /// Opens a database file, or throws and closes the handle that a failed open leaves behind.
   ///

@@ -114,7 +114,7 @@ extension Database {
     options.accessTimeout.map { .now + $0 }
   }
 
-  private func perform<Result>(
+  func perform<Result>(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
@@ -125,7 +125,7 @@ extension Database {
     return try run(grant, access, body)
   }
 
-  private func perform<Result: Sendable>(
+  func perform<Result: Sendable>(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {

@@ -95,6 +95,8 @@ extension Database {
     /// Whether the file is on a read-only medium and cannot change while it is open: no locks are
     /// taken and no journal is looked for. Wrong answers if it does change.
     public var isImmutable = false
+    /// Whether the recorder of changes uses SQLite's best hook where there is one.
+    package var usesPreupdateHook = true
     /// Runs on each new connection before its first use, for collations, functions and settings.
     public var prepareConnection: (@Sendable (Connection) throws -> Void)?
 

@@ -95,7 +95,9 @@ extension Database {
   public func rows<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) throws -> [(repeat each Element)] {
-    try query(sql) { try $0.rows(sql, as: repeat each types) }
+    var rows: [(repeat each Element)] = []
+    try query(sql) { rows = try $0.rows(sql, as: repeat each types) }
+    return rows
   }
 
   /// Returns the first row of a query as a tuple, or nil.
@@ -108,28 +110,48 @@ extension Database {
   public func firstRow<each Element: ColumnValue>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) throws -> (repeat each Element)? {
-    try query(sql) { try $0.firstRow(sql, as: repeat each types) }
+    var row: (repeat each Element)?
+    try query(sql) { row = try $0.firstRow(sql, as: repeat each types) }
+    return row
   }
 
   /// Runs a query on a snapshot, or as a write if its statement writes.
-  @usableFromInline package func query<Result>(
+  package func query<Result>(
     _ sql: SQL, _ body: (Connection) throws -> Result
   ) throws -> Result {
-    let result = try read { connection -> Result? in
-      guard try connection.statement(sql).isReadOnly else { return nil }
-      return try body(connection)
-    }
+    let result = try perform(.query, deadline: nil) { try $0.query(sql, body) }
     return try result ?? write { try body($0) }
+  }
+
+  /// The same without a result: handing a tuple on by generic calls would copy it each time.
+  @usableFromInline func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
+    if try perform(.query, deadline: nil, { try $0.query(sql, body) != nil }) { return }
+    try write { try body($0) }
   }
 
   package func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let result = try await read { connection -> Result? in
-      guard try connection.statement(sql).isReadOnly else { return nil }
-      return try body(connection)
-    }
+    let result = try await perform(.query, deadline: nil) { try $0.query(sql, body) }
     if let result { return result }
     return try await write { try body($0) }
+  }
+}
+
+extension Connection {
+  /// Runs a query, or returns nil if its statement writes.
+  ///
+  /// A SELECT is a transaction of its own, on one snapshot: it is spared BEGIN and COMMIT. Others,
+  /// such as pragmas, behave differently in a transaction, and get one.
+  fileprivate func query<Result>(
+    _ sql: SQL, _ body: (Connection) throws -> Result
+  ) throws -> Result? {
+    if let failure = sql.failure { throw failure.with(sql: sql.text) }
+    let handle = try checkOut(sql.text)
+    let (isReadOnly, isPlainQuery) = (handle.isReadOnly, handle.isPlainQuery)
+    takeBack(handle)
+    guard isReadOnly else { return nil }
+    if isPlainQuery || !scopes.isEmpty { return try body(self) }
+    return try transaction(.deferred) { try body(self) }
   }
 }

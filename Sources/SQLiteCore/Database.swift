@@ -20,6 +20,7 @@ public final class Database: Sendable {
   public let options: Options
   let file: DatabaseFile
   let scheduler: Scheduler
+  let shared: SharedFile
   let queue: DispatchQueue
   private let slots: [ConnectionSlot]
 
@@ -59,8 +60,10 @@ public final class Database: Sendable {
     options = file.options
     let readers = file.hasReaders ? max(1, file.options.maximumReaderCount) : 0
     scheduler = Scheduler(readers: readers)
+    shared = SharedFile.at(file.location)
     slots = (0...readers).map { _ in ConnectionSlot() }
     queue = DispatchQueue(label: "MagicData.Database", attributes: .concurrent)
+    shared.join(scheduler)
     // The first connection is opened now, so that what is wrong is said now.
     do {
       try slots[0].withConnection(open: { () throws(SQLiteError) in try open(0) }) { _ in }
@@ -77,7 +80,7 @@ public final class Database: Sendable {
   }
 
   private func open(_ place: Int) throws(SQLiteError) -> sending Connection {
-    try file.open(forReading: place > 0)
+    try file.open(forReading: place > 0, shared: shared)
   }
 
   /// Runs an access at its place, on this thread.

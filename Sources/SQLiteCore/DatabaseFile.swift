@@ -52,10 +52,14 @@ struct DatabaseFile: Sendable {
 
   /// Opens a connection.
   ///
-  /// - Parameter forReading: Whether statements that write are refused.
-  func open(forReading: Bool) throws(SQLiteError) -> Connection {
+  /// - Parameters:
+  ///   - forReading: Whether statements that write are refused.
+  ///   - shared: What the connection has in common with others to the file.
+  func open(forReading: Bool, shared: SharedFile) throws(SQLiteError) -> Connection {
     let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
     let connection = Connection(handle, options: options)
+    connection.shared = shared
+    connection.isWriter = !forReading
     do {
       try connection.configure(for: self, forReading: forReading)
     } catch let error as SQLiteError {

@@ -134,15 +134,19 @@ extension SQLScanner {
     case begin, commit, end, rollback, savepoint, release
   }
 
-  /// The first word, if it begins or ends a transaction or a savepoint.
-  static func control(_ sql: String) -> Control? {
+  /// The first word in small letters, if the SQL begins with one.
+  static func firstWord(_ sql: String) -> String? {
     var scanner = SQLScanner(sql)
     while let (token, range) = scanner.next() {
       if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
-      guard token == .word else { return nil }
-      return Control(rawValue: asciiLowercased(scanner.text(range)))
+      return token == .word ? asciiLowercased(scanner.text(range)) : nil
     }
     return nil
+  }
+
+  /// Says whether the first word begins a SELECT.
+  static func isSelect(_ sql: String) -> Bool {
+    firstWord(sql).map { ["select", "values", "with"].contains($0) } ?? false
   }
 
   /// Puts quoted identifiers in the places of `i?`, and returns the values for the other `?`.

@@ -68,6 +68,9 @@ import CSQLite
       throw SQLiteError(
         .range, "no values were bound to the \(handle.parameterCount) parameters", sql: sql)
     }
+    if let recorder = connection.handle.recorder {
+      handle.beginRecording(recorder, of: connection)
+    }
     handle.beganInTransaction = !connection.isAutocommit
     handle.isRunning = true
     connection.statementCount += 1
@@ -77,6 +80,9 @@ import CSQLite
     let error = connection.failure(
       code, sql: handle.sql, inTransaction: handle.beganInTransaction && handle.control == nil)
     handle.reset()
+    if let recorder = connection.handle.recorder {
+      handle.dropRecorded(recorder, of: connection)
+    }
     return error
   }
 }

@@ -6,6 +6,9 @@ final class StatementCache {
   /// The most statements that are kept.
   let capacity: Int
   private var handles: [String: StatementHandle] = [:]
+  /// Handles found lately, by the lengths of their texts: comparing one text costs a fifth of hashing
+  /// it (benchmark `cache`).
+  private var recent = [StatementHandle?](repeating: nil, count: 64)
   private var clock: UInt64 = 0
 
   init(capacity: Int) {
@@ -16,14 +19,29 @@ final class StatementCache {
 
   /// Finds an idle handle for `sql` and checks it out.
   func checkOut(_ sql: String) -> StatementHandle? {
-    // A dictionary takes canonically equivalent texts for one; to SQLite they are two statements.
-    guard let handle = handles[sql], !handle.isCheckedOut, sameBytes(handle.sql, sql) else {
-      return nil
+    if let handle = recent[place(of: sql)], sameBytes(handle.sql, sql) {
+      return checkOut(handle)
     }
+    // A dictionary takes canonically equivalent texts for one; to SQLite they are two statements.
+    guard let handle = handles[sql], sameBytes(handle.sql, sql) else { return nil }
+    recent[place(of: sql)] = handle
+    return checkOut(handle)
+  }
+
+  private func checkOut(_ handle: StatementHandle) -> StatementHandle? {
+    if handle.isCheckedOut { return nil }
     clock += 1
     handle.lastUse = clock
     handle.isCheckedOut = true
     return handle
+  }
+
+  private func place(of sql: String) -> Int { sql.utf8.count & 63 }
+
+  private func remove(_ handle: StatementHandle) {
+    handles[handle.sql] = nil
+    let place = place(of: handle.sql)
+    if recent[place] === handle { recent[place] = nil }
   }
 
   /// Takes in a new handle that is in use, unless its text is there, and drops the idle handle that
@@ -38,19 +56,20 @@ final class StatementCache {
     handles[handle.sql] = handle
     guard handles.count > capacity else { return true }
     let idle = handles.values.filter { !$0.isCheckedOut }
-    if let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) { handles[oldest.sql] = nil }
+    if let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) { remove(oldest) }
     return true
   }
 
   /// Forgets the statements that are in use, and returns them.
   func removeCheckedOut() -> [StatementHandle] {
     let used = handles.values.filter(\.isCheckedOut)
-    for handle in used { handles[handle.sql] = nil }
+    for handle in used { remove(handle) }
     return used
   }
 
   /// Forgets all statements; those in use are finalized when their users end.
   func removeAll() {
     handles.removeAll()
+    recent = recent.map { _ in nil }
   }
 }

@@ -12,6 +12,8 @@ import CSQLite
   let isReadOnly: Bool
   /// The word by which it begins or ends a transaction or a savepoint, if it does.
   let control: SQLScanner.Control?
+  /// Says whether it is a SELECT that writes nothing, in any of its forms.
+  private(set) lazy var isPlainQuery = isReadOnly && SQLScanner.isSelect(sql)
 
   /// Says whether a ``Statement`` is using the handle.
   var isCheckedOut = false
@@ -22,6 +24,10 @@ import CSQLite
   /// Says whether a transaction was open when the present run began.
   var beganInTransaction = false
 
+  /// Says whether it changes the schema, or the rowids of all tables.
+  let changesSchema: Bool
+  /// Where the recorded changes of the present run begin.
+  var recorded: Recorded?
   /// The cache's count of uses when this one was last used.
   var lastUse: UInt64 = 0
 
@@ -34,7 +40,9 @@ import CSQLite
     self.sql = sql
     parameterCount = unsafe Int(sqlite3_bind_parameter_count(pointer))
     isReadOnly = unsafe sqlite3_stmt_readonly(pointer) != 0
-    control = SQLScanner.control(sql)
+    let word = SQLScanner.firstWord(sql)
+    control = word.flatMap(SQLScanner.Control.init)
+    changesSchema = word.map { ["create", "drop", "alter", "vacuum"].contains($0) } ?? false
   }
 
   deinit {

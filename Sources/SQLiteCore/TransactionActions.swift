@@ -48,6 +48,7 @@ extension Connection {
     let pending = actions.afterCommit
     actions = TransactionActions()
     for action in pending { action(self) }
+    publishChanges()
   }
 
   /// Drops what was added since `counts`, and runs what waits for a rollback.

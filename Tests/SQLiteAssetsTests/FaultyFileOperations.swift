@@ -1,3 +1,4 @@
+import Foundation
 import SQLiteAssets
 import Synchronization
 
@@ -8,6 +9,8 @@ final class FaultyFileOperations: FileOperations {
     var failing: Int?
     /// Whether all calls after it fail too.
     var isPersistent = false
+    /// Whether the process is killed instead.
+    var isDeadly = false
     /// The error number of the failure.
     var number: Int32 = 5
     /// The calls that count; all if nil.
@@ -50,6 +53,11 @@ final class FaultyFileOperations: FileOperations {
     state.withLock { $0 = State(plan: plan, interruptionsLeft: plan.interruptions) }
   }
 
+  /// Counts a call that a test makes by other means.
+  func step() throws {
+    try begin("step")
+  }
+
   private var longest: Int { state.withLock { $0.plan.longest } }
 
   private func begin(_ call: String) throws(SystemFailure) {
@@ -72,7 +80,9 @@ final class FaultyFileOperations: FileOperations {
       let fails = state.count == failing || state.plan.isPersistent && state.count > failing
       return fails ? state.plan.number : nil
     }
-    if let number { throw SystemFailure(call, number) }
+    guard let number else { return }
+    if state.withLock({ $0.plan.isDeadly }) { kill(getpid(), SIGKILL) }
+    throw SystemFailure(call, number)
   }
 
   func open(path: String, _ flags: Int32) throws(SystemFailure) -> Int32 {

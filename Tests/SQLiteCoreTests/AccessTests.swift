@@ -217,7 +217,7 @@ private let endless: SQL =
   @Test func `hundreds of tasks and blocked threads do not starve each other`() async throws {
     let fixture = try Fixture(.file)
     let database = fixture.database
-    try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
+    try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
     let group = DispatchGroup()
     for _ in 0..<300 {
       DispatchQueue.global().async(group: group) {

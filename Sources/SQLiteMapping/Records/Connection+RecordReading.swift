@@ -18,7 +18,7 @@ extension Connection {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
       try statement.bind(key: repeat each key, of: plan)
       guard try statement.step() else { return nil }
-      return try RowDecoder(statement, as: type, strategies: plan.strategies).row(as: type)
+      return try plan.decoder(of: statement).row(as: type)
     }
   }
 
@@ -38,11 +38,13 @@ extension Connection {
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     limit: Int? = nil, offset: Int = 0
   ) throws -> [Value] {
-    var values: [Value] = []
-    try forEachObject(
-      of: type, where: condition, orderedBy: order, limit: limit, offset: offset
-    ) { values.append($0) }
-    return values
+    let plan = try plan(of: type)
+    let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
+    return try reading(plan, without: []) {
+      var statement = try boundStatement(sql)
+      guard try statement.step() else { return [] }
+      return try plan.decoder(of: statement).rows(of: &statement, as: type)
+    }
   }
 
   /// Reads the first of some values.
@@ -77,7 +79,10 @@ extension Connection {
     let plan = try plan(of: type)
     let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
     try reading(plan, without: ()) {
-      try forEachObject(of: type, sql: sql, strategies: plan.strategies, body)
+      var statement = try boundStatement(sql)
+      guard try statement.step() else { return }
+      let decoder = plan.decoder(of: statement)
+      repeat { try body(try decoder.row(as: type)) } while try statement.step()
     }
   }
 

@@ -15,6 +15,8 @@ final class RecordPlan {
   /// Whether the table has been made or looked at on this connection.
   var isEnsured = false
   private var texts: [RecordWrite: String] = [:]
+  private var decoder: RowDecoder?
+  private var encoders: [RecordWrite: RowEncoder] = [:]
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
@@ -48,6 +50,23 @@ final class RecordPlan {
     }
     isEnsured = false
     texts.removeAll()
+    encoders.removeAll()
+  }
+
+  /// A decoder for the rows of a statement, the last one again if it fits.
+  func decoder(of statement: borrowing Statement) -> RowDecoder {
+    if let decoder, decoder.reads(statement) { return decoder }
+    let new = RowDecoder(statement, as: type, strategies: strategies)
+    decoder = new
+    return new
+  }
+
+  /// An encoder for the parameters of a write, the last one again if it is for the same statement.
+  func encoder(of write: RecordWrite, _ statement: borrowing Statement) -> RowEncoder {
+    if let encoder = encoders[write], encoder.handle === statement.handle { return encoder }
+    let new = RowEncoder(statement, columns: columns.map(\.name), strategies: strategies)
+    encoders[write] = new
+    return new
   }
 
   /// The SQL of a write, made once.

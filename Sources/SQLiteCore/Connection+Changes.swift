@@ -1,0 +1,48 @@
+extension Connection {
+  /// Begins or ends recording, as the subscribers of the feed want it. Called between accesses.
+  func updateRecorder() {
+    guard let feed = shared?.feed, isWriter else { return }
+    let detail = feed.detail
+    guard detail != handle.recorder?.detail else { return }
+    // Statements compiled without the hook empty tables without calling it.
+    cache.removeAll()
+    handle.install(
+      detail.map { ChangeRecorder(detail: $0) }, usesPreupdateHook: options.usesPreupdateHook)
+  }
+
+  /// Tells subscribers what was committed.
+  func publishChanges() {
+    guard let recorder = handle.recorder, handle.isAutocommit else { return }
+    let changes = recorder.takeCommitted()
+    if !changes.isEmpty { shared?.feed.publish(changes) }
+  }
+}
+
+extension StatementHandle {
+  /// Remembers where the changes of this run begin.
+  func beginRecording(_ recorder: ChangeRecorder, of connection: Connection) {
+    recorder.statementBegins(
+      isAutocommit: connection.handle.isAutocommit, changesSchema: changesSchema)
+    recorded = Recorded(
+      mark: recorder.mark, statement: recorder.statementCount,
+      totalChanges: connection.handle.totalChanges)
+  }
+
+  /// Drops the changes of a run that failed.
+  func dropRecorded(_ recorder: ChangeRecorder, of connection: Connection) {
+    guard let recorded else { return }
+    // A statement with OR FAIL keeps what it did, and SQLite counts that. If others have begun
+    // meanwhile, their changes stand behind the mark: better told too much than too little.
+    guard connection.handle.totalChanges == recorded.totalChanges,
+      recorder.statementCount == recorded.statement
+    else { return }
+    recorder.rollBack(to: recorded.mark)
+  }
+
+  /// What a run needs to undo its recording.
+  struct Recorded {
+    let mark: ChangeRecorder.Mark
+    let statement: Int
+    let totalChanges: Int64
+  }
+}

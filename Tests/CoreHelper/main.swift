@@ -1,0 +1,78 @@
+// A process of its own for the tests of SQLiteCore: what only another process can show.
+#if canImport(Glibc)
+  import Glibc
+#endif
+import SQLiteCore
+
+/// How much memory this process uses now.
+func residentBytes() -> Int {
+  guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
+  defer { unsafe fclose(file) }
+  var line = [CChar](repeating: 0, count: 200)
+  _ = unsafe fgets(&line, Int32(line.count), file)
+  let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+  return pages * 4_096
+}
+
+func run(_ arguments: [String]) throws {
+  switch arguments.first {
+  case "add":
+    // add <path> <count>: reads a number and writes the next, so many times.
+    let database = try Database(path: arguments[1])
+    for _ in 0..<(Int(arguments[2]) ?? 0) {
+      try database.write { connection in
+        let old = try connection.firstRow("SELECT a FROM t", as: Int.self) ?? 0
+        try connection.executeChange("UPDATE t SET a = \(old + 1)")
+      }
+    }
+  case "open":
+    // open <path> <mode>: opens as a user without privileges and writes, if the mode says so.
+    setgid(65_534)
+    setuid(65_534)
+    let isReading = arguments[2] == "read"
+    let database = try Database(path: arguments[1], options: isReading ? .readOnly : .init())
+    _ = try database.existingTables()
+    if !isReading { try database.executeChange("CREATE TABLE made (a)") }
+  case "folder":
+    // folder <name>: a database in the user's folder, whose path is printed.
+    let database = try Database.inUserDataFolder(named: arguments[1], of: "magicdata test")
+    try database.executeChange("CREATE TABLE t (a)")
+    print(database.path ?? "")
+  case "stream":
+    // stream <path>: reads a million rows twice, and prints by how much the memory has grown.
+    let database = try Database(path: arguments[1])
+    let sql: SQL = """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+      SELECT i, printf('row %d of many', i) FROM n
+      """
+    var before = 0
+    for round in 0..<2 {
+      var size = 0
+      try database.read { connection in
+        try connection.forEachRow(sql) { row in
+          size += try row.text(at: 1).utf8.count
+          if round == 0, row.integer(at: 0) == 1_000 { before = residentBytes() }
+        }
+      }
+    }
+    print(residentBytes() - before)
+  case "die":
+    // die <path>: commits, begins to write, and is killed in the middle.
+    let database = try Database(path: arguments[1])
+    try database.executeChange("UPDATE t SET a = a + 1")
+    try database.write { connection in
+      try connection.executeChange("UPDATE t SET a = a + 1000")
+      kill(getpid(), SIGKILL)
+    }
+  default:
+    throw SQLiteError(.misuse, "unknown command")
+  }
+}
+
+do {
+  try run(Array(CommandLine.arguments.dropFirst()))
+} catch {
+  print("\(error)")
+  exit(1)
+}

@@ -1,0 +1,141 @@
+import Foundation
+import SQLiteAssets
+import SQLiteCore
+import Synchronization
+
+/// What a process does to a store until it is killed, and what it writes down of it.
+///
+/// A key has one asset. Before each change its line goes to the journal with `?`, and once the change
+/// is acknowledged with `!`. The journal is only appended to, so a kill can cost its last line only.
+struct KillWorkload {
+  let path: String
+  /// The process among those that work on the store at once; it has keys of its own.
+  let process: Int
+  let isNaive: Bool
+  private var random: SeededGenerator
+  private let journal: FileHandle
+
+  init(path: String, process: Int, seed: UInt64, isNaive: Bool) throws {
+    self.path = path
+    self.process = process
+    self.isNaive = isNaive
+    random = SeededGenerator(state: seed)
+    let file = "\(path)/journal-\(process)"
+    if !FileManager.default.fileExists(atPath: file) { try Data().write(to: URL(filePath: file)) }
+    journal = try FileHandle(forWritingTo: URL(filePath: file))
+    try journal.seekToEnd()
+  }
+
+  /// Opens the database of a workload, and makes its table.
+  static func open(_ path: String) throws -> Database {
+    let database = try Database(path: "\(path)/data.sqlite3")
+    try database.write { connection in
+      try connection.executeMultipleChanges(
+        """
+        CREATE TABLE IF NOT EXISTS item (key TEXT PRIMARY KEY, asset TEXT);
+        CREATE TRIGGER IF NOT EXISTS item_deleted AFTER DELETE ON item
+        BEGIN DELETE FROM magicdata_asset WHERE id = OLD.asset; END;
+        """)
+    }
+    return database
+  }
+
+  /// The content of a key's version: from a few bytes to some thousand.
+  static func content(_ key: String, _ version: UInt64) -> [UInt8] {
+    Array(String(repeating: "\(key):\(version);", count: 1 + Int(version % 400)).utf8)
+  }
+
+  /// Works until the process is killed.
+  ///
+  /// - Parameters:
+  ///   - call: The call into the file system before which it is killed, opening the store included.
+  ///   - time: When it is killed at the latest.
+  mutating func run(until call: Int, or time: Duration) throws -> Never {
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: time / .seconds(1))
+      kill(getpid(), SIGKILL)
+    }
+    let database = try KillWorkload.open(path)
+    let operations = FaultyFileOperations(.init(failing: call, isDeadly: true))
+    let store = try AssetStore(database, folder: "\(path)/assets", operations: operations)
+    while true {
+      if isNaive {
+        try changeNaively(database, operations)
+      } else {
+        try change(database, store)
+      }
+    }
+  }
+
+  private mutating func change(_ database: Database, _ store: AssetStore) throws {
+    let keys = (0..<(random.next() % 8 == 0 ? 20 : 1)).map { _ in randomKey() }
+    let kind = random.next() % 10
+    let version = random.next() >> 32
+    let lines = Set(keys).sorted().map { kind < 7 ? "set \($0) \(version)" : "drop \($0)" }
+    try write("?", lines)
+    try database.write { connection in
+      for key in Set(keys).sorted() {
+        let row = try connection.firstRow(
+          "SELECT asset FROM item WHERE key = \(key)", as: AssetID.self)
+        switch (kind, row) {
+        case (0..<7, nil):
+          let record = try store.put(KillWorkload.content(key, version), in: connection)
+          try connection.executeChange("INSERT INTO item VALUES (\(key), \(record.id))")
+        case (0..<7, let id?):
+          try store.replace(id, with: KillWorkload.content(key, version), in: connection)
+        case (7, let id?):
+          try store.delete(id, in: connection)
+          try connection.executeChange("DELETE FROM item WHERE key = \(key)")
+        default:
+          // By SQL alone, and the trigger takes the asset along.
+          try connection.executeChange("DELETE FROM item WHERE key = \(key)")
+        }
+      }
+    }
+    try write("!", lines)
+  }
+
+  /// The order that loses: the file in place first, the row later; the row first, the file later.
+  private mutating func changeNaively(
+    _ database: Database, _ operations: FaultyFileOperations
+  ) throws {
+    let name = AssetID().description
+    let file = "\(path)/assets/files/\(name)"
+    let content = KillWorkload.content("naive", random.next() % 400)
+    try operations.step()
+    try Data(content).write(to: URL(filePath: file))
+    try operations.step()
+    try database.executeChange(
+      """
+      INSERT INTO magicdata_asset (id, file, size, sha256)
+      VALUES (\(AssetID()), \(name), \(content.count), \(SHA256.digest(of: content).bytes))
+      """)
+    guard random.next() % 2 == 0 else { return }
+    try operations.step()
+    try database.write { connection in
+      try connection.executeChange("DELETE FROM magicdata_asset WHERE file = \(name)")
+      try connection.executeChange("DELETE FROM magicdata_asset_trash")
+    }
+    try operations.step()
+    try FileManager.default.removeItem(atPath: file)
+  }
+
+  private mutating func randomKey() -> String { "p\(process)k\(random.next() % 30)" }
+
+  private func write(_ mark: String, _ lines: [String]) throws {
+    try journal.write(contentsOf: Data(lines.map { "\(mark) \($0)\n" }.joined().utf8))
+  }
+}
+
+/// The same numbers for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,295 @@
+import Dispatch
+import Foundation
+import SQLiteCore
+import Synchronization
+import Testing
+
+/// What subscribers to the one recorder of changes are told.
+@Suite struct ChangeTests {
+  /// Keeps what was told.
+  private final class Log: Sendable {
+    let changes = Mutex<[CommittedChanges]>([])
+    var tables: [Set<String>] { changes.withLock { $0.map(\.tables) } }
+    var rows: [RowChange] { changes.withLock { $0.flatMap(\.rows) } }
+    func take(_ change: CommittedChanges) { changes.withLock { $0.append(change) } }
+  }
+
+  private func fixture(_ kind: Kind, preupdate: Bool = true) throws -> Fixture {
+    var options = Database.Options()
+    options.usesPreupdateHook = preupdate
+    let fixture = try Fixture(kind, options)
+    try fixture.database.executeMultipleChanges(
+      "CREATE TABLE t (a INTEGER PRIMARY KEY, b UNIQUE); CREATE TABLE u (a)")
+    return fixture
+  }
+
+  @Test(arguments: Kind.allCases, [true, false])
+  func `a committed transaction is told once, a rolled back one never`(
+    kind: Kind, preupdate: Bool
+  ) throws {
+    let fixture = try fixture(kind, preupdate: preupdate)
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .tables, log.take)
+    try fixture.database.write { connection in
+      try connection.executeChange("INSERT INTO t VALUES (1, 1)")
+      try connection.executeChange("UPDATE t SET b = 2")
+      try connection.executeChange("INSERT INTO u VALUES (1)")
+      #expect(log.tables.isEmpty)
+    }
+    #expect(log.tables == [["t", "u"]])
+    _ = sqliteError {
+      try fixture.database.write { connection in
+        try connection.executeChange("DELETE FROM t")
+        throw SQLiteError(.abort)
+      }
+    }
+    try fixture.database.read { _ = try $0.executeQuery("SELECT * FROM t") }
+    #expect(log.tables.count == 1)
+    try fixture.database.executeChange("DELETE FROM u")
+    #expect(log.tables == [["t", "u"], ["u"]])
+    subscription.cancel()
+    try fixture.database.executeChange("DELETE FROM t")
+    #expect(log.tables.count == 2)
+    #expect(log.rows.isEmpty)
+  }
+
+  @Test(arguments: [true, false])
+  func `a savepoint that was rolled back is not told`(preupdate: Bool) throws {
+    let fixture = try fixture(.memory, preupdate: preupdate)
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .rows, log.take)
+    try fixture.database.write { connection in
+      try connection.executeChange("INSERT INTO t VALUES (1, 1)")
+      _ = try connection.savepoint {
+        try connection.executeChange("INSERT INTO u VALUES (1)")
+        try connection.savepoint { _ = try connection.executeChange("INSERT INTO u VALUES (2)") }
+        return TransactionOutcome.rollback
+      }
+      try connection.savepoint { _ = try connection.executeChange("INSERT INTO t VALUES (2, 2)") }
+    }
+    #expect(log.tables == [["t"]])
+    #expect(log.rows.map(\.rowID) == [1, 2])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test(arguments: [true, false])
+  func `what a failed statement did is not told`(preupdate: Bool) throws {
+    let fixture = try fixture(.file, preupdate: preupdate)
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .rows, log.take)
+    try fixture.database.write { connection in
+      try connection.executeChange("INSERT INTO t VALUES (1, 1)")
+      _ = sqliteError { try connection.executeChange("INSERT INTO t VALUES (2, 2), (3, 1)") }
+      _ = sqliteError {
+        try connection.executeChange("INSERT OR FAIL INTO t VALUES (4, 4), (5, 1)")
+      }
+    }
+    #expect(log.rows.map(\.rowID) == [1, 4])
+    _ = sqliteError { try fixture.database.executeChange("INSERT INTO t VALUES (6, 6), (7, 1)") }
+    #expect(log.changes.withLock { $0.count } == 1)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `rows come with their values`() throws {
+    let fixture = try fixture(.file)
+    try fixture.database.executeChange("INSERT INTO t VALUES (1, 'old')")
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .values, log.take)
+    try fixture.database.write { connection in
+      try connection.executeChange("UPDATE t SET a = 10, b = 'new'")
+      try connection.executeChange("INSERT OR REPLACE INTO t VALUES (11, 'new')")
+      try connection.executeChange("INSERT INTO u VALUES (CAST(x'ff' AS TEXT))")
+      try connection.executeChange("DELETE FROM t")
+    }
+    let rows = log.rows
+    #expect(rows.map(\.kind) == [.update, .delete, .insert, .insert, .delete])
+    #expect(rows[0].oldRowID == 1)
+    #expect(rows[0].rowID == 10)
+    #expect(rows[0].old == [.integer(1), .text("old")])
+    #expect(rows[0].new == [.integer(10), .text("new")])
+    #expect(rows[1].rowID == 10)
+    #expect(rows[1].old == [.integer(10), .text("new")])
+    #expect(rows[1].new == nil)
+    #expect(rows[2].new == [.integer(11), .text("new")])
+    #expect(rows[3].new == [.blob([255])])
+    #expect(rows[4].old == [.integer(11), .text("new")])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test(arguments: [true, false])
+  func `emptying a table by a cached statement is told row by row`(preupdate: Bool) throws {
+    let fixture = try fixture(.memory, preupdate: preupdate)
+    try fixture.database.executeChange("DELETE FROM t")
+    try fixture.database.executeChange("INSERT INTO t VALUES (1, 1), (2, 2)")
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .rows, log.take)
+    try fixture.database.executeChange("DELETE FROM t")
+    #expect(log.rows.map(\.rowID).sorted() == [1, 2])
+    #expect(log.rows.map(\.kind) == [.delete, .delete])
+    try fixture.database.executeChange("DROP TABLE t")
+    #expect(try fixture.database.existingTables() == ["u"])
+    #expect(log.changes.withLock { $0.last?.changesSchema } == true)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `triggers, cascades, virtual tables and tables without rowid are told`() throws {
+    let fixture = try fixture(.memory)
+    try fixture.database.executeMultipleChanges(
+      """
+      CREATE TABLE p (id INTEGER PRIMARY KEY);
+      CREATE TABLE c (p REFERENCES p ON DELETE CASCADE);
+      CREATE TABLE w (k PRIMARY KEY) WITHOUT ROWID;
+      CREATE TRIGGER g AFTER DELETE ON c BEGIN INSERT INTO w VALUES (old.p); END;
+      CREATE VIRTUAL TABLE f USING fts5 (text);
+      INSERT INTO p VALUES (1); INSERT INTO c VALUES (1);
+      """)
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .tables, log.take)
+    try fixture.database.executeChange("DELETE FROM p")
+    #expect(log.tables == [["p", "c", "w"]])
+    try fixture.database.executeChange("INSERT INTO f VALUES ('x')")
+    #expect(log.tables.last?.contains("f_content") == true)
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `statements outside transactions are told though a later one fails`() throws {
+    let fixture = try fixture(.file)
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .rows, log.take)
+    _ = sqliteError {
+      try fixture.database.withoutTransaction { connection in
+        try connection.executeChange("INSERT INTO t VALUES (1, 1)")
+        _ = sqliteError {
+          try connection.transaction {
+            try connection.executeChange("INSERT INTO t VALUES (2, 2)")
+            throw SQLiteError(.abort)
+          }
+        }
+        try connection.executeChange("BEGIN")
+        try connection.executeChange("INSERT INTO t VALUES (3, 3)")
+        try connection.executeChange("ROLLBACK")
+        try connection.executeChange("BEGIN")
+        try connection.executeChange("INSERT INTO t VALUES (4, 4)")
+        try connection.executeChange("COMMIT")
+        throw SQLiteError(.abort)
+      }
+    }
+    #expect(log.rows.map(\.rowID) == [1, 4])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `a blob written in place is an update`() throws {
+    let fixture = try fixture(.memory)
+    try fixture.database.executeChange("INSERT INTO t VALUES (1, 1), (7, 7)")
+    try fixture.database.executeChange("INSERT INTO u VALUES (x'00')")
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .rows, log.take)
+    try fixture.database.write { connection in
+      try connection.withBlob(table: "u", column: "a", rowID: 1, isWritable: true) { blob in
+        try blob.write([1], at: 0)
+      }
+    }
+    #expect(log.rows.map(\.kind) == [.update])
+    #expect(log.tables == [["u"]])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `all databases of the process on one file are told, others are not`() throws {
+    let fixture = try fixture(.file), stranger = try self.fixture(.file)
+    let second = try Database(path: fixture.folder.path + "/./data.sqlite3")
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .tables, log.take)
+    try second.executeChange("INSERT INTO u VALUES (1)")
+    try stranger.database.executeChange("INSERT INTO t VALUES (1, 1)")
+    #expect(log.tables == [["u"]])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `several subscribers come and go`() throws {
+    let fixture = try fixture(.memory)
+    let first = Log(), second = Log()
+    let one = fixture.database.subscribe(to: .tables, first.take)
+    do {
+      let two = fixture.database.subscribe(to: .values, second.take)
+      try fixture.database.executeChange("INSERT INTO u VALUES (1)")
+      withExtendedLifetime(two) {}
+    }
+    try fixture.database.executeChange("INSERT INTO u VALUES (2)")
+    #expect(first.tables.count == 2)
+    #expect(second.rows.map(\.new) == [[.integer(1)]])
+    one.cancel()
+    one.cancel()
+    try fixture.database.executeChange("INSERT INTO u VALUES (3)")
+    #expect(first.tables.count == 2)
+  }
+
+  @Test func `a crowd of random transactions is told exactly`() throws {
+    let fixture = try fixture(.memory)
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .values, log.take)
+    var generator = SeededGenerator(seed: 99)
+    for _ in 0..<300 {
+      var random = generator
+      _ = sqliteError {
+        try fixture.database.write { connection in
+          for _ in 0..<Int.random(in: 1...6, using: &random) {
+            _ = sqliteError {
+              try connection.savepoint {
+                let key = Int.random(in: 1...20, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: try connection.executeChange("INSERT INTO t VALUES (\(key), \(key))")
+                case 1: try connection.executeChange("DELETE FROM t WHERE a = \(key)")
+                case 2: try connection.executeChange("UPDATE t SET b = b + 100 WHERE a = \(key)")
+                default: try connection.executeChange("UPDATE t SET b = 5 WHERE a > \(key)")
+                }
+                if Int.random(in: 0..<4, using: &random) == 0 { throw SQLiteError(.abort) }
+              }
+            }
+          }
+          if Int.random(in: 0..<4, using: &random) == 0 { throw SQLiteError(.abort) }
+        }
+      }
+      generator = random
+    }
+    // What was told, done again in order, gives the same table.
+    var copy: [Int64: [Value]] = [:]
+    for change in log.rows {
+      if let old = change.old {
+        #expect(copy[change.oldRowID] == old)
+        copy[change.oldRowID] = nil
+      }
+      if let new = change.new { copy[change.rowID] = new }
+    }
+    let rows = try fixture.database.executeQuery("SELECT * FROM t").map(\.values)
+    #expect(Set(rows) == Set(copy.values))
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `a busy error says who holds the lock`() throws {
+    let fixture = try fixture(.file)
+    var options = Database.Options()
+    options.busyTimeout = .milliseconds(20)
+    let second = try Database(path: fixture.folder.file(), options: options)
+    let database = fixture.database
+    let entered = DispatchSemaphore(value: 0), leave = DispatchSemaphore(value: 0)
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      _ = sqliteError {
+        try database.write { _ in
+          entered.signal()
+          leave.wait()
+        }
+      }
+      done.signal()
+    }
+    entered.wait()
+    let error = sqliteError { try second.write { _ in } }
+    leave.signal()
+    done.wait()
+    #expect(error?.code == .busy)
+    #expect(error?.message.contains("accesses of this process: 1 writing for") == true)
+    let nested = sqliteError { try fixture.database.write { _ in try second.write { _ in } } }
+    #expect(nested?.code == .busy)
+    #expect(nested?.message.contains("accesses of this process: 1 writing for") == true)
+  }
+}
