@@ -36,6 +36,9 @@ extension ObjectPlan {
           guard properties[slot].isRelation else {
             throw refuse("cannot have a delete rule: it leads to no object")
           }
+          guard rule != .cascade || !properties[slot].isLinked else {
+            throw refuse("cannot cascade: of a collection only the links go")
+          }
           properties[slot].onDelete = rule
         }
       }
@@ -63,7 +66,7 @@ extension PropertyCollector.Entry {
       switch cell.form {
       case .stored(let value): return value.isNull ? nil : value
       case .live(let live): return try type.stored(live)
-      case .unset, .reference, .links, .lazy: return nil
+      case .unset, .reference, .links, .targets, .lazy: return nil
       }
     }
   }
