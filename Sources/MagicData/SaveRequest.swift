@@ -169,6 +169,9 @@ private struct SaveCollector {
   private mutating func value(
     of live: LiveValue, _ property: ObjectPlan.Property, _ storage: ObjectStorage
   ) throws -> SaveValue {
+    if live.value is RelationKeys {
+      throw MagicError.unresolvedRelation(type: storage.plan.typeName, property: property.name)
+    }
     do {
       if let lazy = live.value as? any LazyValue, !property.role.isAsset {
         guard let set = lazy.live else { return .untouched }
