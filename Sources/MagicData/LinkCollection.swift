@@ -7,9 +7,7 @@ import SQLiteCore
 #endif
 
 /// A collection of objects that is stored as links.
-package protocol LinkCollection<Target>: Codable {
-  associatedtype Target: MagicObject
-
+package protocol LinkCollection<Target>: Codable, MagicRelation {
   /// How the links are arranged.
   static var arrangement: PropertyRole.LinkArrangement { get }
 
@@ -25,7 +23,6 @@ extension LinkCollection {
 }
 
 extension Array: LinkCollection where Element: MagicObject {
-  package typealias Target = Element
   package static var arrangement: PropertyRole.LinkArrangement { .list }
 
   package init(links: [(place: Value, object: Element)]) {
@@ -36,7 +33,6 @@ extension Array: LinkCollection where Element: MagicObject {
 }
 
 extension Dictionary: LinkCollection where Key: Codable, Value: MagicObject {
-  package typealias Target = Value
   package static var arrangement: PropertyRole.LinkArrangement { .dictionary }
 
   package init(links: [(place: SQLiteCore.Value, object: Value)]) throws {
@@ -50,7 +46,6 @@ extension Dictionary: LinkCollection where Key: Codable, Value: MagicObject {
 }
 
 extension MagicalSet: LinkCollection {
-  package typealias Target = Element
   package static var arrangement: PropertyRole.LinkArrangement { .set }
 
   package init(links: [(place: Value, object: Element)]) {

@@ -21,7 +21,7 @@ extension MagicData {
     of type: Object.Type, primary: some MagicPrimaryValue
   ) throws -> Object {
     let query = try Query<Object>(self, primary: primary)
-    return try single(query, primary, try database.read(query.load))
+    return try single(query, primary, try reading(Object.self, query.load))
   }
 
   /// Fetches objects, blocking the thread.
@@ -40,8 +40,8 @@ extension MagicData {
     orderBy order: [SortKey<Object>] = [],
     limit: Int? = nil, offset: Int = 0
   ) throws -> [Object] {
-    let query = Query<Object>(self, filter, order, limit, offset)
-    return try all(query, try database.read(query.load))
+    let query = try Query<Object>(self, filter, order, limit, offset)
+    return try all(query, try reading(Object.self, query.load))
   }
 
   /// As the blocking ``object(of:)``, suspending the task.
@@ -64,7 +64,7 @@ extension MagicData {
     of type: Object.Type, primary: some MagicPrimaryValue
   ) async throws -> Object {
     let query = try Query<Object>(self, primary: primary)
-    return try single(query, primary, try await database.read { try query.load($0) })
+    return try single(query, primary, try await reading(Object.self) { try query.load($0) })
   }
 
   /// As the blocking ``objects(of:where:orderBy:limit:offset:)``, suspending the task.
@@ -81,8 +81,8 @@ extension MagicData {
     orderBy order: [SortKey<Object>] = [],
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Object] {
-    let query = Query<Object>(self, filter, order, limit, offset)
-    return try all(query, try await database.read { try query.load($0) })
+    let query = try Query<Object>(self, filter, order, limit, offset)
+    return try all(query, try await reading(Object.self) { try query.load($0) })
   }
 
   /// Says whether there is an object with a primary value, blocking the thread.
@@ -95,7 +95,7 @@ extension MagicData {
     of type: Object.Type, primary: some MagicPrimaryValue
   ) throws -> Bool {
     let query = try Query<Object>(self, primary: primary)
-    return try database.read(query.count) > 0
+    return try reading(Object.self, query.count) > 0
   }
 
   /// As the blocking ``has(of:primary:)``, suspending the task.
@@ -108,7 +108,7 @@ extension MagicData {
     of type: Object.Type, primary: some MagicPrimaryValue
   ) async throws -> Bool {
     let query = try Query<Object>(self, primary: primary)
-    return try await database.read { try query.count($0) } > 0
+    return try await reading(Object.self) { try query.count($0) } > 0
   }
 
   /// Counts objects, blocking the thread.
@@ -120,7 +120,7 @@ extension MagicData {
   public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {
-    try database.read(Query<Object>(self, filter, [], nil, 0).count)
+    try reading(Object.self, Query<Object>(self, filter).count)
   }
 
   /// As the blocking ``count(of:where:)``, suspending the task.
@@ -132,8 +132,8 @@ extension MagicData {
   nonisolated(nonsending) public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
-    let query = Query<Object>(self, filter, [], nil, 0)
-    return try await database.read { try query.count($0) }
+    let query = try Query<Object>(self, filter)
+    return try await reading(Object.self) { try query.count($0) }
   }
 
   private func all<Object: MagicObject>(

@@ -9,7 +9,7 @@ extension MagicData {
   /// - Throws: ``MagicError/notSaved(type:)`` if it is not in the store, ``SQLiteError``.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let (plan, storage, zIndex) = try stored(object)
-    try database.write { try self.delete(plan, zIndex, $0) }
+    try database.write { try self.delete(plan, storage, zIndex, $0) }
     storage.removed(from: identity)
   }
 
@@ -19,7 +19,7 @@ extension MagicData {
   /// - Throws: ``MagicError/notSaved(type:)``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func remove<Object: MagicObject>(_ object: Object) async throws {
     let (plan, storage, zIndex) = try stored(object)
-    try await database.write { try self.delete(plan, zIndex, $0) }
+    try await database.write { try self.delete(plan, storage, zIndex, $0) }
     storage.removed(from: identity)
   }
 
@@ -34,7 +34,7 @@ extension MagicData {
   public func removeAll<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {
-    let query = Query<Object>(self, filter, [], nil, 0)
+    let query = try Query<Object>(self, filter)
     return try database.write { try query.delete($0) }
   }
 
@@ -49,7 +49,7 @@ extension MagicData {
   nonisolated(nonsending) public func removeAll<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
-    let query = Query<Object>(self, filter, [], nil, 0)
+    let query = try Query<Object>(self, filter)
     return try await database.write { try query.delete($0) }
   }
 
@@ -64,7 +64,11 @@ extension MagicData {
     return (plan, storage, zIndex)
   }
 
-  private func delete(_ plan: ObjectPlan, _ zIndex: Int64, _ connection: Connection) throws {
+  private func delete(
+    _ plan: ObjectPlan, _ storage: ObjectStorage, _ zIndex: Int64, _ connection: Connection
+  ) throws {
+    let wayBack = storage.wayBack
+    connection.afterRollback { _ in wayBack() }
     let change = try connection.executeChange(
       "DELETE FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)")
     guard change.rows > 0 else { throw MagicError.notSaved(type: plan.typeName) }

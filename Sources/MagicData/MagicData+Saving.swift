@@ -51,10 +51,48 @@ extension MagicData {
     return settle(request, try await database.write { try self.save(request, $0) })
   }
 
+  /// Saves an object if its row is still as it was when it was fetched or saved, blocking the thread.
+  ///
+  /// Properties with columns are compared, relations to one object included; links and the objects
+  /// that are reached are not.
+  ///
+  /// - Parameters:
+  ///   - object: What to save.
+  ///   - isUnchanged: False to save in any case.
+  /// - Returns: The object's z_index.
+  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed or removed the row since;
+  ///   ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  @discardableResult
+  public func update<Object: MagicObject>(_ object: Object, ifUnchanged isUnchanged: Bool) throws
+    -> Int
+  {
+    let request = try SaveRequest([object], for: self, ifUnchanged: isUnchanged)
+    return settle(request, try database.write { try self.save(request, $0) }).first ?? 0
+  }
+
+  /// As the blocking ``update(_:ifUnchanged:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - object: What to save.
+  ///   - isUnchanged: False to save in any case.
+  /// - Returns: The object's z_index.
+  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed or removed the row since;
+  ///   ``MagicError``, ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending) public func update<Object: MagicObject>(
+    _ object: Object, ifUnchanged isUnchanged: Bool
+  ) async throws -> Int {
+    let request = try SaveRequest([object], for: self, ifUnchanged: isUnchanged)
+    return settle(request, try await database.write { try self.save(request, $0) }).first ?? 0
+  }
+
   private func save(
     _ request: SaveRequest, _ connection: Connection
   ) throws -> [SaveResult] {
     try prepareTables(request.plans, connection)
+    // A transaction around this one may still be undone, after the objects have learned of this.
+    let waysBack = request.nodes.map(\.storage.wayBack)
+    connection.afterRollback { _ in for wayBack in waysBack { wayBack() } }
     var run = SaveRun(self, connection, request)
     return try run.run()
   }

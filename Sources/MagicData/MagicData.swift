@@ -3,12 +3,6 @@ public import SQLiteCore
 import SQLiteMapping
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
-
 /// A store of objects.
 ///
 ///     let magic = try MagicData(path: "/var/lib/app")
@@ -32,6 +26,8 @@ public final class MagicData: Sendable {
   /// The files that objects keep.
   public let assets: AssetStore
   package let identity: StoreIdentity
+  /// Notices what others commit.
+  let watch: ForeignWatch
   /// A folder that goes away with the store.
   private let temporaryFolder: TemporaryFolder?
   private let plans = Mutex<Plans>(Plans())
@@ -43,40 +39,13 @@ public final class MagicData: Sendable {
     var ready: Set<ObjectIdentifier> = []
   }
 
-  /// Opens the store in a folder, and makes it if there is none.
-  ///
-  /// - Parameter path: A folder, which is made if it is missing; in it are `default.sqlite3` and the
-  ///   folder `assets`. A path with the extension `sqlite3`, `sqlite` or `db` is the database file
-  ///   itself, with the assets beside it.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(path: String) throws {
-    try self.init(place: StorePlace(path: path), temporaryFolder: nil)
-  }
-
-  /// Opens the store in a folder, and makes it if there is none.
-  ///
-  /// - Parameter path: A file URL, as for ``init(path:)-(String)``.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(path: URL) throws {
-    try self.init(path: path.path)
-  }
-
-  /// Opens a store that goes away with this value.
-  ///
-  /// - Parameter type: Where it keeps its objects meanwhile.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(type: StoreType) throws {
-    let folder = try TemporaryFolder()
-    let path = type == .memory ? nil : "\(folder.path)/default.sqlite3"
-    try self.init(
-      place: StorePlace(database: path, assets: "\(folder.path)/assets"), temporaryFolder: folder)
-  }
-
-  private init(place: StorePlace, temporaryFolder: TemporaryFolder?) throws {
-    self.temporaryFolder = temporaryFolder
-    database = try place.database.map { try Database(path: $0) } ?? .memory()
-    assets = try AssetStore(database, folder: place.assets)
-    identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
+  /// Takes over what was opened.
+  init(_ parts: StoreParts) {
+    temporaryFolder = parts.temporaryFolder
+    database = parts.database
+    assets = parts.assets
+    identity = parts.identity
+    watch = ForeignWatch(parts.database)
   }
 
   /// What is known of a type.
@@ -101,15 +70,19 @@ public final class MagicData: Sendable {
 
   /// Makes or grows the tables of types, as part of the open transaction.
   func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws {
-    let missing = self.plans.withLock { state in
-      plans.filter { !state.ready.contains(ObjectIdentifier($0.type)) }
-    }
+    let missing = plans.filter { !isReady($0) }
     guard !missing.isEmpty else { return }
     try SchemaWriter(self, connection).prepare(missing)
-    connection.afterCommit { [self] _ in
-      self.plans.withLock { state in
-        state.ready.formUnion(missing.map { ObjectIdentifier($0.type) })
-      }
-    }
+    connection.afterCommit { [self] _ in markReady(missing) }
+  }
+
+  /// Says whether the tables of a type are known to be as they shall be.
+  func isReady(_ plan: ObjectPlan) -> Bool {
+    plans.withLock { $0.ready.contains(ObjectIdentifier(plan.type)) }
+  }
+
+  /// Notes that the tables of types are as they shall be.
+  func markReady(_ ready: [ObjectPlan]) {
+    plans.withLock { $0.ready.formUnion(ready.map { ObjectIdentifier($0.type) }) }
   }
 }

@@ -6,6 +6,8 @@ public enum MagicError: Error, Hashable, Sendable {
   case notFound(type: String, primary: String)
   /// The object is not in this store: it was never saved, or it was removed.
   case notSaved(type: String)
+  /// The row was changed or removed since the object was fetched or saved.
+  case conflict(type: String, zIndex: Int64)
   /// The type has no primary value.
   case missingPrimaryValue(type: String)
   /// The type cannot be stored as it is declared.
@@ -33,6 +35,8 @@ extension MagicError: CustomStringConvertible {
     case .missingValue(let type, let property): "\(type).\(property) has no value"
     case .notFound(let type, let primary): "there is no \(type) with the primary value \(primary)"
     case .notSaved(let type): "this \(type) is not in the store"
+    case .conflict(let type, let zIndex):
+      "the \(type) \(zIndex) was changed or removed by somebody else"
     case .missingPrimaryValue(let type): "\(type) has no @PrimaryMagicValue"
     case .unsuitableType(let type, let reason): "\(type) cannot be stored: \(reason)"
     case .conflictingTypes(let table, let types):

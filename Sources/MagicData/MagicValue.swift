@@ -10,6 +10,7 @@ public import SQLiteCore
 /// The value may be set later, and must be set before the object is saved. Reading it before stops
 /// the program with a message. `$name` stands for the column in a ``Filter``.
 @propertyWrapper
+@dynamicMemberLookup
 public struct MagicValue<Value: Codable>: MagicProperty {
   /// Where the value lives. Opaque.
   public let cell: MagicCell

@@ -4,6 +4,7 @@ public import SQLiteCore
 ///
 ///     @OptionMagicValue var school: String?
 @propertyWrapper
+@dynamicMemberLookup
 public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
   /// The type of the property.
   public typealias Value = Wrapped?

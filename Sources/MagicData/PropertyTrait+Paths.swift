@@ -69,25 +69,3 @@ extension PropertyTrait {
     return names
   }
 }
-
-/// An object that is there to find out which property a path leads to.
-struct Prototype<Object: MagicObject> {
-  let object: Object
-  let entries: [PropertyCollector.Entry]
-
-  init() {
-    object = Object()
-    // An object that cannot be encoded has no properties; its plan says so.
-    entries = (try? PropertyCollector.entries(of: object)) ?? []
-  }
-
-  /// The place of a property in the type's plan, or nil if the path leads elsewhere.
-  func slot<Property: MagicProperty>(_ path: KeyPath<Object, Property>) -> Int? {
-    let cell = object[keyPath: path].cell
-    return entries.firstIndex { $0.cell === cell }
-  }
-
-  func name<Property: MagicProperty>(_ path: KeyPath<Object, Property>) -> String? {
-    slot(path).map { entries[$0].name }
-  }
-}

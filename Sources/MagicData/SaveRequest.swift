@@ -32,12 +32,18 @@ enum SaveValue: Sendable {
 struct SaveNode: Sendable {
   let plan: ObjectPlan
   let storage: ObjectStorage
-  /// The counts of changes when the values were taken.
+  /// How often each property had been set when the values were taken; empty for never.
   let changes: [UInt32]
+  /// The same when the object was last saved in this store.
+  let saved: [UInt32]
   /// One for each property.
   let values: [SaveValue]
+  /// What the columns must hold for the object to be saved, if it must be unchanged.
+  var expected: [(slot: Int, value: Value)]?
 
-  func isChanged(_ slot: Int) -> Bool { changes[slot] != 0 }
+  func isChanged(_ slot: Int) -> Bool {
+    !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
+  }
 }
 
 /// Objects to be saved with all that they lead to, each once: taken where the objects live.
@@ -50,10 +56,16 @@ struct SaveRequest: Sendable {
   /// - Parameters:
   ///   - objects: What was asked to be saved.
   ///   - store: Where it shall be saved.
-  init<Object: MagicObject>(_ objects: some Sequence<Object>, for store: MagicData) throws {
+  ///   - isUnchanged: Whether the objects' rows must be as they were.
+  init<Object: MagicObject>(
+    _ objects: some Sequence<Object>, for store: MagicData, ifUnchanged isUnchanged: Bool = false
+  ) throws {
     var collector = SaveCollector(store)
     roots = try objects.map { try collector.add($0) }
     nodes = try collector.finish()
+    if isUnchanged {
+      for root in roots { nodes[root].expected = try nodes[root].storage.expectedRow }
+    }
   }
 
   /// The types of the objects.
@@ -102,14 +114,17 @@ private struct SaveCollector {
     var nodes: [SaveNode] = []
     while nodes.count < found.count {
       let (storage, context) = found[nodes.count]
-      let (forms, changes) = storage.snapshot
+      let snapshot = storage.snapshot(for: store.identity)
+      let forms = snapshot.forms
       var values: [SaveValue] = []
       values.reserveCapacity(forms.count)
       for (slot, form) in forms.enumerated() {
         values.append(try value(of: form, slot, storage, context))
       }
       nodes.append(
-        SaveNode(plan: storage.plan, storage: storage, changes: changes, values: values))
+        SaveNode(
+          plan: storage.plan, storage: storage, changes: snapshot.changes, saved: snapshot.saved,
+          values: values))
     }
     return nodes
   }

@@ -91,21 +91,25 @@ struct SaveRun {
       changes.append("\(identifier: plan.properties[slot].name) = \(value)")
     }
     let present: Bool
+    var row: SQL = "\(identifier: plan.key) = \(zIndex)"
+    for (slot, value) in node.expected ?? [] {
+      row.append(" AND \(identifier: plan.properties[slot].name) IS \(value)")
+    }
     if changes.isEmpty, !roots.contains(index) {
       present = true
     } else if changes.isEmpty {
       present =
         try connection.firstRow(
-          "SELECT 1 FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)")
-        != nil
+          "SELECT 1 FROM \(identifier: plan.table) WHERE \(row)") != nil
     } else {
       let list = SQL(joining: changes, separator: ", ")
       present =
         try connection.executeChange(
-          "UPDATE \(identifier: plan.table) SET \(list) WHERE \(identifier: plan.key) = \(zIndex)"
+          "UPDATE \(identifier: plan.table) SET \(list) WHERE \(row)"
         ).rows > 0
     }
     if !present {
+      if node.expected != nil { throw MagicError.conflict(type: plan.typeName, zIndex: zIndex) }
       results[index] = nil
       late.removeAll { $0.node == index }
     }

@@ -1,6 +1,8 @@
 import SQLiteCore
 
-#if canImport(FoundationEssentials)
+#if canImport(Darwin)
+  import Foundation
+#elseif canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
@@ -34,6 +36,27 @@ struct StorePlace {
     }
   }
 
+  /// The folder of this program in the user's data folder: `$XDG_DATA_HOME` or `~/.local/share`, on
+  /// Apple's systems Application Support.
+  static func defaultFolder() throws -> String {
+    let program = (CommandLine.arguments.first ?? "").split(separator: "/").last ?? "MagicData"
+    #if canImport(Darwin)
+      let name = Bundle.main.bundleIdentifier ?? String(program)
+      return URL.applicationSupportDirectory.appending(path: name).path
+    #else
+      let environment = ProcessInfo.processInfo.environment
+      // The specification of the variable says that a relative path is to be ignored.
+      if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") {
+        return "\(data)/\(program)"
+      }
+      guard let home = environment["HOME"], home.hasPrefix("/") else {
+        throw SQLiteError(
+          .cannotOpen, "neither XDG_DATA_HOME nor HOME says where this program's data belongs")
+      }
+      return "\(home)/.local/share/\(program)"
+    #endif
+  }
+
   static func makeFolder(_ path: String) throws {
     do {
       try FileManager.default.createDirectory(
@@ -42,21 +65,5 @@ struct StorePlace {
     } catch {
       throw SQLiteError(.cannotOpen, "the folder \(path) cannot be made: \(error)")
     }
-  }
-}
-
-/// A folder of our own that goes away with this value.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    let base = FileManager.default.temporaryDirectory.path
-    path = "\(base)/MagicData-\(UUID().uuidString)"
-    try StorePlace.makeFolder(path)
-  }
-
-  deinit {
-    // Nobody is left to tell if it fails; the system empties its temporary folder some day.
-    try? FileManager.default.removeItem(atPath: path)
   }
 }

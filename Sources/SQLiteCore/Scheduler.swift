@@ -28,11 +28,21 @@ final class Scheduler: Sendable {
     case nested(Int)
   }
 
-  struct Holder: Sendable {
+  /// Who has a place. A class: the copying of an instant is slow, and places are looked through at
+  /// each access (benchmark `call`).
+  final class Holder: Sendable {
     let kind: Kind
     let since: ContinuousClock.Instant
     let cancellation: Cancellation
-    var thread: UInt?
+    let thread: UInt?
+
+    init(_ kind: Kind, since: ContinuousClock.Instant, _ cancellation: Cancellation, thread: UInt?)
+    {
+      self.kind = kind
+      self.since = since
+      self.cancellation = cancellation
+      self.thread = thread
+    }
   }
 
   typealias Wake = @Sendable (Result<Int, SQLiteError>) -> Void
@@ -118,8 +128,7 @@ final class Scheduler: Sendable {
       guard !state.waiters.contains(where: { compete($0.kind, kind) }),
         let place = freePlace(kind, in: state)
       else { return .success(nil) }
-      state.holders[place] = Holder(
-        kind: kind, since: .now, cancellation: cancellation, thread: thread)
+      state.holders[place] = Holder(kind, since: .now, cancellation, thread: thread)
       return .success(.place(place))
     }
     return try result.get()
@@ -164,7 +173,11 @@ final class Scheduler: Sendable {
   /// Says that the access runs on this thread from now on.
   func adopt(_ place: Int) {
     let thread = currentThread()
-    state.withLock { $0.holders[place]?.thread = thread }
+    state.withLock { state in
+      guard let holder = state.holders[place] else { return }
+      state.holders[place] = Holder(
+        holder.kind, since: holder.since, holder.cancellation, thread: thread)
+    }
   }
 
   /// Gives a place to whoever waits for it.
@@ -194,7 +207,7 @@ final class Scheduler: Sendable {
         continue
       }
       state.holders[place] = Holder(
-        kind: waiter.kind, since: .now, cancellation: waiter.cancellation, thread: waiter.thread)
+        waiter.kind, since: .now, waiter.cancellation, thread: waiter.thread)
       wakes.append { waiter.wake(.success(place)) }
     }
     state.waiters = remaining

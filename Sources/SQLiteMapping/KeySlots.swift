@@ -2,40 +2,48 @@
 ///
 /// A key of one byte or none, which is what an enumeration is, is told by that byte alone. Others
 /// are told by their name.
-final class KeySlots<Key: CodingKey> {
+@safe final class KeySlots<Key: CodingKey> {
   /// What a key stands for that has nothing in this statement.
   static var none: Int32 { -1 }
+  private static var unknown: Int32 { -2 }
 
-  /// By the key's byte; ``unknown`` where it was not looked up yet.
-  private var bytes: [Int32] = []
+  /// By the key's byte; ``unknown`` where it was not looked up yet. An array would cost a check for
+  /// exclusive access at each of its uses.
+  private let bytes: UnsafeMutableBufferPointer<Int32>
   private var names: [String: Int32] = [:]
   private let find: (Key) -> Int32
-  private static var unknown: Int32 { -2 }
 
   /// Prepares to look keys up.
   ///
   /// - Parameter find: Returns what a key stands for, or ``none``.
   init(_ find: @escaping (Key) -> Int32) {
     self.find = find
+    unsafe bytes = .allocate(capacity: MemoryLayout<Key>.size <= 1 ? 256 : 0)
+    unsafe bytes.initialize(repeating: Self.unknown)
   }
 
+  deinit {
+    unsafe bytes.deallocate()
+  }
+
+  @inline(__always)
   subscript(key: Key) -> Int32 {
     guard MemoryLayout<Key>.size <= 1 else { return slot(named: key) }
-    let byte = MemoryLayout<Key>.size == 0 ? 0 : unsafe Self.byte(of: key)
-    if byte < bytes.count, bytes[byte] != Self.unknown { return bytes[byte] }
-    return newSlot(of: key, byte)
+    let slot = unsafe bytes[byte(of: key)]
+    return slot == Self.unknown ? newSlot(of: key) : slot
   }
 
   /// The only byte of a key. A value of one byte holds no reference, so its byte is all of it.
-  @unsafe private static func byte(of key: Key) -> Int {
-    unsafe withUnsafeBytes(of: key) { unsafe Int($0[0]) }
+  @inline(__always)
+  private func byte(of key: Key) -> Int {
+    MemoryLayout<Key>.size == 0 ? 0 : unsafe Int(unsafeBitCast(key, to: UInt8.self))
   }
 
   @inline(never)
-  private func newSlot(of key: Key, _ byte: Int) -> Int32 {
-    while bytes.count <= byte { bytes.append(Self.unknown) }
-    bytes[byte] = find(key)
-    return bytes[byte]
+  private func newSlot(of key: Key) -> Int32 {
+    let slot = find(key)
+    unsafe bytes[byte(of: key)] = slot
+    return slot
   }
 
   @inline(never)

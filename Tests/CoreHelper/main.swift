@@ -4,6 +4,17 @@
 #endif
 import SQLiteCore
 
+/// How much memory this process uses now.
+func residentBytes() -> Int {
+  guard let file = unsafe fopen("/proc/self/statm", "r") else { return 0 }
+  defer { unsafe fclose(file) }
+  var line = [CChar](repeating: 0, count: 200)
+  _ = unsafe fgets(&line, Int32(line.count), file)
+  let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+  return pages * 4_096
+}
+
 func run(_ arguments: [String]) throws {
   switch arguments.first {
   case "add":
@@ -28,6 +39,24 @@ func run(_ arguments: [String]) throws {
     let database = try Database.inUserDataFolder(named: arguments[1], of: "magicdata test")
     try database.executeChange("CREATE TABLE t (a)")
     print(database.path ?? "")
+  case "stream":
+    // stream <path>: reads a million rows twice, and prints by how much the memory has grown.
+    let database = try Database(path: arguments[1])
+    let sql: SQL = """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+      SELECT i, printf('row %d of many', i) FROM n
+      """
+    var before = 0
+    for round in 0..<2 {
+      var size = 0
+      try database.read { connection in
+        try connection.forEachRow(sql) { row in
+          size += try row.text(at: 1).utf8.count
+          if round == 0, row.integer(at: 0) == 1_000 { before = residentBytes() }
+        }
+      }
+    }
+    print(residentBytes() - before)
   case "die":
     // die <path>: commits, begins to write, and is killed in the middle.
     let database = try Database(path: arguments[1])

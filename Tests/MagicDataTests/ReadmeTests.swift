@@ -33,7 +33,7 @@ struct City: MagicObject {
   @Test func `the first five minutes do what they say`() async throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
 
-    let magic = try MagicData(path: folder)
+    let magic = try await MagicData(path: folder)
 
     let toronto = City("Toronto", population: 2_794_356)
     let milan = City("Milan", population: 1_354_196)
@@ -60,34 +60,11 @@ struct City: MagicObject {
     try await magic.database.write { connection in
       try connection.executeChange("UPDATE City SET name = \(name) WHERE population < \(1_400_000)")
     }
-    for (name, population) in try magic.database.rows(
+    for (name, population) in try await magic.database.rows(
       "SELECT name, population FROM City ORDER BY name", as: String.self, Int.self)
     {
       print(name, population)
     }
     #expect(try await magic.object(of: City.self, primary: milan.id).name == name)
-  }
-
-  @Test func `the low level does what it says`() throws {
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-
-    let database = try Database(path: "\(folder)/notes.sqlite3")
-    try database.executeChange("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
-
-    try database.write { connection in
-      var insert = try connection.statement("INSERT INTO note (text) VALUES (?1)")
-      for text in ["buy milk", "call home"] { try insert.run(text) }
-    }
-
-    let rows = try database.executeQuery(
-      "SELECT * FROM note WHERE text LIKE ?", withArgs: ["%milk"])
-    let text = rows.first?["text"]?.asString()
-
-    let ids = [1, 2, 3]
-    let found = try database.read { connection in
-      try connection.rows("SELECT text FROM note WHERE id IN \(ids)", as: String.self)
-    }
-    #expect(text == "buy milk")
-    #expect(found == ["buy milk", "call home"])
   }
 }

@@ -20,8 +20,11 @@ import Testing
     let candidates = folders.flatMap { path in
       [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
     }.map { $0.appending(path: "CoreHelper") }
-    let helper: URL? = candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    process.executableURL = try #require(helper)
+    guard
+      let helper = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }
+      )
+    else { throw SQLiteError(.notFound, "CoreHelper is not beside the tests") }
+    process.executableURL = helper
     process.arguments = arguments
     if let environment { process.environment = environment }
     let pipe = Pipe()
@@ -52,6 +55,13 @@ import Testing
       #expect(status == 0, "\(output)")
     }
     #expect(try database.one("SELECT a FROM t", as: Int.self) == 1_050)
+  }
+
+  @Test func `a million rows stream in the memory of one`() throws {
+    let (status, output) = try finish(start(["stream", folder.file()]))
+    #expect(status == 0, "\(output)")
+    let grown = try #require(Int(output))
+    #expect(grown < 8 << 20)
   }
 
   @Test func `a process that is killed leaves what it had committed`() throws {

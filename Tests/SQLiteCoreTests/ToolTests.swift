@@ -65,13 +65,16 @@ import Testing
 
   @Test func `cancelling ends a backup`() async throws {
     let source = try filled(.file), target = try Fixture(.memory)
+    let started = Mutex<Task<Void, any Error>?>(nil)
     let task = Task {
-      try await source.database.backup(to: target.database, pagesPerStep: 1) { _ in
-        Thread.sleep(forTimeInterval: 0.002)
+      try await source.database.backup(to: target.database, pagesPerStep: 1) { progress in
+        guard progress.remainingPages > 10 else { return }
+        // The task may be faster than the line that stores it.
+        while started.withLock({ $0 }) == nil { Thread.sleep(forTimeInterval: 0.001) }
+        started.withLock { $0?.cancel() }
       }
     }
-    try await Task.sleep(for: .milliseconds(30))
-    task.cancel()
+    started.withLock { $0 = task }
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(try target.database.existingTables().isEmpty)
   }

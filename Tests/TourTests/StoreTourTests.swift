@@ -18,7 +18,7 @@ struct StoreTourTests {
   }
 
   private static func savedStore() async throws -> StoreTour {
-    let tour = StoreTour(try MagicData(type: .temporary))
+    let tour = StoreTour(try await MagicData(type: .temporary))
     _ = try await tour.save(ZoneDatabase())
     return tour
   }
@@ -93,10 +93,10 @@ struct StoreTourTests {
 
   @Test func `a store that is opened again has everything`() async throws {
     let folder = try TemporaryFolder()
-    let tour = StoreTour(try MagicData(path: folder.path))
+    let tour = StoreTour(try await MagicData(path: folder.path))
     _ = try await tour.save(ZoneDatabase())
     try tour.magic.database.close()
-    let again = StoreTour(try MagicData(path: folder.path))
+    let again = StoreTour(try await MagicData(path: folder.path))
     #expect(
       try await again.magic.count(of: Zone.self) == StoreTourTests.lines("zone1970.tab").count)
     #expect(try await again.file(of: "Asia/Tokyo")?.prefix(4) == Data("TZif".utf8))

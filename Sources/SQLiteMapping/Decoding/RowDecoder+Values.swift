@@ -8,7 +8,27 @@ import SQLiteCore
 extension RowDecoder {
   /// Reads a column as any type.
   func value<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result {
-    if let value = try foundationValue(type, at: column) { return value }
+    // Each cast is from the type to itself, which the comparison before it has just proved.
+    if type == Date.self {
+      return unsafe unsafeBitCast(try date(at: column), to: type)
+    } else if type == Data.self {
+      return unsafe unsafeBitCast(try data(at: column), to: type)
+    } else if type == UUID.self {
+      let uuid = try stored(type, at: column) { try strategies.uuids.uuid(from: $0) }
+      return unsafe unsafeBitCast(uuid, to: type)
+    } else if type == Decimal.self {
+      let decimal = try stored(type, at: column, DecimalText.decimal(from:))
+      return unsafe unsafeBitCast(decimal, to: type)
+    } else if type == URL.self {
+      let url = try stored(type, at: column, URLText.url(from:))
+      return unsafe unsafeBitCast(url, to: type)
+    } else if type == Duration.self {
+      let duration = try stored(type, at: column) { try strategies.durations.duration(from: $0) }
+      return unsafe unsafeBitCast(duration, to: type)
+    } else if type == [UInt8].self {
+      let bytes = try stored(type, at: column, [UInt8].init(databaseValue:))
+      return unsafe unsafeBitCast(bytes, to: type)
+    }
     do {
       return try Result(from: ColumnDecoder(row: self, column: column))
     } catch let error as DecodingError {
@@ -16,29 +36,10 @@ extension RowDecoder {
     }
   }
 
-  /// Reads a column as a type that has a stored form of its own; nil for other types.
-  func foundationValue<Result>(_ type: Result.Type, at column: Int32) throws -> Result? {
-    // Each cast is from the type to itself, which the comparison before it has just proved.
-    if type == Date.self {
-      return unsafe unsafeBitCast(try date(at: column), to: type)
-    } else if type == Data.self {
-      return unsafe unsafeBitCast(try data(at: column), to: type)
-    } else if type == UUID.self {
-      return unsafe unsafeBitCast(
-        try stored(type, at: column) { try strategies.uuids.uuid(from: $0) }, to: type)
-    } else if type == Decimal.self {
-      return unsafe unsafeBitCast(
-        try stored(type, at: column, DecimalText.decimal(from:)), to: type)
-    } else if type == URL.self {
-      return unsafe unsafeBitCast(try stored(type, at: column, URLText.url(from:)), to: type)
-    } else if type == Duration.self {
-      return unsafe unsafeBitCast(
-        try stored(type, at: column) { try strategies.durations.duration(from: $0) }, to: type)
-    } else if type == [UInt8].self {
-      return unsafe unsafeBitCast(
-        try stored(type, at: column, [UInt8].init(databaseValue:)), to: type)
-    }
-    return nil
+  /// Says whether columns have a form of their own for a type that is not one of Swift's.
+  func hasOwnForm(_ type: Any.Type) -> Bool {
+    type == Date.self || type == Data.self || type == UUID.self || type == Decimal.self
+      || type == URL.self || type == Duration.self || type == [UInt8].self
   }
 
   private func date(at column: Int32) throws -> Date {

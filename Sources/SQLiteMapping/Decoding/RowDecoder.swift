@@ -14,6 +14,7 @@ package final class RowDecoder: Decoder {
   package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   private let root: Any.Type
+  private let isSingle: Bool
   /// The property that each column was found for.
   private var properties: [Int32: String] = [:]
   private var container: AnyObject?
@@ -42,6 +43,7 @@ package final class RowDecoder: Decoder {
     self.strategies = strategies
     self.prefix = prefix
     columns = handle.columnNames
+    isSingle = columns.count == 1
     codingPath = path
   }
 
@@ -50,11 +52,27 @@ package final class RowDecoder: Decoder {
   /// - Throws: ``RowDecodingError``, or what the type's own `init(from:)` throws.
   package func row<Result: Decodable>(as type: Result.Type) throws -> Result {
     do {
-      if columns.count == 1, let value = try foundationValue(type, at: 0) { return value }
+      if isSingle, hasOwnForm(type) { return try value(type, at: 0) }
       return try Result(from: self)
     } catch let error as DecodingError {
       throw self.error(error, at: nil)
     }
+  }
+
+  /// Reads the row that the statement stands on, and all that follow.
+  ///
+  /// - Throws: As ``row(as:)``; ``SQLiteError``.
+  package func rows<Result: Decodable>(
+    of statement: inout Statement, as type: Result.Type
+  ) throws -> [Result] {
+    var rows: [Result] = []
+    repeat { rows.append(try row(as: type)) } while try statement.step()
+    return rows
+  }
+
+  /// Says whether the decoder still reads the columns of a statement's rows.
+  func reads(_ statement: borrowing Statement) -> Bool {
+    handle === statement.handle && columns === handle.columnNames
   }
 
   package func container<Key: CodingKey>(

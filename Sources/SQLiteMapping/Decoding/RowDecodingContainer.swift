@@ -1,7 +1,9 @@
 import SQLiteCore
 
 /// The columns of a row, by the coding keys of one type.
-struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+///
+/// A class, since the standard library copies its containers at every call.
+final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let row: RowDecoder
   let slots: KeySlots<Key>
 

@@ -51,10 +51,10 @@ extension RowEncoder {
   /// Binds a value of a type that has a stored form of its own, and says whether it is one.
   private func bind<Source>(foundation value: Source, at parameter: Int32) throws -> Bool {
     do throws(SQLiteError) {
-      if Source.self == Data.self, case .blob = strategies.data {
+      if Source.self == Data.self, bindsBlobs {
         // From the type to itself, which the comparison has just proved; without a copy.
         let data = unsafe unsafeBitCast(value, to: Data.self)
-        try unsafe handle.bind(bytes: data.span.bytes, at: parameter)
+        try handle.bind(bytes: data.bytes, at: parameter)
       } else if let stored = try strategies.storedForm(of: value) {
         try handle.bind(stored, at: parameter)
       } else {
@@ -63,7 +63,6 @@ extension RowEncoder {
     } catch {
       throw named(error, parameter)
     }
-    isNested = false
     mark(parameter)
     return true
   }

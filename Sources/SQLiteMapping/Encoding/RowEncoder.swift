@@ -7,6 +7,8 @@ package import SQLiteCore
 package final class RowEncoder: Encoder {
   let handle: StatementHandle
   let strategies: MappingStrategies
+  /// Whether `Data` is bound as it is.
+  let bindsBlobs: Bool
   /// Set while a value is encoded that has not said yet that it is a single one.
   var isNested = false
   package var codingPath: [any CodingKey] { [] }
@@ -14,10 +16,7 @@ package final class RowEncoder: Encoder {
 
   private let columns: [String]
   private let positions: [String: Int32]
-  /// The number of the row in which each parameter was bound last, from parameter 1 on.
-  private var bound: [Int]
-  private var boundCount = 0
-  private var row = 0
+  private let bound: BoundParameters
   private var container: AnyObject?
   private var containerKey: ObjectIdentifier?
   private var trees: [Int32: JSONNode] = [:]
@@ -34,9 +33,10 @@ package final class RowEncoder: Encoder {
     handle = statement.handle
     self.columns = columns
     self.strategies = strategies
+    bindsBlobs = strategies.data == .blob
     positions = Dictionary(
       zip(columns.map(asciiLowercased), 1...), uniquingKeysWith: { first, _ in first })
-    bound = Array(repeating: 0, count: columns.count)
+    bound = BoundParameters(count: columns.count)
   }
 
   /// Binds all properties of `value`; the statement must stand at its beginning.
@@ -44,18 +44,16 @@ package final class RowEncoder: Encoder {
   /// - Throws: ``UnknownColumn`` for a property without a parameter; an error that names the
   ///   property if its value cannot be stored.
   package func bind(_ value: some Encodable) throws {
-    row += 1
-    boundCount = 0
+    bound.beginRow()
     try value.encode(to: self)
     if !trees.isEmpty { try bindTrees() }
-    guard boundCount < columns.count else { return }
-    for index in bound.indices where bound[index] != row {
-      try handle.bindNull(at: Int32(index + 1))
+    for parameter in 1...Int32(columns.count) where !bound[parameter] {
+      try handle.bindNull(at: parameter)
     }
   }
 
   /// Says whether the value bound last had something for a parameter that is not NULL.
-  package func isBound(_ parameter: Int32) -> Bool { bound[Int(parameter) - 1] == row }
+  package func isBound(_ parameter: Int32) -> Bool { bound[parameter] }
 
   package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     if containerKey == ObjectIdentifier(type), let container {
@@ -112,20 +110,10 @@ extension RowEncoder {
 
   /// Notes that a parameter has a value of this row.
   @inline(__always)
-  func mark(_ parameter: Int32) {
-    if bound[Int(parameter) - 1] != row {
-      bound[Int(parameter) - 1] = row
-      boundCount += 1
-    }
-  }
+  func mark(_ parameter: Int32) { bound[parameter] = true }
 
-  /// Makes a parameter NULL.
-  func bindNil(at parameter: Int32) {
-    isNested = false
-    guard bound[Int(parameter) - 1] == row else { return }
-    bound[Int(parameter) - 1] = 0
-    boundCount -= 1
-  }
+  /// Makes a parameter NULL, as those are that are not marked in the end.
+  func bindNil(at parameter: Int32) { bound[parameter] = false }
 
   /// An error that names the property.
   @inline(never)

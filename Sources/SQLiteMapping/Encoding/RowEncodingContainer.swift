@@ -1,5 +1,7 @@
 /// The parameters of a statement, by the coding keys of one type.
-struct RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+///
+/// A class, since the standard library copies its containers at every call.
+final class RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let row: RowEncoder
   let slots: KeySlots<Key>
 

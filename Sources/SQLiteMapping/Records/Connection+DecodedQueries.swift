@@ -23,9 +23,10 @@ extension Connection {
   public func objects<Value: Decodable>(
     of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
   ) throws -> [Value] {
-    var values: [Value] = []
-    try forEachObject(of: type, sql: sql, strategies: strategies) { values.append($0) }
-    return values
+    var statement = try boundStatement(sql)
+    guard try statement.step() else { return [] }
+    let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    return try decoder.rows(of: &statement, as: type)
   }
 
   /// Reads the first row of a query as any `Decodable` type.

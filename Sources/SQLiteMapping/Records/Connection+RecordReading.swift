@@ -7,18 +7,19 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - type: What to read.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: The value, or nil if there is none, or no table yet.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
-  public func object<Value: Record, each Key: Bindable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func object<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Value? {
     let plan = try plan(of: type)
     return try reading(plan, without: nil) {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try statement.bind(key: repeat each key, of: plan)
+      try statement.bind(key: key, repeat each rest, of: plan)
       guard try statement.step() else { return nil }
-      return try RowDecoder(statement, as: type, strategies: plan.strategies).row(as: type)
+      return try plan.decoder(of: statement).row(as: type)
     }
   }
 
@@ -38,11 +39,13 @@ extension Connection {
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     limit: Int? = nil, offset: Int = 0
   ) throws -> [Value] {
-    var values: [Value] = []
-    try forEachObject(
-      of: type, where: condition, orderedBy: order, limit: limit, offset: offset
-    ) { values.append($0) }
-    return values
+    let plan = try plan(of: type)
+    let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
+    return try reading(plan, without: []) {
+      var statement = try boundStatement(sql)
+      guard try statement.step() else { return [] }
+      return try plan.decoder(of: statement).rows(of: &statement, as: type)
+    }
   }
 
   /// Reads the first of some values.
@@ -77,7 +80,10 @@ extension Connection {
     let plan = try plan(of: type)
     let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
     try reading(plan, without: ()) {
-      try forEachObject(of: type, sql: sql, strategies: plan.strategies, body)
+      var statement = try boundStatement(sql)
+      guard try statement.step() else { return }
+      let decoder = plan.decoder(of: statement)
+      repeat { try body(try decoder.row(as: type)) } while try statement.step()
     }
   }
 
@@ -85,15 +91,16 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Throws: ``SQLiteError``.
-  public func has<Value: Record, each Key: Bindable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func has<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Bool {
     let plan = try plan(of: type)
     return try reading(plan, without: false) {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try statement.bind(key: repeat each key, of: plan)
+      try statement.bind(key: key, repeat each rest, of: plan)
       return try statement.step()
     }
   }

@@ -26,29 +26,56 @@ extension Connection {
   ) throws -> Int {
     let plan = try plan(of: Value.self)
     return try savepoint {
-      var iterator = values.makeIterator()
-      var count = 0
-      var next = iterator.next()
-      while let first = next {
-        try withTable(of: plan, for: first) {
-          var writer = try RecordWriter(write, plan, on: self)
-          var isFirst = true
-          while let value = next {
-            do {
-              guard try writer.bind(value) || write != .updateExisting else { throw notFound(plan) }
-            } catch is UnknownColumn where !isFirst {
-              // It has a property that none before it had: the next turn begins with it.
-              return
+      let count = try values.withContiguousStorageIfAvailable { buffer in
+        try unsafe self.write(buffer, by: write, plan)
+        return buffer.count
+      }
+      if let count { return count }
+      return try self.write(inPieces: values, by: write, plan)
+    }
+  }
+
+  /// Writes the values of a sequence without holding all of them.
+  private func write<Value: Record>(
+    inPieces values: some Sequence<Value>, by write: RecordWrite, _ plan: RecordPlan
+  ) throws -> Int {
+    var count = 0
+    var piece: [Value] = []
+    for value in values {
+      piece.append(value)
+      guard piece.count == 1_000 else { continue }
+      try unsafe piece.withUnsafeBufferPointer { try unsafe self.write($0, by: write, plan) }
+      count += piece.count
+      piece.removeAll(keepingCapacity: true)
+    }
+    try unsafe piece.withUnsafeBufferPointer { try unsafe self.write($0, by: write, plan) }
+    return count + piece.count
+  }
+
+  /// Writes values in place: taking them out of an array of unknown type costs as much as binding
+  /// some of their properties.
+  private func write<Value: Record>(
+    _ values: UnsafeBufferPointer<Value>, by write: RecordWrite, _ plan: RecordPlan
+  ) throws {
+    var index = values.startIndex
+    while index < values.endIndex {
+      try withTable(of: plan, for: unsafe values[index]) {
+        var writer = try RecordWriter(write, plan, on: self)
+        let first = index
+        while index < values.endIndex {
+          do {
+            guard try unsafe writer.bind(values[index]) || write != .updateExisting else {
+              throw notFound(plan)
             }
-            try writer.run()
-            try checkChanged(by: write, plan)
-            isFirst = false
-            count += 1
-            next = iterator.next()
+          } catch is UnknownColumn where index > first {
+            // It has a property that none before it had: the next turn begins with it.
+            return
           }
+          try writer.run()
+          try checkChanged(by: write, plan)
+          index += 1
         }
       }
-      return count
     }
   }
 
@@ -64,7 +91,11 @@ extension Connection {
   private func withTable<Result>(
     of plan: RecordPlan, for value: some Record, _ body: () throws -> Result
   ) throws -> Result {
-    if plan.columns.isEmpty { try plan.learn(value) }
+    try plan.checkWritable()
+    if plan.columns.isEmpty {
+      if let prototype = type(of: value).prototype { try plan.learn(prototype) }
+      try plan.learn(value)
+    }
     if !plan.isEnsured { try ensureTable(of: plan) }
     do {
       return try body()
@@ -77,7 +108,20 @@ extension Connection {
   }
 
   private func ensureTable(of plan: RecordPlan) throws {
-    try ensure(plan.definition())
+    let definition = try plan.definition()
+    try savepoint {
+      let before = try differences(from: definition)
+      let refused = before.filter { !$0.isHarmless }
+      guard refused.isEmpty else {
+        throw SchemaError(table: plan.table, differences: refused.map(\.description))
+      }
+      if before.contains(where: { $0.kind == .missingTable || $0.kind == .missingColumn }) {
+        _ = try MetaTable.storeUUID(self)
+        try MetaTable.register(plan.table, of: "\(plan.type)", self)
+      }
+      if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
+      try SearchTable(plan)?.ensure(self)
+    }
     plan.isEnsured = true
   }
 

@@ -15,6 +15,8 @@ final class RecordPlan {
   /// Whether the table has been made or looked at on this connection.
   var isEnsured = false
   private var texts: [RecordWrite: String] = [:]
+  private var decoder: RowDecoder?
+  private var encoders: [RecordWrite: RowEncoder] = [:]
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
@@ -37,6 +39,12 @@ final class RecordPlan {
   /// Says whether the database makes the key of a value that has none.
   var makesKey: Bool { type.primaryKeyType != .unique }
 
+  /// Throws if the table belongs to others.
+  func checkWritable() throws(SQLiteError) {
+    guard type.isReadOnly else { return }
+    throw SQLiteError(.readOnly, "\(type) is declared as read-only")
+  }
+
   /// Learns the columns of a value, besides those known already.
   func learn(_ value: some Record) throws {
     let shape = try ShapeEncoder(value, strategies: strategies)
@@ -48,6 +56,23 @@ final class RecordPlan {
     }
     isEnsured = false
     texts.removeAll()
+    encoders.removeAll()
+  }
+
+  /// A decoder for the rows of a statement, the last one again if it fits.
+  func decoder(of statement: borrowing Statement) -> RowDecoder {
+    if let decoder, decoder.reads(statement) { return decoder }
+    let new = RowDecoder(statement, as: type, strategies: strategies)
+    decoder = new
+    return new
+  }
+
+  /// An encoder for the parameters of a write, the last one again if it is for the same statement.
+  func encoder(of write: RecordWrite, _ statement: borrowing Statement) -> RowEncoder {
+    if let encoder = encoders[write], encoder.handle === statement.handle { return encoder }
+    let new = RowEncoder(statement, columns: columns.map(\.name), strategies: strategies)
+    encoders[write] = new
+    return new
   }
 
   /// The SQL of a write, made once.
@@ -74,14 +99,16 @@ final class RecordPlan {
 extension Connection {
   /// What this connection knows of a type.
   ///
-  /// - Throws: ``SQLiteError`` if another type has the same table.
-  func plan(of type: any Record.Type) throws(SQLiteError) -> RecordPlan {
+  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here.
+  func plan(of type: any Record.Type) throws -> RecordPlan {
     if let known = attachments[ObjectIdentifier(type)] {
       // Only this method stores something for a Record type, and it is always a plan.
       return unsafe unsafeDowncast(known, to: RecordPlan.self)
     }
     let plan = try RecordPlan(of: type)
+    if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
     try claim(plan.table, for: type)
+    if plan.isSearched() { try SearchTable.allowTriggers(self) }
     attachments[ObjectIdentifier(type)] = plan
     return plan
   }

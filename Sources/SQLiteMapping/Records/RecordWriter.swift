@@ -11,8 +11,7 @@ struct RecordWriter: ~Copyable {
     self.plan = plan
     keyParameter = plan.keyParameter
     statement = try connection.statement(SQL(unchecked: plan.text(of: write)))
-    encoder = RowEncoder(
-      statement, columns: plan.columns.map(\.name), strategies: plan.strategies)
+    encoder = plan.encoder(of: write, statement)
   }
 
   /// Binds a value, with a new key if it has none, and says whether it had one.
@@ -43,7 +42,7 @@ struct RecordWriter: ~Copyable {
     guard try statement.step() else {
       throw SQLiteError(.notFound, "a trigger kept the row from being written", sql: statement.sql)
     }
-    let result = try RowDecoder(statement, as: type, strategies: plan.strategies).row(as: type)
+    let result = try plan.decoder(of: statement).row(as: type)
     while try statement.step() {}
     return result
   }

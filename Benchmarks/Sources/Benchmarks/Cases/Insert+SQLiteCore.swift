@@ -9,9 +9,8 @@ extension Insert {
       try database.write { connection in
         var statement = try connection.statement(SQL(unchecked: Item.insert))
         for item in items {
-          try statement.run(
-            item.id, item.name, item.quantity, item.price, item.isActive, item.note, item.rating,
-            item.payload)
+          try item.bind(to: &statement)
+          try statement.run()
         }
       }
     }

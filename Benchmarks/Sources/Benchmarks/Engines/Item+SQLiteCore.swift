@@ -17,6 +17,18 @@ extension Item {
     }
   }
 
+  /// Binds all columns, in the order of ``Item/insert``.
+  func bind(to statement: inout Statement) throws {
+    try statement.bind(id, at: 1)
+    try statement.bind(name, at: 2)
+    try statement.bind(quantity, at: 3)
+    try statement.bind(price, at: 4)
+    try statement.bind(isActive, at: 5)
+    try statement.bind(note, at: 6)
+    try statement.bind(rating, at: 7)
+    try statement.bind(payload, at: 8)
+  }
+
   /// The types of the columns.
   typealias Columns = (Int64, String, Int64, Double, Bool, String?, Double?, Data)
 

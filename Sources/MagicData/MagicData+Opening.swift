@@ -1,0 +1,84 @@
+import SQLiteCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension MagicData {
+  /// Opens the store of this program, and makes it if there is none, blocking the thread.
+  ///
+  /// It is in a folder with the program's name: in `$XDG_DATA_HOME` or `~/.local/share`, on Apple's
+  /// systems in Application Support.
+  ///
+  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  public convenience init() throws {
+    self.init(try StoreParts())
+  }
+
+  /// Opens the store in a folder, and makes it if there is none, blocking the thread.
+  ///
+  /// - Parameter path: A folder, which is made if it is missing; in it are `default.sqlite3` and the
+  ///   folder `assets`. A path with the extension `sqlite3`, `sqlite` or `db` is the database file
+  ///   itself, with the assets beside it.
+  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  public convenience init(path: String) throws {
+    self.init(try StoreParts(path: path))
+  }
+
+  /// Opens the store in a folder, and makes it if there is none, blocking the thread.
+  ///
+  /// - Parameter path: A file URL, as for ``init(path:)-(String)``.
+  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  public convenience init(path: URL) throws {
+    self.init(try StoreParts(path: MagicData.filePath(of: path)))
+  }
+
+  /// Opens a store that goes away with this value, blocking the thread.
+  ///
+  /// - Parameter type: Where it keeps its objects meanwhile.
+  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  public convenience init(type: StoreType) throws {
+    self.init(try StoreParts(type: type))
+  }
+
+  /// As the blocking ``init()``, suspending the task.
+  ///
+  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  public convenience init() async throws {
+    self.init(try await StoreParts.open { try StoreParts() })
+  }
+
+  /// As the blocking ``init(path:)-(String)``, suspending the task.
+  ///
+  /// - Parameter path: A folder, or a database file.
+  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  public convenience init(path: String) async throws {
+    self.init(try await StoreParts.open { try StoreParts(path: path) })
+  }
+
+  /// As the blocking ``init(path:)-(URL)``, suspending the task.
+  ///
+  /// - Parameter path: A file URL.
+  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  public convenience init(path: URL) async throws {
+    let path = try MagicData.filePath(of: path)
+    self.init(try await StoreParts.open { try StoreParts(path: path) })
+  }
+
+  /// As the blocking ``init(type:)``, suspending the task.
+  ///
+  /// - Parameter type: Where the store keeps its objects meanwhile.
+  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  public convenience init(type: StoreType) async throws {
+    self.init(try await StoreParts.open { try StoreParts(type: type) })
+  }
+
+  private static func filePath(of url: URL) throws -> String {
+    guard url.isFileURL else {
+      throw SQLiteError(.cannotOpen, "the URL \(url.absoluteString) is none of a file")
+    }
+    return url.path
+  }
+}

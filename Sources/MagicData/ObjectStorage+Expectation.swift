@@ -1,0 +1,39 @@
+import SQLiteCore
+
+extension ObjectStorage {
+  /// What the object's columns hold if nobody has changed them since it was saved or fetched.
+  var expectedRow: [(slot: Int, value: Value)] {
+    get throws {
+      let originals = originals
+      return try plan.columns.compactMap { slot in
+        switch originals[slot] {
+        case .stored(let value): return (slot, value)
+        case .reference(let zIndex): return (slot, .integer(zIndex))
+        case .unset: return plan.properties[slot].role.isAsset ? nil : (slot, .null)
+        case .live(let live): return try expected(live, slot)
+        case .links, .lazy: return nil
+        }
+      }
+    }
+  }
+
+  private func expected(_ live: LiveValue, _ slot: Int) throws -> (slot: Int, value: Value)? {
+    switch plan.properties[slot].role.kind {
+    case .column: return (slot, try plan.properties[slot].type.stored(live))
+    case .object:
+      // One that was set before the object was saved; it may have been saved since.
+      guard let object = live.value as? any MagicObject, let identity = lastIdentity,
+        let zIndex = try object.zIndex(in: identity.store)
+      else { return nil }
+      return (slot, .integer(zIndex))
+    case .links, .asset, .reverse: return nil
+    }
+  }
+}
+
+extension MagicObject {
+  /// The object's z_index in a store, or nil if it is not there.
+  func zIndex(in store: StoreIdentity) throws -> Int64? {
+    try PropertyCollector.entries(of: self).first?.cell.place?.storage.zIndex(in: store)
+  }
+}

@@ -1,0 +1,99 @@
+import SQLiteCore
+
+/// True if the property has a smaller value.
+public func < <Object: MagicObject, Column: MagicColumn>(
+  left: KeyPath<Object, Column>, right: Column.Element
+) -> Filter<Object> where Column.Element: MagicComparable {
+  Filter(.comparison(Operand(left), .less, Operand(right)))
+}
+
+/// True if the left property has a smaller value than the right one.
+public func < <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
+  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
+) -> Filter<Object> where Left.Element: MagicComparable, Left.Element == Right.Element {
+  Filter(.comparison(Operand(left), .less, Operand(right)))
+}
+
+/// True if the property has the value or a smaller one.
+public func <= <Object: MagicObject, Column: MagicColumn>(
+  left: KeyPath<Object, Column>, right: Column.Element
+) -> Filter<Object> where Column.Element: MagicComparable {
+  Filter(.comparison(Operand(left), .lessOrEqual, Operand(right)))
+}
+
+/// True if the left property has the value or a smaller one compared with the right one.
+public func <= <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
+  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
+) -> Filter<Object> where Left.Element: MagicComparable, Left.Element == Right.Element {
+  Filter(.comparison(Operand(left), .lessOrEqual, Operand(right)))
+}
+
+/// True if the property has a greater value.
+public func > <Object: MagicObject, Column: MagicColumn>(
+  left: KeyPath<Object, Column>, right: Column.Element
+) -> Filter<Object> where Column.Element: MagicComparable {
+  Filter(.comparison(Operand(left), .greater, Operand(right)))
+}
+
+/// True if the left property has a greater value than the right one.
+public func > <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
+  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
+) -> Filter<Object> where Left.Element: MagicComparable, Left.Element == Right.Element {
+  Filter(.comparison(Operand(left), .greater, Operand(right)))
+}
+
+/// True if the property has the value or a greater one.
+public func >= <Object: MagicObject, Column: MagicColumn>(
+  left: KeyPath<Object, Column>, right: Column.Element
+) -> Filter<Object> where Column.Element: MagicComparable {
+  Filter(.comparison(Operand(left), .greaterOrEqual, Operand(right)))
+}
+
+/// True if the left property has the value or a greater one compared with the right one.
+public func >= <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
+  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
+) -> Filter<Object> where Left.Element: MagicComparable, Left.Element == Right.Element {
+  Filter(.comparison(Operand(left), .greaterOrEqual, Operand(right)))
+}
+
+extension Expression where Element: MagicComparable {
+  /// True if the left number is less.
+  public static func < (left: Expression, right: Element) -> Filter<Object> {
+    Filter(.comparison(left.operand, .less, Operand(right)))
+  }
+
+  /// True if the left number is less.
+  public static func < (left: Expression, right: Expression) -> Filter<Object> {
+    Filter(.comparison(left.operand, .less, right.operand))
+  }
+
+  /// True if the left number is less or equal.
+  public static func <= (left: Expression, right: Element) -> Filter<Object> {
+    Filter(.comparison(left.operand, .lessOrEqual, Operand(right)))
+  }
+
+  /// True if the left number is less or equal.
+  public static func <= (left: Expression, right: Expression) -> Filter<Object> {
+    Filter(.comparison(left.operand, .lessOrEqual, right.operand))
+  }
+
+  /// True if the left number is greater.
+  public static func > (left: Expression, right: Element) -> Filter<Object> {
+    Filter(.comparison(left.operand, .greater, Operand(right)))
+  }
+
+  /// True if the left number is greater.
+  public static func > (left: Expression, right: Expression) -> Filter<Object> {
+    Filter(.comparison(left.operand, .greater, right.operand))
+  }
+
+  /// True if the left number is greater or equal.
+  public static func >= (left: Expression, right: Element) -> Filter<Object> {
+    Filter(.comparison(left.operand, .greaterOrEqual, Operand(right)))
+  }
+
+  /// True if the left number is greater or equal.
+  public static func >= (left: Expression, right: Expression) -> Filter<Object> {
+    Filter(.comparison(left.operand, .greaterOrEqual, right.operand))
+  }
+}

@@ -1,0 +1,106 @@
+import SQLiteCore
+import SQLiteMapping
+
+/// A question for objects of a type, as values that may travel.
+struct Query<Object: MagicObject>: Sendable {
+  private let store: MagicData
+  private let plan: ObjectPlan
+  private let condition: SQL?
+  private let order: [SQL]
+  private let limit: Int?
+  private let offset: Int
+
+  init(
+    _ store: MagicData, _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [],
+    _ limit: Int? = nil, _ offset: Int = 0
+  ) throws {
+    self.store = store
+    plan = try store.plan(Object.self)
+    condition = try filter?.sql(in: store)
+    self.order = try order.map { try $0.sql(in: store) }
+    self.limit = limit
+    self.offset = offset
+  }
+
+  init(_ store: MagicData, primary: some MagicPrimaryValue) throws {
+    plan = try store.plan(Object.self)
+    guard let slot = plan.primary else {
+      throw MagicError.missingPrimaryValue(type: plan.typeName)
+    }
+    self.store = store
+    condition =
+      "\(identifier: plan.properties[slot].name) = \(try ValueCoding.stored(primary))"
+    order = []
+    limit = nil
+    offset = 0
+  }
+
+  /// Reads the objects and what they lead to.
+  func load(_ connection: Connection) throws -> FetchedGraph {
+    let loader = GraphLoader(store, connection)
+    // The key decides between equals, so that pages do not overlap.
+    try loader.load(Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")))
+    return loader.graph
+  }
+
+  /// Counts the objects.
+  func count(_ connection: Connection) throws -> Int {
+    guard try isThere(connection) else { return 0 }
+    return try connection.firstRow(
+      "SELECT count(*) FROM \(identifier: plan.table) \(clause)", as: Int.self) ?? 0
+  }
+
+  /// Deletes the objects, and returns how many there were.
+  func delete(_ connection: Connection) throws -> Int {
+    guard try isThere(connection) else { return 0 }
+    return try connection.executeChange(
+      "DELETE FROM \(identifier: plan.table) \(clause)"
+    ).rows
+  }
+
+  /// Reads one column of the objects.
+  func values(
+    of operand: Operand, isDistinct: Bool, _ connection: Connection
+  ) throws -> [Value] {
+    guard try isThere(connection) else { return [] }
+    let column = try ConditionWriter.sql(operand, on: plan, in: store)
+    let distinct: SQL = isDistinct ? "DISTINCT " : ""
+    // Equals are one value then, of whichever object.
+    let order = isDistinct ? self.order : self.order + [key]
+    let tail = tail(order.isEmpty ? "1" : SQL(joining: order, separator: ", "))
+    return try connection.rows(
+      "SELECT \(distinct)\(column) FROM \(identifier: plan.table) \(tail)", as: Value.self)
+  }
+
+  /// Calculates one value of all objects, or of each group of them.
+  func aggregate<Result>(
+    _ aggregate: Aggregate<Object, Result>, by group: Operand? = nil, _ connection: Connection
+  ) throws -> [(key: Value, value: Value)] {
+    guard try isThere(connection) else { return [] }
+    func sql(_ operand: Operand) throws -> SQL {
+      try ConditionWriter.sql(operand, on: plan, in: store)
+    }
+    let value = aggregate.function(try aggregate.operand.map(sql) ?? "*")
+    let grouping: SQL = group == nil ? "" : "GROUP BY 1 ORDER BY 1"
+    return try connection.rows(
+      "SELECT \(group.map(sql) ?? "NULL"), \(value) FROM \(identifier: plan.table) \(clause) \(grouping)",
+      as: Value.self, Value.self
+    ).map { (key: $0, value: $1) }
+  }
+
+  private func isThere(_ connection: Connection) throws -> Bool {
+    try !connection.columnNames(of: plan.table).isEmpty
+  }
+
+  private var key: SQL { "\(identifier: plan.table).\(identifier: plan.key)" }
+
+  private var clause: SQL {
+    condition.map { "WHERE \($0)" } ?? ""
+  }
+
+  private func tail(_ order: SQL) -> SQL {
+    var tail: SQL = "\(clause) ORDER BY \(order)"
+    if limit != nil || offset > 0 { tail.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
+    return tail
+  }
+}

@@ -1,0 +1,21 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A folder of our own that goes away with this value.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    let base = FileManager.default.temporaryDirectory.path
+    path = "\(base)/MagicData-\(UUID().uuidString)"
+    try StorePlace.makeFolder(path)
+  }
+
+  deinit {
+    // Nobody is left to tell if it fails; the system empties its temporary folder some day.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}

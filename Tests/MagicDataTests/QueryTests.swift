@@ -1,0 +1,135 @@
+import Foundation
+import MagicData
+import Testing
+
+@Suite struct QueryTests {
+  let magic: MagicData
+  let reds = Team("Reds", city: "Bern")
+  let blues = Team("Blues")
+
+  /// Ann (30, Reds, friends Bob and Cem), Bob (40, Blues), Cem (50, no team).
+  init() throws {
+    magic = try MagicData(type: .memory)
+    let ann = Player("Ann", age: 30)
+    let bob = Player("Bob", age: 40)
+    let cem = Player("Cem", age: 50)
+    ann.team = reds
+    bob.team = blues
+    reds.captain = ann
+    ann.friends = [bob, cem]
+    bob.rivals = [ann]
+    ann.goals = 3
+    cem.goals = 4
+    cem.nick = "C"
+    try magic.update([ann, bob, cem])
+  }
+
+  func names(_ filter: Filter<Player>) throws -> String {
+    try magic.objects(of: Player.self, where: filter, orderBy: [.ascending(\.$name)])
+      .map(\.name).joined(separator: " ")
+  }
+
+  @Test func `a filter leads through a relation`() throws {
+    #expect(try names(\.$team.$title == "Reds") == "Ann")
+    #expect(try names(\.$team.$title != "Reds") == "Bob Cem")
+    #expect(try names(\.$team.$city == nil) == "Bob Cem")
+    #expect(try names(\.$team.$captain.$name == "Ann") == "Ann")
+    #expect(try names((\Player.$team.$title).hasPrefix("B")) == "Bob")
+  }
+
+  @Test func `a filter compares a relation with an object`() throws {
+    #expect(try names(\.$team == reds) == "Ann")
+    #expect(try names(\.$team != reds) == "Bob Cem")
+    #expect(throws: MagicError.notSaved(type: "Team")) { try names(\.$team == Team("new")) }
+  }
+
+  @Test func `a filter looks into a collection`() throws {
+    let ann = try #require(try magic.objects(of: Player.self, where: \.$name == "Ann").first)
+    #expect(try names((\Player.$friends).contains(where: \.$age > 40)) == "Ann")
+    #expect(try names((\Player.$friends).contains(where: \.$age > 60)) == "")
+    #expect(try names((\Player.$friends).isEmpty) == "Bob Cem")
+    #expect(try names((\Player.$friends).count == 2) == "Ann")
+    #expect(try names((\Player.$rivals).contains(ann)) == "Bob")
+    #expect(
+      try names((\Player.$friends).contains(where: (\Player.$rivals).contains(where: \.$age == 30)))
+        == "Ann")
+    #expect(try names((\Player.$team.$captain.$friends).contains(where: \.$name == "Cem")) == "Ann")
+  }
+
+  @Test func `text is found by its bytes and like by SQLite's rule`() throws {
+    #expect(try names((\Player.$name).contains("n")) == "Ann")
+    #expect(try names((\Player.$name).contains("N")) == "")
+    #expect(try names((\Player.$name).like("a%")) == "Ann")
+    #expect(try names((\Player.$name).hasPrefix("a")) == "")
+    #expect(try names(!(\Player.$nick).hasPrefix("C")) == "Ann Bob")
+  }
+
+  @Test func `numbers are calculated`() throws {
+    #expect(try names(\.$age + \.$goals > 33) == "Bob Cem")
+    #expect(try names(\.$age * 2 - \.$goals == 57) == "Ann")
+    #expect(try names(\.$shirt + 1 > 0) == "")
+  }
+
+  @Test func `objects are sorted through relations and by calculations`() throws {
+    let byTitle = try magic.objects(of: Player.self, orderBy: [.descending(\.$team.$title)])
+    #expect(byTitle.map(\.name) == ["Ann", "Bob", "Cem"])
+    let byGoals = try magic.objects(
+      of: Player.self, orderBy: [.descending(\.$goals - \.$age)], limit: 2, offset: 1)
+    #expect(byGoals.map(\.name) == ["Bob", "Cem"])
+  }
+
+  @Test func `values are fetched without their objects`() async throws {
+    let cities = try await magic.values(of: \Team.$city, orderBy: [.ascending(\.$title)])
+    #expect(cities == [nil, "Bern"])
+    let goals = try await magic.values(of: \Player.$goals, where: \.$age >= 30, isDistinct: true)
+    #expect(goals.sorted() == [0, 3, 4])
+    #expect(try await magic.values(of: \Player.$team.$title, where: \.$age > 45) == [nil])
+  }
+
+  @Test func `values are added up, compared and counted`() async throws {
+    #expect(try await magic.aggregate(.sum(\Player.$goals)) == 7)
+    #expect(try await magic.aggregate(.sum(\Player.$goals), where: \.$age > 90) == 0)
+    #expect(try await magic.aggregate(.average(\Player.$age)) == 40)
+    #expect(try await magic.aggregate(.average(\Player.$age), where: \.$age > 90) == nil)
+    #expect(try await magic.aggregate(.min(\Player.$name)) == "Ann")
+    #expect(try await magic.aggregate(.max(\Player.$shirt)) == nil)
+    #expect(try await magic.aggregate(Aggregate<Player, Int>.count(\.$nick)) == 1)
+    #expect(try await magic.aggregate(.sum(\Player.$age - \Player.$goals)) == 113)
+  }
+
+  @Test func `groups have their own values`() throws {
+    let groups = try magic.aggregate(.sum(\Player.$age), by: \.$team.$title)
+    #expect(groups.map(\.key) == [nil, "Blues", "Reds"])
+    #expect(groups.map(\.value) == [50, 40, 30])
+    let counts = try magic.aggregate(.count, by: \Player.$isKeeper)
+    #expect(counts.map(\.key) == [false])
+    #expect(counts.map(\.value) == [3])
+  }
+
+  @Test func `a sum that does not fit is an error`() throws {
+    try magic.update([Player("x", age: .max)])
+    #expect(throws: SQLiteError.self) { try magic.aggregate(.sum(\Player.$age)) }
+  }
+
+  @Test(
+    arguments: [
+      (\.$age > 30, "Player_age"),
+      (\.$age == 30 && \.$nick != "x", "Player_age"),
+      ((\Player.$name).hasPrefix("An"), "Player_name"),
+      (18...20 ~= \.$age, "Player_age"),
+      ((\Player.$age).isIn([1, 2]), "Player_age"),
+    ] as [(Filter<Player>, String)])
+  func `a declared index is used`(filter: Filter<Player>, index: String) throws {
+    let condition = try filter.sql(in: magic)
+    let plan = try magic.database.read {
+      try $0.executeQuery("EXPLAIN QUERY PLAN SELECT * FROM Player WHERE \(condition)")
+    }
+    let steps = try plan.map { try $0.get("detail", as: String.self) }
+    #expect(steps.contains { $0.hasPrefix("SEARCH Player USING INDEX \(index)") }, "\(steps)")
+  }
+
+  @Test func `objects are removed by a filter`() throws {
+    #expect(try magic.removeAll(of: Player.self, where: \.$team.$title == "Reds") == 1)
+    #expect(try names(\.$age > 0) == "Bob Cem")
+  }
+}
