@@ -121,13 +121,13 @@ private enum RelationMaker {
     _ type: Any.Type, _ targets: [(place: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
     if type == Object.self { return targets.first.map { LiveValue($0.object) } }
-    guard let type = type as? any LinkCollection<Object>.Type else { return nil }
+    guard let type = type as? any MagicCollection<Object>.Type else { return nil }
     return try collection(type, targets)
   }
 
-  private static func collection<Collection: LinkCollection>(
+  private static func collection<Collection: MagicCollection>(
     _ type: Collection.Type, _ targets: [(place: SQLiteCore.Value, object: Collection.Target)]
   ) throws -> LiveValue {
-    LiveValue(try Collection(links: targets))
+    LiveValue(try Collection(magicLinks: targets.map { MagicLink($0.place, $0.object) }))
   }
 }

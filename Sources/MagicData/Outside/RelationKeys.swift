@@ -11,7 +11,7 @@ struct RelationKeys: Sendable {
   init(of value: Any) throws {
     if let object = value as? any MagicObject {
       targets = [(.null, try RelationKeys.key(of: object))]
-    } else if let collection = value as? any LinkCollection {
+    } else if let collection = value as? any MagicCollection {
       targets = try RelationKeys.targets(of: collection)
     } else {
       targets = []
@@ -19,9 +19,9 @@ struct RelationKeys: Sendable {
   }
 
   private static func targets(
-    of collection: some LinkCollection
+    of collection: some MagicCollection
   ) throws -> [(place: Value, key: Value)] {
-    try collection.linked.map { (place: $0.place, key: try key(of: $0.object)) }
+    try collection.magicLinks.map { (place: $0.place, key: try key(of: $0.object)) }
   }
 
   /// The primary value, or the z_index of an object whose type has none; NULL if it was never saved.

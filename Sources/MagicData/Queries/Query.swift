@@ -48,6 +48,7 @@ struct Query<Object: MagicObject>: Sendable {
     order = []
     limit = nil
     offset = 0
+    depth = nil
   }
 
   /// Reads the objects and what they lead to.
