@@ -65,7 +65,7 @@ extension MagicData {
 
   private func growth(_ plan: ObjectPlan, _ connection: Connection) throws -> Growth {
     var growth = Growth.none
-    for definition in try SchemaWriter(self, connection).definitions([plan]) {
+    for definition in try SchemaWriter.definitions([plan], isDeep: true, self.plan) {
       let present = try connection.columnNames(of: definition.name)
       if present.isEmpty {
         if definition.name == plan.table { return .missingTables }

@@ -26,6 +26,8 @@ public final class MagicData: Sendable {
   /// The files that objects keep.
   public let assets: AssetStore
   package let identity: StoreIdentity
+  /// Notices what others commit.
+  let watch: ForeignWatch
   /// A folder that goes away with the store.
   private let temporaryFolder: TemporaryFolder?
   private let plans = Mutex<Plans>(Plans())
@@ -44,6 +46,7 @@ public final class MagicData: Sendable {
     database = parts.database
     assets = parts.assets
     identity = parts.identity
+    watch = ForeignWatch(parts.database)
   }
 
   /// What is known of a type.

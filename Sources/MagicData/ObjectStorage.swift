@@ -7,17 +7,35 @@ package final class ObjectStorage: Sendable {
   struct Identity: Sendable {
     let magic: MagicData
     let zIndex: Int64
+    /// How often each property had been set when the object was saved there; empty for never.
+    var saved: [UInt32] = []
 
     var store: StoreIdentity { magic.identity }
   }
 
+  /// The values as of one moment.
+  struct Snapshot: Sendable {
+    let forms: [CellContent.Form]
+    /// How often each property was set; empty for never.
+    let changes: [UInt32]
+    /// The same when the object was saved in the store, or fetched from it.
+    let saved: [UInt32]
+
+    func isChanged(_ slot: Int) -> Bool {
+      !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
+    }
+  }
+
   private struct State {
     var forms: [CellContent.Form]
-    /// For each property how often it was set since it was saved or fetched.
-    var changes: [UInt32]
+    var changes: [UInt32] = []
     /// What the changed properties held when the object was saved or fetched.
     var originals: [Int: CellContent.Form] = [:]
     var identities: [Identity]
+
+    func isChanged(_ slot: Int, since changes: [UInt32]) -> Bool {
+      !self.changes.isEmpty && self.changes[slot] != (changes.isEmpty ? 0 : changes[slot])
+    }
   }
 
   let plan: ObjectPlan
@@ -31,17 +49,17 @@ package final class ObjectStorage: Sendable {
   ///   - identity: What a store knows it by, if it was fetched.
   init(_ plan: ObjectPlan, _ forms: [CellContent.Form], identity: Identity?) {
     self.plan = plan
-    state = Mutex(
-      State(
-        forms: forms, changes: Array(repeating: 0, count: forms.count),
-        identities: identity.map { [$0] } ?? []))
+    state = Mutex(State(forms: forms, identities: identity.map { [$0] } ?? []))
   }
 
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
 
   func set(_ form: CellContent.Form, at slot: Int) {
     state.withLock { state in
-      if state.changes[slot] == 0, !state.identities.isEmpty {
+      if state.changes.isEmpty {
+        state.changes = Array(repeating: 0, count: state.forms.count)
+      }
+      if !state.identities.isEmpty, state.originals[slot] == nil {
         state.originals[slot] = state.forms[slot]
       }
       state.forms[slot] = form
@@ -53,9 +71,13 @@ package final class ObjectStorage: Sendable {
     state.withLock { $0.forms[slot] = form }
   }
 
-  /// All values and the counts of their changes, as of one moment.
-  var snapshot: (forms: [CellContent.Form], changes: [UInt32]) {
-    state.withLock { ($0.forms, $0.changes) }
+  /// All values as of one moment, and which were set since the object was saved in a store.
+  func snapshot(for store: StoreIdentity) -> Snapshot {
+    state.withLock { state in
+      Snapshot(
+        forms: state.forms, changes: state.changes,
+        saved: state.identities.first { $0.store == store }?.saved ?? [])
+    }
   }
 
   /// What the properties held when the object was saved or fetched, as of one moment.
@@ -85,11 +107,12 @@ package final class ObjectStorage: Sendable {
   ) {
     state.withLock { state in
       state.identities.removeAll { $0.store == magic.identity }
-      state.identities.append(Identity(magic: magic, zIndex: zIndex))
-      for slot in changes.indices where state.changes[slot] == changes[slot] {
-        state.changes[slot] = 0
+      state.identities.append(Identity(magic: magic, zIndex: zIndex, saved: changes))
+      for (slot, value) in settled where !state.isChanged(slot, since: changes) {
+        state.forms[slot] = .stored(value)
+      }
+      for slot in state.originals.keys where !state.isChanged(slot, since: changes) {
         state.originals[slot] = nil
-        for (settled, value) in settled where settled == slot { state.forms[slot] = .stored(value) }
       }
     }
   }
@@ -106,9 +129,8 @@ package final class ObjectStorage: Sendable {
     let before = state.withLock { $0 }
     return { [self] in
       state.withLock { state in
-        for slot in state.forms.indices where state.changes[slot] == 0 {
+        for slot in state.forms.indices where !state.isChanged(slot, since: before.changes) {
           state.forms[slot] = before.forms[slot]
-          state.changes[slot] = before.changes[slot]
         }
         state.originals = before.originals
         state.identities = before.identities

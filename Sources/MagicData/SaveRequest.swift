@@ -34,8 +34,8 @@ enum SaveValue: Sendable {
 struct SaveNode: Sendable {
   let plan: ObjectPlan
   let storage: ObjectStorage
-  /// The counts of changes when the values were taken.
-  let changes: [UInt32]
+  /// What the values were taken from.
+  let snapshot: ObjectStorage.Snapshot
   /// One for each property.
   let values: [SaveValue]
   /// Lazy values that were set, which the object does not notice.
@@ -44,7 +44,7 @@ struct SaveNode: Sendable {
   var expected: [(slot: Int, value: Value)]?
 
   func isChanged(_ slot: Int) -> Bool {
-    changes[slot] != 0 || lazy.contains { $0.slot == slot && $0.changes > 0 }
+    snapshot.isChanged(slot) || lazy.contains { $0.slot == slot && $0.changes > 0 }
   }
 }
 
@@ -116,7 +116,8 @@ private struct SaveCollector {
     var nodes: [SaveNode] = []
     while nodes.count < found.count {
       let (storage, context) = found[nodes.count]
-      let (forms, changes) = storage.snapshot
+      let snapshot = storage.snapshot(for: store.identity)
+      let forms = snapshot.forms
       var values: [SaveValue] = []
       var lazy: [(slot: Int, value: any LazyValue, changes: Int)] = []
       values.reserveCapacity(forms.count)
@@ -125,12 +126,12 @@ private struct SaveCollector {
           lazy.append((slot, value, value.changes))
         }
         let isSet =
-          changes[slot] != 0 || lazy.last.map { $0.slot == slot && $0.changes > 0 } == true
+          snapshot.isChanged(slot) || lazy.last.map { $0.slot == slot && $0.changes > 0 } == true
         values.append(try value(of: form, slot, isSet: isSet, storage, context))
       }
       nodes.append(
         SaveNode(
-          plan: storage.plan, storage: storage, changes: changes, values: values, lazy: lazy))
+          plan: storage.plan, storage: storage, snapshot: snapshot, values: values, lazy: lazy))
     }
     return nodes
   }

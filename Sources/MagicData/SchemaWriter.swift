@@ -14,9 +14,11 @@ struct SchemaWriter {
 
   /// Makes the tables of `plans` and of all that they lead to.
   func prepare(_ plans: [ObjectPlan]) throws {
-    let plans = try reach(plans)
+    let plans = try SchemaWriter.reach(plans, store.plan)
     for plan in plans { try MetaTable.register(plan.table, of: plan.typeName, connection) }
-    for definition in try tables(of: plans) { try connection.ensure(definition) }
+    for definition in try SchemaWriter.definitions(plans, isDeep: false, store.plan) {
+      try connection.ensure(definition)
+    }
     for plan in plans {
       for property in plan.properties where property.role.isAsset {
         try makeTriggers(plan, property)
@@ -24,33 +26,38 @@ struct SchemaWriter {
     }
   }
 
-  /// The tables of `plans` and of all that they lead to, as the types ask for them.
-  func definitions(_ plans: [ObjectPlan]) throws -> [TableDefinition] {
-    try tables(of: reach(plans))
-  }
-
-  private func tables(of plans: [ObjectPlan]) throws -> [TableDefinition] {
+  /// The tables of types and of their links, as the types ask for them.
+  ///
+  /// - Parameters:
+  ///   - plans: The types.
+  ///   - isDeep: Whether to include the types that they lead to.
+  ///   - plan: What is known of a type.
+  static func definitions(
+    _ plans: [ObjectPlan], isDeep: Bool, _ plan: (any MagicObject.Type) throws -> ObjectPlan
+  ) throws -> [TableDefinition] {
     var tables: [TableDefinition] = []
-    for plan in plans {
-      tables.append(try plan.definition(store.plan))
-      for slot in plan.links {
-        if let links = try plan.linkTable(slot, store.plan) { tables.append(links.definition) }
+    for owner in isDeep ? try reach(plans, plan) : plans {
+      tables.append(try owner.definition(plan))
+      for slot in owner.links {
+        if let links = try owner.linkTable(slot, plan) { tables.append(links.definition) }
       }
     }
     return tables
   }
 
-  /// The types and all that they lead to, each once.
-  private func reach(_ plans: [ObjectPlan]) throws -> [ObjectPlan] {
+  /// Types and all that they lead to, each once.
+  private static func reach(
+    _ plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
+  ) throws -> [ObjectPlan] {
     var reached: [ObjectPlan] = []
     var seen: Set<ObjectIdentifier> = []
     var pending = plans
-    while let plan = pending.popLast() {
-      guard seen.insert(ObjectIdentifier(plan.type)).inserted else { continue }
-      reached.append(plan)
-      for property in plan.properties {
+    while let next = pending.popLast() {
+      guard seen.insert(ObjectIdentifier(next.type)).inserted else { continue }
+      reached.append(next)
+      for property in next.properties {
         switch property.role.kind {
-        case .object(let type), .links(_, let type): pending.append(try store.plan(type))
+        case .object(let type), .links(_, let type): pending.append(try plan(type))
         case .column, .asset, .reverse: break
         }
       }

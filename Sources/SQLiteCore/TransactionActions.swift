@@ -57,6 +57,7 @@ extension Connection {
     actions.afterCommit.removeLast(max(0, actions.afterCommit.count - counts.afterCommit))
     let pending = actions.afterRollback[min(counts.afterRollback, actions.afterRollback.count)...]
     actions.afterRollback.removeLast(pending.count)
-    for action in pending { action(self) }
+    // What was done last is undone first.
+    for action in pending.reversed() { action(self) }
   }
 }

@@ -146,7 +146,7 @@ import Testing
   }
 
   @Test func `a stream of a million links holds one batch at a time`() async throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try await MagicData(type: .memory)
     let crowd = try #require(try Crowd.withMillionVisitors(in: magic))
     let count = try await crowd.visitors.count(where: nil)
     #expect(count == 1_000_000)

@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test func `a loop over many owners fetches batch by batch`() async throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try await MagicData(type: .memory)
     let leaf = Leaf("busy")
     let trees = (0..<1200).map { number in
       let tree = Tree("\(number)", lazyOne: leaf)

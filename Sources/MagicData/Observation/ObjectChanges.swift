@@ -1,0 +1,72 @@
+import SQLiteCore
+
+/// The moments after commits that touched the objects of a type: ``MagicData/changes(of:)``.
+public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
+  private let store: MagicData
+  private let signal = ChangeSignal()
+  private let failure: (any Error)?
+
+  init(_ store: MagicData) {
+    self.store = store
+    do {
+      signal.subscribe(to: try store.tables(of: Object.self, isDeep: false), of: store.database)
+      failure = nil
+    } catch {
+      failure = error
+    }
+  }
+
+  /// Waits for commits.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let changes: ObjectChanges
+    private var isWatching = false
+
+    fileprivate init(_ changes: ObjectChanges) {
+      self.changes = changes
+    }
+
+    /// Waits for the next commit, or returns at once if there was one since the last call.
+    ///
+    /// - Returns: Nil once the task is cancelled.
+    /// - Throws: ``MagicError`` or ``SQLiteError``, such as when the database was closed.
+    nonisolated(nonsending) public mutating func next() async throws -> Void? {
+      if let failure = changes.failure { throw failure }
+      if !isWatching {
+        try await changes.store.watch.add(changes.signal)
+        isWatching = true
+      }
+      return try await changes.signal.wait() ? () : nil
+    }
+  }
+
+  /// Begins to wait.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+}
+
+extension MagicData {
+  /// Tells of each commit that touches objects of a type, or their links.
+  ///
+  ///     for try await _ in magic.changes(of: Person.self) { … }
+  ///
+  /// Commits of any store on this path in this process are told at once, those of other processes
+  /// within a second, then without knowing what they touched. Several may be told as one; the last is
+  /// never missed. What commits after this call is told, also if the loop begins later. The sequence
+  /// is for one loop, and ends with its task.
+  ///
+  /// - Parameter type: The objects' type.
+  public func changes<Object: MagicObject>(of type: Object.Type) -> ObjectChanges<Object> {
+    ObjectChanges(self)
+  }
+
+  /// The names of the tables that hold a type's objects, in lower case.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - isDeep: Whether to include the tables of the objects that they lead to.
+  func tables<Object: MagicObject>(of type: Object.Type, isDeep: Bool) throws -> Set<String> {
+    let plan = try plan(type)
+    var names = try SchemaWriter.definitions([plan], isDeep: isDeep, self.plan).map(\.name)
+    if plan.properties.contains(where: \.role.isAsset) { names.append("magicdata_asset") }
+    return Set(names.map(asciiLowercased))
+  }
+}

@@ -1,0 +1,77 @@
+import SQLiteCore
+
+/// The objects of a query, fetched anew after commits: ``MagicData/observe(_:where:orderBy:limit:offset:)``.
+public struct ObservedObjects<Object: MagicObject>: AsyncSequence, Sendable {
+  fileprivate let store: MagicData
+  fileprivate let filter: Filter<Object>?
+  fileprivate let order: [SortKey<Object>]
+  fileprivate let limit: Int?
+  fileprivate let offset: Int
+
+  /// Fetches the objects, and waits for commits.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let objects: ObservedObjects
+    private var signal: ChangeSignal?
+
+    fileprivate init(_ objects: ObservedObjects) {
+      self.objects = objects
+    }
+
+    /// Fetches the objects: at once the first time, later when something has changed.
+    ///
+    /// - Returns: Nil once the task is cancelled.
+    /// - Throws: ``MagicError`` or ``SQLiteError``, such as when the database was closed.
+    nonisolated(nonsending) public mutating func next() async throws -> [Object]? {
+      do {
+        if let signal {
+          guard try await signal.wait() else { return nil }
+        } else {
+          signal = try await objects.listen()
+        }
+        return try await objects.fetch()
+      } catch is CancellationError {
+        return nil
+      }
+    }
+  }
+
+  /// Begins with the objects as they are.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  private func listen() async throws -> ChangeSignal {
+    let signal = ChangeSignal()
+    signal.subscribe(to: try store.tables(of: Object.self, isDeep: true), of: store.database)
+    try await store.watch.add(signal)
+    // Waits for who began to write before the subscription, of whom it would not be told.
+    try await store.database.write { _ in }
+    return signal
+  }
+
+  nonisolated(nonsending) private func fetch() async throws -> [Object] {
+    try await store.objects(
+      of: Object.self, where: filter, orderBy: order, limit: limit, offset: offset)
+  }
+}
+
+extension MagicData {
+  /// Fetches objects, and fetches them anew after each commit that touches them or what they lead to.
+  ///
+  ///     for try await adults in magic.observe(Person.self, where: \.$age >= 18) { … }
+  ///
+  /// The first element is there at once. Commits of any store on this path in this process are seen
+  /// at once, those of other processes within a second. Several may be seen as one; the last state is
+  /// never missed. Each loop is on its own, and ends with its task.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: What they have in common.
+  ///   - order: What they are sorted by.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: How many to pass over first.
+  public func observe<Object: MagicObject>(
+    _ type: Object.Type, where filter: Filter<Object>? = nil,
+    orderBy order: [SortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
+  ) -> ObservedObjects<Object> {
+    ObservedObjects(store: self, filter: filter, order: order, limit: limit, offset: offset)
+  }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Counter: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var owner: Int
+  @MagicValue var a: Int = 0
+  @MagicValue var b: Int = 0
+
+  init() {}
+  init(owner: Int) { self.owner = owner }
+}
+
+/// A class that is not Sendable, with something of its own.
+private final class Draft: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var text: String
+  @OptionMagicValue var next: Draft?
+  var selection = 0
+
+  private enum CodingKeys: String, CodingKey { case id, text, next }
+
+  init() {}
+  init(_ text: String) { self.text = text }
+}
+
+private struct Wide: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var flag: Bool
+  @MagicValue var small: Int8
+  @MagicValue var long: Int64
+  @MagicValue var unsigned: UInt32
+  @MagicValue var real: Double
+  @MagicValue var float: Float
+  @MagicValue var text: String
+  @MagicValue var bytes: [UInt8]
+  @MagicValue var data: Data
+  @MagicValue var date: Date
+  @MagicValue var uuid: UUID
+  @MagicValue var url: URL
+  @MagicValue var price: Decimal
+  @MagicValue var level: Level
+  @MagicValue var list: [String]
+  @MagicValue var map: [String: Int]
+  @OptionMagicValue var maybe: Level?
+
+  init() {}
+
+  init(_ number: Int, _ random: inout SplitMix64) throws {
+    flag = number % 2 == 0
+    small = Int8(truncatingIfNeeded: number)
+    long = .random(in: .min ... .max, using: &random)
+    unsigned = .random(in: .min ... .max, using: &random)
+    real = .random(in: -1e9...1e9, using: &random)
+    float = .random(in: -1...1, using: &random)
+    text = "text \(number)\0é"
+    bytes = [UInt8(truncatingIfNeeded: number), 0]
+    data = Data(repeating: 7, count: number % 5)
+    date = Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &random))
+    uuid = UUID()
+    url = try #require(URL(string: "https://example.com/\(number)?q=%20"))
+    price = Decimal(number) / 100
+    level = .high
+    list = ["a", "\(number)"]
+    map = ["x": number]
+    maybe = number % 3 == 0 ? .low : nil
+  }
+
+  var description: String {
+    "\(flag) \(small) \(long) \(unsigned) \(real) \(float) \(text) \(bytes) \(data.count) "
+      + "\(date.timeIntervalSinceReferenceDate) \(uuid) \(url) \(price) \(level) \(list) \(map) "
+      + "\(maybe.map { "\($0)" } ?? "-")"
+  }
+}
+
+@Suite struct ConcurrencyTests {
+  let magic: MagicData
+
+  init() async throws { magic = try await MagicData(type: .temporary) }
+
+  @Test func `eight tasks with a thousand updates each lose nothing`() async throws {
+    let magic = magic
+    let counters = (0..<8).map { Counter(owner: $0) }
+    try await magic.update(counters)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for owner in 0..<8 {
+        group.addTask {
+          for number in 1...1_000 {
+            // Odd tasks change one property of the neighbour, even ones the other of their own.
+            let fetched = try await magic.object(of: Counter.self, primary: owner / 2 * 2 + 1)
+            if owner % 2 == 0 { fetched.a = number } else { fetched.b = number }
+            try await magic.update(fetched)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let found = try await magic.objects(of: Counter.self, where: \.$a > 0)
+    #expect(found.map(\.id) == [1, 3, 5, 7])
+    #expect(found.allSatisfy { $0.a == 1_000 && $0.b == 1_000 })
+  }
+
+  @Test func `a shared object is set from many tasks at once`() async throws {
+    let counter = Counter(owner: 1)
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask { for number in 0..<1_000 { counter.a = number } }
+      }
+    }
+    #expect(counter.a == 999)
+  }
+
+  @Test func `class models stay where they are and keep what is their own`() async throws {
+    let draft = Draft("a")
+    draft.selection = 3
+    draft.next = draft
+    try await magic.update(draft)
+    #expect(draft.selection == 3)
+    let found = try await magic.object(of: Draft.self, primary: draft.id)
+    #expect(found.next === found)
+    found.text = "b"
+    try await magic.update(found)
+    #expect(try await magic.object(of: Draft.self).map(\.text) == ["b"])
+  }
+
+  @Test func `ten thousand objects of all types come back as they were`() async throws {
+    var random = SplitMix64(seed: 5)
+    var objects: [Wide] = []
+    for number in 0..<10_000 { objects.append(try Wide(number, &random)) }
+    try await magic.update(objects)
+    let found = try await magic.object(of: Wide.self)
+    #expect(found.map(\.description) == objects.map(\.description))
+    #expect(found.map(\.id) == Array(1...10_000))
+  }
+}

@@ -1,0 +1,168 @@
+import MagicData
+import Testing
+
+private struct Note: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var text: String
+  @MagicValue var stars: Int
+
+  init() {}
+
+  init(_ text: String) {
+    self.text = text
+    stars = 0
+  }
+}
+
+private struct Keyless: MagicObject {
+  @MagicValue var text: String
+  init() {}
+  init(_ text: String) { self.text = text }
+}
+
+private struct Numbered: MagicObject {
+  @PrimaryMagicValue var number: Int
+  @MagicValue var text: String
+  init() {}
+  init(_ text: String) { self.text = text }
+}
+
+@Suite struct IdentityTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  @Test func `the z_index of a removed object is never used again`() throws {
+    let first = Keyless("a")
+    let old = try magic.update(first)
+    try magic.remove(first)
+    #expect(try magic.update(Keyless("b")) > old)
+  }
+
+  @Test func `a removed object that is saved again is a new one`() throws {
+    let note = Note("a")
+    let old = try magic.update(note)
+    try magic.remove(note)
+    #expect(try magic.update(note) > old)
+    #expect(try magic.object(of: Note.self, primary: note.id).text == "a")
+  }
+
+  @Test func `a counted number stays when its object is saved again`() throws {
+    let numbered = Numbered("a")
+    try magic.update(Numbered("0"))
+    try magic.update(numbered)
+    try magic.remove(numbered)
+    #expect(try magic.update(numbered) == 2)
+    #expect(numbered.number == 2)
+  }
+
+  @Test func `a counted number is handed back and saving again changes the same row`() throws {
+    let numbered = Numbered("a")
+    try magic.update(numbered)
+    numbered.text = "b"
+    try magic.update(numbered)
+    #expect(try magic.object(of: Numbered.self).map(\.text) == ["b"])
+    #expect(try magic.object(of: Numbered.self, primary: numbered.number).text == "b")
+  }
+
+  @Test func `an object of one store is inserted in another`() throws {
+    let other = try MagicData(type: .memory)
+    try other.update([Keyless("x"), Keyless("y")])
+    let keyless = Keyless("a")
+    try magic.update(keyless)
+    try other.update(keyless)
+    #expect(try other.object(of: Keyless.self).map(\.text) == ["x", "y", "a"])
+    keyless.text = "b"
+    try magic.update(keyless)
+    #expect(try magic.object(of: Keyless.self).map(\.text) == ["b"])
+    #expect(try other.object(of: Keyless.self).map(\.text) == ["x", "y", "a"])
+  }
+
+  @Test func `what was changed for one store is saved in the other too`() throws {
+    let other = try MagicData(type: .memory)
+    let note = Note("a")
+    try magic.update(note)
+    try other.update(note)
+    note.text = "b"
+    try magic.update(note)
+    try other.update(note)
+    #expect(try other.object(of: Note.self, primary: note.id).text == "b")
+  }
+
+  @Test func `a changed copy of a removed object comes back whole`() throws {
+    let note = Note("a")
+    note.stars = 5
+    try magic.update(note)
+    let copy = try magic.object(of: Note.self, primary: note.id)
+    try magic.remove(note)
+    copy.text = "b"
+    try magic.update(copy)
+    let found = try magic.object(of: Note.self, primary: note.id)
+    #expect(found.text == "b")
+    #expect(found.stars == 5)
+  }
+
+  @Test func `a new object with a known primary value takes over the row`() throws {
+    let note = Note("a")
+    let zIndex = try magic.update(note)
+    let twin = Note("b")
+    twin.id = note.id
+    #expect(try magic.update(twin) == zIndex)
+    #expect(try magic.object(of: Note.self).map(\.text) == ["b"])
+  }
+
+  @Test func `an unchanged object is saved and a changed one is a conflict`() throws {
+    let note = Note("a")
+    let zIndex = Int64(try magic.update(note))
+    let copy = try magic.object(of: Note.self, primary: note.id)
+    note.text = "b"
+    try magic.update(note, ifUnchanged: true)
+    copy.stars = 1
+    #expect(throws: MagicError.conflict(type: "Note", zIndex: zIndex)) {
+      try magic.update(copy, ifUnchanged: true)
+    }
+    #expect(try magic.object(of: Note.self, primary: note.id).stars == 0)
+    try magic.update(copy, ifUnchanged: false)
+    note.stars = 2
+    #expect(throws: MagicError.conflict(type: "Note", zIndex: zIndex)) {
+      try magic.update(note, ifUnchanged: true)
+    }
+  }
+
+  @Test func `a removed object is a conflict`() throws {
+    let note = Note("a")
+    let zIndex = Int64(try magic.update(note))
+    let copy = try magic.object(of: Note.self, primary: note.id)
+    try magic.remove(note)
+    copy.text = "b"
+    #expect(throws: MagicError.conflict(type: "Note", zIndex: zIndex)) {
+      try magic.update(copy, ifUnchanged: true)
+    }
+  }
+
+  @Test func `a transaction that throws leaves store and objects as they were`() throws {
+    struct Stop: Error {}
+    let old = Note("old")
+    let new = Note("new")
+    let numbered = Numbered("n")
+    try magic.update(old)
+    old.text = "changed"
+    #expect(throws: Stop.self) {
+      try magic.transaction {
+        try magic.update([old, new])
+        try magic.update(numbered)
+        try magic.remove(old)
+        #expect(try magic.object(of: Note.self).map(\.text) == ["new"])
+        throw Stop()
+      }
+    }
+    #expect(try magic.object(of: Note.self).map(\.text) == ["old"])
+    try magic.transaction {
+      try magic.update(old)
+      try magic.update(new)
+      try magic.update(numbered)
+    }
+    #expect(try magic.object(of: Note.self).map(\.text) == ["changed", "new"])
+    #expect(numbered.number == 1)
+  }
+}

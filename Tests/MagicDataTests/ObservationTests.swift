@@ -1,0 +1,121 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Entry: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text: String
+  @OptionMagicValue var tag: Tag?
+
+  init() {}
+  init(_ text: String) { self.text = text }
+}
+
+private struct Tag: MagicObject {
+  @MagicValue var name: String
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct ObservationTests {
+  let folder: TemporaryTestFolder
+  let magic: MagicData
+
+  init() async throws {
+    folder = try TemporaryTestFolder()
+    magic = try await MagicData(path: folder.path)
+  }
+
+  @Test func `objects are fetched at once and after each commit`() async throws {
+    var iterator = magic.observe(Entry.self, where: \.$text != "hidden").makeAsyncIterator()
+    #expect(try await iterator.next()?.map(\.text) == [])
+    try await magic.update(Entry("a"))
+    #expect(try await iterator.next()?.map(\.text) == ["a"])
+    try await magic.update([Entry("b"), Entry("hidden")])
+    try await magic.update(Entry("c"))
+    #expect(try await iterator.next()?.map(\.text) == ["a", "b", "c"])
+  }
+
+  @Test func `a change of what an object leads to is seen`() async throws {
+    let entry = Entry("a")
+    let tag = Tag("old")
+    entry.tag = tag
+    try await magic.update(entry)
+    var iterator = magic.observe(Entry.self).makeAsyncIterator()
+    #expect(try await iterator.next()?.first?.tag?.name == "old")
+    tag.name = "new"
+    try await magic.update(tag)
+    #expect(try await iterator.next()?.first?.tag?.name == "new")
+  }
+
+  @Test func `what another store on the path commits is seen`() async throws {
+    let other = try await MagicData(path: folder.path)
+    var iterator = magic.observe(Entry.self).makeAsyncIterator()
+    #expect(try await iterator.next()?.isEmpty == true)
+    try await other.update(Entry("from the other"))
+    #expect(try await iterator.next()?.map(\.text) == ["from the other"])
+  }
+
+  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
+  func `what another process commits is seen within a second`() async throws {
+    try await magic.update(Entry("a"))
+    var iterator = magic.observe(Entry.self).makeAsyncIterator()
+    #expect(try await iterator.next()?.count == 1)
+    let start = ContinuousClock.now
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
+    process.arguments = [
+      "\(folder.path)/default.sqlite3", "INSERT INTO Entry (text) VALUES ('shell')",
+    ]
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+    #expect(try await iterator.next()?.map(\.text) == ["a", "shell"])
+    #expect(ContinuousClock.now - start < .seconds(2))
+  }
+
+  @Test func `commits that touch another type are not told`() async throws {
+    try await magic.update(Entry("a"))
+    var changes = magic.changes(of: Tag.self).makeAsyncIterator()
+    try await magic.update(Entry("b"))
+    try await magic.update(Tag("x"))
+    #expect(try await changes.next() != nil)
+    let waiting = Task { [magic] in
+      var changes = magic.changes(of: Tag.self).makeAsyncIterator()
+      return try await changes.next() != nil
+    }
+    try await magic.update(Entry("c"))
+    waiting.cancel()
+    #expect(try await waiting.value == false)
+  }
+
+  @Test func `a commit before the loop begins is told`() async throws {
+    let changes = magic.changes(of: Entry.self)
+    try await magic.update(Entry("a"))
+    var iterator = changes.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+  }
+
+  @Test func `the last state is never missed`() async throws {
+    let magic = magic
+    let reader = Task {
+      for try await entries in magic.observe(Entry.self) where entries.count == 200 { return true }
+      return false
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask { for number in 0..<50 { try await magic.update(Entry("\(number)")) } }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await reader.value)
+  }
+
+  @Test func `a closed database ends the loop by an error`() async throws {
+    var iterator = magic.observe(Entry.self).makeAsyncIterator()
+    _ = try await iterator.next()
+    try await magic.update(Entry("a"))
+    try magic.database.close()
+    await #expect(throws: SQLiteError.self) { try await iterator.next() }
+  }
+}
