@@ -34,10 +34,8 @@ enum SaveValue: Sendable {
 struct SaveNode: Sendable {
   let plan: ObjectPlan
   let storage: ObjectStorage
-  /// How often each property had been set when the values were taken; empty for never.
-  let changes: [UInt32]
-  /// The same when the object was last saved in this store.
-  let saved: [UInt32]
+  /// What the values were taken from.
+  let snapshot: ObjectStorage.Snapshot
   /// One for each property.
   let values: [SaveValue]
   /// Lazy values that were set, which the object does not notice.
@@ -45,14 +43,8 @@ struct SaveNode: Sendable {
   /// What the columns must hold for the object to be saved, if it must be unchanged.
   var expected: [(slot: Int, value: Value)]?
 
-  /// Says whether a property was set since the object was last saved in this store.
-  static func isSet(_ changes: [UInt32], _ saved: [UInt32], _ slot: Int) -> Bool {
-    !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
-  }
-
   func isChanged(_ slot: Int) -> Bool {
-    SaveNode.isSet(changes, saved, slot)
-      || lazy.contains { $0.slot == slot && $0.changes > 0 }
+    snapshot.isChanged(slot) || lazy.contains { $0.slot == slot && $0.changes > 0 }
   }
 }
 
@@ -134,14 +126,12 @@ private struct SaveCollector {
           lazy.append((slot, value, value.changes))
         }
         let isSet =
-          SaveNode.isSet(snapshot.changes, snapshot.saved, slot)
-          || lazy.last.map { $0.slot == slot && $0.changes > 0 } == true
+          snapshot.isChanged(slot) || lazy.last.map { $0.slot == slot && $0.changes > 0 } == true
         values.append(try value(of: form, slot, isSet: isSet, storage, context))
       }
       nodes.append(
         SaveNode(
-          plan: storage.plan, storage: storage, changes: snapshot.changes, saved: snapshot.saved,
-          values: values, lazy: lazy))
+          plan: storage.plan, storage: storage, snapshot: snapshot, values: values, lazy: lazy))
     }
     return nodes
   }
@@ -206,9 +196,6 @@ private struct SaveCollector {
     of live: LiveValue, _ property: ObjectPlan.Property, isSet: Bool, _ storage: ObjectStorage,
     _ slot: Int
   ) throws -> SaveValue {
-    if live.value is RelationKeys {
-      throw MagicError.unresolvedRelation(type: storage.plan.typeName, property: property.name)
-    }
     do {
       if let lazy = live.value as? any LazyValue, !property.role.isAsset {
         if let set = lazy.live { return try value(of: set, property, isSet: isSet, storage, slot) }
