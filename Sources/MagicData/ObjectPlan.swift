@@ -49,18 +49,15 @@ package final class ObjectPlan: Sendable {
   package let links: [Int]
   /// The indexes that the type declares.
   package let indexes: [IndexDefinition]
+  /// The start of a query for the key and the columns of objects.
+  let selection: SQL
+  /// Says whether a fetch leaves something to look up later.
+  let needsContext: Bool
 
   package var typeName: String { "\(type)" }
 
   /// The name with its module, by which a type claims its table.
   var qualifiedName: String { String(reflecting: type) }
-
-  /// Says whether a fetch leaves something to look up later.
-  var needsContext: Bool {
-    properties.contains { property in
-      if case .column = property.role.kind { false } else { true }
-    }
-  }
 
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
@@ -80,6 +77,11 @@ package final class ObjectPlan: Sendable {
     key = counting.map { properties[$0].name } ?? ObjectPlan.hiddenKey
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
     links = properties.indices.filter { properties[$0].isLinked }
+    needsContext = properties.contains { property in
+      if case .column = property.role.kind { false } else { true }
+    }
+    let names = [key] + columns.map { properties[$0].name }
+    selection = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
   }
 
   private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {
