@@ -9,6 +9,8 @@ package final class ObjectPlan: Sendable {
     package let name: String
     package let role: PropertyRole
     package let type: any MagicProperty.Type
+    /// How values are kept as they are stored, if they are.
+    let plainKind: PlainKind?
     /// What rows have that were there before the property.
     package var defaultValue: Value?
     /// What happens to the object when the object goes that a relation leads to.
@@ -64,7 +66,7 @@ package final class ObjectPlan: Sendable {
     let entries = try PropertyCollector.entries(of: Object())
     var properties = try entries.map { entry in
       Property(
-        name: entry.name, role: entry.type.role, type: entry.type,
+        name: entry.name, role: entry.type.role, type: entry.type, plainKind: entry.type.plainKind,
         defaultValue: try entry.defaultValue)
     }
     try ObjectPlan.check(type, properties)

@@ -22,7 +22,12 @@ extension ObjectPlan {
         continue
       }
       do {
-        forms.append(try property.type.content(from: row.value(at: column)).form)
+        let value = try row.value(at: column)
+        if property.plainKind?.fits(value) == true || (value.isNull && property.role.isOptional) {
+          forms.append(.stored(value))
+        } else {
+          forms.append(try property.type.content(from: value).form)
+        }
       } catch {
         throw MagicError.unreadableValue(
           type: typeName, property: property.name, zIndex: zIndex,
