@@ -1,9 +1,15 @@
-// Two calls of Linux that Swift's Glibc and Musl modules hide, since they build without _GNU_SOURCE.
+// Calls of Linux that Swift's Glibc and Musl modules hide, since they build without _GNU_SOURCE, or
+// cannot import, since they take any arguments.
 #ifndef CFILESYSTEM_SHIM_H
 #define CFILESYSTEM_SHIM_H
 
 #if defined(__linux__)
 #include <errno.h>
+#include <sys/ioctl.h>
+
+#ifndef FICLONE
+#define FICLONE _IOW(0x94, 9, int)
+#endif
 
 // Weak, since not every libc has both: the store then takes the longer way.
 extern int renameat2(int, const char *, int, const char *, unsigned int) __attribute__((weak));
@@ -23,6 +29,9 @@ static inline int cfilesystem_syncfs(int folder) {
     return -1;
   }
   return syncfs(folder);
+}
+static inline int cfilesystem_clone(int source, int file) {
+  return ioctl(file, FICLONE, source);
 }
 #endif
 

@@ -14,6 +14,8 @@ public enum MagicError: Error, Hashable, Sendable {
   case unsuitableType(type: String, reason: String)
   /// Two types claim one table.
   case conflictingTypes(table: String, types: [String])
+  /// The property was decoded from keys whose objects were not looked up: ``MagicData/resolve(_:)``.
+  case unresolvedRelation(type: String, property: String)
   /// What is stored does not fit the property.
   case unreadableValue(type: String, property: String, zIndex: Int64, reason: String)
   /// A value cannot be stored.
@@ -48,6 +50,8 @@ extension MagicError: CustomStringConvertible {
     case .conflictingTypes(let table, let types):
       "the table “\(table)” is claimed by \(types.joined(separator: " and ")); "
         + "declare another tableName"
+    case .unresolvedRelation(let type, let property):
+      "\(type).\(property) was decoded; resolve(_:) finds the objects that it leads to"
     case .unreadableValue(let type, let property, let zIndex, let reason):
       "\(type).\(property) of the object \(zIndex) cannot be read: \(reason)"
     case .unstorableValue(let type, let property, let reason):

@@ -50,12 +50,7 @@ extension ObjectPlan {
 
 extension ObjectPlan.Property {
   /// Says whether the property leads to other objects.
-  var isRelation: Bool {
-    switch role.kind {
-    case .object, .links: true
-    case .column, .asset, .reverse: false
-    }
-  }
+  var isRelation: Bool { role.isRelation }
 }
 
 extension PropertyCollector.Entry {

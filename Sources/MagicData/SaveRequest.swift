@@ -196,6 +196,9 @@ private struct SaveCollector {
     of live: LiveValue, _ property: ObjectPlan.Property, isSet: Bool, _ storage: ObjectStorage,
     _ slot: Int
   ) throws -> SaveValue {
+    if live.value is RelationKeys {
+      throw MagicError.unresolvedRelation(type: storage.plan.typeName, property: property.name)
+    }
     do {
       if let lazy = live.value as? any LazyValue, !property.role.isAsset {
         if let set = lazy.live { return try value(of: set, property, isSet: isSet, storage, slot) }

@@ -22,6 +22,10 @@ public enum AssetError: Error, Hashable, Sendable {
   case missingFile(AssetID, path: String)
   /// The file's size or SHA-256 is not what the asset's row says.
   case damagedFile(AssetID, path: String)
+  /// The content of the asset is in its row, so that it has no path.
+  case contentInRow(AssetID)
+  /// A folder for a copy of the store is not empty.
+  case folderNotEmpty(path: String)
   /// The asset's row holds something that no store wrote, such as a file name outside the folder.
   case damagedRow(id: String)
   /// The tables of the store have a layout of another version of this library.
@@ -49,6 +53,10 @@ extension AssetError: CustomStringConvertible {
       "the file of asset \(id) is missing: \(path)"
     case .damagedFile(let id, let path):
       "the file of asset \(id) is damaged: \(path)"
+    case .contentInRow(let id):
+      "the content of asset \(id) is in its row and not in a file"
+    case .folderNotEmpty(let path):
+      "the folder \(path) is not empty"
     case .damagedRow(let id):
       "the row of asset \(id) is damaged"
     case .unknownFormat(let format):

@@ -2,18 +2,38 @@
 ///
 /// It stays readable to its end whatever becomes of the asset meanwhile.
 public struct AssetReader: Sendable {
+  private enum Source: Sendable {
+    case file(File)
+    case bytes([UInt8])
+  }
+
   /// What the row says of the content.
   public let record: AssetRecord
-  private let file: File
+  let worker: Worker
+  private let source: Source
 
-  init(_ record: AssetRecord, _ file: File) throws(AssetError) {
+  init(_ record: AssetRecord, _ file: File, _ worker: Worker) throws(AssetError) {
     self.record = record
-    self.file = file
+    self.worker = worker
+    source = .file(file)
     guard try file.status().size == record.size else { throw damage }
   }
 
-  /// Where the file was when it was opened. It may have been moved within the store since.
-  public var path: String { file.path }
+  init(_ record: AssetRecord, _ bytes: [UInt8], _ worker: Worker) throws(AssetError) {
+    self.record = record
+    self.worker = worker
+    source = .bytes(bytes)
+    guard bytes.count == record.size else { throw damage }
+  }
+
+  /// Where the file was when it was opened, or nil for a content in the row. It may have been moved
+  /// within the store since.
+  public var path: String? { file?.path }
+
+  /// The file, if there is one.
+  var file: File? {
+    if case .file(let file) = source { file } else { nil }
+  }
 
   /// Reads a part of the content, without comparing it with the digest.
   ///
@@ -24,13 +44,19 @@ public struct AssetReader: Sendable {
   /// - Throws: ``AssetError``.
   public func read(_ count: Int, at offset: Int) throws(AssetError) -> [UInt8] {
     guard count > 0, offset >= 0, offset < record.size else { return [] }
-    return try file.read(min(count, record.size - offset), at: offset)
+    let count = min(count, record.size - offset)
+    switch source {
+    case .file(let file): return try file.read(count, at: offset)
+    case .bytes(let bytes) where count == bytes.count: return bytes
+    case .bytes(let bytes): return bytes[offset..<offset + count].map(\.self)
+    }
   }
 
   /// Reads the whole content and compares it with the digest.
   ///
   /// - Returns: The bytes.
-  /// - Throws: ``AssetError/damagedFile(_:path:)``.
+  /// - Throws: ``AssetError/damagedFile(_:path:)``; ``AssetError/damagedRow(id:)`` for a content in
+  ///   the row.
   public func readAll() throws(AssetError) -> [UInt8] {
     let bytes = try read(record.size, at: 0)
     guard bytes.count == record.size, SHA256.digest(of: bytes) == record.sha256 else {
@@ -48,17 +74,41 @@ public struct AssetReader: Sendable {
   public func forEachPiece(
     of size: Int = 256 << 10, _ body: ([UInt8]) throws -> Void
   ) throws {
-    var hash = SHA256()
-    var offset = 0
-    while offset < record.size {
-      let piece = try read(max(1, size), at: offset)
-      guard !piece.isEmpty else { throw damage }
-      hash.update(piece)
-      offset += piece.count
-      try body(piece)
-    }
-    guard hash.finalize() == record.sha256 else { throw damage }
+    var pieces = PieceReader(self, size: size)
+    while let piece = try pieces.next() { try body(piece) }
   }
 
-  private var damage: AssetError { .damagedFile(record.id, path: file.path) }
+  /// The error for a content that is not what the row says.
+  var damage: AssetError {
+    switch source {
+    case .file(let file): .damagedFile(record.id, path: file.path)
+    case .bytes: .damagedRow(id: record.id.description)
+    }
+  }
+}
+
+/// Reads a content piece by piece, and at the end compares it with the digest.
+struct PieceReader: Sendable {
+  private let reader: AssetReader
+  private let size: Int
+  private var offset = 0
+  private var hash = SHA256()
+
+  init(_ reader: AssetReader, size: Int) {
+    self.reader = reader
+    self.size = max(1, size)
+  }
+
+  /// The next piece; nil at the end of a content that is as it shall be.
+  mutating func next() throws(AssetError) -> [UInt8]? {
+    guard offset < reader.record.size else {
+      guard hash.finalize() == reader.record.sha256 else { throw reader.damage }
+      return nil
+    }
+    let piece = try reader.read(size, at: offset)
+    guard !piece.isEmpty else { throw reader.damage }
+    hash.update(piece)
+    offset += piece.count
+    return piece
+  }
 }

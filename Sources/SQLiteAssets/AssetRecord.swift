@@ -12,6 +12,8 @@ public struct AssetRecord: Hashable, Sendable {
   public let sha256: SHA256.Digest
   /// The file that holds the content. A replaced content is another file.
   package let file: AssetFileName
+  /// Whether the content is in the row and not in a file.
+  public let isInRow: Bool
 
   /// The extension of the file's name, without the dot, or nil.
   public var fileExtension: String? { file.fileExtension }
@@ -21,10 +23,11 @@ public struct AssetRecord: Hashable, Sendable {
     size = content.size
     sha256 = content.sha256
     file = content.file
+    isInRow = content.bytes != nil
   }
 
   /// Takes the values of a row; nil if no store can have written them.
-  init?(id: Value, file: Value, size: Value, sha256: Value) {
+  init?(id: Value, file: Value, size: Value, sha256: Value, isInRow: Bool) {
     guard case .text(let id) = id, let id = AssetID(id),
       case .text(let file) = file, let file = AssetFileName(file),
       case .integer(let size) = size, let size = Int(exactly: size), size >= 0,
@@ -34,12 +37,15 @@ public struct AssetRecord: Hashable, Sendable {
     self.file = file
     self.size = size
     self.sha256 = sha256
+    self.isInRow = isInRow
   }
 }
 
-/// A file that has been written, and that no row names yet.
-struct Content {
+/// A content that has been written to a file, which no row names yet, or is to be written to a row.
+struct Content: Sendable {
   let file: AssetFileName
   let size: Int
   let sha256: SHA256.Digest
+  /// The content itself, if it is to be in the row.
+  let bytes: [UInt8]?
 }

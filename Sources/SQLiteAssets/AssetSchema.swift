@@ -6,22 +6,25 @@ enum AssetSchema {
   private static let format = 1
 
   /// The triggers, and not this module, make the marks: raw SQL and cascades make them too. A file
-  /// name is marked once, and one that a row names again is not removed.
+  /// name is marked once, and one that a row names again is not removed. A row with a content of its
+  /// own has a name too, of a file that is not there, for the sake of its extension.
   private static let script: SQL = """
     CREATE TABLE main.magicdata_asset_store (id TEXT NOT NULL, format INTEGER NOT NULL);
     CREATE TABLE main.magicdata_asset (
       id TEXT NOT NULL PRIMARY KEY,
       file TEXT NOT NULL UNIQUE,
       size INTEGER NOT NULL,
-      sha256 BLOB NOT NULL
+      sha256 BLOB NOT NULL,
+      content BLOB
     ) WITHOUT ROWID;
     CREATE TABLE main.magicdata_asset_trash (file TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
     CREATE TRIGGER main.magicdata_asset_deleted AFTER DELETE ON magicdata_asset
+    WHEN OLD.content IS NULL
     BEGIN
       INSERT INTO magicdata_asset_trash (file) VALUES (OLD.file) ON CONFLICT DO NOTHING;
     END;
     CREATE TRIGGER main.magicdata_asset_replaced AFTER UPDATE OF file ON magicdata_asset
-    WHEN NEW.file IS NOT OLD.file
+    WHEN NEW.file IS NOT OLD.file AND OLD.content IS NULL
     BEGIN
       INSERT INTO magicdata_asset_trash (file) VALUES (OLD.file) ON CONFLICT DO NOTHING;
     END;

@@ -3,8 +3,9 @@ import SQLiteCore
 extension AssetStore {
   /// Removes the files of deleted and replaced assets, as far as no reader can still see them.
   ///
-  /// Opening a store does this, and so does the commit after ``delete(_:in:)`` and
-  /// ``replace(_:with:extension:in:)``. Call it after deleting rows by SQL, to have it done now.
+  /// Opening a store does this, and so does each commit of this database that deletes or replaces
+  /// assets, by whatever SQL. What a reader was in the way of then waits for the next such commit,
+  /// for the next opening, or for this call.
   ///
   /// - Throws: ``AssetError`` or ``SQLiteError``. What was not removed is removed another time.
   public func removeDeletedFiles() throws {

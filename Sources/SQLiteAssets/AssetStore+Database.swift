@@ -29,10 +29,18 @@ extension AssetStore {
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil
   ) throws -> AssetRecord {
-    try putStaged(
-      stage(extension: fileExtension, syncing: true) { writer in
-        try writer.write(contentsOf: path)
-      })
+    let staged = try stage(contentsOf: path, extension: fileExtension)
+    return try database.write { connection in try put(staged, in: connection) }
+  }
+
+  /// Puts a staged content into the store, in a transaction of its own.
+  ///
+  /// - Parameter staged: The content.
+  /// - Returns: The new asset, which is durable now.
+  /// - Throws: ``AssetError`` or ``SQLiteError``.
+  @discardableResult
+  public func put(_ staged: StagedAsset) throws -> AssetRecord {
+    try database.write { connection in try put(staged, in: connection) }
   }
 
   /// Gives an asset another content, in a transaction of its own.
@@ -50,6 +58,18 @@ extension AssetStore {
     try database.write { connection in
       try replace(id, with: bytes, extension: fileExtension, in: connection)
     }
+  }
+
+  /// Gives an asset a staged content, in a transaction of its own.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - staged: The new content.
+  /// - Returns: The asset as it is now.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  @discardableResult
+  public func replace(_ id: AssetID, with staged: StagedAsset) throws -> AssetRecord {
+    try database.write { connection in try replace(id, with: staged, in: connection) }
   }
 
   /// Deletes an asset, in a transaction of its own.
@@ -102,9 +122,10 @@ extension AssetStore {
   ///
   /// - Parameter id: The asset.
   /// - Returns: An absolute path. The file must not be written to.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)`` or ``AssetError/contentInRow(_:)``,
+  ///   or ``SQLiteError``.
   public func path(of id: AssetID) throws -> String {
-    try open(id).path
+    try database.read { connection in try path(of: id, in: connection) }
   }
 
   /// Inserts the row of a content that was written before the transaction began, so that others wait

@@ -22,6 +22,8 @@ extension AssetStore {
 
   /// Puts a copy of a file into the store, as part of the open transaction, in constant memory.
   ///
+  /// Other writers wait for a long copy: ``stage(contentsOf:extension:)`` makes it before.
+  ///
   /// - Parameters:
   ///   - path: The path of a regular file, or of a link to one.
   ///   - fileExtension: The extension of the new file's name; none if nil or empty.
@@ -33,55 +35,44 @@ extension AssetStore {
     contentsOf path: String, extension fileExtension: String? = nil, in connection: Connection
   ) throws -> AssetRecord {
     try insert(in: connection) {
-      try stage(extension: fileExtension) { writer in try writer.write(contentsOf: path) }
-    }
-  }
-
-  /// Gives an asset another content, as part of the open transaction.
-  ///
-  /// The id stays. The old content is another file, which readers that still see it keep.
-  ///
-  /// - Parameters:
-  ///   - id: The asset.
-  ///   - bytes: The new content.
-  ///   - fileExtension: The new extension; nil keeps the present one, and `""` is none.
-  ///   - connection: As for ``put(_:extension:in:)``.
-  /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
-  ///   is as it was.
-  @discardableResult
-  public func replace(
-    _ id: AssetID, with bytes: some Sequence<UInt8>, extension fileExtension: String? = nil,
-    in connection: Connection
-  ) throws -> AssetRecord {
-    try inTransaction(connection) {
-      guard let present = try record(id, in: connection) else { throw AssetError.noAsset(id) }
-      let content = try stage(extension: fileExtension ?? present.fileExtension) { writer in
-        try writer.write(bytes)
+      try stage(extension: fileExtension) { writer in
+        try writer.write(contentsOf: File.open(path: path, operations))
       }
-      return try replace(id, with: content, in: connection)
     }
   }
 
-  /// Deletes an asset, as part of the open transaction.
+  /// Puts a staged content into the store, as part of the open transaction.
   ///
   /// - Parameters:
-  ///   - id: The asset.
+  ///   - staged: The content. Put a second time, or by another store, it is copied.
   ///   - connection: As for ``put(_:extension:in:)``.
-  /// - Returns: Whether there was such an asset.
-  /// - Throws: ``SQLiteError``.
+  /// - Returns: The new asset.
+  /// - Throws: ``AssetError`` or ``SQLiteError``; then the staged content is still there.
   @discardableResult
-  public func delete(_ id: AssetID, in connection: Connection) throws -> Bool {
-    try inTransaction(connection) {
-      let change = try connection.executeChange(
-        "DELETE FROM main.magicdata_asset WHERE id = \(id)")
-      if change.rows > 0 { scheduleUpkeep(in: connection) }
-      return change.rows > 0
-    }
+  public func put(_ staged: StagedAsset, in connection: Connection) throws -> AssetRecord {
+    try insert(in: connection) { try content(of: staged, extension: staged.fileExtension) }
+  }
+
+  /// Puts a copy of an asset, of this store or another, as part of the open transaction.
+  ///
+  /// - Parameters:
+  ///   - reader: The open content, which is compared with its digest.
+  ///   - fileExtension: The extension of the new file's name; nil is that of the other, and `""` none.
+  ///   - connection: As for ``put(_:extension:in:)``.
+  /// - Returns: The new asset, with a file of its own.
+  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or ``SQLiteError``; then
+  ///   nothing is left of the copy.
+  @discardableResult
+  public func put(
+    copyOf reader: AssetReader, extension fileExtension: String? = nil, in connection: Connection
+  ) throws -> AssetRecord {
+    try insert(in: connection) { try copy(of: reader, extension: fileExtension) }
   }
 
   /// Inserts the row of a content that `stage` writes.
-  func insert(in connection: Connection, _ stage: () throws -> Content) throws -> AssetRecord {
+  private func insert(in connection: Connection, _ stage: () throws -> Content) throws
+    -> AssetRecord
+  {
     try inTransaction(connection) { try insert(try stage(), in: connection) }
   }
 
@@ -91,30 +82,38 @@ extension AssetStore {
     try adopt(content, in: connection) {
       try connection.executeChange(
         """
-        INSERT INTO main.magicdata_asset (id, file, size, sha256)
-        VALUES (\(id), \(content.file.text), \(content.size), \(content.sha256.bytes))
+        INSERT INTO main.magicdata_asset (id, file, size, sha256, content)
+        VALUES (\(id), \(content.file.text), \(content.size), \(content.sha256.bytes),
+          \(content.bytes))
         """)
     }
     return AssetRecord(id: id, content: content)
   }
 
-  /// Lets the row of an asset name a content, which is removed if that fails.
-  func replace(
-    _ id: AssetID, with content: Content, in connection: Connection
-  ) throws -> AssetRecord {
-    try adopt(content, in: connection) {
-      let change = try connection.executeChange(
-        """
-        UPDATE main.magicdata_asset SET file = \(content.file.text), size = \(content.size),
-          sha256 = \(content.sha256.bytes) WHERE id = \(id)
-        """)
-      guard change.rows > 0 else { throw AssetError.noAsset(id) }
-    }
-    scheduleUpkeep(in: connection)
-    return AssetRecord(id: id, content: content)
+  /// The content of a staged one, or a copy of it.
+  func content(of staged: StagedAsset, extension fileExtension: String?) throws -> Content {
+    if let content = staged.take(for: opener, extension: fileExtension) { return content }
+    return try stage(extension: fileExtension) { writer in try staged.copy(to: &writer) }
   }
 
-  private func adopt(
+  /// A copy of an asset's content.
+  func copy(of reader: AssetReader, extension fileExtension: String?) throws -> Content {
+    let content = try stage(extension: fileExtension ?? reader.record.fileExtension) { writer in
+      if let file = reader.file {
+        try writer.write(contentsOf: file)
+      } else {
+        try writer.write(reader.readAll())
+      }
+    }
+    guard content.size == reader.record.size, content.sha256 == reader.record.sha256 else {
+      opener.abandon(content.file)
+      throw reader.damage
+    }
+    return content
+  }
+
+  /// Runs `change`, by which a row gets a content, which is removed if that fails.
+  func adopt(
     _ content: Content, in connection: Connection, _ change: () throws -> Void
   ) throws {
     do {
@@ -123,16 +122,18 @@ extension AssetStore {
       opener.abandon(content.file)
       throw error
     }
-    let (opener, file) = (opener, content.file)
-    opener.adopt(file)
-    connection.beforeCommit { _ in try opener.sync() }
-    connection.afterCommit { _ in opener.settle(file) }
-    connection.afterRollback { _ in opener.discard(file) }
+    if content.bytes == nil {
+      let (opener, file) = (opener, content.file)
+      opener.adopt(file)
+      connection.beforeCommit { _ in try opener.sync() }
+      connection.afterCommit { _ in opener.settle(file) }
+      connection.afterRollback { _ in opener.discard(file) }
+    }
     if !opener.unsettled.isEmpty { scheduleUpkeep(in: connection) }
   }
 
   /// Runs `body` in the open transaction, or in one of its own.
-  private func inTransaction<Result>(
+  func inTransaction<Result>(
     _ connection: Connection, _ body: () throws -> Result
   ) throws -> Result {
     if connection.ownsTransaction { return try body() }

@@ -10,10 +10,11 @@ extension AssetStore {
   /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
   public func record(_ id: AssetID, in connection: Connection) throws -> AssetRecord? {
     let row = try connection.firstRow(
-      "SELECT file, size, sha256 FROM main.magicdata_asset WHERE id = \(id)",
-      as: Value.self, Value.self, Value.self)
-    guard let (file, size, sha256) = row else { return nil }
-    let record = AssetRecord(id: .text(id.description), file: file, size: size, sha256: sha256)
+      "SELECT file, size, sha256, content IS NOT NULL FROM main.magicdata_asset WHERE id = \(id)",
+      as: Value.self, Value.self, Value.self, Bool.self)
+    guard let (file, size, sha256, isInRow) = row else { return nil }
+    let record = AssetRecord(
+      id: .text(id.description), file: file, size: size, sha256: sha256, isInRow: isInRow)
     guard let record else { throw AssetError.damagedRow(id: id.description) }
     return record
   }
@@ -25,12 +26,12 @@ extension AssetStore {
   /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
   public func records(in connection: Connection) throws -> [AssetRecord] {
     try connection.rows(
-      "SELECT id, file, size, sha256 FROM main.magicdata_asset ORDER BY id",
-      as: Value.self, Value.self, Value.self, Value.self
-    ).map { id, file, size, sha256 in
-      guard let record = AssetRecord(id: id, file: file, size: size, sha256: sha256) else {
-        throw AssetError.damagedRow(id: id.text)
-      }
+      """
+      SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset ORDER BY id
+      """, as: Value.self, Value.self, Value.self, Value.self, Bool.self
+    ).map { id, file, size, sha256, isInRow in
+      let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
+      guard let record else { throw AssetError.damagedRow(id: id.text) }
       return record
     }
   }
@@ -44,7 +45,7 @@ extension AssetStore {
   /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
   public func open(_ id: AssetID, in connection: Connection) throws -> AssetReader {
     guard let record = try record(id, in: connection) else { throw AssetError.noAsset(id) }
-    return try open(record)
+    return try open(record, in: connection)
   }
 
   /// Opens the content that a record names.
@@ -52,14 +53,28 @@ extension AssetStore {
   /// The file of a record that is not the asset's present one may be gone, unless the access in which
   /// it was read still lasts.
   ///
-  /// - Parameter record: A record of this store.
+  /// - Parameters:
+  ///   - record: A record of this store.
+  ///   - connection: A connection inside `read` or `write`. The result may be used after it.
   /// - Returns: The open content.
-  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``.
-  public func open(_ record: AssetRecord) throws(AssetError) -> AssetReader {
-    guard let file = try folder.find(record.file) else {
-      throw .missingFile(record.id, path: folder.files.path(of: record.file.text))
+  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or ``SQLiteError``.
+  public func open(_ record: AssetRecord, in connection: Connection) throws -> AssetReader {
+    guard record.isInRow else {
+      guard let file = try folder.find(record.file) else {
+        throw AssetError.missingFile(record.id, path: folder.files.path(of: record.file.text))
+      }
+      return try AssetReader(record, file, worker)
     }
-    return try AssetReader(record, file)
+    let bytes = try connection.firstRow(
+      """
+      SELECT content FROM main.magicdata_asset
+      WHERE id = \(record.id) AND file = \(record.file.text)
+      """, as: Value.self)
+    guard let bytes else { throw AssetError.noAsset(record.id) }
+    guard case .blob(let bytes) = bytes else {
+      throw AssetError.damagedRow(id: record.id.description)
+    }
+    return try AssetReader(record, bytes, worker)
   }
 
   /// Reads the content of an asset and compares it with its digest.
@@ -82,9 +97,10 @@ extension AssetStore {
   ///   - id: The asset.
   ///   - connection: A connection inside `read` or `write`.
   /// - Returns: An absolute path.
-  /// - Throws: As ``open(_:in:)``.
+  /// - Throws: As ``open(_:in:)-(AssetID,_)``, or ``AssetError/contentInRow(_:)``.
   public func path(of id: AssetID, in connection: Connection) throws -> String {
-    try open(id, in: connection).path
+    guard let path = try open(id, in: connection).path else { throw AssetError.contentInRow(id) }
+    return path
   }
 }
 

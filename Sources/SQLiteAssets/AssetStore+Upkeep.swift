@@ -25,14 +25,15 @@ extension AssetStore {
       let page = try database.read { connection in
         try connection.rows(
           """
-          SELECT id, file, size, sha256 FROM main.magicdata_asset WHERE id > \(last)
-          ORDER BY id LIMIT 200
-          """, as: Value.self, Value.self, Value.self, Value.self)
+          SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset
+          WHERE id > \(last) ORDER BY id LIMIT 200
+          """, as: Value.self, Value.self, Value.self, Value.self, Bool.self)
       }
       guard let end = page.last else { return errors }
       last = end.0
-      for (id, file, size, sha256) in page {
-        guard let record = AssetRecord(id: id, file: file, size: size, sha256: sha256) else {
+      for (id, file, size, sha256, isInRow) in page {
+        let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
+        guard let record else {
           errors.append(.damagedRow(id: id.text))
           continue
         }
@@ -78,22 +79,21 @@ extension AssetStore {
 
   /// What is wrong with a content, if the asset still has it.
   private func fault(of record: AssetRecord) throws -> AssetError? {
-    guard intactness(of: record) != nil else { return nil }
+    let reader = Result { try database.read { try open(record, in: $0) } }
+    guard try fault(in: reader) != nil else { return nil }
     // It may have been replaced or deleted meanwhile. Within a read its file stays.
     return try database.read { connection in
       guard try self.record(record.id, in: connection) == record else { return nil }
-      return intactness(of: record)
+      return try fault(in: Result { try open(record, in: connection) })
     }
   }
 
-  private func intactness(of record: AssetRecord) -> AssetError? {
+  private func fault(in reader: Result<AssetReader, any Error>) throws -> AssetError? {
     do {
-      try open(record).forEachPiece { _ in }
+      try reader.get().forEachPiece { _ in }
       return nil
     } catch let error as AssetError {
       return error
-    } catch {
-      return .damagedFile(record.id, path: folder.files.path(of: record.file.text))
     }
   }
 }

@@ -11,20 +11,27 @@ import Synchronization
 ///
 /// An asset is a row of the table `magicdata_asset` and a file in the store's folder. Both appear
 /// together when the transaction commits, or neither does. Deleting the row, by whatever SQL,
-/// deletes the file after the commit, once no reader of any process can still see the row.
+/// deletes the file after the commit, once no reader of any process can still see the row. Who
+/// deletes it without this library leaves a mark, by which the next opening finds the file.
 ///
 /// A content is never changed: a replaced one is a new file, and who still reads the old one reads
 /// it to its end. Opening a store repairs what a crash cut off, without looking at every file. Several
 /// stores, of several processes, may share a database and its folder.
 ///
-/// Calls without `in:` block the thread, as those of `Database` do.
+/// Calls without `in:` have a form that blocks the thread and one that suspends the task, as those of
+/// `Database` do.
 public final class AssetStore: Sendable {
   /// The database with the rows.
   public let database: Database
+  /// What tells this store from others. A backup has it too.
+  let identity: AssetID
   let folder: StoreFolder
   let opener: Opener
   let operations: any FileOperations
+  let worker = Worker()
   private let isUpkeepScheduled = Atomic(false)
+  private let fileThreshold = Atomic(0)
+  private let watch = Mutex<WriterSetup?>(nil)
 
   /// Opens the assets of a database, and makes its tables and the folder if they are missing.
   ///
@@ -42,10 +49,11 @@ public final class AssetStore: Sendable {
   ) throws {
     self.database = database
     self.operations = operations
-    let identity = try AssetSchema.prepare(database)
+    identity = try AssetSchema.prepare(database)
     folder = try StoreFolder(path: path, identity: identity, operations)
     opener = Opener(folder, isDurable: database.path != nil)
     guard database.options.mode != .readOnly else { return }
+    try watchMarks()
     try recover()
     try removeDeletedFiles()
   }
@@ -53,10 +61,35 @@ public final class AssetStore: Sendable {
   /// The absolute path of the store's folder.
   public var path: String { folder.root.path }
 
-  /// Has the files of assets that the open transaction deletes removed after its commit.
+  /// From how many bytes on a content is kept in a file: 0, every content, unless this is set.
   ///
-  /// For layers above whose SQL deletes rows of assets: nothing else notices that before the next
-  /// deletion by this store, or the next opening.
+  /// Shorter ones are kept in the row: many small contents are faster there. It matters for what is
+  /// put from now on; what is there stays where it is.
+  public var minimumFileSize: Int {
+    get { fileThreshold.load(ordering: .relaxed) }
+    set { fileThreshold.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Has this store notice every mark that a transaction of this database makes, whoever's SQL it is.
+  ///
+  /// The trigger belongs to the connection and not to the file, so that programs without this
+  /// library are not troubled by it. It costs nothing unless an asset goes.
+  private func watchMarks() throws {
+    let name = "magicdata_asset_marked_\(AssetID())"
+    let setup = try database.setUpWriter { [weak self] connection in
+      try connection.addSignal(name) { [weak self] connection in
+        self?.scheduleUpkeep(in: connection)
+      }
+      try connection.executeChange(
+        """
+        CREATE TEMP TRIGGER \(identifier: name) AFTER INSERT ON main.magicdata_asset_trash
+        BEGIN SELECT \(identifier: name)(); END
+        """)
+    }
+    watch.withLock { $0 = setup }
+  }
+
+  /// Has the files of assets that the open transaction deletes removed after its commit.
   package func scheduleUpkeep(in connection: Connection) {
     guard !isUpkeepScheduled.exchange(true, ordering: .relaxed) else { return }
     // If the savepoint that is open now is rolled back, the action below is dropped with it.

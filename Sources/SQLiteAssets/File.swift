@@ -57,6 +57,13 @@ package final class File: Sendable {
     }
   }
 
+  /// Lends the descriptor's number, which must not be closed.
+  func withDescriptor<Result>(
+    _ body: (Int32) throws(SystemFailure) -> Result
+  ) throws(SystemFailure) -> Result {
+    try body(descriptor.number)
+  }
+
   /// Makes the content last through a power cut.
   ///
   /// - Parameter isLast: False if another file or folder is synced after it: that may be needed too.

@@ -28,6 +28,8 @@ package protocol FileOperations: Sendable {
   func read(_ count: Int, at offset: Int, of file: Int32) throws(SystemFailure) -> [UInt8]
   /// Appends bytes and says how many (`write`).
   func write(_ bytes: RawSpan, to file: Int32) throws(SystemFailure) -> Int
+  /// Makes an entry that shares the content of an open file (`FICLONE`, `fclonefileat`), or none.
+  func clone(_ source: Int32, as name: String, in folder: Int32) throws(SystemFailure)
   /// Makes the content of a file or of a folder last (`fsync`).
   ///
   /// On Darwin `fsync` leaves it in the drive's cache. Several files need that emptied only once,

@@ -76,6 +76,15 @@ package final class Folder: Sendable {
     return try File(Descriptor(number, operations), path: path(of: name), operations: operations)
   }
 
+  /// Makes a file that shares the content of `source` until one of them is written to.
+  func clone(_ source: File, as name: String) throws(AssetError) {
+    try call(name) { () throws(SystemFailure) in
+      try source.withDescriptor { number throws(SystemFailure) in
+        try operations.clone(number, as: name, in: descriptor.number)
+      }
+    }
+  }
+
   /// Opens a regular file for reading, or nil if there is none of that name.
   package func file(_ name: String) throws(AssetError) -> File? {
     // Without O_NONBLOCK a FIFO would wait for its other end.

@@ -54,6 +54,23 @@ final class Opener: Sendable {
     try folder().makeFile(name.text)
   }
 
+  /// Makes a file that shares the content of another one, if the file system can do that.
+  ///
+  /// - Returns: False if it cannot, and nothing was made: then the bytes have to be copied, which
+  ///   also says what else was in the way.
+  func clone(_ source: File, as name: AssetFileName) -> Bool {
+    (try? folder().clone(source, as: name.text)) != nil
+  }
+
+  /// Opens a file that no row names yet for reading.
+  func file(_ name: AssetFileName) throws(AssetError) -> File {
+    let folder = try folder()
+    guard let file = try folder.file(name.text) else {
+      throw .system(call: "openat", path: folder.path(of: name.text), number: ENOENT)
+    }
+    return file
+  }
+
   /// Removes a file that no row ever named.
   func abandon(_ name: AssetFileName) {
     // One that cannot be removed now is removed by the next opening.
@@ -135,12 +152,7 @@ final class Opener: Sendable {
       return
     }
     try syncMoves()
-    for name in names {
-      guard let file = try folder.file(name.text) else {
-        throw .system(call: "openat", path: folder.path(of: name.text), number: ENOENT)
-      }
-      try file.sync(isLast: false)
-    }
+    for name in names { try file(name).sync(isLast: false) }
     try folder.sync()
   }
 

@@ -81,6 +81,26 @@ package struct SystemFileOperations: FileOperations {
     return try check(count, "write")
   }
 
+  package func clone(
+    _ source: Int32, as name: String, in folder: Int32
+  ) throws(SystemFailure) {
+    #if canImport(Darwin)
+      try check(unsafe fclonefileat(source, folder, name, 0), "fclonefileat")
+      // The copy has the permissions of the source.
+      try check(unsafe fchmodat(folder, name, 0o600, AT_SYMLINK_NOFOLLOW), "fchmodat")
+    #else
+      let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+      let file = try open(name, in: folder, flags)
+      defer { close(file) }
+      do {
+        try check(cfilesystem_clone(source, file), "ioctl")
+      } catch {
+        try? remove(name, in: folder)
+        throw error
+      }
+    #endif
+  }
+
   package func sync(_ file: Int32, emptyingDriveCache: Bool) throws(SystemFailure) {
     #if canImport(Darwin)
       // Not every file system knows F_FULLFSYNC.

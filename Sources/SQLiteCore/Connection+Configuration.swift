@@ -37,7 +37,11 @@ extension Connection {
     _ = try pragma("schema_version")
     for (limit, value) in options.limits { try setLimit(limit, to: value) }
     try options.prepareConnection?(self)
-    if forReading { try set("query_only", "1") }
+    if forReading {
+      try set("query_only", "1")
+    } else {
+      try file.writerSetups.run(on: self)
+    }
   }
 
   private func setJournalMode(_ file: DatabaseFile) throws {

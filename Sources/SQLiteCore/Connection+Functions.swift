@@ -151,7 +151,7 @@ extension Connection {
     }
   }
 
-  private func add(
+  func add(
     _ function: ScalarFunction, _ name: String, argumentCount: Int32, _ flags: Int32
   ) throws(SQLiteError) {
     try checkFunctionName(name)

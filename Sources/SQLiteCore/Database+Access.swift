@@ -134,11 +134,17 @@ extension Database {
       scope: scope, cancellation: Cancellation(), deadline: deadline ?? defaultDeadline)
     do {
       return try await withTaskCancellationHandler {
-        let place = try await scheduler.enter(access)
-        return try await withCheckedThrowingContinuation { continuation in
-          queue.async { [self] in
-            scheduler.adopt(place)
-            continuation.resume(with: Swift.Result { try run(.place(place), access, body) })
+        try await withCheckedThrowingContinuation { continuation in
+          // From the grant straight to the queue: the task's own thread may be a long time coming.
+          scheduler.enter(access) { [self] granted in
+            switch granted {
+            case .failure(let error): continuation.resume(throwing: error)
+            case .success(let place):
+              queues[place].async { [self] in
+                scheduler.adopt(place)
+                continuation.resume(with: Swift.Result { try run(.place(place), access, body) })
+              }
+            }
           }
         }
       } onCancel: {
@@ -154,17 +160,19 @@ extension Database {
 }
 
 extension Scheduler {
-  /// Finds a place, suspending the task until there is one.
-  func enter(_ access: Access) async throws(SQLiteError) -> Int {
-    let kind = access.kind
-    let cancellation = access.cancellation
-    if case .place(let place)? = try grant(kind, thread: nil, cancellation) { return place }
-    let outcome: Result<Int, SQLiteError> = await withCheckedContinuation { continuation in
-      let id = wait(kind, thread: nil, cancellation) { continuation.resume(returning: $0) }
-      if let deadline = access.deadline { giveUp(id, at: deadline) }
-      // Cancelled before it began to wait: nobody else will wake it.
-      if cancellation.isRequested { wakeCancelled() }
+  /// Finds a place without blocking; `wake` is called once, perhaps before this returns.
+  func enter(_ access: Access, wake: @escaping Wake) {
+    let (kind, cancellation) = (access.kind, access.cancellation)
+    do throws(SQLiteError) {
+      if case .place(let place)? = try grant(kind, thread: nil, cancellation) {
+        return wake(.success(place))
+      }
+    } catch {
+      return wake(.failure(error))
     }
-    return try outcome.get()
+    let id = wait(kind, thread: nil, cancellation, wake: wake)
+    if let deadline = access.deadline { giveUp(id, at: deadline) }
+    // Cancelled before it began to wait: nobody else will wake it.
+    if cancellation.isRequested { wakeCancelled() }
   }
 }

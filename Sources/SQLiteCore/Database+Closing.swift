@@ -57,9 +57,11 @@ extension Database {
 }
 
 extension Scheduler {
+  private static let clock = DispatchQueue(label: "MagicData.Scheduler.clock")
+
   /// Leaves the queue at a point in time, unless a place was found before.
   func giveUp(_ id: UInt64, at deadline: ContinuousClock.Instant) {
-    DispatchQueue.global().asyncAfter(deadline: Scheduler.time(of: deadline)) { [weak self] in
+    Scheduler.clock.asyncAfter(deadline: Scheduler.time(of: deadline)) { [weak self] in
       self?.giveUp(id, Scheduler.lateError)
     }
   }

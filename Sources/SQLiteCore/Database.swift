@@ -21,7 +21,10 @@ public final class Database: Sendable {
   let file: DatabaseFile
   let scheduler: Scheduler
   let shared: SharedFile
-  let queue: DispatchQueue
+  /// For each place the queue of its asynchronous accesses. Serial queues have threads of their own;
+  /// a concurrent one would share those of the global queues, and stand still when these are all
+  /// blocked by accesses that wait for it.
+  let queues: [DispatchQueue]
   private let slots: [ConnectionSlot]
 
   /// Opens a database file.
@@ -62,7 +65,7 @@ public final class Database: Sendable {
     scheduler = Scheduler(readers: readers)
     shared = SharedFile.at(file.location)
     slots = (0...readers).map { _ in ConnectionSlot() }
-    queue = DispatchQueue(label: "MagicData.Database", attributes: .concurrent)
+    queues = (0...readers).map { DispatchQueue(label: "MagicData.Database.\($0)") }
     shared.join(scheduler)
     // The first connection is opened now, so that what is wrong is said now.
     do {

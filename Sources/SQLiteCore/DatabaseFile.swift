@@ -20,6 +20,8 @@ struct DatabaseFile: Sendable {
 
   let location: Location
   let options: Database.Options
+  /// What layers above set up on each connection that writes.
+  let writerSetups = WriterSetups()
 
   /// Says whether several connections see one database without waiting for each other.
   var hasReaders: Bool {

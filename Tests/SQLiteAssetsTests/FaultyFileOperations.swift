@@ -19,6 +19,8 @@ final class FaultyFileOperations: FileOperations {
     var interruptions = 0
     /// The most bytes that one read or write takes.
     var longest = Int.max
+    /// Whether a file system that shares content between files is played.
+    var clones = false
     /// What happens just before the first call of some name.
     var meanwhile: (call: String, action: @Sendable () -> Void)?
   }
@@ -51,6 +53,11 @@ final class FaultyFileOperations: FileOperations {
   /// Starts counting again with another plan.
   func follow(_ plan: Plan) {
     state.withLock { $0 = State(plan: plan, interruptionsLeft: plan.interruptions) }
+  }
+
+  /// Plays a file system that shares content between files from now on.
+  func simulateClones() {
+    state.withLock { $0.plan.clones = true }
   }
 
   /// Counts a call that a test makes by other means.
@@ -143,6 +150,17 @@ final class FaultyFileOperations: FileOperations {
   func write(_ bytes: RawSpan, to file: Int32) throws(SystemFailure) -> Int {
     try begin("write")
     return try system.write(bytes.extracting(first: longest), to: file)
+  }
+
+  func clone(_ source: Int32, as name: String, in folder: Int32) throws(SystemFailure) {
+    try begin("clone")
+    guard state.withLock({ $0.plan.clones }) else {
+      return try system.clone(source, as: name, in: folder)
+    }
+    let copy = try system.open(name, in: folder, O_WRONLY | O_CREAT | O_EXCL)
+    defer { close(copy) }
+    let bytes = try system.read(try system.status(of: source).size, at: 0, of: source)
+    _ = try system.write(unsafe bytes.span.bytes, to: copy)
   }
 
   func sync(_ file: Int32, emptyingDriveCache: Bool) throws(SystemFailure) {

@@ -32,7 +32,9 @@ struct KillWorkload {
     try database.write { connection in
       try connection.executeMultipleChanges(
         """
-        CREATE TABLE IF NOT EXISTS item (key TEXT PRIMARY KEY, asset TEXT);
+        CREATE TABLE IF NOT EXISTS owner (key TEXT PRIMARY KEY);
+        CREATE TABLE IF NOT EXISTS item (
+          key TEXT PRIMARY KEY REFERENCES owner ON DELETE CASCADE, asset TEXT);
         CREATE TRIGGER IF NOT EXISTS item_deleted AFTER DELETE ON item
         BEGIN DELETE FROM magicdata_asset WHERE id = OLD.asset; END;
         """)
@@ -58,6 +60,8 @@ struct KillWorkload {
     let database = try KillWorkload.open(path)
     let operations = FaultyFileOperations(.init(failing: call, isDeadly: true))
     let store = try AssetStore(database, folder: "\(path)/assets", operations: operations)
+    // Short contents are in rows.
+    store.minimumFileSize = isNaive ? 0 : 100
     while true {
       if isNaive {
         try changeNaively(database, operations)
@@ -80,15 +84,19 @@ struct KillWorkload {
         switch (kind, row) {
         case (0..<7, nil):
           let record = try store.put(KillWorkload.content(key, version), in: connection)
+          try connection.executeChange("INSERT INTO owner VALUES (\(key)) ON CONFLICT DO NOTHING")
           try connection.executeChange("INSERT INTO item VALUES (\(key), \(record.id))")
         case (0..<7, let id?):
           try store.replace(id, with: KillWorkload.content(key, version), in: connection)
         case (7, let id?):
           try store.delete(id, in: connection)
           try connection.executeChange("DELETE FROM item WHERE key = \(key)")
-        default:
+        case (8, _):
           // By SQL alone, and the trigger takes the asset along.
           try connection.executeChange("DELETE FROM item WHERE key = \(key)")
+        default:
+          // The cascade deletes the item.
+          try connection.executeChange("DELETE FROM owner WHERE key = \(key)")
         }
       }
     }

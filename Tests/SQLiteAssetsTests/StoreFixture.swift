@@ -28,6 +28,11 @@ struct StoreFixture {
       operations: operations)
   }
 
+  /// The database alone, as a program without this library has it.
+  func plain() throws -> Database {
+    try Database(path: "\(temporary.path)/data.sqlite3")
+  }
+
   /// The names of the files in place.
   var files: [String] { temporary.files(in: "assets/files") }
 

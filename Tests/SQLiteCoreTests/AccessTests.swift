@@ -214,6 +214,35 @@ private let endless: SQL =
     #expect(try database.one("SELECT a FROM t", as: Int.self) == 8 * calls / 2)
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `an asynchronous access does not need a thread that others block`() async throws {
+    let fixture = try Fixture(.file)
+    let database = fixture.database
+    let entered = DispatchSemaphore(value: 0), leave = DispatchSemaphore(value: 0)
+    let group = DispatchGroup()
+    let holder = Task {
+      try await database.write { _ in
+        entered.signal()
+        leave.wait()
+      }
+    }
+    await wait(for: entered)
+    let next = Task { try await database.write { _ in } }
+    while database.waitingAccessCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+    // From here on by a thread: Swift's own are among those that get blocked.
+    Thread.detachNewThread {
+      for _ in 0..<40 {
+        DispatchQueue.global().async(group: group) {
+          _ = sqliteError { try database.write { _ in } }
+        }
+      }
+      while database.waitingAccessCount < 3 { Thread.sleep(forTimeInterval: 0.001) }
+      leave.signal()
+    }
+    try await holder.value
+    try await next.value
+  }
+
   @Test func `hundreds of tasks and blocked threads do not starve each other`() async throws {
     let fixture = try Fixture(.file)
     let database = fixture.database
@@ -380,7 +409,7 @@ private let endless: SQL =
 
   private func wait(for semaphore: DispatchSemaphore) async {
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
+      Thread.detachNewThread {
         semaphore.wait()
         continuation.resume()
       }

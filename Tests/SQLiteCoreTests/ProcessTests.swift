@@ -21,7 +21,8 @@ import Testing
       [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
     }.map { $0.appending(path: "CoreHelper") }
     guard
-      let helper = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) })
+      let helper = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }
+      )
     else { throw SQLiteError(.notFound, "CoreHelper is not beside the tests") }
     process.executableURL = helper
     process.arguments = arguments

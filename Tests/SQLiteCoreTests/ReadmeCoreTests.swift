@@ -64,7 +64,8 @@ import Testing
     let copy = try Database.memory(serialized: bytes)
     #expect(try copy.existingTables() == (try scratch.existingTables()))
     try database.write { connection in
-      try connection.withBlob(table: "file", column: "content", rowID: 1, isWritable: true) { blob in
+      try connection.withBlob(table: "file", column: "content", rowID: 1, isWritable: true) {
+        blob in
         try blob.write([1, 2, 3], at: 4_096)
       }
     }
@@ -109,8 +110,11 @@ import Testing
         name.split(separator: " ").map { $0.prefix(1) }.joined()
       }
       try connection.addAggregate("product", initial: { 1.0 }) {
-        (state: inout Double, factor: Double) in state *= factor
-      } result: { $0 }
+        (state: inout Double, factor: Double) in
+        state *= factor
+      } result: {
+        $0
+      }
       try connection.addCollation("byLength") { $0.utf8.count - $1.utf8.count }
     }
     let database = try Database.memory(options: options)

@@ -87,8 +87,8 @@ struct StoreTourTests {
     _ = try await tour.save(ZoneDatabase())
     #expect(try await tour.magic.count(of: Zone.self) == StoreTourTests.lines("zone1970.tab").count)
     let count = try await tour.magic.count(of: Zone.self)
-    #expect(try tour.magic.assets.records().count == count)
-    #expect(try tour.magic.assets.verify().isEmpty)
+    #expect(try await tour.magic.assets.records().count == count)
+    #expect(try await tour.magic.assets.verify().isEmpty)
   }
 
   @Test func `a store that is opened again has everything`() async throws {

@@ -38,6 +38,19 @@ struct Query<Object: MagicObject>: Sendable {
     depth = nil
   }
 
+  /// Asks for the objects with keys: primary values, or z_index values if the type has none.
+  init(_ store: MagicData, keys: [Value]) throws {
+    plan = try store.plan(Object.self)
+    let plan = plan
+    let column = plan.primary.map { plan.properties[$0].name } ?? plan.key
+    self.store = store
+    condition = "\(identifier: column) IN \(keys)"
+    order = []
+    limit = nil
+    offset = 0
+    depth = nil
+  }
+
   /// Reads the objects and what they lead to.
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection, depth: depth)

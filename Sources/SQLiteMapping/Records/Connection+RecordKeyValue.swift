@@ -4,7 +4,7 @@ extension Connection {
   /// The column that tells the rows of a type apart.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if there are several.
-  package func keyColumn(of type: any Record.Type) throws(SQLiteError) -> String {
+  package func keyColumn(of type: any Record.Type) throws -> String {
     let plan = try plan(of: type)
     guard plan.keys.count == 1 else {
       throw SQLiteError(.misuse, "\(type) has several primary keys, so nothing can refer to it")

@@ -7,18 +7,22 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - type: What to read.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: The value, or nil if there is none, or no table yet.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
-  public func object<Value: Record, each Key: Bindable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func object<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Value? {
     let plan = try plan(of: type)
-    return try reading(plan, without: nil) {
+    do {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try statement.bind(key: repeat each key, of: plan)
+      try statement.bind(key: key, repeat each rest, of: plan)
       guard try statement.step() else { return nil }
       return try plan.decoder(of: statement).row(as: type)
+    } catch let error as SQLiteError {
+      try checkMissing(plan, error)
+      return nil
     }
   }
 
@@ -90,15 +94,16 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Throws: ``SQLiteError``.
-  public func has<Value: Record, each Key: Bindable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func has<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Bool {
     let plan = try plan(of: type)
     return try reading(plan, without: false) {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try statement.bind(key: repeat each key, of: plan)
+      try statement.bind(key: key, repeat each rest, of: plan)
       return try statement.step()
     }
   }
@@ -135,12 +140,17 @@ extension Connection {
   ) throws -> Result {
     do {
       return try body()
-    } catch let error as SQLiteError
-      where error.code.primary == .error && error.message.hasPrefix("no such table")
-    {
-      // It may be another table that is missing, one that the user's SQL names.
-      guard try columnNames(of: plan.table).isEmpty else { throw error }
+    } catch let error as SQLiteError {
+      try checkMissing(plan, error)
       return nothing
     }
+  }
+
+  /// Throws `error` unless it says that the table is not there yet.
+  private func checkMissing(_ plan: RecordPlan, _ error: SQLiteError) throws {
+    // It may be another table that is missing, one that the user's SQL names.
+    guard error.code.primary == .error, error.message.hasPrefix("no such table"),
+      try columnNames(of: plan.table).isEmpty
+    else { throw error }
   }
 }

@@ -9,6 +9,7 @@ extension Connection {
   @discardableResult
   public func remove(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
+    try plan.checkWritable()
     let keys = try plan.keyValues(of: value)
     return try reading(plan, without: false) {
       let sql: SQL = "DELETE FROM \(identifier: plan.table) WHERE \(plan.isRow(keys))"
@@ -34,19 +35,21 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: Whether there was such a row.
   /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
   @discardableResult
-  public func remove<Value: Record, each Key: Bindable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func remove<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Bool {
     let plan = try plan(of: type)
+    try plan.checkWritable()
     return try reading(plan, without: false) {
       let condition = SQL(
         joining: plan.keys.map { "\(identifier: $0) = ?" }, separator: " AND ")
       var statement = try statement("DELETE FROM \(identifier: plan.table) WHERE \(condition)")
-      try statement.bind(key: repeat each key, of: plan)
+      try statement.bind(key: key, repeat each rest, of: plan)
       return try statement.run().rows > 0
     }
   }
@@ -63,6 +66,7 @@ extension Connection {
     of type: Value.Type, where condition: SQL? = nil
   ) throws -> Int {
     let plan = try plan(of: type)
+    try plan.checkWritable()
     return try reading(plan, without: 0) {
       var sql: SQL = "DELETE FROM \(identifier: plan.table)"
       if let condition { sql.append(" WHERE (\(condition)\n)") }

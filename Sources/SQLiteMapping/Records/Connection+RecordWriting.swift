@@ -91,7 +91,11 @@ extension Connection {
   private func withTable<Result>(
     of plan: RecordPlan, for value: some Record, _ body: () throws -> Result
   ) throws -> Result {
-    if plan.columns.isEmpty { try plan.learn(value) }
+    try plan.checkWritable()
+    if plan.columns.isEmpty {
+      if let prototype = type(of: value).prototype { try plan.learn(prototype) }
+      try plan.learn(value)
+    }
     if !plan.isEnsured { try ensureTable(of: plan) }
     do {
       return try body()
@@ -104,7 +108,20 @@ extension Connection {
   }
 
   private func ensureTable(of plan: RecordPlan) throws {
-    try ensure(plan.definition())
+    let definition = try plan.definition()
+    try savepoint {
+      let before = try differences(from: definition)
+      let refused = before.filter { !$0.isHarmless }
+      guard refused.isEmpty else {
+        throw SchemaError(table: plan.table, differences: refused.map(\.description))
+      }
+      if before.contains(where: { $0.kind == .missingTable || $0.kind == .missingColumn }) {
+        _ = try MetaTable.storeUUID(self)
+        try MetaTable.register(plan.table, of: "\(plan.type)", self)
+      }
+      if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
+      try SearchTable(plan)?.ensure(self)
+    }
     plan.isEnsured = true
   }
 

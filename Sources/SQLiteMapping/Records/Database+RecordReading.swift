@@ -6,13 +6,14 @@ extension Database {
   ///
   /// - Parameters:
   ///   - type: What to read.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: The value, or nil if there is none, or no table yet.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
-  public func object<Value: Record, each Key: Bindable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func object<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Value? {
-    try read { try $0.object(of: type, primary: repeat each key) }
+    try read { try $0.object(of: type, primary: key, repeat each rest) }
   }
 
   /// Reads the first of some values.
@@ -80,12 +81,13 @@ extension Database {
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Throws: ``SQLiteError``.
-  public func has<Value: Record, each Key: Bindable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func has<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Bool {
-    try read { try $0.has(of: type, primary: repeat each key) }
+    try read { try $0.has(of: type, primary: key, repeat each rest) }
   }
 
   /// Says whether there is a row with the primary key of a value.

@@ -6,13 +6,14 @@ extension Database {
   ///
   /// - Parameters:
   ///   - type: What to read.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: The value, or nil if there is none, or no table yet.
   /// - Throws: As the blocking form, or `CancellationError`.
-  public func object<Value: Record & Sendable, each Key: Bindable & Sendable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func object<Value: Record & Sendable, each Rest: Bindable & Sendable>(
+    of type: Value.Type, primary key: some Bindable & Sendable, _ rest: repeat each Rest
   ) async throws -> Value? {
-    try await read { try $0.object(of: type, primary: repeat each key) }
+    try await read { try $0.object(of: type, primary: key, repeat each rest) }
   }
 
   /// Reads the first of some values, suspending the task.
@@ -63,12 +64,13 @@ extension Database {
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Throws: As the blocking form, or `CancellationError`.
-  public func has<Value: Record & Sendable, each Key: Bindable & Sendable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func has<Value: Record & Sendable, each Rest: Bindable & Sendable>(
+    of type: Value.Type, primary key: some Bindable & Sendable, _ rest: repeat each Rest
   ) async throws -> Bool {
-    try await read { try $0.has(of: type, primary: repeat each key) }
+    try await read { try $0.has(of: type, primary: key, repeat each rest) }
   }
 
   /// Says whether there is a row with the primary key of a value, suspending the task.

@@ -92,14 +92,15 @@ extension Database {
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: Whether there was such a row.
   /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
   @discardableResult
-  public func remove<Value: Record, each Key: Bindable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func remove<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Bool {
-    try write { try $0.remove(of: type, primary: repeat each key) }
+    try write { try $0.remove(of: type, primary: key, repeat each rest) }
   }
 
   /// Deletes all rows of a type, or some of them.

@@ -94,14 +94,15 @@ extension Database {
   ///
   /// - Parameters:
   ///   - type: The type of the row.
-  ///   - key: The key; several in the order of ``Record/primaryKeys``.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: Whether there was such a row.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func remove<Value: Record & Sendable, each Key: Bindable & Sendable>(
-    of type: Value.Type, primary key: repeat each Key
+  public func remove<Value: Record & Sendable, each Rest: Bindable & Sendable>(
+    of type: Value.Type, primary key: some Bindable & Sendable, _ rest: repeat each Rest
   ) async throws -> Bool {
-    try await write { try $0.remove(of: type, primary: repeat each key) }
+    try await write { try $0.remove(of: type, primary: key, repeat each rest) }
   }
 
   /// Deletes all rows of a type, or some of them, suspending the task.

@@ -41,6 +41,10 @@ public struct PropertyTrait: Sendable {
 
   /// Full-text search looks into these properties.
   ///
+  /// Triggers keep the index in step, whoever writes. With a SQLite of before 2023, SQL of yours that
+  /// writes to the table on a connection that has not used the type yet fails, unless
+  /// `Database.Options.trustedSchema` is set: FTS5 did not tell SQLite then that it is harmless.
+  ///
   /// - Parameter properties: One or several properties that are stored as text.
   public static func searched(_ properties: String...) -> PropertyTrait {
     PropertyTrait(.searched, properties)

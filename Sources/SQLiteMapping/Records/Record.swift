@@ -34,6 +34,14 @@ public protocol Record: Codable {
 
   /// How values are stored for which SQLite has no storage class.
   static var strategies: MappingStrategies { get }
+
+  /// A value that shows the type's properties, so that its table does not depend on which value is
+  /// written first; nil unless declared.
+  static var prototype: Self? { get }
+
+  /// Whether the table belongs to others: it is read, and never made, grown or written. False unless
+  /// declared.
+  static var isReadOnly: Bool { get }
 }
 
 extension Record {
@@ -54,6 +62,12 @@ extension Record {
 
   /// The defaults.
   public static var strategies: MappingStrategies { MappingStrategies() }
+
+  /// None: the first value that is written shows the properties.
+  public static var prototype: Self? { nil }
+
+  /// False.
+  public static var isReadOnly: Bool { false }
 }
 
 /// Where the keys of a type's rows come from.

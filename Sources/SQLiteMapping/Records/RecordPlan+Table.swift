@@ -39,15 +39,37 @@ extension RecordPlan {
     for index in columns.indices where isKey(columns[index].name) {
       columns[index].isOptional = false
     }
-    return TableDefinition(table, key: try key(among: &columns), columns: columns, indexes: indexes)
+    let key = try key(among: &columns, &indexes)
+    return TableDefinition(table, key: key, columns: columns, indexes: indexes)
+  }
+
+  /// Says whether full-text search looks into a property.
+  func isSearched() -> Bool {
+    type.traits.contains { if case .searched = $0.kind { true } else { false } }
+  }
+
+  /// The columns that full-text search looks into.
+  func searchedColumns() throws(SQLiteError) -> [String] {
+    var names: [String] = []
+    for trait in type.traits {
+      guard case .searched = trait.kind else { continue }
+      for property in trait.properties { names.append(columns[try position(of: property)].name) }
+    }
+    return names
   }
 
   private func key(
-    among columns: inout [ColumnDefinition]
+    among columns: inout [ColumnDefinition], _ indexes: inout [IndexDefinition]
   ) throws(SQLiteError) -> TableDefinition.Key {
     let isInteger = columns.first { isSame($0.name, keys[0]) }?.type == .integer
     switch type.primaryKeyType {
-    case .unique, .uuid: return .columns(keys)
+    case .unique, .uuid:
+      guard try !searchedColumns().isEmpty, !(isInteger && keys.count == 1) else {
+        return .columns(keys)
+      }
+      // Full-text search needs a rowid that stays.
+      indexes.append(IndexDefinition(keys, isUnique: true))
+      return .rowID("magicdata_row")
     case .autoIncrement, .computedInt:
       guard isInteger else {
         throw SQLiteError(.misuse, "the key “\(keys[0])” of \(type) counts up, but is no integer")

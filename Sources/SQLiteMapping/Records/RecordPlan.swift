@@ -39,10 +39,20 @@ final class RecordPlan {
   /// Says whether the database makes the key of a value that has none.
   var makesKey: Bool { type.primaryKeyType != .unique }
 
+  /// Throws if the table belongs to others.
+  func checkWritable() throws(SQLiteError) {
+    guard type.isReadOnly else { return }
+    throw SQLiteError(.readOnly, "\(type) is declared as read-only")
+  }
+
   /// Learns the columns of a value, besides those known already.
   func learn(_ value: some Record) throws {
     let shape = try ShapeEncoder(value, strategies: strategies)
-    for column in shape.columns where !columns.contains(where: { isSame($0.name, column.name) }) {
+    let isFirst = columns.isEmpty
+    for var column in shape.columns where !columns.contains(where: { isSame($0.name, column.name) })
+    {
+      // A property that a value before did not encode is optional, whatever its type.
+      if !isFirst { column.isOptional = true }
       columns.append(column)
     }
     for key in keys where !columns.contains(where: { isSame($0.name, key) }) {
@@ -93,14 +103,13 @@ final class RecordPlan {
 extension Connection {
   /// What this connection knows of a type.
   ///
-  /// - Throws: ``SQLiteError`` if another type has the same table.
-  func plan(of type: any Record.Type) throws(SQLiteError) -> RecordPlan {
-    if let known = attachments[ObjectIdentifier(type)] {
-      // Only this method stores something for a Record type, and it is always a plan.
-      return unsafe unsafeDowncast(known, to: RecordPlan.self)
-    }
+  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here.
+  func plan(of type: any Record.Type) throws -> RecordPlan {
+    if let known = attachments[ObjectIdentifier(type)] as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)
+    if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
     try claim(plan.table, for: type)
+    if plan.isSearched() { try SearchTable.allowTriggers(self) }
     attachments[ObjectIdentifier(type)] = plan
     return plan
   }

@@ -12,6 +12,8 @@ package import SQLiteCore
 package enum MetaTable {
   /// The layout that this program writes.
   package static let formatVersion: Int64 = 1
+  /// The table's name.
+  static let name = "magicdata_meta"
 
   /// Makes the table if it is missing, and returns the store's UUID.
   ///
@@ -19,17 +21,39 @@ package enum MetaTable {
   package static func storeUUID(_ connection: Connection) throws -> String {
     try connection.executeChange(
       "CREATE TABLE IF NOT EXISTS magicdata_meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID")
-    if let version = try value("format", connection) {
-      guard case .integer(let number) = version, number <= formatVersion else {
-        throw SQLiteError(.schema, "a newer program has made this store, of format \(version)")
-      }
-    } else {
+    if try value("format", connection) == nil {
       try set("format", .integer(formatVersion), connection)
     }
+    try checkFormat(connection)
     if case .text(let uuid)? = try value("uuid", connection) { return uuid }
     let uuid = UUID().uuidString
     try set("uuid", .text(uuid), connection)
     return uuid
+  }
+
+  /// Throws if a newer program has made the table, which must be there.
+  package static func checkFormat(_ connection: Connection) throws(SQLiteError) {
+    guard let version = try value("format", connection) else { return }
+    guard case .integer(let number) = version, number <= formatVersion else {
+      throw SQLiteError(.schema, "a newer program has made this store, of format \(version)")
+    }
+  }
+
+  /// The migrations that the database has had, the oldest first.
+  static func migrations(_ connection: Connection) throws(SQLiteError) -> [String] {
+    let start = "migration:"
+    let rows = try connection.rows(
+      """
+      SELECT substr(key, \(start.utf8.count + 1)) FROM magicdata_meta
+      WHERE key >= \(start) AND key < 'migration;' ORDER BY value
+      """, as: String.self)
+    return rows
+  }
+
+  /// Notes that the database has had a migration.
+  static func note(_ migration: String, _ connection: Connection) throws(SQLiteError) {
+    let count = try migrations(connection).count
+    try set("migration:\(migration)", .integer(Int64(count + 1)), connection)
   }
 
   /// Notes that a table is one of ours.

@@ -10,7 +10,7 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The table and what stands in the way.
   public var description: String {
     "The table “\(table)” does not fit its type: \(differences.joined(separator: "; ")). "
-      + "Declare a default or a migration."
+      + "Declare defaults or a migration."
   }
 }
 

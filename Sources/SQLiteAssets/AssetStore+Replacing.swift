@@ -1,0 +1,99 @@
+public import SQLiteCore
+
+extension AssetStore {
+  /// Gives an asset another content, as part of the open transaction.
+  ///
+  /// The id stays. The old content is another file, which readers that still see it keep.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - bytes: The new content.
+  ///   - fileExtension: The new extension; nil keeps the present one, and `""` is none.
+  ///   - connection: As for ``put(_:extension:in:)``.
+  /// - Returns: The asset as it is now.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
+  ///   is as it was.
+  @discardableResult
+  public func replace(
+    _ id: AssetID, with bytes: some Sequence<UInt8>, extension fileExtension: String? = nil,
+    in connection: Connection
+  ) throws -> AssetRecord {
+    try replace(id, in: connection) { present in
+      try stage(extension: fileExtension ?? present.fileExtension) { writer in
+        try writer.write(bytes)
+      }
+    }
+  }
+
+  /// Gives an asset a staged content, as part of the open transaction.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - staged: The new content. One without extension gets the present one, at the price of a copy.
+  ///   - connection: As for ``put(_:extension:in:)``.
+  /// - Returns: The asset as it is now.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
+  ///   is as it was.
+  @discardableResult
+  public func replace(
+    _ id: AssetID, with staged: StagedAsset, in connection: Connection
+  ) throws -> AssetRecord {
+    try replace(id, in: connection) { present in
+      try content(of: staged, extension: staged.fileExtension ?? present.fileExtension)
+    }
+  }
+
+  /// Gives an asset a copy of the content of an asset, as part of the open transaction.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - reader: The open content of another one, or its own, for another extension.
+  ///   - fileExtension: The new extension; nil is that of the other, and `""` is none.
+  ///   - connection: As for ``put(_:extension:in:)``.
+  /// - Returns: The asset as it is now.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
+  ///   is as it was.
+  @discardableResult
+  public func replace(
+    _ id: AssetID, withCopyOf reader: AssetReader, extension fileExtension: String? = nil,
+    in connection: Connection
+  ) throws -> AssetRecord {
+    try replace(id, in: connection) { _ in try copy(of: reader, extension: fileExtension) }
+  }
+
+  /// Deletes an asset, as part of the open transaction.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: As for ``put(_:extension:in:)``.
+  /// - Returns: Whether there was such an asset.
+  /// - Throws: ``SQLiteError``.
+  @discardableResult
+  public func delete(_ id: AssetID, in connection: Connection) throws -> Bool {
+    try inTransaction(connection) {
+      let change = try connection.executeChange(
+        "DELETE FROM main.magicdata_asset WHERE id = \(id)")
+      if change.rows > 0 { scheduleUpkeep(in: connection) }
+      return change.rows > 0
+    }
+  }
+
+  /// Lets the row of an asset name a content that `stage` writes, and that is removed if that fails.
+  private func replace(
+    _ id: AssetID, in connection: Connection, _ stage: (AssetRecord) throws -> Content
+  ) throws -> AssetRecord {
+    try inTransaction(connection) {
+      guard let present = try record(id, in: connection) else { throw AssetError.noAsset(id) }
+      let content = try stage(present)
+      try adopt(content, in: connection) {
+        try connection.executeChange(
+          """
+          UPDATE main.magicdata_asset SET file = \(content.file.text), size = \(content.size),
+            sha256 = \(content.sha256.bytes), content = \(content.bytes) WHERE id = \(id)
+          """)
+      }
+      scheduleUpkeep(in: connection)
+      return AssetRecord(id: id, content: content)
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/// Something in which a table differs from what its type asks for.
+public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of differences.
+  public enum Kind: Hashable, Sendable {
+    /// There is no table. The first write makes it.
+    case missingTable
+    /// A property has no column. The next write adds one if it is optional, has a default, or the
+    /// table has no rows.
+    case missingColumn
+    /// A column belongs to no property. It is left alone.
+    case extraColumn
+    /// A column belongs to no property, and a new row would have to say what is in it.
+    case extraColumnWithoutDefault
+    /// A column would change what is stored in it.
+    case type
+    /// A property is not optional, and its column holds NULL in some rows.
+    case nulls
+    /// A property is optional, and its column refuses NULL.
+    case notNull
+    /// The primary key has other columns.
+    case primaryKey
+    /// An index is missing. The next write makes it.
+    case missingIndex
+  }
+
+  /// What differs.
+  public let kind: Kind
+  /// The column, or nil if it is not about one.
+  public let column: String?
+  /// The difference as a sentence.
+  public let description: String
+
+  /// Says whether the next write removes the difference without losing anything.
+  public var isMendedByWriting: Bool {
+    kind == .missingTable || kind == .missingColumn || kind == .missingIndex
+  }
+
+  /// Says whether values can be written and read all the same.
+  public var isHarmless: Bool { isMendedByWriting || kind == .extraColumn || kind == .notNull }
+}

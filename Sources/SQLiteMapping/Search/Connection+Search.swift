@@ -1,0 +1,98 @@
+public import SQLiteCore
+
+extension Connection {
+  /// Searches the properties that a type declares as ``PropertyTrait/searched(_:)``.
+  ///
+  ///     for result in try connection.search(Note.self, for: .all(of: "milk bread")) {
+  ///       print(result.value.title, result.snippet)
+  ///     }
+  ///
+  /// - Parameters:
+  ///   - type: What to search.
+  ///   - pattern: What to look for. An empty one finds nothing.
+  ///   - condition: SQL for the rows that are wanted besides, or nil.
+  ///   - marks: What is put around words that were found.
+  ///   - limit: How many at most, or nil for all.
+  ///   - offset: How many to pass over first.
+  /// - Returns: What fits, best first.
+  /// - Throws: ``SQLiteError``, also if no property is searched; ``RowDecodingError`` if a row does
+  ///   not fit the type.
+  public func search<Value: Record>(
+    _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
+    marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
+  ) throws -> [SearchResult<Value>] {
+    let plan = try plan(of: type)
+    guard plan.isSearched() else {
+      throw SQLiteError(.misuse, "\(type) declares no searched properties")
+    }
+    guard limit ?? 0 >= 0, offset >= 0 else {
+      throw SQLiteError(.range, "a limit and an offset are not negative")
+    }
+    guard !pattern.expression.isEmpty else { return [] }
+    let index = "\(plan.table)_search"
+    return try reading(plan, without: []) {
+      let columns = try self.columns(of: index).filter { $0.kind == .ordinary }.map(\.name)
+      guard let rowID = try rowIDColumn(of: plan.table), !columns.isEmpty else { return [] }
+      let highlights = columns.indices.map { column -> SQL in
+        "highlight(\(identifier: index), \(column), \(marks.start), \(marks.end))"
+      }
+      var sql: SQL = """
+        SELECT found.*, \(identifier: index).rank,
+          snippet(\(identifier: index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)),
+          \(SQL(joining: highlights, separator: ", "))
+        FROM \(identifier: index) JOIN \(identifier: plan.table) AS found
+          ON found.\(identifier: rowID) = \(identifier: index).rowid
+        WHERE \(identifier: index) MATCH \(pattern.expression)
+        """
+      if let condition { sql.append(" AND (\(condition)\n)") }
+      sql.append(" ORDER BY rank LIMIT \(limit ?? -1) OFFSET \(offset)")
+      return try results(sql, plan, columns, as: type)
+    }
+  }
+
+  private func results<Value: Record>(
+    _ sql: SQL, _ plan: RecordPlan, _ columns: [String], as type: Value.Type
+  ) throws -> [SearchResult<Value>] {
+    var statement = try boundStatement(sql)
+    guard try statement.step() else { return [] }
+    let decoder = plan.decoder(of: statement)
+    // Those that were added stand behind those of the table.
+    let first = statement.columnCount - columns.count - 2
+    var results: [SearchResult<Value>] = []
+    repeat {
+      var highlights: [String: String] = [:]
+      for (index, column) in columns.enumerated() {
+        highlights[column] = try statement.get(first + 2 + index, as: String?.self)
+      }
+      results.append(
+        SearchResult(
+          value: try decoder.row(as: type), rank: statement.real(at: first),
+          snippet: try statement.text(at: first + 1), highlights: highlights))
+    } while try statement.step()
+    return results
+  }
+
+  /// The column that is the rowid of a table, if there is one.
+  private func rowIDColumn(of table: String) throws -> String? {
+    let keys = try columns(of: table).filter { $0.primaryKeyPosition > 0 }
+    return keys.count == 1 ? keys[0].name : nil
+  }
+}
+
+extension Database {
+  /// Searches the properties that a type declares as ``PropertyTrait/searched(_:)``.
+  ///
+  /// - Parameters:
+  ///   - type: What to search.
+  ///   - pattern: What to look for. An empty one finds nothing.
+  ///   - condition: SQL for the rows that are wanted besides, or nil.
+  ///   - limit: How many at most, or nil for all.
+  /// - Returns: What fits, best first.
+  /// - Throws: As ``SQLiteCore/Connection/search(_:for:where:marks:limit:offset:)``.
+  public func search<Value: Record>(
+    _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
+    limit: Int? = nil
+  ) throws -> [SearchResult<Value>] {
+    try read { try $0.search(type, for: pattern, where: condition, limit: limit) }
+  }
+}

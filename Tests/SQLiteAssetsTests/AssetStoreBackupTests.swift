@@ -1,0 +1,140 @@
+import Foundation
+import SQLiteAssets
+import SQLiteCore
+import Testing
+
+@Suite struct AssetStoreBackupTests {
+  let fixture: StoreFixture
+  var store: AssetStore { fixture.store }
+  var path: String { "\(fixture.temporary.path)/copy" }
+
+  init() throws { fixture = try StoreFixture() }
+
+  private func open(_ backup: AssetBackup) throws -> AssetStore {
+    try AssetStore(Database(path: backup.database), folder: backup.assets)
+  }
+
+  @Test(arguments: [false, true])
+  func `a copy has all rows and contents, and lives alone`(clones: Bool) throws {
+    let (first, gone) = (try store.put([1], extension: "x"), try store.put([2]))
+    store.minimumFileSize = 10
+    let short = try store.put([3])
+    fixture.operations.follow(.init(clones: clones))
+    let backup = try store.backup(to: path)
+    #expect(backup.faults == [])
+    try store.delete(gone.id)
+    try store.replace(first.id, with: [9])
+    let copy = try open(backup)
+    #expect(Set(try copy.records()) == [first, gone, short])
+    #expect(try copy.content(of: first.id) == [1])
+    #expect(try copy.content(of: short.id) == [3])
+    #expect(try copy.verify() == [])
+    #expect(try copy.sweep().removed == [])
+    try copy.delete(first.id)
+    #expect(try store.content(of: first.id) == [9])
+  }
+
+  @Test func `a copy is of one moment while others write`() throws {
+    try fixture.database.executeChange("CREATE TABLE item (number INTEGER, asset TEXT)")
+    let writer = try fixture.another()
+    let database = writer.database
+    let stop = DispatchSemaphore(value: 0)
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      var number = 0
+      while stop.wait(timeout: .now()) == .timedOut {
+        number += 1
+        // All assets have the same content, at any moment; their number is even.
+        try? database.write { connection in
+          for record in try writer.records(in: connection) {
+            if number % 3 == 0 {
+              try connection.executeChange("DELETE FROM item WHERE asset = \(record.id)")
+              try writer.delete(record.id, in: connection)
+            } else {
+              try writer.replace(record.id, with: "\(number)".utf8, in: connection)
+            }
+          }
+          for _ in 0..<2 {
+            let record = try writer.put("\(number)".utf8, in: connection)
+            try connection.executeChange("INSERT INTO item VALUES (\(number), \(record.id))")
+          }
+          try connection.executeChange("UPDATE item SET number = \(number)")
+        }
+      }
+      done.signal()
+    }
+    defer {
+      stop.signal()
+      done.wait()
+    }
+    for round in 0..<15 {
+      let backup = try store.backup(to: "\(path)-\(round)")
+      #expect(backup.faults == [])
+      let copy = try open(backup)
+      let records = try copy.records()
+      let numbers = try copy.database.rows(
+        "SELECT number, count(*) FROM item GROUP BY number", as: Int.self, Int.self)
+      #expect(numbers.count <= 1)
+      #expect(records.count == numbers.first?.1 ?? 0)
+      #expect(records.count % 2 == 0)
+      for record in records {
+        let text = String(decoding: try copy.content(of: record.id), as: UTF8.self)
+        #expect(text == "\(numbers.first?.0 ?? 0)")
+      }
+      #expect(try copy.sweep().removed == [])
+      #expect(
+        fixture.temporary.files(in: "copy-\(round)/assets/files") == records.map(\.name).sorted())
+    }
+  }
+
+  @Test func `missing and damaged files are named, and the rest is copied`() throws {
+    let (missing, damaged) = (try store.put([1]), try store.put([2]))
+    let intact = try store.put([3])
+    try FileManager.default.removeItem(atPath: store.path(of: missing.id))
+    try Data([9]).write(to: URL(filePath: store.path(of: damaged.id)))
+    let backup = try store.backup(to: path)
+    #expect(
+      Set(backup.faults) == [
+        .missingFile(missing.id, path: "\(store.path)/files/\(missing.name)"),
+        .damagedFile(damaged.id, path: "\(store.path)/files/\(damaged.name)"),
+      ])
+    let copy = try open(backup)
+    #expect(try copy.content(of: intact.id) == [3])
+    #expect(try copy.records().count == 3)
+    #expect(throws: AssetError.self) { try copy.content(of: missing.id) }
+  }
+
+  @Test func `a folder with something in it is refused and left alone`() throws {
+    try store.put([1])
+    #expect(throws: AssetError.folderNotEmpty(path: fixture.temporary.path)) {
+      try store.backup(to: fixture.temporary.path)
+    }
+    #expect(try store.verify() == [])
+  }
+
+  @Test func `a file that is not yet in its place is copied`() async throws {
+    let record = try await store.put([1])
+    try fixture.makePending(record.name)
+    let backup = try await store.backup(to: path)
+    #expect(try await open(backup).content(of: record.id) == [1])
+  }
+
+  @Test func `a store in memory is copied to a file`() throws {
+    let memory = try AssetStore(
+      Database.memory(), folder: "\(fixture.temporary.path)/memory")
+    let record = try memory.put([1, 2])
+    #expect(try open(memory.backup(to: path)).content(of: record.id) == [1, 2])
+  }
+
+  @Test func `a disk that fails is an error and harms nothing`() throws {
+    let record = try store.put([1])
+    for call in ["write", "fsync", "syncfs", "mkdirat"] {
+      fixture.operations.follow(
+        .init(failing: 0, isPersistent: true, number: 28, calls: [call]))
+      #expect(throws: AssetError.self, "\(call)") { try store.backup(to: "\(path)-\(call)") }
+    }
+    fixture.operations.follow(.init())
+    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.verify() == [])
+  }
+}

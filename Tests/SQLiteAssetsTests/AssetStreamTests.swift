@@ -1,0 +1,150 @@
+import Foundation
+import SQLiteAssets
+import SQLiteCore
+import Testing
+
+@Suite struct AssetStreamTests {
+  struct Stop: Error {}
+
+  let fixture: StoreFixture
+  var store: AssetStore { fixture.store }
+  let bytes = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+  init() throws { fixture = try StoreFixture() }
+
+  /// Bytes in pieces, and then perhaps an error.
+  private func stream(
+    _ size: Int, fails: Bool = false
+  ) -> AsyncThrowingStream<[UInt8], any Error> {
+    AsyncThrowingStream { continuation in
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        continuation.yield(bytes[start..<min(start + size, bytes.count)].map(\.self))
+      }
+      continuation.finish(throwing: fails ? Stop() : nil)
+    }
+  }
+
+  @Test(arguments: [1_000, 262_144, 700_000], [0, 1_000_000])
+  func `a stream is put and streamed again`(size: Int, minimumFileSize: Int) async throws {
+    store.minimumFileSize = minimumFileSize
+    let record = try await store.put(stream(size), extension: "bin")
+    #expect(record.size == bytes.count)
+    #expect(record.sha256 == SHA256.digest(of: bytes))
+    #expect(record.fileExtension == "bin")
+    var all: [UInt8] = []
+    for try await piece in try await store.open(record.id).pieces(of: 100_000) {
+      #expect(piece.count <= 100_000)
+      all += piece
+    }
+    #expect(all == bytes)
+    #expect(try await store.content(of: record.id) == bytes)
+  }
+
+  @Test func `pieces may be any sequence, and bytes may come one by one`() async throws {
+    let data = AsyncStream<Data> { continuation in
+      continuation.yield(Data([1, 2]))
+      continuation.yield(Data([3]))
+      continuation.finish()
+    }
+    let single = AsyncStream<UInt8> { continuation in
+      for byte in bytes.prefix(300_000) { continuation.yield(byte) }
+      continuation.finish()
+    }
+    #expect(try await store.put(data).size == 3)
+    let staged = try await store.stage(single)
+    #expect(staged.size == 300_000)
+    #expect(staged.sha256 == SHA256.digest(of: bytes.prefix(300_000).map(\.self)))
+  }
+
+  @Test func `a stream that fails leaves nothing`() async throws {
+    await #expect(throws: Stop.self) { try await store.put(stream(1_000, fails: true)) }
+    #expect(fixture.pending == [])
+    #expect(try await store.records() == [])
+  }
+
+  @Test func `a task that is cancelled leaves nothing`() async throws {
+    let store = store
+    let endless = AsyncStream<[UInt8]> { [1, 2, 3] }
+    let task = Task { try await store.put(endless) }
+    while fixture.pending.isEmpty { await Task.yield() }
+    task.cancel()
+    // The stream ends at the cancellation; whichever notices first.
+    _ = try? await task.value
+    #expect(fixture.pending == [])
+    #expect(try await store.verify() == [])
+  }
+
+  @Test func `a staged content that is never put goes away`() async throws {
+    do {
+      let staged = try await store.stage([1, 2])
+      #expect(staged.size == 2)
+      #expect(fixture.pending.count == 1)
+    }
+    #expect(fixture.pending == [])
+  }
+
+  @Test func `a staged content is moved once, then copied`() async throws {
+    let staged = try await store.stage(stream(1_000), extension: "x")
+    fixture.operations.follow(.init())
+    let first = try await store.put(staged)
+    #expect(fixture.operations.log.contains("write") == false)
+    let second = try await store.put(staged)
+    #expect(first.name != second.name)
+    try await store.delete(first.id)
+    #expect(try await store.content(of: second.id) == bytes)
+    #expect(second.fileExtension == "x")
+    let third = try await fixture.another().put(staged)
+    #expect(try await store.content(of: third.id) == bytes)
+  }
+
+  @Test func `a staged content survives the transaction that was undone`() async throws {
+    let staged = try await store.stage(stream(50_000))
+    _ = try await fixture.database.write { connection in
+      try store.put(staged, in: connection)
+      return TransactionOutcome.rollback
+    }
+    #expect(fixture.pending == [])
+    #expect(try await store.content(of: store.put(staged).id) == bytes)
+    #expect(try staged.readAll() == bytes)
+  }
+
+  @Test func `a staged content replaces another, and keeps its extension`() async throws {
+    let record = try await store.put([1], extension: "jpeg")
+    let plain = try await store.replace(record.id, with: await store.stage([2]))
+    #expect(plain.fileExtension == "jpeg")
+    let named = try await store.replace(record.id, with: store.stage([3], extension: "png"))
+    #expect(named.fileExtension == "png")
+    #expect(fixture.files == [named.name])
+    #expect(try await store.replace(record.id, with: [4]).fileExtension == "png")
+    #expect(try await store.delete(record.id))
+    #expect(try await store.records() == [])
+  }
+
+  @Test func `damage is found at the end of a stream`() async throws {
+    let record = try await store.put(bytes)
+    let path = try await store.path(of: record.id)
+    var damaged = bytes
+    damaged[600_000] ^= 1
+    try Data(damaged).write(to: URL(filePath: path))
+    var count = 0
+    await #expect(throws: AssetError.damagedFile(record.id, path: path)) {
+      for try await piece in try await store.open(record.id).pieces() { count += piece.count }
+    }
+    #expect(count == bytes.count)
+    #expect(try await store.verify().count == 1)
+    #expect(try await store.sweep().removed == [])
+  }
+
+  @Test func `a file system that shares content writes nothing for a copy`() async throws {
+    try Data(bytes).write(to: URL(filePath: "\(fixture.temporary.path)/source"))
+    fixture.operations.follow(.init(clones: true))
+    let record = try await store.put(contentsOf: "\(fixture.temporary.path)/source")
+    let again = try await store.put(contentsOf: "\(fixture.temporary.path)/source")
+    #expect(fixture.operations.log.contains("write") == false)
+    #expect(record.sha256 == SHA256.digest(of: bytes))
+    #expect(record.size == bytes.count)
+    #expect(try await store.content(of: record.id) == bytes)
+    #expect(try await store.content(of: again.id) == bytes)
+    #expect(try fixture.temporary.permissions("assets/files/\(record.name)") == 0o600)
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import SQLiteAssets
+import SQLiteCore
+import Testing
+
+/// Content larger than memory. `MAGICDATA_LARGE` sets its size in MiB: 1024 for the figure of the
+/// README; CI takes 64.
+@Suite struct LargeAssetTests {
+  static let size =
+    ProcessInfo.processInfo.environment["MAGICDATA_LARGE"].flatMap { Int($0) } ?? 64
+
+  @Test func `a large asset streams in and out in less than 50 MiB of memory`() async throws {
+    let temporary = try TemporaryFolder()
+    // In a process of its own, whose memory nobody else uses.
+    await #expect(processExitsWith: .success) {
+      [path = temporary.path as String, size = Self.size as Int] in
+      let store = try AssetStore(
+        Database(path: "\(path)/data.sqlite3"), folder: "\(path)/assets")
+      let before = try residentPeak()
+      let start = ContinuousClock.now
+      var number = 0
+      let pieces = AsyncStream<[UInt8]> {
+        number += 1
+        guard number <= size * 4 else { return nil }
+        return [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 256 << 10)
+      }
+      let record = try await store.put(pieces)
+      let put = ContinuousClock.now
+      var count = 0
+      for try await piece in try await store.open(record.id).pieces() { count += piece.count }
+      let read = ContinuousClock.now
+      let copy = try await store.put(contentsOf: store.path(of: record.id))
+      let copied = ContinuousClock.now
+      #expect(record.size == size << 20)
+      #expect(count == size << 20)
+      #expect(copy.sha256 == record.sha256)
+      let grown = try residentPeak() - before
+      #expect(grown < 50 << 10)
+      print(
+        "\(size) MiB: put in \(put - start), read in \(read - put), copied in \(copied - read),",
+        "with \(grown) KiB more memory than before")
+    }
+  }
+}
+
+/// The most memory that the process has had so far, in KiB.
+private func residentPeak() throws -> Int {
+  #if os(Linux)
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? Int.max
+  #else
+    var usage = rusage()
+    getrusage(RUSAGE_SELF, &usage)
+    return usage.ru_maxrss / 1_024
+  #endif
+}

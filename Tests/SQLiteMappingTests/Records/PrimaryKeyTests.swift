@@ -1,0 +1,134 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+private struct Ticket: Record, Equatable {
+  static let primaryKeyType = PrimaryKeyType.computedInt
+  var id: Int?
+  var text: String
+}
+
+private struct Token: Record, Equatable {
+  static let primaryKeyType = PrimaryKeyType.uuid
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.uuids = .blob
+    return strategies
+  }
+  var id: UUID?
+  var text: String
+}
+
+private struct Word: Record, Equatable {
+  static let primaryKey = "text"
+  var text: String
+  var count: Int
+}
+
+private struct Seat: Record, Equatable {
+  static let primaryKeys = ["row", "number"]
+  var row: String
+  var number: Int
+  var guest: String?
+}
+
+private struct Account: Record, Equatable {
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  static let traits: [PropertyTrait] = [.unique("email"), .indexed("name")]
+  var id: Int?
+  var email: String
+  var name: String
+}
+
+@Suite struct PrimaryKeyTests {
+  let database: Database
+
+  init() throws { database = try Database.memory() }
+
+  @Test func `a computed number is one more than the greatest there is`() throws {
+    #expect(try database.update(Ticket(text: "a")).id == 1)
+    #expect(try database.update(Ticket(id: 10, text: "b")).id == 10)
+    #expect(try database.makeKey(for: Ticket.self) == .integer(11))
+    #expect(try database.update(Ticket(text: "c")).id == 11)
+    try database.remove(of: Ticket.self, primary: 11)
+    #expect(try database.insert(contentsOf: [Ticket(text: "d"), Ticket(text: "e")]) == 2)
+    let ids = try database.objects(of: Ticket.self, orderedBy: .column("id")).map(\.id)
+    #expect(ids == [1, 10, 11, 12])
+  }
+
+  @Test func `a UUID is made where there is none, and stored by its strategy`() throws {
+    let token = try database.update(Token(text: "a"))
+    let id = try #require(token.id)
+    #expect(try database.object(of: Token.self, primary: id) == token)
+    #expect(try database.has(of: Token.self, primary: id))
+    #expect(try database.rows("SELECT typeof(id) FROM Token", as: String.self) == ["blob"])
+    try database.insert(contentsOf: [Token(text: "b"), Token(text: "c")])
+    #expect(Set(try database.objects(of: Token.self).map(\.id)).count == 3)
+  }
+
+  @Test func `a key of the caller's own is the table's key`() throws {
+    try database.update(Word(text: "a", count: 1))
+    try database.update(Word(text: "a", count: 2))
+    #expect(try database.objects(of: Word.self) == [Word(text: "a", count: 2)])
+    #expect(try database.makeKey(for: Word.self) == nil)
+  }
+
+  @Test func `a missing key that nobody makes is refused`() throws {
+    struct Loose: Record { var id: String? }
+    #expect(throws: SQLiteError.self) { try database.update(Loose(id: nil)) }
+    try database.update(Loose(id: "a"))
+    #expect(throws: SQLiteError.self) { try database.update(Loose(id: nil)) }
+    #expect(try database.count(of: Loose.self) == 1)
+  }
+
+  @Test func `a key of several parts tells rows apart`() throws {
+    try database.update(Seat(row: "A", number: 1, guest: nil))
+    try database.update(Seat(row: "A", number: 2, guest: "Bo"))
+    try database.update(Seat(row: "A", number: 1, guest: "Al"))
+    #expect(try database.object(of: Seat.self, primary: "A", 1)?.guest == "Al")
+    #expect(try database.count(of: Seat.self) == 2)
+    #expect(try database.remove(Seat(row: "A", number: 2, guest: nil)))
+    #expect(try database.has(of: Seat.self, primary: "A", 2) == false)
+    #expect(throws: SQLiteError.self) { try database.object(of: Seat.self, primary: "A") }
+  }
+
+  @Test func `a row is found again by another unique property and keeps its key`() throws {
+    let first = try database.update(Account(email: "a@b.c", name: "Al"))
+    let again = try database.update(Account(email: "a@b.c", name: "Bo"), matching: ["email"])
+    #expect(again == Account(id: first.id, email: "a@b.c", name: "Bo"))
+    let other = try database.update(Account(email: "d@e.f", name: "Di"), matching: ["email"])
+    #expect(other.id != first.id)
+    #expect(throws: SQLiteError.self) {
+      try database.update(Account(email: "x", name: "y"), matching: ["name"])
+    }
+  }
+
+  @Test func `a unique property refuses a second row, and an index is made`() throws {
+    try database.update(Account(email: "a", name: "x"))
+    #expect(throws: SQLiteError.self) { try database.update(Account(email: "a", name: "y")) }
+    let plan = try database.executeQuery("EXPLAIN QUERY PLAN SELECT * FROM Account WHERE name = ''")
+    #expect(plan.first?["detail"]?.asString()?.contains("Account_name") == true)
+  }
+
+  @Test func `updating a row leaves those alone that refer to it`() throws {
+    try database.update(Account(id: 1, email: "a", name: "x"))
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE letter (account INTEGER REFERENCES Account (id) ON DELETE CASCADE);
+      INSERT INTO letter VALUES (1);
+      """)
+    try database.update(Account(id: 1, email: "b", name: "y"))
+    #expect(try database.rows("SELECT count(*) FROM letter", as: Int.self) == [1])
+  }
+
+  @Test func `two types that claim one table are refused`() throws {
+    struct Other: Record {
+      static var tableName: String { "WORD" }
+      var id: Int
+    }
+    try database.update(Word(text: "a", count: 1))
+    let error = #expect(throws: SQLiteError.self) { try database.update(Other(id: 1)) }
+    #expect(error?.message.contains("tableName") == true)
+  }
+}

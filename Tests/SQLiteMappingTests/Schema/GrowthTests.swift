@@ -1,0 +1,157 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+/// Types that were one type in several versions of a program.
+private struct One: Record, Equatable {
+  static var tableName: String { "thing" }
+  var id: Int
+  var name: String
+}
+
+private struct Two: Record, Equatable {
+  static var tableName: String { "thing" }
+  static let traits: [PropertyTrait] = [.default("score", 7)]
+  var id: Int
+  var name: String
+  var note: String?
+  var score: Int
+}
+
+private struct Three: Record {
+  static var tableName: String { "thing" }
+  var id: Int
+  var name: String
+  var size: Int
+}
+
+private struct Four: Record {
+  static var tableName: String { "thing" }
+  var id: Int
+  var name: Int
+}
+
+@Suite struct GrowthTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  @Test func `new optional and defaulted properties just work`() throws {
+    try folder.open { try $0.update(One(id: 1, name: "a")) }
+    try folder.open { database in
+      try database.update(Two(id: 2, name: "b", note: "n", score: 1))
+      let all = try database.objects(of: Two.self, orderedBy: .column("id"))
+      #expect(
+        all == [
+          Two(id: 1, name: "a", note: nil, score: 7), Two(id: 2, name: "b", note: "n", score: 1),
+        ])
+    }
+  }
+
+  @Test func `a new property without a default is refused while there are rows`() throws {
+    try folder.open { try $0.update(One(id: 1, name: "a")) }
+    try folder.open { database in
+      let error = #expect(throws: SchemaError.self) {
+        try database.update(Three(id: 2, name: "b", size: 1))
+      }
+      #expect(error?.description.contains("size") == true)
+      let columns = try database.read { try $0.columns(of: "thing") }
+      #expect(columns.map(\.name) == ["id", "name"])
+      try database.removeAll(of: Three.self)
+      try database.update(Three(id: 2, name: "b", size: 1))
+      #expect(try database.count(of: Three.self) == 1)
+    }
+  }
+
+  @Test func `a property that changed its type is refused`() throws {
+    try folder.open { try $0.update(One(id: 1, name: "a")) }
+    try folder.open { database in
+      #expect(throws: SchemaError.self) { try database.update(Four(id: 2, name: 5)) }
+      let count = try database.rows("SELECT count(*) FROM thing", as: Int.self)
+      #expect(count == [1])
+    }
+  }
+
+  @Test func `a column that the type has lost is kept if rows can do without`() throws {
+    try folder.open { try $0.update(Two(id: 1, name: "a", note: "n", score: 3)) }
+    try folder.open { database in
+      try database.update(One(id: 1, name: "b"))
+      #expect(try database.rows("SELECT note FROM thing", as: String.self) == ["n"])
+    }
+  }
+
+  @Test func `a table of others is used as it is`() throws {
+    let database = try Database.memory()
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE thing (name VARCHAR(20) NOT NULL, extra, id INTEGER PRIMARY KEY);
+      INSERT INTO thing VALUES ('x', NULL, 5);
+      """)
+    try database.update(One(id: 6, name: "y"))
+    #expect(try database.objects(of: One.self).map(\.name) == ["x", "y"])
+    #expect(try database.existingTables() == ["thing"])
+  }
+
+  @Test func `a type that is declared read-only writes nothing`() throws {
+    struct Schema: Record {
+      static var tableName: String { "sqlite_schema" }
+      static var primaryKey: String { "name" }
+      static var isReadOnly: Bool { true }
+      var name: String
+      var type: String
+    }
+    let database = try Database.memory()
+    try database.update(One(id: 1, name: "a"))
+    #expect(try database.object(of: Schema.self, primary: "thing")?.type == "table")
+    let schema = Schema(name: "x", type: "table")
+    let error = #expect(throws: SQLiteError.self) { try database.update(schema) }
+    #expect(error?.code == .readOnly)
+    #expect(throws: SQLiteError.self) { try database.insert(contentsOf: [schema]) }
+    #expect(throws: SQLiteError.self) { try database.remove(schema) }
+    #expect(throws: SQLiteError.self) { try database.removeAll(of: Schema.self) }
+  }
+
+  @Test func `a check tells all differences`() throws {
+    struct Thing: Record {
+      static let traits: [PropertyTrait] = [.indexed("name")]
+      static var prototype: Thing? { Thing(id: 0, name: "", size: 0, note: nil) }
+      var id: Int
+      var name: String
+      var size: Int
+      var note: String?
+    }
+    let database = try Database.memory()
+    let first = try database.write { try $0.check(of: Thing.self) }
+    #expect(first.map(\.kind) == [.missingTable])
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE Thing (id TEXT PRIMARY KEY NOT NULL, name TEXT, note TEXT NOT NULL, old, must NOT NULL);
+      INSERT INTO Thing VALUES ('a', NULL, '', 1, 2);
+      """)
+    let differences = try database.write { try $0.check(of: Thing.self) }
+    let kinds = Dictionary(grouping: differences, by: \.kind).mapValues { $0.compactMap(\.column) }
+    #expect(
+      kinds == [
+        .type: ["id"], .nulls: ["name"], .missingColumn: ["size"], .notNull: ["note"],
+        .extraColumn: ["old"], .extraColumnWithoutDefault: ["must"], .missingIndex: ["name"],
+      ])
+    struct Fine: Record { var id: Int; var name: String? }
+    try database.update(Fine(id: 1))
+    let none = try database.write { try $0.check(of: Fine.self) }
+    #expect(none.isEmpty)
+  }
+
+  @Test func `a database of a newer program is refused and not touched`() throws {
+    try folder.open { try $0.update(One(id: 1, name: "a")) }
+    try folder.open {
+      try $0.executeChange("UPDATE magicdata_meta SET value = 1000 WHERE key = 'format'")
+    }
+    try folder.open { database in
+      let error = #expect(throws: SQLiteError.self) { try database.update(One(id: 2, name: "b")) }
+      #expect(error?.code == .schema)
+      #expect(throws: SQLiteError.self) { try database.objects(of: One.self) }
+      let count = try database.rows("SELECT count(*) FROM thing", as: Int.self)
+      #expect(count == [1])
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+/// A row whose properties have any names.
+private struct Hostile: Record, Equatable {
+  @TaskLocal static var table = ""
+  static var tableName: String { table }
+  static let primaryKey = "key"
+
+  var values: [String: String]
+
+  struct Name: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  init(_ values: [String: String]) { self.values = values }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Name.self)
+    values = [:]
+    for key in container.allKeys {
+      values[key.stringValue] = try container.decode(String.self, forKey: key)
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Name.self)
+    for (name, value) in values {
+      try container.encode(value, forKey: Name(stringValue: name))
+    }
+  }
+}
+
+@Suite struct HostileNameTests {
+  static let names = [
+    "order", "group", "index", "select", "table", "where", "values", "null", "rowid", "oid",
+    "default", "check", "primary", "references", "excluded", "new", "old", "\"", "\"\"", "'", "`",
+    "[", "]", "a b", " a", "a ", "a.b", "a;b", "--", "/*", "?", "?1", ":a", "@a", "$a", "é",
+    "e\u{301}", "日本語", "🚲", "\"\u{301}", "'); DROP TABLE x;--", "\u{202E}x", "\n", "%s", "\\",
+    "1", "sum(1)",
+  ]
+
+  @Test(arguments: names) func `any name is a column's`(name: String) throws {
+    let value = Hostile(["key": "1", name: name])
+    try Hostile.$table.withValue("t") {
+      let database = try Database.memory()
+      try database.insert(contentsOf: [value])
+      #expect(try database.object(of: Hostile.self, primary: "1") == value)
+      #expect(try database.objects(of: Hostile.self, orderedBy: .column(name)) == [value])
+      try database.update(value)
+      #expect(try database.count(of: Hostile.self, where: "\(identifier: name) = \(name)") == 1)
+      #expect(try database.remove(value))
+    }
+  }
+
+  @Test(arguments: names) func `any name is a table's`(name: String) throws {
+    let value = Hostile(["key": "1", "a": name])
+    try Hostile.$table.withValue(name) {
+      let database = try Database.memory()
+      try database.update(value)
+      try database.update(value)
+      #expect(try database.objects(of: Hostile.self) == [value])
+      #expect(try database.removeAll(of: Hostile.self) == 1)
+    }
+  }
+
+  @Test(arguments: ["", "a\0b"]) func `a name that SQL cannot spell is refused`(name: String) throws
+  {
+    try Hostile.$table.withValue("t") {
+      let database = try Database.memory()
+      #expect(throws: SQLiteError.self) {
+        try database.update(Hostile(["key": "1", name: "x"]))
+      }
+      #expect(try database.existingTables().isEmpty)
+    }
+    try Hostile.$table.withValue(name) {
+      let database = try Database.memory()
+      #expect(throws: SQLiteError.self) { try database.update(Hostile(["key": "1"])) }
+      #expect(throws: SQLiteError.self) { try database.objects(of: Hostile.self) }
+    }
+  }
+}

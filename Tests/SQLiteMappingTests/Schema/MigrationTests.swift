@@ -1,0 +1,97 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+@Suite struct MigrationTests {
+  struct Stop: Error {}
+
+  let database: Database
+
+  init() throws {
+    database = try Database.memory()
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE City (id INTEGER PRIMARY KEY, mayor TEXT, waste TEXT);
+      CREATE TABLE Street (id INTEGER PRIMARY KEY, city INTEGER REFERENCES City (id));
+      INSERT INTO City VALUES (1, ' Ann ', 'x'), (2, 'Bob', 'y');
+      INSERT INTO Street VALUES (1, 1);
+      """)
+  }
+
+  static let all = [
+    Migration(
+      "leaders", .renameColumn("mayor", to: "leader", in: "City"), .dropColumn("waste", in: "City")
+    ),
+    Migration(
+      "shout",
+      .transform("City") { row in ["leader": try row.get("leader", as: String.self).uppercased()] },
+      .addColumn(ColumnDefinition("size", .integer, defaultValue: .integer(3)), in: "City")),
+    Migration("roads", .renameTable("Street", to: "Road")),
+  ]
+
+  private func dump() throws -> [String] {
+    try database.rows("SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'magic%'", as: String.self)
+      + database.executeQuery("SELECT * FROM City").map { "\($0.values)" }
+  }
+
+  @Test func `steps are made in order, each migration once`() throws {
+    #expect(try database.migrate(Self.all) == ["leaders", "shout", "roads"])
+    #expect(try database.migrate(Self.all).isEmpty)
+    let leaders = try database.rows(
+      "SELECT leader, size FROM City ORDER BY id", as: String.self, Int.self)
+    #expect(leaders.map(\.0) == [" ANN ", "BOB"])
+    #expect(leaders.map(\.1) == [3, 3])
+    #expect(try database.existingTables().contains("Road"))
+  }
+
+  @Test func `a plan shows all steps and changes nothing`() throws {
+    let before = try dump()
+    let plan = try database.migrationPlan(of: Self.all)
+    #expect(plan.filter { $0.hasSuffix(":") } == ["leaders:", "shout:", "roads:"])
+    #expect(plan.contains { $0.contains("RENAME COLUMN") })
+    #expect(try dump() == before)
+    #expect(try database.migrate(Self.all).count == 3)
+  }
+
+  @Test(arguments: 0...4) func `a migration that fails at any step leaves what was`(
+    position: Int
+  ) throws {
+    let before = try dump()
+    let fail = Migration.Step.transform("City") { _ in throw Stop() }
+    let steps: [Migration.Step] = [
+      .renameColumn("mayor", to: "leader", in: "City"), .dropColumn("waste", in: "City"),
+      .transform("City") { _ in ["leader": "z"] }, .renameTable("Street", to: "Road"),
+    ]
+    var withFailure = steps
+    withFailure.insert(fail, at: position)
+    #expect(throws: Stop.self) { try database.migrate([Migration("broken", withFailure)]) }
+    #expect(try dump() == before)
+    #expect(try database.migrate([Migration("broken", steps)]) == ["broken"])
+  }
+
+  @Test func `a migration that breaks a reference is undone`() throws {
+    let before = try dump()
+    let error = #expect(throws: SQLiteError.self) {
+      try database.migrate([Migration("break", .sql("DELETE FROM City"))])
+    }
+    #expect(error.map { ResultCode.constraint ~= $0.code } == true)
+    #expect(try dump() == before)
+  }
+
+  @Test func `a database of a newer program is refused`() throws {
+    try database.migrate(Self.all)
+    let error = #expect(throws: SQLiteError.self) {
+      try database.migrate(Array(Self.all.prefix(2)))
+    }
+    #expect(error?.code == .schema)
+    #expect(error?.message.contains("roads") == true)
+  }
+
+  @Test func `another order or two equal names are refused`() throws {
+    try database.migrate(Array(Self.all.prefix(2)))
+    #expect(throws: SQLiteError.self) {
+      try database.migrate([Self.all[1], Self.all[0], Self.all[2]])
+    }
+    #expect(throws: SQLiteError.self) { try database.migrate([Self.all[0], Self.all[0]]) }
+  }
+}
