@@ -14,7 +14,7 @@ package final class FetchContext: Sendable {
 
   /// An instance of a class, as long as somebody has it.
   ///
-  /// Proof that it may be called Sendable: an object is handed out only to the isolation domain that
+  /// Proof: an object is handed out only to the isolation domain that
   /// its cells are in, which all belong to one fetch; the type of an object that is not Sendable makes
   /// the owners that lead to it not Sendable either.
   private struct Instance: @unchecked Sendable {
