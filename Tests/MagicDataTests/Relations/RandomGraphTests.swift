@@ -23,7 +23,7 @@ struct Vertex: MagicObject {
 }
 
 /// What a vertex shall lead to, by primary values.
-struct VertexModel: Equatable {
+struct GraphModel: Equatable {
   var one: String?
   var list: [String] = []
   var set: Set<String> = []
@@ -54,7 +54,7 @@ struct VertexModel: Equatable {
 /// A graph in a store, and what it shall be.
 struct RandomGraph {
   let magic: MagicData
-  var models: [String: VertexModel] = [:]
+  var models: [String: GraphModel] = [:]
   /// Objects that are at hand, of several fetches.
   var objects: [String: Vertex] = [:]
   var random: SplitMix64
@@ -89,7 +89,7 @@ struct RandomGraph {
     let id = "v\(nextID)"
     nextID += 1
     objects[id] = Vertex(id: id)
-    models[id] = VertexModel()
+    models[id] = GraphModel()
     try change(id)
   }
 
@@ -100,7 +100,7 @@ struct RandomGraph {
 
   private mutating func change(_ id: String) throws {
     let vertex = try object(id)
-    var model = models[id] ?? VertexModel()
+    var model = models[id] ?? GraphModel()
     let targets = some(5)
     let others = try targets.map { try object($0) }
     switch Int.random(in: 0..<6, using: &random) {
@@ -122,7 +122,7 @@ struct RandomGraph {
       model.lazy = targets
     default:
       // Inserts where it is, if the object knows what is in the store.
-      guard let id = targets.first, try VertexModel(vertex) == model else { break }
+      guard let id = targets.first, try GraphModel(vertex) == model else { break }
       let place = Int.random(in: 0...model.list.count, using: &random)
       vertex.list.insert(others[0], at: place)
       model.list.insert(id, at: place)
@@ -151,7 +151,7 @@ struct RandomGraph {
   /// Compares the store with what it shall be.
   func check() throws {
     let all = try magic.object(of: Vertex.self)
-    let found = Dictionary(uniqueKeysWithValues: try all.map { ($0.id, try VertexModel($0)) })
+    let found = Dictionary(uniqueKeysWithValues: try all.map { ($0.id, try GraphModel($0)) })
     #expect(found == models)
     for vertex in all {
       let owners = Set(try vertex.listOwners.get().map(\.id))
