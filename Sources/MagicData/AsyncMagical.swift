@@ -32,7 +32,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
-    box = Box(.set(LiveValue(value)))
+    box = Box(.set(LiveValue((value as? any AssetValue)?.resting ?? value)))
   }
 
   package init(source: LazySource) {
@@ -48,7 +48,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public func set(_ value: Element) {
-    let live = LiveValue(value)
+    let live = LiveValue((value as? any AssetValue)?.resting ?? value)
     box.state.withLock { $0 = .set(live) }
   }
 
@@ -59,7 +59,9 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 
   private func known() throws -> (value: Element?, source: LazySource?) {
     switch box.state.withLock({ $0 }) {
-    case .set(let live): return (live.value as? Element, nil)
+    case .set(let live):
+      let asset = (live.value as? any AssetValue)?.handedOut
+      return (asset as? Element ?? live.value as? Element, nil)
     case .stored(let source): return (nil, source)
     case .unset: throw MagicError.detachedValue(type: "\(Element.self)")
     }
@@ -111,4 +113,8 @@ extension AsyncMagical: AssetValue where Element: AssetValue {
   package var pending: PendingAsset? {
     get throws { try (live?.value as? Element)?.pending }
   }
+
+  // What it holds is at rest, and handed out by `get()`.
+  package var resting: AsyncMagical { self }
+  package var handedOut: AsyncMagical { self }
 }

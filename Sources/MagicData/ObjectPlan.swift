@@ -62,6 +62,9 @@ package final class ObjectPlan: Sendable {
     }
   }
 
+  /// Says whether objects of the type have assets.
+  var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
+
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
     let entries = try PropertyCollector.entries(of: Object())

@@ -21,7 +21,10 @@ enum SaveValue: Sendable {
   case object(SaveTarget)
   /// Links; those that were fetched are written only if the object is new.
   case links([(place: Value, target: SaveTarget)], isFetched: Bool)
+  /// An asset that was set.
   case asset(PendingAsset)
+  /// An asset that is in a store: it stays as it is, unless the object is a new one there.
+  case kept(AssetHandle)
   /// What the store has stays as it is.
   case untouched
   /// Nothing was ever set.
@@ -37,7 +40,7 @@ struct SaveNode: Sendable {
   /// The same when the object was last saved in this store.
   let saved: [UInt32]
   /// One for each property.
-  let values: [SaveValue]
+  var values: [SaveValue]
   /// What the columns must hold for the object to be saved, if it must be unchanged.
   var expected: [(slot: Int, value: Value)]?
 
@@ -48,7 +51,7 @@ struct SaveNode: Sendable {
 
 /// Objects to be saved with all that they lead to, each once: taken where the objects live.
 struct SaveRequest: Sendable {
-  private(set) var nodes: [SaveNode] = []
+  var nodes: [SaveNode] = []
   private(set) var roots: [Int] = []
 
   /// Takes the values of objects.
@@ -137,7 +140,8 @@ private struct SaveCollector {
     case .unset:
       return property.role.isOptional ? .value(.null) : .missing
     case .stored(let value):
-      return property.role.isAsset ? .untouched : .value(value)
+      guard property.role.isAsset else { return .value(value) }
+      return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
     case .lazy:
       return .untouched
     case .reference(let zIndex):
