@@ -32,7 +32,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
-    box = Box(.set(LiveValue(value), changes: 1))
+    box = Box(.set(LiveValue((value as? any AssetValue)?.resting ?? value), changes: 1))
   }
 
   package init(source: LazySource) {
@@ -48,7 +48,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public func set(_ value: Element) {
-    let live = LiveValue(value)
+    let live = LiveValue((value as? any AssetValue)?.resting ?? value)
     box.state.withLock { state in
       if case .set(_, let changes) = state {
         state = .set(live, changes: changes + 1)
@@ -64,7 +64,8 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   func known() throws -> Known {
     switch box.state.withLock({ $0 }) {
     case .set(let live, _):
-      guard let value = live.value as? Element else { break }
+      let asset = (live.value as? any AssetValue)?.handedOut
+      guard let value = asset as? Element ?? live.value as? Element else { break }
       return .value(value)
     case .stored(let source): return .source(source)
     case .unset: break
@@ -127,4 +128,8 @@ extension AsyncMagical: AssetValue where Element: AssetValue {
   package var pending: PendingAsset? {
     get throws { try (live?.value as? Element)?.pending }
   }
+
+  // What it holds is at rest, and handed out by `get()`.
+  package var resting: AsyncMagical { self }
+  package var handedOut: AsyncMagical { self }
 }

@@ -28,8 +28,8 @@ public struct CellContent: Sendable {
 
 /// A Swift value of any type, in a cell. Opaque.
 ///
-/// Proof: the value is reached only through the property wrapper that
-/// was declared with its type, and the wrapper is Sendable only if that type is. An object with a
+/// Proof: the value is reached only through the property wrapper that was declared with its type, or
+/// through a ``MagicAsset`` of its type, and these are Sendable only if that type is. An object with a
 /// value that is not Sendable therefore never leaves its isolation domain, and neither does the value:
 /// what the store takes to other threads are the stored forms made of it where the object lives.
 public struct LiveValue: @unchecked Sendable {

@@ -45,7 +45,7 @@ struct LinkRun {
       case .missing:
         throw MagicError.missingValue(
           type: node.plan.typeName, property: node.plan.properties[slot].name)
-      case .links, .untouched, .value, .object, .asset: break
+      case .links, .untouched, .value, .object, .asset, .kept: break
       }
     }
   }

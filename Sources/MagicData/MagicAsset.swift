@@ -1,6 +1,4 @@
-import SQLiteAssets
-import SQLiteCore
-import Synchronization
+public import SQLiteAssets
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -14,114 +12,99 @@ import Synchronization
 ///     …
 ///     person.photo = MagicAsset(value: jpeg, pathExtension: "jpeg")
 ///
-/// The file lives and dies with the object's row. Its content is read when it is asked for.
-public struct MagicAsset<Element: MagicAssetConvert>: Sendable {
+/// The file lives and dies with the object's row. Its content is read when it is asked for, and the
+/// value made of it is shared by all who hold this asset, or a copy, of one object: as long as one of
+/// them does, the file is not read again. The object itself holds no content, so that
+/// `person.photo.value` alone leaves nothing in memory.
+///
+/// An asset that is assigned to another object becomes a copy with a file of its own when that object
+/// is saved.
+public struct MagicAsset<Element: MagicAssetConvert> {
   /// Where a content is.
-  fileprivate enum State: Sendable {
+  enum State {
     /// There is none.
     case empty
     /// It was set, and will be saved with the object.
-    case pending(Data, pathExtension: String?)
+    case value(LiveValue)
+    /// It is in a file of the user's, and will be copied when the object is saved.
+    case file(path: String)
+    /// It was streamed into a store.
+    case staged(StagedAsset)
     /// It is in a store.
     case stored(AssetHandle)
   }
 
-  private let state: State
+  var state: State
+  /// What the extension shall be; nil leaves it as it is, and `""` is none.
+  var newExtension: String?
+  /// What was read, shared with others who hold this asset.
+  var holder: AssetCache.Holder?
+
+  init(_ state: State, extension newExtension: String?) {
+    self.state = state
+    self.newExtension = newExtension
+  }
 
   /// Makes an asset without content.
   public init() {
-    state = .empty
+    self.init(.empty, extension: nil)
   }
 
   /// Makes an asset of a value.
   ///
   /// - Parameters:
-  ///   - value: The content.
-  ///   - pathExtension: The extension of the file's name, such as `"jpeg"`.
-  /// - Throws: What the conversion of `value` throws.
-  public init(value: Element, pathExtension: String? = nil) throws {
-    state = .pending(try value.assetData, pathExtension: pathExtension)
+  ///   - value: The content. It becomes bytes when the object is saved.
+  ///   - pathExtension: The extension of the file's name, such as `"jpeg"`. In an object that has one
+  ///     already nil keeps it, and `""` is none.
+  public init(value: Element, pathExtension: String? = nil) {
+    self.init(.value(LiveValue(value)), extension: pathExtension)
   }
 
-  fileprivate init(_ state: State) {
-    self.state = state
+  /// Makes an asset of a content that was streamed into a store.
+  ///
+  ///     film.file = MagicAsset(try await magic.assets.stage(request.body, extension: "mp4"))
+  ///
+  /// - Parameter staged: The content. Saved in another store, or a second time, it is copied.
+  public init(_ staged: StagedAsset) {
+    self.init(.staged(staged), extension: nil)
   }
 
-  /// The content, read now and compared with its digest; nil if there is none.
-  public var value: Element? {
-    get throws { try data.map { try Element(assetData: $0) } }
+  /// Replaces the content, and keeps the extension.
+  ///
+  /// - Parameter value: The new content; nil for none.
+  public mutating func set(_ value: Element?) {
+    state = value.map { .value(LiveValue($0)) } ?? .empty
+    holder = nil
   }
 
-  /// The bytes of the content, read now and compared with their digest; nil if there is none.
-  public var data: Data? {
-    get throws {
-      switch state {
-      case .empty: return nil
-      case .pending(let data, _): return data
-      case .stored(let handle): return try handle.store.assets.data(for: handle.id)
-      }
-    }
+  /// Replaces the content by a copy of a file, which is made when the object is saved: until then the
+  /// file must stay.
+  ///
+  /// The copy shares its content with the file where the file system can do that, and is made in
+  /// constant memory elsewhere.
+  ///
+  /// - Parameters:
+  ///   - url: A file. Links are followed.
+  ///   - pathExtension: The new extension; nil is that of the file, if a store may have it.
+  public mutating func copy(from url: URL, pathExtension: String? = nil) {
+    state = .file(path: url.path)
+    holder = nil
+    let own = url.pathExtension
+    newExtension = pathExtension ?? ((try? AssetFileName(extension: own)) == nil ? nil : own)
   }
 
-  /// The path of the file; nil before the asset is saved.
-  public var path: String? {
-    get throws {
-      guard case .stored(let handle) = state else { return nil }
-      return try handle.store.assets.path(of: handle.id)
-    }
-  }
-
-  /// The size in bytes, known without reading the file.
-  public var size: Int {
-    get throws {
-      switch state {
-      case .empty: return 0
-      case .pending(let data, _): return data.count
-      case .stored(let handle):
-        guard let record = try handle.store.assets.record(handle.id) else {
-          throw AssetError.noAsset(handle.id)
-        }
-        return record.size
-      }
-    }
+  /// Sets the extension of the file's name. The file of a saved asset becomes another one.
+  ///
+  /// - Parameter pathExtension: The extension, such as `"jpeg"`; nil or `""` for none.
+  public mutating func setPathExtension(_ pathExtension: String?) {
+    newExtension = pathExtension ?? ""
   }
 }
 
-/// An asset, whatever its type of content is.
-package protocol AssetValue {
-  /// Makes the asset of a store, or one without content.
-  init(_ handle: AssetHandle?)
-  /// What is to be saved; nil if nothing was set.
-  var pending: PendingAsset? { get throws }
-}
+extension MagicAsset: Sendable where Element: Sendable {}
 
-/// An asset in a store.
-package struct AssetHandle: Sendable {
-  let store: MagicData
-  let id: AssetID
-}
-
-/// What is to be saved of an asset.
-package enum PendingAsset: Sendable {
-  case empty
-  case content(Data, pathExtension: String?)
-  /// The content of an asset that a store has.
-  case stored(AssetHandle)
-}
-
-extension MagicAsset: AssetValue {
-  package init(_ handle: AssetHandle?) {
-    state = handle.map { .stored($0) } ?? .empty
-  }
-
-  package var pending: PendingAsset? {
-    switch state {
-    case .empty: .empty
-    case .pending(let data, let pathExtension): .content(data, pathExtension: pathExtension)
-    case .stored(let handle): .stored(handle)
-    }
-  }
-}
+// Proof: a live value in it is of the type `Element`, and only a Sendable asset is sent elsewhere.
+extension MagicAsset.State: Sendable {}
 
 extension MagicAsset: Codable {
   /// Reads the content from outside the store.
@@ -130,7 +113,7 @@ extension MagicAsset: Codable {
       self.init()
       return
     }
-    self.init(.pending(data, pathExtension: nil))
+    self.init(value: try Element(assetData: data))
   }
 
   /// Writes the content for use outside the store.
@@ -138,46 +121,3 @@ extension MagicAsset: Codable {
     try data.encode(to: encoder)
   }
 }
-
-/// A type that can be the content of a file.
-public protocol MagicAssetConvert {
-  /// Makes a value of a file's bytes.
-  init(assetData: Data) throws
-  /// The bytes of a file.
-  var assetData: Data { get throws }
-}
-
-extension Data: MagicAssetConvert {
-  /// Takes the bytes.
-  public init(assetData: Data) { self = assetData }
-  /// The bytes.
-  public var assetData: Data { self }
-}
-
-extension String: MagicAssetConvert {
-  /// Reads UTF-8.
-  public init(assetData: Data) throws {
-    guard let text = String(validating: assetData, as: UTF8.self) else {
-      throw SQLiteError(.mismatch, "the asset is not valid UTF-8")
-    }
-    self = text
-  }
-  /// The text in UTF-8.
-  public var assetData: Data { Data(utf8) }
-}
-
-extension MagicAssetConvert where Self: Codable {
-  /// Reads JSON.
-  public init(assetData: Data) throws {
-    self = try JSONDecoder().decode(Self.self, from: assetData)
-  }
-  /// The value as JSON.
-  public var assetData: Data { get throws { try JSONEncoder().encode(self) } }
-}
-
-extension Array: MagicAssetConvert where Element: Codable {}
-extension Set: MagicAssetConvert where Element: Codable {}
-extension Dictionary: MagicAssetConvert where Key: Codable, Value: Codable {}
-
-/// A `Codable` type whose values may be properties of objects and contents of assets.
-public protocol MagicalCodable: Codable, MagicAssetConvert {}

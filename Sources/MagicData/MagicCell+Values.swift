@@ -11,14 +11,15 @@ import SQLiteMapping
 extension MagicCell {
   /// The form in which a value is held.
   func form<Value: Codable>(of value: Value) -> CellContent.Form {
-    PlainForm.form(of: value) ?? .live(LiveValue(value))
+    if let form = PlainForm.form(of: value) { return form }
+    return .live(LiveValue((value as? any AssetValue)?.resting ?? value))
   }
 
   /// The value, or nil if there is none.
   func value<Value>(_ type: Value.Type) -> Value? {
     switch form {
     case .stored(let stored): PlainForm.value(type, from: stored) ?? asset(type, stored)
-    case .live(let live): live.value as? Value
+    case .live(let live): Value.self is any AssetValue.Type ? asset(live) : live.value as? Value
     case .unset: nil
     case .reference, .links, .targets, .lazy: related(type)
     }
@@ -35,14 +36,16 @@ extension MagicCell {
 
   /// The asset with a stored identifier.
   private func asset<Value>(_ type: Value.Type, _ stored: SQLiteCore.Value) -> Value? {
-    guard let type = Value.self as? any AssetValue.Type, let storage = place?.storage,
-      let identity = storage.lastIdentity
-    else { return nil }
-    let id = try? AssetID(databaseValue: stored)
-    let asset = type.init(id.map { AssetHandle(store: identity.magic, id: $0) })
+    guard let type = Value.self as? any AssetValue.Type, let place else { return nil }
+    let asset = type.init(place.storage.assetHandle(of: stored, at: place.slot))
     // A lazy one must be the same from now on, so that what is set through it is found.
     if asset is any LazyValue { cache(LiveValue(asset)) }
-    return asset as? Value
+    return asset.handedOut as? Value
+  }
+
+  /// The asset that was set, or a lazy one that was made before.
+  private func asset<Value>(_ live: LiveValue) -> Value? {
+    (live.value as? any AssetValue)?.handedOut as? Value
   }
 
   /// An object, a collection of objects or a lazy value, from what the fetch left.

@@ -22,7 +22,7 @@ extension MagicData {
   /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
-    let request = try SaveRequest(objects, for: self)
+    let request = try SaveRequest(objects, for: self).resolvingAssets(for: self)
     return settle(request, try database.write { try self.save(request, $0) })
   }
 
@@ -47,7 +47,7 @@ extension MagicData {
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>
   ) async throws -> [Int] {
-    let request = try SaveRequest(objects, for: self)
+    let request = try await resolved(SaveRequest(objects, for: self))
     return settle(request, try await database.write { try self.save(request, $0) })
   }
 
@@ -67,6 +67,7 @@ extension MagicData {
     -> Int
   {
     let request = try SaveRequest([object], for: self, ifUnchanged: isUnchanged)
+      .resolvingAssets(for: self)
     return settle(request, try database.write { try self.save(request, $0) }).first ?? 0
   }
 
@@ -82,8 +83,17 @@ extension MagicData {
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object, ifUnchanged isUnchanged: Bool
   ) async throws -> Int {
-    let request = try SaveRequest([object], for: self, ifUnchanged: isUnchanged)
+    let request = try await resolved(
+      SaveRequest([object], for: self, ifUnchanged: isUnchanged))
     return settle(request, try await database.write { try self.save(request, $0) }).first ?? 0
+  }
+
+  /// Opens what is to be copied, on a thread that may wait for files.
+  nonisolated(nonsending) private func resolved(
+    _ request: SaveRequest
+  ) async throws -> SaveRequest {
+    guard request.plans.contains(where: \.hasAssets) else { return request }
+    return try await assets.work { try request.resolvingAssets(for: self) }
   }
 
   private func save(

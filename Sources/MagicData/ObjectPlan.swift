@@ -61,6 +61,9 @@ package final class ObjectPlan: Sendable {
   /// The name with its module, by which a type claims its table.
   var qualifiedName: String { String(reflecting: type) }
 
+  /// Says whether objects of the type have assets.
+  var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
+
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
     let entries = try PropertyCollector.entries(of: Object())

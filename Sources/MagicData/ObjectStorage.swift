@@ -1,3 +1,4 @@
+import SQLiteAssets
 import SQLiteCore
 import Synchronization
 
@@ -40,6 +41,8 @@ package final class ObjectStorage: Sendable {
 
   let plan: ObjectPlan
   private let state: Mutex<State>
+  /// What somebody may have read of assets, by their properties.
+  private let assetCaches = Mutex<[Int: AssetCache]>([:])
 
   /// Takes over the values of an object.
   ///
@@ -136,5 +139,21 @@ package final class ObjectStorage: Sendable {
         state.identities = before.identities
       }
     }
+  }
+}
+
+extension ObjectStorage {
+  /// The asset that a column names, or nil.
+  func assetHandle(of stored: Value, at slot: Int) -> AssetHandle? {
+    guard let id = try? AssetID(databaseValue: stored), let identity = lastIdentity else {
+      return nil
+    }
+    let cache = assetCaches.withLock { caches in
+      if let cache = caches[slot] { return cache }
+      let cache = AssetCache()
+      caches[slot] = cache
+      return cache
+    }
+    return AssetHandle(store: identity.magic, id: id, cache: cache)
   }
 }

@@ -23,7 +23,10 @@ enum SaveValue: Sendable {
   case links([(place: Value, target: SaveTarget)], isSet: Bool)
   /// What a lazy value of another object leads to.
   case copy(LazySource)
+  /// An asset that was set.
   case asset(PendingAsset)
+  /// An asset that is in a store: it stays as it is, unless the object is a new one there.
+  case kept(AssetHandle)
   /// What the store has stays as it is.
   case untouched
   /// Nothing was ever set.
@@ -37,7 +40,7 @@ struct SaveNode: Sendable {
   /// What the values were taken from.
   let snapshot: ObjectStorage.Snapshot
   /// One for each property.
-  let values: [SaveValue]
+  var values: [SaveValue]
   /// Lazy values that were set, which the object does not notice.
   let lazy: [(slot: Int, value: any LazyValue, changes: Int)]
   /// What the columns must hold for the object to be saved, if it must be unchanged.
@@ -50,7 +53,7 @@ struct SaveNode: Sendable {
 
 /// Objects to be saved with all that they lead to, each once: taken where the objects live.
 struct SaveRequest: Sendable {
-  private(set) var nodes: [SaveNode] = []
+  var nodes: [SaveNode] = []
   private(set) var roots: [Int] = []
 
   /// Takes the values of objects.
@@ -145,9 +148,11 @@ private struct SaveCollector {
     case .unset:
       return property.role.isOptional && !property.isLinked ? .value(.null) : .missing
     case .stored(let value):
-      if property.role.isAsset { return .untouched }
       // An optional collection without a value is one without objects.
-      return property.isLinked ? .links([], isSet: isSet) : .value(value)
+      guard property.role.isAsset else {
+        return property.isLinked ? .links([], isSet: isSet) : .value(value)
+      }
+      return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
     case .lazy:
       return .untouched
     case .reference(let zIndex):

@@ -185,6 +185,9 @@ struct SaveRun {
       return nil
     case .asset(let pending): return try asset(pending, slot, of: index, zIndex: zIndex)
     case .copy(let source): return try copy(of: source, node).map { .integer($0) } ?? .null
+    case .kept(let handle):
+      guard zIndex == nil else { return nil }
+      return try asset(.stored(handle, pathExtension: nil), slot, of: index, zIndex: nil)
     case .untouched, .links: return nil
     case .missing:
       throw MagicError.missingValue(
@@ -205,20 +208,12 @@ struct SaveRun {
   ) throws -> Value? {
     let present = try zIndex.flatMap { try assetID(slot, of: index, $0) }
     let id: AssetID?
-    switch pending {
-    case .empty:
-      id = nil
-    case .content(let data, let pathExtension):
-      id =
-        try present.map {
-          try store.assets.replace($0, with: data, extension: pathExtension, in: connection).id
-        } ?? store.assets.put(data, extension: pathExtension, in: connection).id
-    case .stored(let handle) where handle.id == present && handle.store.identity == store.identity:
-      return nil
-    case .stored(let handle):
-      // Each object has an asset of its own: what belongs to another one is copied.
-      let data = try handle.store.assets.data(for: handle.id)
-      id = try store.assets.put(data, in: connection).id
+    do {
+      id = try store.assets.save(pending, over: present, in: connection)
+    } catch AssetError.noAsset where zIndex == nil {
+      // It went with the object's row.
+      let plan = nodes[index].plan
+      throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
     }
     let value = id.map { Value.text($0.description) } ?? .null
     if zIndex == nil {
@@ -226,6 +221,8 @@ struct SaveRun {
     } else {
       results[index]?.settled.append((slot, value))
     }
+    if id == present, zIndex != nil, !pending.isContent { return nil }
+    // The id of a replaced content is written too, so that observers of the object learn of it.
     return value
   }
 
@@ -249,7 +246,7 @@ extension SaveNode {
   func needsWriting(_ slot: Int, _ nodes: [SaveNode]) -> Bool {
     if isChanged(slot) { return true }
     // A lazy asset is set through its value, which the object does not notice.
-    if case .asset(.content) = values[slot] { return true }
+    if case .asset = values[slot] { return true }
     return false
   }
 }

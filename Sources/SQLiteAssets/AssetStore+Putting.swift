@@ -45,12 +45,17 @@ extension AssetStore {
   ///
   /// - Parameters:
   ///   - staged: The content. Put a second time, or by another store, it is copied.
+  ///   - fileExtension: Another extension, at the price of a copy; nil is the staged one, `""` none.
   ///   - connection: As for ``put(_:extension:in:)``.
   /// - Returns: The new asset.
   /// - Throws: ``AssetError`` or ``SQLiteError``; then the staged content is still there.
   @discardableResult
-  public func put(_ staged: StagedAsset, in connection: Connection) throws -> AssetRecord {
-    try insert(in: connection) { try content(of: staged, extension: staged.fileExtension) }
+  public func put(
+    _ staged: StagedAsset, extension fileExtension: String? = nil, in connection: Connection
+  ) throws -> AssetRecord {
+    try insert(in: connection) {
+      try content(of: staged, extension: fileExtension ?? staged.fileExtension)
+    }
   }
 
   /// Puts a copy of an asset, of this store or another, as part of the open transaction.

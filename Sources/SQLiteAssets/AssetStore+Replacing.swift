@@ -30,16 +30,19 @@ extension AssetStore {
   /// - Parameters:
   ///   - id: The asset.
   ///   - staged: The new content. One without extension gets the present one, at the price of a copy.
+  ///   - fileExtension: Another extension, at the price of a copy; `""` is none.
   ///   - connection: As for ``put(_:extension:in:)``.
   /// - Returns: The asset as it is now.
   /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
   ///   is as it was.
   @discardableResult
   public func replace(
-    _ id: AssetID, with staged: StagedAsset, in connection: Connection
+    _ id: AssetID, with staged: StagedAsset, extension fileExtension: String? = nil,
+    in connection: Connection
   ) throws -> AssetRecord {
     try replace(id, in: connection) { present in
-      try content(of: staged, extension: staged.fileExtension ?? present.fileExtension)
+      let wanted = fileExtension ?? staged.fileExtension ?? present.fileExtension
+      return try content(of: staged, extension: wanted)
     }
   }
 

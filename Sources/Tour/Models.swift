@@ -37,12 +37,12 @@ package struct Zone: MagicObject {
 
   package init() {}
 
-  init(_ line: ZoneLine, countries: [Country], file: Data) throws {
+  init(_ line: ZoneLine, countries: [Country], file: Data) {
     name = line.name
     latitude = line.coordinates.latitude
     longitude = line.coordinates.longitude
     comments = line.comments
     self.countries = countries
-    self.file = AsyncMagical(value: try MagicAsset(value: file, pathExtension: "tzif"))
+    self.file = AsyncMagical(value: MagicAsset(value: file, pathExtension: "tzif"))
   }
 }

@@ -27,7 +27,7 @@ struct Counted: MagicObject {
 
   init(_ text: String) throws {
     self.text = text
-    file = AsyncMagical(value: try MagicAsset(value: "content of \(text)"))
+    file = AsyncMagical(value: MagicAsset(value: "content of \(text)"))
   }
 }
 

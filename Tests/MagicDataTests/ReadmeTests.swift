@@ -51,7 +51,7 @@ struct City: MagicObject {
     #expect(large.map(\.name) == ["Toronto"])
     #expect(admirers.map(\.name) == ["Toronto"])
 
-    toronto.map = AsyncMagical(value: try MagicAsset(value: "<svg/>", pathExtension: "svg"))
+    toronto.map = AsyncMagical(value: MagicAsset(value: "<svg/>", pathExtension: "svg"))
     try await magic.update(toronto)
     let map = try await toronto.map.get().value
     #expect(map == "<svg/>")

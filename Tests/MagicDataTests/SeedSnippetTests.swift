@@ -186,16 +186,16 @@ private enum Seed {
   @Test func `an asset is kept in a file`() async throws {
     let instance = Seed.AssetModel()
     try await magic.update(instance)
-    instance.asset = try .init(value: "Hello")
+    instance.asset = .init(value: "Hello")
     try await magic.update(instance)
     let found = try await magic.object(of: Seed.AssetModel.self, primary: instance.uuid)
     #expect(try found.asset.value == "Hello")
   }
 
   @Test func `a lazy asset is read when it is asked for`() async throws {
-    let instance = Seed.LazyModel(try .init(value: "Hi"))
+    let instance = Seed.LazyModel(.init(value: "Hi"))
     try await magic.update(instance)
-    instance.asset.set(try .init(value: "Hello"))
+    instance.asset.set(.init(value: "Hello"))
     try await magic.update(instance)
     let instanceCopy = try await magic.object(of: Seed.LazyModel.self, primary: instance.uuid)
     let asset = try await instanceCopy.asset.get()

@@ -1,0 +1,49 @@
+public import SQLiteAssets
+import SQLiteCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension MagicAsset {
+  /// As ``value``, suspending the task while the file is read.
+  ///
+  /// - Returns: The content; nil if there is none.
+  /// - Throws: ``AssetError``, ``SQLiteError``, `CancellationError`, or what the conversion throws.
+  nonisolated(nonsending) public func load() async throws -> Element? {
+    switch state {
+    case .value(let live): return live.value as? Element
+    case .stored(let handle):
+      let record = try handle.record(await handle.store.assets.record(handle.id))
+      if let known = known(record) { return known }
+      let reader = try await handle.store.assets.open(handle.id)
+      let bytes = try await handle.store.assets.work { try reader.readAll() }
+      return try keep(Element(assetData: Data(bytes)), of: reader.record)
+    case .empty, .file, .staged: return try data.map { try Element(assetData: $0) }
+    }
+  }
+
+  /// As ``data``, suspending the task while the file is read.
+  ///
+  /// - Returns: The bytes; nil if there is none.
+  /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func loadData() async throws -> Data? {
+    guard case .stored(let handle) = state else { return try data }
+    return Data(try await handle.store.assets.content(of: handle.id))
+  }
+
+  /// The content piece by piece, for one larger than memory; nil before the asset is saved.
+  ///
+  ///     for try await piece in try await film.file.pieces() ?? … { … }
+  ///
+  /// - Parameter size: The most bytes of one piece.
+  /// - Returns: The stream, which compares the digest at its end.
+  /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func pieces(of size: Int = 256 << 10) async throws -> AssetPieces?
+  {
+    guard case .stored(let handle) = state else { return nil }
+    return try await handle.store.assets.open(handle.id).pieces(of: size)
+  }
+}

@@ -1,0 +1,112 @@
+public import SQLiteAssets
+import SQLiteCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension MagicAsset {
+  /// The content; nil if there is none. Blocks the thread while the file is read.
+  ///
+  /// What is in the store now, whatever it was when the object was fetched. Whoever holds this asset
+  /// shares what was read; the file is read again if the content was replaced since.
+  public var value: Element? {
+    get throws {
+      switch state {
+      case .value(let live): return live.value as? Element
+      case .stored(let handle):
+        let record = try handle.record(handle.store.assets.record(handle.id))
+        if let known = known(record) { return known }
+        let reader = try handle.store.assets.open(handle.id)
+        return try keep(Element(assetData: Data(reader.readAll())), of: reader.record)
+      case .empty, .file, .staged: return try data.map { try Element(assetData: $0) }
+      }
+    }
+  }
+
+  /// The bytes of the content, read now and compared with their digest; nil if there is none.
+  public var data: Data? {
+    get throws {
+      switch state {
+      case .empty: return nil
+      case .value(let live): return try (live.value as? Element)?.assetData
+      case .file(let path): return try Data(contentsOf: URL(filePath: path))
+      case .staged(let staged): return Data(try staged.readAll())
+      case .stored(let handle): return try handle.store.assets.data(for: handle.id)
+      }
+    }
+  }
+
+  /// Opens the content, to read parts of it; nil before the asset is saved.
+  ///
+  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or ``SQLiteError``.
+  public func open() throws -> AssetReader? {
+    guard case .stored(let handle) = state else { return nil }
+    return try handle.store.assets.open(handle.id)
+  }
+
+  /// The path of the file; nil before the asset is saved, and for a content that is in the row.
+  ///
+  /// The file must not be written to. It is another one when the content was replaced.
+  public var path: String? {
+    get throws { try open()?.path }
+  }
+
+  /// The place of the file, as ``path``.
+  public var url: URL? {
+    get throws { try path.map { URL(filePath: $0, directoryHint: .notDirectory) } }
+  }
+
+  /// The extension of the file's name, known without reading the file; nil if there is none.
+  public var pathExtension: String? {
+    get throws {
+      if let newExtension { return newExtension.isEmpty ? nil : newExtension }
+      switch state {
+      case .empty, .value, .file: return nil
+      case .staged(let staged): return staged.fileExtension
+      case .stored(let handle):
+        return try handle.record(handle.store.assets.record(handle.id)).fileExtension
+      }
+    }
+  }
+
+  /// The size in bytes, known without reading the file once the asset is saved.
+  public var size: Int {
+    get throws {
+      switch state {
+      case .empty: return 0
+      case .value, .file: return try data?.count ?? 0
+      case .staged(let staged): return staged.size
+      case .stored(let handle):
+        return try handle.record(handle.store.assets.record(handle.id)).size
+      }
+    }
+  }
+
+  /// The SHA-256 of the bytes, known without reading the file once the asset is saved; nil if there is
+  /// no content.
+  public var sha256: SHA256.Digest? {
+    get throws {
+      switch state {
+      case .empty: return nil
+      case .value, .file: return try data.map { SHA256.digest(of: $0.map(\.self)) }
+      case .staged(let staged): return staged.sha256
+      case .stored(let handle):
+        return try handle.record(handle.store.assets.record(handle.id)).sha256
+      }
+    }
+  }
+
+  /// What somebody has read of this content, and still holds.
+  func known(_ record: AssetRecord) -> Element? {
+    holder?.value(of: record)?.value as? Element
+  }
+
+  /// Shares what was read.
+  func keep(_ value: Element, of record: AssetRecord) -> Element {
+    holder?.set(LiveValue(value), of: record)
+    return value
+  }
+}

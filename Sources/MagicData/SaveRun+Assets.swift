@@ -1,0 +1,87 @@
+import SQLiteAssets
+import SQLiteCore
+
+extension SaveRequest {
+  /// Opens what is to be copied, before the transaction begins: files of the user's and assets of other
+  /// stores. Blocks the thread.
+  func resolvingAssets(for store: MagicData) throws -> SaveRequest {
+    guard nodes.contains(where: { $0.plan.hasAssets }) else { return self }
+    var request = self
+    for index in nodes.indices where nodes[index].plan.hasAssets {
+      for (slot, value) in nodes[index].values.enumerated() {
+        request.nodes[index].values[slot] = try resolve(value, nodes[index], store)
+      }
+    }
+    return request
+  }
+
+  private func resolve(
+    _ value: SaveValue, _ node: SaveNode, _ store: MagicData
+  ) throws -> SaveValue {
+    switch value {
+    case .asset(.file(let path, let pathExtension)):
+      let staged = try store.assets.stage(contentsOf: path, extension: pathExtension)
+      return .asset(.staged(staged, pathExtension: pathExtension))
+    case .asset(.stored(let handle, let pathExtension)) where handle.isForeign(to: store):
+      return .asset(
+        .copy(try handle.store.assets.open(handle.id), pathExtension: pathExtension))
+    case .kept(let handle)
+    where handle.isForeign(to: store) && node.storage.zIndex(in: store.identity) == nil:
+      return .asset(.copy(try handle.store.assets.open(handle.id), pathExtension: nil))
+    default: return value
+    }
+  }
+}
+
+extension AssetHandle {
+  /// Says whether the asset is in another store than this one.
+  func isForeign(to other: MagicData) -> Bool { store.identity != other.identity }
+}
+
+extension AssetStore {
+  /// Gives an object's asset what is to be saved.
+  ///
+  /// - Parameters:
+  ///   - pending: What is to be saved.
+  ///   - present: The asset that the object has in the store.
+  ///   - connection: The transaction's.
+  /// - Returns: The object's asset from now on.
+  func save(
+    _ pending: PendingAsset, over present: AssetID?, in connection: Connection
+  ) throws -> AssetID? {
+    switch pending {
+    case .empty: return nil
+    case .content(let data, let pathExtension):
+      guard let present else {
+        return try put(data, extension: pathExtension, in: connection).id
+      }
+      return try replace(present, with: data, extension: pathExtension, in: connection).id
+    case .staged(let staged, let pathExtension):
+      guard let present else {
+        return try put(staged, extension: pathExtension, in: connection).id
+      }
+      return try replace(present, with: staged, extension: pathExtension, in: connection).id
+    case .stored(let handle, nil) where handle.id == present: return present
+    case .stored(let handle, let pathExtension):
+      // Each object has an asset of its own: what belongs to another one is copied.
+      let reader = try open(handle.id, in: connection)
+      return try copy(reader, pathExtension, over: present, in: connection)
+    case .copy(let reader, let pathExtension):
+      return try copy(reader, pathExtension, over: present, in: connection)
+    case .file(let path, let pathExtension):
+      let staged = try stage(contentsOf: path, extension: pathExtension)
+      return try save(
+        .staged(staged, pathExtension: pathExtension), over: present, in: connection)
+    }
+  }
+
+  private func copy(
+    _ reader: AssetReader, _ pathExtension: String?, over present: AssetID?,
+    in connection: Connection
+  ) throws -> AssetID {
+    guard let present else {
+      return try put(copyOf: reader, extension: pathExtension, in: connection).id
+    }
+    return try replace(present, withCopyOf: reader, extension: pathExtension, in: connection).id
+  }
+}

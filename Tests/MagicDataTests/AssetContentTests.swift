@@ -1,0 +1,213 @@
+import Foundation
+import MagicData
+import Synchronization
+import Testing
+
+/// What is read of assets, and how often.
+@Suite struct AssetContentTests {
+  /// Counts how often it was made of a file's bytes.
+  struct Counted: MagicAssetConvert, Codable, Sendable {
+    private static let reads = Mutex<[String: Int]>([:])
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    init(assetData: Data) throws {
+      let text = String(decoding: assetData, as: UTF8.self)
+      Self.reads.withLock { $0[text, default: 0] += 1 }
+      self.text = text
+    }
+
+    var assetData: Data { Data(text.utf8) }
+
+    static func count(_ text: String) -> Int { reads.withLock { $0[text] ?? 0 } }
+  }
+
+  struct Page: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var title: String
+    @MagicValue var body: MagicAsset<Counted>
+    @MagicValue var lazy: AsyncMagical<MagicAsset<Data>>
+
+    init() {}
+
+    init(_ title: String) {
+      self.title = title
+      body = .init(value: Counted(title))
+      lazy = .init(value: .init(value: Data(title.utf8)))
+    }
+  }
+
+  let folder: String
+  let magic: MagicData
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.path + "/Content-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    magic = try MagicData(path: folder + "/store")
+  }
+
+  private func saved(_ title: String) throws -> Page {
+    let page = Page(title)
+    try magic.update(page)
+    return try magic.object(of: Page.self, primary: page.id)
+  }
+
+  private func cleanUp() { try? FileManager.default.removeItem(atPath: folder) }
+
+  @Test func `a file is read once as long as somebody holds the asset`() async throws {
+    defer { cleanUp() }
+    let page = try saved("held")
+    let held = page.body
+    #expect(try held.value?.text == "held")
+    #expect(try held.value?.text == "held")
+    let copy = held
+    #expect(try await copy.load()?.text == "held")
+    #expect(try page.body.value?.text == "held")
+    #expect(Counted.count("held") == 1)
+    // What was replaced is read anew, by whoever holds the old asset too.
+    page.body = .init(value: Counted("replaced"))
+    try await magic.update(page)
+    #expect(try held.value?.text == "replaced")
+    #expect(try page.body.value?.text == "replaced")
+    #expect(Counted.count("replaced") == 1)
+  }
+
+  @Test func `an object holds nothing of a file that was read`() async throws {
+    defer { cleanUp() }
+    let page = try saved("let go")
+    _ = try page.body.value
+    _ = try page.body.value
+    #expect(Counted.count("let go") == 2)
+    // Not even if what was read is assigned to it.
+    page.body = try await magic.object(of: Page.self, primary: page.id).body
+    _ = try page.body.value
+    _ = try page.body.value
+    #expect(Counted.count("let go") == 4)
+    try await magic.update(page)
+    _ = try page.body.value
+    #expect(Counted.count("let go") == 5)
+    #expect(try await magic.object(of: Page.self, primary: page.id).body.value?.text == "let go")
+  }
+
+  @Test(arguments: ["missing", "damaged", "link"])
+  func `what is wrong with a file is an error of that value alone`(fault: String) async throws {
+    defer { cleanUp() }
+    let page = try saved("a")
+    let other = try saved("b")
+    let path = try #require(try page.body.path)
+    try FileManager.default.removeItem(atPath: path)
+    if fault == "damaged" { try Data("x".utf8).write(to: URL(filePath: path)) }
+    if fault == "link" {
+      try FileManager.default.createSymbolicLink(
+        atPath: path, withDestinationPath: "/etc/hostname")
+    }
+    let found = try await magic.object(of: Page.self, primary: page.id)
+    #expect(throws: AssetError.self) { try found.body.value }
+    await #expect(throws: AssetError.self) { try await found.body.load() }
+    #expect(found.title == "a")
+    #expect(try await found.lazy.get().value == Data("a".utf8))
+    #expect(try found.body.size == 1)
+    #expect(try other.body.value?.text == "b")
+    #expect(try await magic.assets.verify().count == 1)
+    // It can be mended by another content.
+    found.body.set(Counted("new"))
+    try await magic.update(found)
+    #expect(try found.body.value?.text == "new")
+    #expect(try await magic.assets.verify() == [])
+  }
+
+  @Test func `a file of the user's is copied, in both forms of saving`() async throws {
+    defer { cleanUp() }
+    let source = URL(filePath: folder + "/my photo.jpeg")
+    let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
+    try bytes.write(to: source)
+    let page = try saved("a")
+    var asset = try await page.lazy.get()
+    asset.copy(from: source)
+    #expect(try asset.size == bytes.count)
+    page.lazy.set(asset)
+    try await magic.update(page)
+    #expect(try await page.lazy.get().pathExtension == "jpeg")
+    #expect(try await page.lazy.get().value == bytes)
+    asset.copy(from: source, pathExtension: "jpg")
+    page.lazy.set(asset)
+    try await magic.update(page)
+    let last = try await page.lazy.get()
+    #expect(try last.pathExtension == "jpg")
+    #expect(try await last.loadData() == bytes)
+    #expect(FileManager.default.contents(atPath: source.path) == bytes)
+    asset.copy(from: URL(filePath: folder + "/nothing"))
+    page.lazy.set(asset)
+    await #expect(throws: AssetError.self) { try await magic.update(page) }
+    #expect(try await magic.assets.verify() == [])
+  }
+
+  @Test func `content is streamed in and out`() async throws {
+    defer { cleanUp() }
+    let pieces = AsyncStream<[UInt8]> { continuation in
+      for number in 0..<100 {
+        continuation.yield([UInt8](repeating: UInt8(number), count: 10_000))
+      }
+      continuation.finish()
+    }
+    let page = Page("a")
+    page.lazy.set(MagicAsset(try await magic.assets.stage(pieces, extension: "bin")))
+    try await magic.update(page)
+    let asset = try await magic.object(of: Page.self, primary: page.id).lazy.get()
+    #expect(try asset.pathExtension == "bin")
+    #expect(try asset.size == 1_000_000)
+    var count = 0
+    for try await piece in try #require(try await asset.pieces(of: 4_096)) { count += piece.count }
+    #expect(count == 1_000_000)
+    #expect(try asset.open()?.read(2, at: 999_998) == [99, 99])
+  }
+
+  @Test func `short contents may be in rows`() async throws {
+    defer { cleanUp() }
+    magic.assets.minimumFileSize = 100
+    let page = try saved("a")
+    #expect(try page.body.value?.text == "a")
+    #expect(try page.body.path == nil)
+    #expect(try page.body.size == 1)
+    page.body.set(Counted(String(repeating: "x", count: 100)))
+    try await magic.update(page)
+    #expect(try page.body.path != nil)
+  }
+
+  @Test func `a backup of a store is a store, while objects are saved`() async throws {
+    defer { cleanUp() }
+    let pages = (0..<20).map { Page("\($0)") }
+    try await magic.update(pages)
+    let magic = magic
+    let writing = Task {
+      var number = 0
+      while !Task.isCancelled {
+        number += 1
+        for page in try magic.objects(of: Page.self) {
+          page.title = "t\(number)"
+          page.body.set(Counted("t\(number)"))
+          page.lazy.set(.init(value: Data("t\(number)".utf8)))
+          try magic.update(page)
+        }
+      }
+    }
+    for round in 0..<5 {
+      let path = "\(folder)/backup-\(round)"
+      let backup = try await magic.backup(to: path)
+      #expect(backup.faults == [])
+      let copy = try await MagicData(path: path)
+      let objects = try await copy.objects(of: Page.self)
+      #expect(objects.count == 20)
+      for page in objects {
+        #expect(try page.body.value?.text == page.title)
+        #expect(try await page.lazy.get().value == Data(page.title.utf8))
+      }
+      #expect(try await copy.assets.verify() == [])
+      #expect(try await copy.assets.sweep().removed == [])
+    }
+    writing.cancel()
+    try await writing.value
+    #expect(try await magic.assets.verify() == [])
+  }
+}
