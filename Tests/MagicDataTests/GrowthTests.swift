@@ -67,7 +67,7 @@ private enum Broken {
     #expect(try item.file.value == nil)
     item.stars = 4
     item.parent = item
-    item.file = try MagicAsset(value: "content")
+    item.file = MagicAsset(value: "content")
     try magic.update(item)
     #expect(try magic.count(of: New.Item.self, where: \.$parent.$stars == 4) == 1)
   }

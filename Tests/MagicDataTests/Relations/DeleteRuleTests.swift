@@ -29,7 +29,7 @@ struct Cascading: MagicObject {
   init() {}
   init(_ team: Club) throws {
     self.team = team
-    file = try MagicAsset(value: "content")
+    file = MagicAsset(value: "content")
   }
 }
 
