@@ -11,14 +11,14 @@ import Synchronization
 /// asked for nor set, saving the object leaves it alone.
 public struct AsyncMagical<Element: Codable>: Sendable {
   /// What is known of the value.
-  fileprivate enum State: Sendable {
+  private enum State: Sendable {
     case unset
     case stored(LazySource)
-    case set(LiveValue)
+    case set(LiveValue, changes: Int)
   }
 
   /// Shared by the copies.
-  fileprivate final class Box: Sendable {
+  private final class Box: Sendable {
     let state: Mutex<State>
 
     init(_ state: State) {
@@ -32,7 +32,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
-    box = Box(.set(LiveValue((value as? any AssetValue)?.resting ?? value)))
+    box = Box(.set(LiveValue((value as? any AssetValue)?.resting ?? value), changes: 1))
   }
 
   package init(source: LazySource) {
@@ -49,48 +49,63 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   /// - Parameter value: The value.
   public func set(_ value: Element) {
     let live = LiveValue((value as? any AssetValue)?.resting ?? value)
-    box.state.withLock { $0 = .set(live) }
-  }
-
-  /// The value that was set since it was fetched, or nil.
-  package var live: LiveValue? {
-    if case .set(let live) = box.state.withLock({ $0 }) { live } else { nil }
-  }
-
-  private func known() throws -> (value: Element?, source: LazySource?) {
-    switch box.state.withLock({ $0 }) {
-    case .set(let live):
-      let asset = (live.value as? any AssetValue)?.handedOut
-      return (asset as? Element ?? live.value as? Element, nil)
-    case .stored(let source): return (nil, source)
-    case .unset: throw MagicError.detachedValue(type: "\(Element.self)")
+    box.state.withLock { state in
+      if case .set(_, let changes) = state {
+        state = .set(live, changes: changes + 1)
+      } else {
+        state = .set(live, changes: 1)
+      }
     }
   }
 
-  /// Fetches the value, blocking the thread. Each call fetches anew, unless the value was set.
+  /// The value if it was set, or where it is.
   ///
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
-  public func get() throws -> Element {
-    let (value, source) = try known()
-    if let value { return value }
-    guard let source else { throw MagicError.detachedValue(type: "\(Element.self)") }
-    return try source.value(Element.self, of: source.store.database.read(source.load))
+  /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither.
+  func known() throws -> Known {
+    switch box.state.withLock({ $0 }) {
+    case .set(let live, _):
+      let asset = (live.value as? any AssetValue)?.handedOut
+      guard let value = asset as? Element ?? live.value as? Element else { break }
+      return .value(value)
+    case .stored(let source): return .source(source)
+    case .unset: break
+    }
+    throw MagicError.detachedValue(type: "\(Element.self)")
   }
 
-  /// Fetches the value, suspending the task. Each call fetches anew, unless the value was set.
-  ///
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
-  nonisolated(nonsending) public func get() async throws -> Element {
-    let (value, source) = try known()
-    if let value { return value }
-    guard let source else { throw MagicError.detachedValue(type: "\(Element.self)") }
-    return try source.value(
-      Element.self, of: await source.store.database.read { try source.load($0) })
+  /// A value that was set, or where to fetch it from.
+  enum Known {
+    case value(Element)
+    case source(LazySource)
   }
 }
 
 extension AsyncMagical: LazyValue {
   package static var role: PropertyRole { .of(Element.self) }
+
+  package var live: LiveValue? {
+    if case .set(let live, _) = box.state.withLock({ $0 }) { live } else { nil }
+  }
+
+  package var source: LazySource? {
+    if case .stored(let source) = box.state.withLock({ $0 }) { source } else { nil }
+  }
+
+  package var changes: Int {
+    if case .set(_, let changes) = box.state.withLock({ $0 }) { changes } else { 0 }
+  }
+
+  package func unsaved(after changes: Int) {
+    box.state.withLock { state in
+      if case .set(let live, let later) = state { state = .set(live, changes: later + changes) }
+    }
+  }
+
+  package func saved(after changes: Int) {
+    box.state.withLock { state in
+      if case .set(let live, changes) = state { state = .set(live, changes: 0) }
+    }
+  }
 }
 
 extension AsyncMagical: Codable {
@@ -107,7 +122,7 @@ extension AsyncMagical: Codable {
 
 extension AsyncMagical: AssetValue where Element: AssetValue {
   package init(_ handle: AssetHandle?) {
-    self.init(value: Element(handle))
+    box = Box(.set(LiveValue(Element(handle)), changes: 0))
   }
 
   package var pending: PendingAsset? {

@@ -1,12 +1,12 @@
 import SQLiteCore
-import SQLiteMapping
 import SQLiteRelations
 
 /// The objects whose relation leads to one object, looked up when they are asked for.
 ///
 ///     for try await model in sub.parents { … }
 ///
-/// Empty for an object that was never saved.
+/// Each object once, in the order in which they were first saved. Empty for an object that was never
+/// saved.
 public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   private let cell: MagicCell
   private let find: @Sendable (Owner) -> MagicCell
@@ -16,69 +16,117 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     self.find = find
   }
 
-  /// The number of objects, looked up now, blocking the thread.
-  public var count: Int {
-    get throws {
-      guard let source = try source() else { return 0 }
-      return try source.store.database.read { try source.zIndexes($0) }.count
-    }
-  }
+  /// The number of objects, counted by the database, blocking the thread.
+  public var count: Int { get throws { try count(where: nil) } }
 
-  /// Fetches the objects, blocking the thread.
+  /// Counts objects without fetching them, blocking the thread.
   ///
+  /// - Parameter filter: What the objects to count have in common.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
-  public func get() throws -> [Owner] {
-    guard let source = try source() else { return [] }
-    let graph = try source.store.database.read { try source.load($0) }
-    return try FetchContext(store: source.store, graph).objects(of: Owner.self)
+  public func count(where filter: Filter<Owner>?) throws -> Int {
+    guard let source = try source() else { return 0 }
+    let condition = try source.store.condition(filter)
+    return try source.store.read { try source.count(where: condition, $0) }
   }
 
-  /// Fetches the objects, suspending the task.
+  /// As the blocking ``count(where:)``, suspending the task.
   ///
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
-  nonisolated(nonsending) public func get() async throws -> [Owner] {
-    guard let source = try source() else { return [] }
-    let graph = try await source.store.database.read { try source.load($0) }
-    return try FetchContext(store: source.store, graph).objects(of: Owner.self)
+  /// - Parameter filter: What the objects to count have in common.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  nonisolated(nonsending) public func count(where filter: Filter<Owner>?) async throws -> Int {
+    guard let source = try source() else { return 0 }
+    let condition = try source.store.condition(filter)
+    return try await source.store.read { try source.count(where: condition, $0) }
   }
 
-  private func source() throws -> ReverseSource<Owner>? {
-    guard let identity = cell.place?.storage.lastIdentity else { return nil }
-    let plan = try identity.magic.plan(Owner.self)
-    let prototype = Owner()
-    let wanted = find(prototype)
-    let entries = try PropertyCollector.entries(of: prototype)
-    guard let slot = entries.firstIndex(where: { $0.cell === wanted }) else {
-      throw MagicError.unsuitableType(
-        type: plan.typeName, reason: "a reverse value names something that is no property")
+  /// Fetches the objects, all or some, blocking the thread.
+  ///
+  /// - Parameters:
+  ///   - filter: What the objects have in common.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: How many to pass over first.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func get(
+    where filter: Filter<Owner>? = nil, limit: Int? = nil, offset: Int = 0
+  ) throws -> [Owner] {
+    guard let source = try source() else { return [] }
+    let page = ReverseSource<Owner>.Page(
+      condition: try source.store.condition(filter), limit: limit, offset: offset)
+    return try source.objects(try source.store.read { try source.load(page, $0) })
+  }
+
+  /// As the blocking ``get(where:limit:offset:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - filter: What the objects have in common.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: How many to pass over first.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  nonisolated(nonsending) public func get(
+    where filter: Filter<Owner>? = nil, limit: Int? = nil, offset: Int = 0
+  ) async throws -> [Owner] {
+    guard let source = try source() else { return [] }
+    let page = ReverseSource<Owner>.Page(
+      condition: try source.store.condition(filter), limit: limit, offset: offset)
+    return try source.objects(try await source.store.read { try source.load(page, $0) })
+  }
+
+  /// Where the objects are, or nil if this one was never saved.
+  fileprivate func source() throws -> ReverseSource<Owner>? {
+    guard let place = cell.place, let identity = place.storage.lastIdentity else { return nil }
+    let store = identity.magic
+    let plan = try store.plan(Owner.self)
+    let key = PropertyKey(type: ObjectIdentifier(place.storage.plan.type), slot: place.slot)
+    let slot = try store.tables.reverse(key) {
+      let prototype = Owner()
+      let wanted = find(prototype)
+      let entries = try PropertyCollector.entries(of: prototype)
+      guard let slot = entries.firstIndex(where: { $0.cell === wanted }),
+        plan.properties[slot].isRelation
+      else {
+        throw MagicError.unsuitableType(
+          type: plan.typeName, reason: "a reverse value names something that is no relation")
+      }
+      return slot
     }
-    return ReverseSource(
-      store: identity.magic, plan: plan, slot: slot, target: identity.zIndex)
+    return ReverseSource(store: store, plan: plan, slot: slot, target: identity.zIndex)
   }
 }
 
 extension AsyncReverseMagicSet: AsyncSequence {
-  /// The objects one after the other.
+  /// The objects one after the other, fetched in batches.
+  ///
+  /// Takes the memory of one batch, however many objects there are. Each batch is a snapshot of its
+  /// own.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let set: AsyncReverseMagicSet
-    private var owners: [Owner]?
-    private var next = 0
+    private static var batch: Int { 500 }
+
+    private let set: AsyncReverseMagicSet
+    private var owners: ArraySlice<Owner> = []
+    private var last: Int64?
+    private var isAtEnd = false
 
     fileprivate init(_ set: AsyncReverseMagicSet) {
       self.set = set
     }
 
     /// The next object, or nil.
+    ///
+    /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
     nonisolated(nonsending) public mutating func next() async throws -> Owner? {
-      let owners = if let owners { owners } else { try await set.get() }
-      self.owners = owners
-      guard next < owners.count else { return nil }
-      defer { next += 1 }
-      return owners[next]
+      if owners.isEmpty, !isAtEnd, let source = try set.source() {
+        let page = ReverseSource<Owner>.Page(last: last, limit: Iterator.batch)
+        let graph = try await source.store.read { try source.load(page, $0) }
+        let order = graph.rows[ObjectIdentifier(Owner.self)]?.order ?? []
+        last = order.last
+        isAtEnd = order.count < Iterator.batch
+        owners = try source.objects(graph)[...]
+      }
+      return owners.popFirst()
     }
   }
 
-  /// Starts anew.
+  /// Starts at the first object.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 }
 
@@ -95,34 +143,5 @@ extension AsyncReverseMagicSet: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encodeNil()
-  }
-}
-
-/// Where the owners of a relation to one object are to be found.
-private struct ReverseSource<Owner: MagicObject>: Sendable {
-  let store: MagicData
-  let plan: ObjectPlan
-  let slot: Int
-  let target: Int64
-
-  func zIndexes(_ connection: Connection) throws -> [Int64] {
-    guard try !connection.columnNames(of: plan.table).isEmpty else { return [] }
-    if let table = try plan.linkTable(slot, store.plan) {
-      return try connection.owners(table, of: target)
-    }
-    return try connection.rows(
-      "SELECT \(identifier: plan.key) FROM \(identifier: plan.table) WHERE \(identifier: plan.properties[slot].name) = \(target) ORDER BY 1",
-      as: Int64.self)
-  }
-
-  func load(_ connection: Connection) throws -> FetchedGraph {
-    let loader = GraphLoader(store, connection)
-    let zIndexes = try zIndexes(connection)
-    if !zIndexes.isEmpty {
-      try loader.load(
-        Owner.self,
-        tail: "WHERE \(identifier: plan.key) IN \(zIndexes) ORDER BY \(identifier: plan.key)")
-    }
-    return loader.graph
   }
 }

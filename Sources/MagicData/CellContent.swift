@@ -13,6 +13,8 @@ public struct CellContent: Sendable {
     case reference(Int64)
     /// Links that were fetched with the object.
     case links
+    /// Links that were set since the object was fetched.
+    case targets([RelationTarget])
     /// Content that was left in the store.
     case lazy
   }

@@ -1,35 +1,6 @@
-import SQLiteAssets
 import SQLiteCore
 import SQLiteRelations
 import Synchronization
-
-/// The rows of one type that a fetch brought.
-struct FetchedRows: Sendable {
-  /// The values of the plan's columns, row after row.
-  var values: [Value] = []
-  /// The rows' places by z_index.
-  var places: [Int64: Int] = [:]
-  /// The z_index values in the order of the query.
-  var order: [Int64] = []
-}
-
-/// The links of one property that a fetch brought, in the order of each owner.
-struct FetchedLinks: Sendable {
-  var byOwner: [Int64: [Link]] = [:]
-}
-
-/// A property of a type, as a key.
-struct PropertyKey: Hashable, Sendable {
-  let type: ObjectIdentifier
-  let slot: Int
-}
-
-/// Everything that one fetch brought, as of one snapshot.
-struct FetchedGraph: Sendable {
-  var plans: [ObjectIdentifier: ObjectPlan] = [:]
-  var rows: [ObjectIdentifier: FetchedRows] = [:]
-  var links: [PropertyKey: FetchedLinks] = [:]
-}
 
 /// One fetch: what it brought, and the objects made of it so far, one for each z_index.
 ///
@@ -50,161 +21,142 @@ package final class FetchContext: Sendable {
     weak var object: AnyObject?
   }
 
+  private struct State {
+    var graph: FetchedGraph
+    var storages: [ObjectKey: ObjectStorage] = [:]
+    var instances: [ObjectKey: Instance] = [:]
+  }
+
   let store: MagicData
-  private let graph: FetchedGraph
-  private let storages = Mutex<[ObjectKey: ObjectStorage]>([:])
-  private let instances = Mutex<[ObjectKey: Instance]>([:])
+  private let state: Mutex<State>
 
-  init(store: MagicData, _ graph: FetchedGraph) {
-    self.store = store
-    self.graph = graph
-  }
-
-  /// All objects of a type, in the order of the query.
-  func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
-    guard let rows = graph.rows[ObjectIdentifier(type)] else { return [] }
-    return try rows.order.map { zIndex in
-      guard let object = try make(type, zIndex) else {
-        throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
-      }
-      return object
-    }
-  }
-
-  /// An object that a relation leads to, or nil if the fetch did not bring it.
+  /// Takes what was read.
   ///
-  /// What is stored was checked when the fetch's objects were made.
-  func object<Object: MagicObject>(_ type: Object.Type, zIndex: Int64) -> Object? {
-    try? make(type, zIndex)
+  /// - Throws: ``MagicError/unreadableValue(type:property:zIndex:reason:)``: all that relations lead to
+  ///   is checked now, so that reading a property later cannot fail.
+  init(store: MagicData, _ graph: FetchedGraph) throws {
+    self.store = store
+    state = Mutex(State(graph: graph))
+    try check(graph)
   }
 
-  /// The objects that an object's links lead to.
-  func collection<Collection: LinkCollection>(
-    _ type: Collection.Type, of storage: ObjectStorage, slot: Int
-  ) -> Collection? {
-    guard let owner = storage.zIndex(in: store.identity) else { return nil }
-    let key = PropertyKey(type: ObjectIdentifier(storage.plan.type), slot: slot)
-    let links = graph.links[key]?.byOwner[owner] ?? []
-    return try? Collection(
-      links: links.compactMap { link in
-        object(Collection.Target.self, zIndex: link.target).map { (link.place, $0) }
-      })
+  /// All objects that the query found, in its order.
+  func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
+    let order = state.withLock { $0.graph.rows[ObjectIdentifier(type)]?.order } ?? []
+    return try order.map { try object(type, $0) }
   }
 
-  /// The z_index values that an object's links lead to, with their places.
-  func links(of storage: ObjectStorage, slot: Int) -> [Link] {
+  /// An object that the fetch brought.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if it did not.
+  func object<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object {
+    guard let object = try make(type, zIndex) else {
+      throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
+    }
+    return object
+  }
+
+  /// The object that a property of another one leads to, or nil if it is gone.
+  func object<Object: MagicObject>(
+    _ type: Object.Type, zIndex: Int64, from storage: ObjectStorage
+  ) -> Object? {
+    // What is stored was checked when it was fetched, so nothing is thrown here.
+    if let object = try? make(type, zIndex) { return object }
+    return follow(storage.plan) ? try? make(type, zIndex) : nil
+  }
+
+  /// The links of an object's property, in their order; nil if they cannot be read.
+  func links(of storage: ObjectStorage, slot: Int) -> ArraySlice<Link>? {
     guard let owner = storage.zIndex(in: store.identity) else { return [] }
-    let key = PropertyKey(type: ObjectIdentifier(storage.plan.type), slot: slot)
-    return graph.links[key]?.byOwner[owner] ?? []
+    let type = ObjectIdentifier(storage.plan.type)
+    func known() -> ArraySlice<Link>? {
+      state.withLock { state in
+        state.graph.unfollowed[type]?.contains(owner) == true
+          ? nil : state.graph.links[PropertyKey(type: type, slot: slot)]?[owner] ?? []
+      }
+    }
+    if let links = known() { return links }
+    return follow(storage.plan) ? known() : nil
   }
 
-  /// The storages made so far that have changes, to be saved with what leads to them.
+  /// The storage of an object that somebody has looked at, since only those can have changed.
   func madeStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
-    storages.withLock { $0[ObjectKey(type: ObjectIdentifier(type), zIndex: zIndex)] }
+    let key = ObjectKey(type: ObjectIdentifier(type), zIndex: zIndex)
+    return state.withLock { $0.storages[key] }
   }
 
-  func make<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object? {
+  private func make<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object? {
     let key = ObjectKey(type: ObjectIdentifier(type), zIndex: zIndex)
-    if let instance = instances.withLock({ $0[key] })?.object as? Object { return instance }
+    let isClass = type is AnyObject.Type
+    if isClass, let instance = state.withLock({ $0.instances[key] })?.object as? Object {
+      return instance
+    }
     guard let storage = try storage(key) else { return nil }
     let object = Object()
     try storage.plan.bind(object, to: storage, context: self)
-    if type is AnyObject.Type {
+    if isClass {
       let instance = Instance(object: object as AnyObject)
-      instances.withLock { $0[key] = instance }
+      state.withLock { $0.instances[key] = instance }
     }
     return object
   }
 
   private func storage(_ key: ObjectKey) throws -> ObjectStorage? {
-    if let storage = storages.withLock({ $0[key] }) { return storage }
-    guard let plan = graph.plans[key.type], let rows = graph.rows[key.type],
-      let place = rows.places[key.zIndex]
-    else { return nil }
-    let made = try plan.storage(
-      zIndex: key.zIndex, rows.values[(place * plan.columns.count)...], in: store)
-    return storages.withLock { storages in
-      if let first = storages[key] { return first }
-      storages[key] = made
-      return made
+    let (known, plan, values) = state.withLock { state -> (ObjectStorage?, ObjectPlan?, [Value]) in
+      if let storage = state.storages[key] { return (storage, nil, []) }
+      guard let plan = state.graph.plans[key.type], let rows = state.graph.rows[key.type],
+        let place = rows.places[key.zIndex]
+      else { return (nil, nil, []) }
+      let width = plan.columns.count
+      return (nil, plan, Array(rows.values[(place * width)..<((place + 1) * width)]))
+    }
+    guard let plan else { return known }
+    return keep(try plan.storage(zIndex: key.zIndex, values[...], in: store), key)
+  }
+
+  private func keep(_ storage: ObjectStorage, _ key: ObjectKey) -> ObjectStorage {
+    state.withLock { state in
+      if let first = state.storages[key] { return first }
+      state.storages[key] = storage
+      return storage
     }
   }
-}
 
-extension ObjectPlan {
-  /// Makes an object's storage of a row, and checks each value.
-  ///
-  /// - Parameters:
-  ///   - zIndex: The row's key.
-  ///   - values: The row's values, and whatever follows them.
-  ///   - magic: Where the row is from.
-  func storage(
-    zIndex: Int64, _ values: ArraySlice<Value>, in magic: MagicData
-  ) throws -> ObjectStorage {
+  /// Checks the values of all rows that no object is made of at once.
+  private func check(_ graph: FetchedGraph) throws {
     var forms: [CellContent.Form] = []
-    forms.reserveCapacity(properties.count)
-    var next = values.startIndex
-    for property in properties {
-      if property.role.countsUp {
-        forms.append(.stored(.integer(zIndex)))
-      } else if property.hasColumn {
-        forms.append(try form(of: values[next], property, zIndex))
-        next += 1
-      } else if case .links = property.role.kind {
-        forms.append(property.role.isLazy ? .lazy : .links)
-      } else {
-        forms.append(.unset)
-      }
-    }
-    return ObjectStorage(self, forms, identity: .init(magic: magic, zIndex: zIndex))
-  }
-
-  private func form(
-    of value: Value, _ property: Property, _ zIndex: Int64
-  ) throws -> CellContent.Form {
-    func refuse(_ reason: String) -> MagicError {
-      .unreadableValue(
-        type: typeName, property: property.name, zIndex: zIndex, reason: reason)
-    }
-    switch property.role.kind {
-    case .object:
-      if property.role.isLazy { return .lazy }
-      switch value {
-      case .integer(let target): return .reference(target)
-      case .null where property.role.isOptional: return .stored(.null)
-      case .null: return .unset
-      default: throw refuse("it is no reference but \(value.storageClass)")
-      }
-    case .asset:
-      do {
-        // Checked here, so that only what the file does can fail later.
-        if !value.isNull { _ = try AssetID(databaseValue: value) }
-        return .stored(value)
-      } catch {
-        throw refuse(error.message)
-      }
-    case .column, .links, .reverse:
-      do {
-        return try property.type.content(from: value).form
-      } catch let error as SQLiteError {
-        throw refuse(error.message)
-      } catch {
-        throw refuse("\(error)")
+    for (type, rows) in graph.rows where rows.places.count > rows.order.count {
+      guard let plan = graph.plans[type] else { continue }
+      let width = plan.columns.count
+      for (zIndex, place) in rows.places where place >= rows.order.count {
+        let values = rows.values[(place * width)..<((place + 1) * width)]
+        if try plan.makeForms(of: zIndex, values, in: &forms) {
+          // What was made of a stored value is not made twice.
+          let identity = ObjectStorage.Identity(magic: store, zIndex: zIndex)
+          _ = keep(
+            ObjectStorage(plan, forms, identity: identity), ObjectKey(type: type, zIndex: zIndex))
+        }
       }
     }
   }
 
-  /// Makes an object's cells lead to a storage.
-  func bind<Object: MagicObject>(
-    _ object: Object, to storage: ObjectStorage, context: FetchContext?
-  ) throws {
-    let entries = try PropertyCollector.entries(of: object)
-    guard entries.count == properties.count else {
-      throw MagicError.unsuitableType(
-        type: typeName, reason: "its encode(to:) does not always encode the same properties")
-    }
-    for (slot, entry) in entries.enumerated() {
-      entry.cell.bind(to: storage, slot: slot, context: context)
+  /// Reads on from where the fetch ended, for all objects of a type at once.
+  private func follow(_ plan: ObjectPlan) -> Bool {
+    let type = ObjectIdentifier(plan.type)
+    let graph = state.withLock { $0.graph }
+    guard graph.unfollowed[type] != nil else { return false }
+    do {
+      let more = try store.read { connection in
+        let loader = GraphLoader(store, connection, graph, depth: 1)
+        try loader.resume(type)
+        return loader.graph
+      }
+      try check(more)
+      state.withLock { $0.graph = more }
+      return true
+    } catch {
+      // The property is reported as one without a value.
+      return false
     }
   }
 }

@@ -7,13 +7,20 @@ import SQLiteRelations
 final class GraphLoader {
   private let store: MagicData
   private let connection: Connection
-  private(set) var graph = FetchedGraph()
-  /// Types whose tables are known to exist.
-  private var hasTable: [String: Bool] = [:]
+  /// How many relations deep to read, or nil for all that there is.
+  private let depth: Int?
+  private(set) var graph: FetchedGraph
+  /// Objects that were read and whose relations are to be followed.
+  private var frontier: [(plan: ObjectPlan, zIndexes: [Int64])] = []
 
-  init(_ store: MagicData, _ connection: Connection) {
+  init(
+    _ store: MagicData, _ connection: Connection, _ graph: FetchedGraph = FetchedGraph(),
+    depth: Int? = nil
+  ) {
     self.store = store
     self.connection = connection
+    self.graph = graph
+    self.depth = depth
   }
 
   /// Reads the objects that a query finds, and what they lead to.
@@ -21,45 +28,91 @@ final class GraphLoader {
   /// - Parameter tail: The SQL behind `FROM`, in the table's own order.
   func load<Object: MagicObject>(_ type: Object.Type, tail: SQL) throws {
     let plan = try store.plan(type)
-    graph.plans[ObjectIdentifier(type)] = plan
-    graph.rows[ObjectIdentifier(type)] = FetchedRows()
-    guard try exists(plan.table) else { return }
-    let fresh = try read(plan, tail)
+    note(plan)
+    guard let columns = try store.tables.columns(of: plan, connection) else { return }
+    let fresh = try read(plan, columns, tail)
     graph.rows[ObjectIdentifier(type)]?.order = fresh
-    try follow(plan, fresh)
+    frontier.append((plan, fresh))
+    try follow()
   }
 
   /// Reads objects by their z_index, and what they lead to.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them is not there.
   func load(_ type: any MagicObject.Type, _ zIndexes: [Int64]) throws {
-    var pending: [(any MagicObject.Type, [Int64])] = [(type, zIndexes)]
-    while let (type, wanted) = pending.popLast() {
-      let key = ObjectIdentifier(type)
-      let plan = try store.plan(type)
-      graph.plans[key] = plan
-      let known = graph.rows[key, default: FetchedRows()].places
-      let missing = Set(wanted).filter { known[$0] == nil }
-      guard !missing.isEmpty, try exists(plan.table) else { continue }
-      let fresh = try read(plan, "WHERE \(identifier: plan.key) IN \(missing)")
-      pending += try targets(plan, fresh)
+    try add(store.plan(type), zIndexes, isStrict: true)
+    try follow()
+  }
+
+  /// Follows the relations of objects that a former load of the same graph left alone.
+  func resume(_ type: ObjectIdentifier) throws {
+    guard let plan = graph.plans[type],
+      let zIndexes = graph.unfollowed.removeValue(forKey: type)
+    else { return }
+    frontier.append((plan, zIndexes.sorted()))
+    // Time has passed: what is gone since is no error.
+    try follow(isStrict: false)
+  }
+
+  private func note(_ plan: ObjectPlan) {
+    let key = ObjectIdentifier(plan.type)
+    graph.plans[key] = plan
+    if graph.rows[key] == nil { graph.rows[key] = FetchedRows() }
+  }
+
+  /// Reads those of the objects that are not known yet.
+  private func add(_ plan: ObjectPlan, _ zIndexes: [Int64], isStrict: Bool) throws {
+    note(plan)
+    let known = graph.rows[ObjectIdentifier(plan.type)]?.places ?? [:]
+    let missing = Set(zIndexes).filter { known[$0] == nil }
+    guard !missing.isEmpty else { return }
+    var fresh: [Int64] = []
+    if let columns = try store.tables.columns(of: plan, connection) {
+      fresh = try read(plan, columns, "WHERE \(identifier: plan.key) IN \(missing)")
+    }
+    if isStrict, fresh.count < missing.count, let lost = missing.subtracting(fresh).min() {
+      throw MagicError.missingTarget(type: plan.typeName, zIndex: lost)
+    }
+    frontier.append((plan, fresh))
+  }
+
+  /// Reads depth after depth until nothing new turns up.
+  private func follow(isStrict: Bool = true) throws {
+    var level = 0
+    while !frontier.isEmpty {
+      if let depth, level >= depth {
+        for (plan, zIndexes) in frontier where plan.hasEagerRelations {
+          graph.unfollowed[ObjectIdentifier(plan.type), default: []].formUnion(zIndexes)
+        }
+        frontier = []
+        return
+      }
+      var wanted: [(plan: ObjectPlan, zIndexes: [Int64])] = []
+      for (plan, zIndexes) in frontier where !zIndexes.isEmpty {
+        for (target, found) in try targets(plan, zIndexes) {
+          if let place = wanted.firstIndex(where: { $0.plan === target }) {
+            wanted[place].zIndexes += found
+          } else {
+            wanted.append((target, found))
+          }
+        }
+      }
+      frontier = []
+      for (plan, zIndexes) in wanted { try add(plan, zIndexes, isStrict: isStrict) }
+      level += 1
     }
   }
 
-  private func follow(_ plan: ObjectPlan, _ fresh: [Int64]) throws {
-    for (type, zIndexes) in try targets(plan, fresh) { try load(type, zIndexes) }
-  }
-
   /// Reads rows, and returns the z_index of each, in the order of the query.
-  private func read(_ plan: ObjectPlan, _ tail: SQL) throws -> [Int64] {
-    let present = try connection.columnNames(of: plan.table)
+  private func read(_ plan: ObjectPlan, _ present: Set<String>, _ tail: SQL) throws -> [Int64] {
     let columns = plan.columns.map { slot -> SQL in
       let name = plan.properties[slot].name
       // A property that the table has not got yet: an older program made it, and only read since.
       return present.contains(asciiLowercased(name)) ? "\(identifier: name)" : "NULL"
     }
     let key = ObjectIdentifier(plan.type)
-    var rows = graph.rows[key] ?? FetchedRows()
     // Taken out while it grows, so that its arrays are not copied.
-    graph.rows[key] = nil
+    var rows = graph.rows.removeValue(forKey: key) ?? FetchedRows()
     defer { graph.rows[key] = rows }
     var fresh: [Int64] = []
     let list = SQL(joining: ["\(identifier: plan.key)"] + columns, separator: ", ")
@@ -76,41 +129,43 @@ final class GraphLoader {
   /// What eager relations of freshly read objects lead to.
   private func targets(
     _ plan: ObjectPlan, _ fresh: [Int64]
-  ) throws -> [(any MagicObject.Type, [Int64])] {
-    var found: [(any MagicObject.Type, [Int64])] = []
+  ) throws -> [(plan: ObjectPlan, zIndexes: [Int64])] {
+    var found: [(plan: ObjectPlan, zIndexes: [Int64])] = []
     for (slot, property) in plan.properties.enumerated() where !property.role.isLazy {
       switch property.role.kind {
       case .object(let type):
-        guard let offset = plan.columns.firstIndex(of: slot),
-          let rows = graph.rows[ObjectIdentifier(plan.type)]
-        else { continue }
-        let zIndexes = fresh.compactMap { zIndex -> Int64? in
-          guard let place = rows.places[zIndex],
-            case .integer(let target) = rows.values[place * plan.columns.count + offset]
-          else { return nil }
-          return target
-        }
-        found.append((type, zIndexes))
+        found.append((try store.plan(type), references(plan, slot, fresh)))
       case .links(_, let type):
-        guard let table = try plan.linkTable(slot, store.plan), try exists(table.name) else {
-          continue
-        }
-        let links = try connection.links(table, of: fresh)
+        guard let table = try plan.linkTable(slot, store.plan),
+          try store.tables.has(table, connection)
+        else { continue }
         let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
-        for link in links {
-          graph.links[key, default: FetchedLinks()].byOwner[link.owner, default: []].append(link)
-        }
-        found.append((type, links.map(\.target)))
+        var links = graph.links.removeValue(forKey: key) ?? FetchedLinks()
+        let targets = try links.append { try connection.forEachLink(table, of: fresh, $0) }
+        graph.links[key] = links
+        found.append((try store.plan(type), targets))
       case .column, .asset, .reverse: continue
       }
     }
     return found
   }
 
-  private func exists(_ table: String) throws -> Bool {
-    if let known = hasTable[table] { return known }
-    let exists = try !connection.columnNames(of: table).isEmpty
-    hasTable[table] = exists
-    return exists
+  private func references(_ plan: ObjectPlan, _ slot: Int, _ fresh: [Int64]) -> [Int64] {
+    guard let offset = plan.columns.firstIndex(of: slot),
+      let rows = graph.rows[ObjectIdentifier(plan.type)]
+    else { return [] }
+    return fresh.compactMap { zIndex in
+      guard let place = rows.places[zIndex],
+        case .integer(let target) = rows.values[place * plan.columns.count + offset]
+      else { return nil }
+      return target
+    }
+  }
+}
+
+extension ObjectPlan {
+  /// Says whether objects bring others with them.
+  fileprivate var hasEagerRelations: Bool {
+    properties.contains { $0.isRelation && !$0.role.isLazy }
   }
 }

@@ -15,7 +15,7 @@ extension MagicCell {
     case .stored(let stored): PlainForm.value(type, from: stored) ?? asset(type, stored)
     case .live(let live): Value.self is any AssetValue.Type ? asset(live) : live.value as? Value
     case .unset: nil
-    case .reference, .links, .lazy: related(type)
+    case .reference, .links, .targets, .lazy: related(type)
     }
   }
 
@@ -48,10 +48,13 @@ extension MagicCell {
     switch storage[slot] {
     case .reference(let zIndex):
       guard let type = Value.self as? any MagicObject.Type else { return nil }
-      return context?.object(type, zIndex: zIndex) as? Value
+      return context?.object(type, zIndex: zIndex, from: storage) as? Value
     case .links:
-      guard let type = Value.self as? any LinkCollection.Type else { return nil }
+      guard let type = Value.self as? any MagicCollection.Type else { return nil }
       return context?.collection(type, of: storage, slot: slot) as? Value
+    case .targets(let targets):
+      guard let type = Value.self as? any MagicCollection.Type else { return nil }
+      return context?.collection(type, of: targets) as? Value
     case .lazy:
       guard let type = Value.self as? any LazyValue.Type,
         let identity = storage.lastIdentity
@@ -96,9 +99,7 @@ extension PropertyRole {
       return role
     }
     if let type = type as? any MagicObject.Type { return PropertyRole(.object(type)) }
-    if let type = type as? any LinkCollection.Type {
-      return PropertyRole(.links(type.arrangement, type.element))
-    }
+    if let type = type as? any MagicCollection.Type { return type.magicRole }
     if type is any AssetValue.Type { return PropertyRole(.asset) }
     let column = ColumnCoding.column(of: type)
     var role = PropertyRole(.column(column.type))

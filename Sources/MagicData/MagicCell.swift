@@ -31,12 +31,14 @@ public final class MagicCell: Sendable {
 
   /// Sets what the cell holds, as a change to be saved.
   package func set(_ form: CellContent.Form) {
-    let bound = state.withLock { state -> (ObjectStorage, Int)? in
-      if case .bound(let storage, let slot, _) = state { return (storage, slot) }
+    let bound = state.withLock { state -> (ObjectStorage, Int, FetchContext?)? in
+      if case .bound(let storage, let slot, let context) = state { return (storage, slot, context) }
       state = .own(form)
       return nil
     }
-    if let (storage, slot) = bound { storage.set(form, at: slot) }
+    guard let (storage, slot, context) = bound else { return }
+    let property = storage.plan.properties[slot]
+    storage.set(context?.form(of: form, for: property) ?? form, at: slot)
   }
 
   /// Holds what has just been made of the content, which is no change.

@@ -34,13 +34,16 @@ extension MagicData {
   ///   - order: What they are sorted by, the most significant first.
   ///   - limit: The most objects to fetch.
   ///   - offset: How many to pass over first.
+  ///   - depth: How many relations deep to fetch at once; nil for all that the objects lead to. What
+  ///     lies deeper is fetched when it is first read, for all objects of the type at once, blocking
+  ///     the thread.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderBy order: [SortKey<Object>] = [],
-    limit: Int? = nil, offset: Int = 0
+    limit: Int? = nil, offset: Int = 0, depth: Int? = nil
   ) throws -> [Object] {
-    let query = try Query<Object>(self, filter, order, limit, offset)
+    let query = try Query<Object>(self, filter, order, limit, offset, depth: depth)
     return try all(query, try reading(Object.self, query.load))
   }
 
@@ -67,7 +70,7 @@ extension MagicData {
     return try single(query, primary, try await reading(Object.self) { try query.load($0) })
   }
 
-  /// As the blocking ``objects(of:where:orderBy:limit:offset:)``, suspending the task.
+  /// As the blocking ``objects(of:where:orderBy:limit:offset:depth:)``, suspending the task.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
@@ -75,13 +78,16 @@ extension MagicData {
   ///   - order: What they are sorted by, the most significant first.
   ///   - limit: The most objects to fetch.
   ///   - offset: How many to pass over first.
+  ///   - depth: How many relations deep to fetch at once; nil for all that the objects lead to. What
+  ///     lies deeper is fetched when it is first read, for all objects of the type at once, blocking
+  ///     the thread.
   /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderBy order: [SortKey<Object>] = [],
-    limit: Int? = nil, offset: Int = 0
+    limit: Int? = nil, offset: Int = 0, depth: Int? = nil
   ) async throws -> [Object] {
-    let query = try Query<Object>(self, filter, order, limit, offset)
+    let query = try Query<Object>(self, filter, order, limit, offset, depth: depth)
     return try all(query, try await reading(Object.self) { try query.load($0) })
   }
 

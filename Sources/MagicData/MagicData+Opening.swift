@@ -1,4 +1,4 @@
-import SQLiteCore
+public import SQLiteCore
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -19,20 +19,24 @@ extension MagicData {
 
   /// Opens the store in a folder, and makes it if there is none, blocking the thread.
   ///
-  /// - Parameter path: A folder, which is made if it is missing; in it are `default.sqlite3` and the
-  ///   folder `assets`. A path with the extension `sqlite3`, `sqlite` or `db` is the database file
-  ///   itself, with the assets beside it.
+  /// - Parameters:
+  ///   - path: A folder, which is made if it is missing; in it are `default.sqlite3` and the folder
+  ///     `assets`. A path with the extension `sqlite3`, `sqlite` or `db` is the database file itself,
+  ///     with the assets beside it.
+  ///   - options: How the database is opened.
   /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(path: String) throws {
-    self.init(try StoreParts(path: path))
+  public convenience init(path: String, options: Database.Options = Database.Options()) throws {
+    self.init(try StoreParts(path: path, options))
   }
 
   /// Opens the store in a folder, and makes it if there is none, blocking the thread.
   ///
-  /// - Parameter path: A file URL, as for ``init(path:)-(String)``.
+  /// - Parameters:
+  ///   - path: A file URL, as for ``init(path:options:)-(String)``.
+  ///   - options: How the database is opened.
   /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(path: URL) throws {
-    self.init(try StoreParts(path: MagicData.filePath(of: path)))
+  public convenience init(path: URL, options: Database.Options = Database.Options()) throws {
+    self.init(try StoreParts(path: MagicData.filePath(of: path), options))
   }
 
   /// Opens a store that goes away with this value, blocking the thread.
@@ -50,21 +54,29 @@ extension MagicData {
     self.init(try await StoreParts.open { try StoreParts() })
   }
 
-  /// As the blocking ``init(path:)-(String)``, suspending the task.
+  /// As the blocking ``init(path:options:)-(String)``, suspending the task.
   ///
-  /// - Parameter path: A folder, or a database file.
+  /// - Parameters:
+  ///   - path: A folder, or a database file.
+  ///   - options: How the database is opened.
   /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(path: String) async throws {
-    self.init(try await StoreParts.open { try StoreParts(path: path) })
+  public convenience init(
+    path: String, options: Database.Options = Database.Options()
+  ) async throws {
+    self.init(try await StoreParts.open { try StoreParts(path: path, options) })
   }
 
-  /// As the blocking ``init(path:)-(URL)``, suspending the task.
+  /// As the blocking ``init(path:options:)-(URL)``, suspending the task.
   ///
-  /// - Parameter path: A file URL.
+  /// - Parameters:
+  ///   - path: A file URL.
+  ///   - options: How the database is opened.
   /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(path: URL) async throws {
+  public convenience init(
+    path: URL, options: Database.Options = Database.Options()
+  ) async throws {
     let path = try MagicData.filePath(of: path)
-    self.init(try await StoreParts.open { try StoreParts(path: path) })
+    self.init(try await StoreParts.open { try StoreParts(path: path, options) })
   }
 
   /// As the blocking ``init(type:)``, suspending the task.

@@ -69,8 +69,25 @@ extension MagicData {
   ) throws {
     let wayBack = storage.wayBack
     connection.afterRollback { _ in wayBack() }
-    let change = try connection.executeChange(
-      "DELETE FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)")
+    let change = try plan.refusingRestricted {
+      try connection.executeChange(
+        "DELETE FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)")
+    }
     guard change.rows > 0 else { throw MagicError.notSaved(type: plan.typeName) }
+  }
+}
+
+extension ObjectPlan {
+  /// Names the error of a deletion that a delete rule forbids.
+  func refusingRestricted<Result>(_ delete: () throws -> Result) throws -> Result {
+    do {
+      return try delete()
+    } catch let error as SQLiteError
+      where error.code == .foreignKeyConstraint
+      // SQLite forbids by a trigger of its own, which differs from others by its words.
+      || (error.code == .triggerConstraint && error.message.contains("FOREIGN KEY"))
+    {
+      throw MagicError.restricted(type: typeName)
+    }
   }
 }

@@ -102,7 +102,11 @@ extension MagicData {
     try prepareTables(request.plans, connection)
     // A transaction around this one may still be undone, after the objects have learned of this.
     let waysBack = request.nodes.map(\.storage.wayBack)
-    connection.afterRollback { _ in for wayBack in waysBack { wayBack() } }
+    let lazy = request.nodes.flatMap(\.lazy).filter { $0.changes > 0 }
+    connection.afterRollback { _ in
+      for wayBack in waysBack { wayBack() }
+      for (_, value, changes) in lazy { value.unsaved(after: changes) }
+    }
     var run = SaveRun(self, connection, request)
     return try run.run()
   }
@@ -112,6 +116,7 @@ extension MagicData {
     for (node, result) in zip(request.nodes, results) {
       node.storage.saved(
         as: result.zIndex, in: self, changes: node.changes, settled: result.settled)
+      for (_, value, changes) in node.lazy { value.saved(after: changes) }
     }
     return request.roots.map { Int(results[$0].zIndex) }
   }

@@ -31,6 +31,7 @@ public final class MagicData: Sendable {
   /// A folder that goes away with the store.
   private let temporaryFolder: TemporaryFolder?
   private let plans = Mutex<Plans>(Plans())
+  let tables = KnownTables()
 
   private struct Plans {
     var byType: [ObjectIdentifier: ObjectPlan] = [:]

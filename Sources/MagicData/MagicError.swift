@@ -14,16 +14,24 @@ public enum MagicError: Error, Hashable, Sendable {
   case unsuitableType(type: String, reason: String)
   /// Two types claim one table.
   case conflictingTypes(table: String, types: [String])
+  /// The property was decoded from keys whose objects were not looked up: ``MagicData/resolve(_:)``.
+  case unresolvedRelation(type: String, property: String)
   /// What is stored does not fit the property.
   case unreadableValue(type: String, property: String, zIndex: Int64, reason: String)
   /// A value cannot be stored.
   case unstorableValue(type: String, property: String, reason: String)
   /// The object that a relation leads to is gone.
   case missingTarget(type: String, zIndex: Int64)
+  /// The object that a property led to is gone.
+  case lostTarget(type: String, property: String, zIndex: Int64)
+  /// The object cannot be removed, since another leads to it whose delete rule forbids it.
+  case restricted(type: String)
   /// A value was left in the store, from which the object was removed since: it cannot be saved anew.
   case lostValue(type: String, property: String)
   /// A value that is fetched on demand does not know its store, since its object was never saved.
   case detachedValue(type: String)
+  /// The store was closed.
+  case closed
   /// An index beyond what a collection holds.
   case outOfRange(count: Int)
 }
@@ -42,14 +50,21 @@ extension MagicError: CustomStringConvertible {
     case .conflictingTypes(let table, let types):
       "the table “\(table)” is claimed by \(types.joined(separator: " and ")); "
         + "declare another tableName"
+    case .unresolvedRelation(let type, let property):
+      "\(type).\(property) was decoded; resolve(_:) finds the objects that it leads to"
     case .unreadableValue(let type, let property, let zIndex, let reason):
       "\(type).\(property) of the object \(zIndex) cannot be read: \(reason)"
     case .unstorableValue(let type, let property, let reason):
       "\(type).\(property) cannot be stored: \(reason)"
     case .missingTarget(let type, let zIndex): "the \(type) \(zIndex) is gone"
+    case .lostTarget(let type, let property, let zIndex):
+      "what \(type).\(property) of the object \(zIndex) led to is gone"
+    case .restricted(let type):
+      "this \(type) cannot be removed as long as others lead to it"
     case .lostValue(let type, let property):
       "\(type).\(property) was not fetched before the object was removed, and is lost"
     case .detachedValue(let type): "a lazy \(type) belongs to no saved object, and has no value"
+    case .closed: "the store was closed"
     case .outOfRange(let count): "the range goes beyond the \(count) elements"
     }
   }

@@ -70,16 +70,18 @@ extension MagicValue {
   }
 
   /// Reads the value of an object's property from outside the store, such as JSON.
+  ///
+  /// Of a relation it reads the keys, which ``MagicData/resolve(_:)`` makes objects of.
   public init(from decoder: any Decoder) throws {
-    self.init(wrappedValue: try Value(from: decoder), type: "a decoded object", line: 0)
+    self.init(type: "a decoded object", line: 0)
+    try cell.decode(Value.self, from: decoder)
   }
 
-  /// Writes the value for use outside the store; an object is written as its key.
+  /// Writes the value for use outside the store; a relation as its targets' keys.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
-    guard let value = cell.value(Value.self) else {
+    guard try cell.encode(Value.self, to: encoder) else {
       throw MagicError.missingValue(type: "\(Value.self)", property: encoder.property)
     }
-    try value.encode(to: encoder)
   }
 }

@@ -1,5 +1,3 @@
-import SQLiteCore
-
 /// A set of objects.
 ///
 /// Two objects are equal here if they have the same z_index; if neither has one, if they have the
@@ -7,8 +5,12 @@ import SQLiteCore
 public struct MagicalSet<Element: MagicObject> {
   /// The objects, in the order in which they were inserted; a fetched set has no order.
   public private(set) var elements: [Element] = []
-  /// The objects' places by what tells them apart.
-  private var places: [ObjectKey: Int] = [:]
+  /// What told each object apart when that was last looked at.
+  private var keys: [MagicIdentity] = []
+  /// The objects' places by what told them apart.
+  private var places: [MagicIdentity: Int] = [:]
+  /// How many objects had no z_index when that was last looked at.
+  private var unsavedCount = 0
 
   /// Makes a set of objects; of equal ones the last stays.
   ///
@@ -24,13 +26,12 @@ public struct MagicalSet<Element: MagicObject> {
   ///
   /// - Parameter element: The object.
   public mutating func insert(_ element: Element) {
-    refresh()
-    let key = ObjectKey(element)
-    if let place = places[key] {
+    let key = MagicIdentity(element)
+    refresh(before: key)
+    if let place = place(of: key) {
       elements[place] = element
     } else {
-      places[key] = elements.count
-      elements.append(element)
+      append(element, key)
     }
   }
 
@@ -38,18 +39,23 @@ public struct MagicalSet<Element: MagicObject> {
   ///
   /// - Parameter element: The object.
   /// - Returns: What was removed, or nil if nothing was equal.
+  /// - Complexity: O(*n*).
   @discardableResult
   public mutating func remove(_ element: Element) -> Element? {
-    refresh()
-    guard let place = places[ObjectKey(element)] else { return nil }
+    let key = MagicIdentity(element)
+    refresh(before: key)
+    guard let place = place(of: key) else { return nil }
     let removed = elements.remove(at: place)
-    rebuild()
+    if !keys.remove(at: place).isSaved { unsavedCount -= 1 }
+    places = [:]
+    for (place, key) in keys.enumerated() { places[key] = place }
     return removed
   }
 
   /// Removes the objects that a condition holds for.
   ///
   /// - Parameter condition: Says whether to remove an object.
+  /// - Complexity: O(*n*).
   public mutating func removeAll(where condition: (Element) throws -> Bool) rethrows {
     try elements.removeAll(where: condition)
     rebuild()
@@ -59,27 +65,48 @@ public struct MagicalSet<Element: MagicObject> {
   ///
   /// - Parameter element: The object.
   public func contains(_ element: Element) -> Bool {
-    elements.contains { ObjectKey($0) == ObjectKey(element) }
+    let key = MagicIdentity(element)
+    if place(of: key) != nil { return true }
+    guard key.isSaved, unsavedCount > 0 else { return false }
+    return keys.indices.contains { !keys[$0].isSaved && MagicIdentity(elements[$0]) == key }
   }
 
-  /// Objects get their z_index when they are saved, so what told them apart may have changed.
-  private mutating func refresh() {
-    if elements.contains(where: { places[ObjectKey($0)] == nil }) { rebuild() }
+  /// Where the equal of an object is, as far as keys are up to date.
+  private func place(of key: MagicIdentity) -> Int? {
+    guard let place = places[key] else { return nil }
+    // An object that was saved since is not equal to one that was not.
+    return key.isSaved || MagicIdentity(elements[place]) == key ? place : nil
+  }
+
+  /// Objects get their z_index when they are saved: before one that has it is looked for, those that
+  /// had none are looked at.
+  private mutating func refresh(before key: MagicIdentity) {
+    guard key.isSaved, unsavedCount > 0 else { return }
+    for (place, key) in keys.enumerated() where !key.isSaved {
+      guard MagicIdentity(elements[place]).isSaved else { continue }
+      rebuild()
+      return
+    }
   }
 
   private mutating func rebuild() {
     let all = elements
-    elements = []
-    places = [:]
+    (elements, keys, places, unsavedCount) = ([], [], [:], 0)
     for element in all {
-      let key = ObjectKey(element)
-      if let place = places[key] {
+      let key = MagicIdentity(element)
+      if let place = place(of: key) {
         elements[place] = element
       } else {
-        places[key] = elements.count
-        elements.append(element)
+        append(element, key)
       }
     }
+  }
+
+  private mutating func append(_ element: Element, _ key: MagicIdentity) {
+    places[key] = elements.count
+    elements.append(element)
+    keys.append(key)
+    if !key.isSaved { unsavedCount += 1 }
   }
 }
 
@@ -112,29 +139,5 @@ extension MagicalSet: Codable {
   /// Writes the objects for use outside the store.
   public func encode(to encoder: any Encoder) throws {
     try elements.encode(to: encoder)
-  }
-}
-
-/// What tells objects apart in a set.
-private enum ObjectKey: Hashable {
-  case stored(ObjectIdentifier, String, Int64)
-  case primary(ObjectIdentifier, Value)
-  case instance(ObjectIdentifier)
-  case none
-
-  init<Object: MagicObject>(_ object: Object) {
-    let entries = (try? PropertyCollector.entries(of: object)) ?? []
-    let type = ObjectIdentifier(Object.self)
-    if let identity = entries.first?.cell.place?.storage.lastIdentity {
-      self = .stored(type, identity.store.uuid, identity.zIndex)
-    } else if let primary = entries.first(where: { $0.type.role.isPrimary }),
-      let value = primary.cell.primaryForm(primary.type)
-    {
-      self = .primary(type, value)
-    } else if let cell = entries.first?.cell {
-      self = .instance(ObjectIdentifier(cell))
-    } else {
-      self = .none
-    }
   }
 }

@@ -36,6 +36,9 @@ extension ObjectPlan {
           guard properties[slot].isRelation else {
             throw refuse("cannot have a delete rule: it leads to no object")
           }
+          guard rule != .cascade || !properties[slot].isLinked else {
+            throw refuse("cannot cascade: of a collection only the links go")
+          }
           properties[slot].onDelete = rule
         }
       }
@@ -46,12 +49,7 @@ extension ObjectPlan {
 
 extension ObjectPlan.Property {
   /// Says whether the property leads to other objects.
-  var isRelation: Bool {
-    switch role.kind {
-    case .object, .links: true
-    case .column, .asset, .reverse: false
-    }
-  }
+  var isRelation: Bool { role.isRelation }
 }
 
 extension PropertyCollector.Entry {
@@ -63,7 +61,7 @@ extension PropertyCollector.Entry {
       switch cell.form {
       case .stored(let value): return value.isNull ? nil : value
       case .live(let live): return try type.stored(live)
-      case .unset, .reference, .links, .lazy: return nil
+      case .unset, .reference, .links, .targets, .lazy: return nil
       }
     }
   }

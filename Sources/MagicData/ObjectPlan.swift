@@ -119,7 +119,8 @@ extension ObjectPlan {
       }
     return LinkTable(
       "\(table)_\(properties[slot].name)", form,
-      from: .init(table: table, key: key), to: .init(table: target.table, key: target.key))
+      from: .init(table: table, key: key), to: .init(table: target.table, key: target.key),
+      keepsTargets: properties[slot].onDelete == .restrict)
   }
 
   /// The table of the objects.

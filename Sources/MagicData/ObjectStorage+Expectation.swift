@@ -11,7 +11,7 @@ extension ObjectStorage {
         case .reference(let zIndex): return (slot, .integer(zIndex))
         case .unset: return plan.properties[slot].role.isAsset ? nil : (slot, .null)
         case .live(let live): return try expected(live, slot)
-        case .links, .lazy: return nil
+        case .links, .targets, .lazy: return nil
         }
       }
     }

@@ -69,14 +69,23 @@ extension OptionMagicValue {
   }
 
   /// Reads the value of an object's property from outside the store, such as JSON.
+  ///
+  /// Of a relation it reads the keys, which ``MagicData/resolve(_:)`` makes objects of.
   public init(from decoder: any Decoder) throws {
-    self.init(wrappedValue: try Wrapped?(from: decoder), type: "a decoded object", line: 0)
+    self.init(type: "a decoded object", line: 0)
+    if try decoder.singleValueContainer().decodeNil() {
+      set(nil)
+    } else {
+      try cell.decode(Wrapped.self, from: decoder)
+    }
   }
 
-  /// Writes the value for use outside the store; an object is written as its key.
+  /// Writes the value for use outside the store; a relation as its targets' keys.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
-    try wrappedValue.encode(to: encoder)
+    if try cell.encode(Wrapped.self, to: encoder) { return }
+    var container = encoder.singleValueContainer()
+    try container.encodeNil()
   }
 }
 

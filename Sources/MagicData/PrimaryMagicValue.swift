@@ -97,13 +97,25 @@ extension PrimaryMagicValue {
 
   /// Reads the value of an object's property from outside the store, such as JSON.
   public init(from decoder: any Decoder) throws {
-    self.init(wrappedValue: try Value(from: decoder), type: "a decoded object", line: 0)
+    self.init(type: "a decoded object", line: 0)
+    let container = try decoder.singleValueContainer()
+    if !container.decodeNil() { cell.set(cell.form(of: try container.decode(Value.self))) }
   }
 
   /// Writes the value for use outside the store.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
-    try cell.primary(Value.self).encode(to: encoder)
+    var container = encoder.singleValueContainer()
+    try container.encode(cell.primary(Value.self))
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Reads a primary value that may be left out: then the object is a new one.
+  public func decode<Value>(
+    _ type: PrimaryMagicValue<Value>.Type, forKey key: Key
+  ) throws -> PrimaryMagicValue<Value> {
+    try decodeIfPresent(type, forKey: key) ?? PrimaryMagicValue(type: "a decoded object", line: 0)
   }
 }
 

@@ -10,15 +10,32 @@ final class PropertyCollector: Encoder {
   private(set) var entries: [Entry] = []
   /// The key of the value that is being encoded, nil outside of one.
   fileprivate var key: String?
+  /// Says whether to stop at the first property.
+  private let onlyFirst: Bool
 
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
+
+  init(onlyFirst: Bool = false) {
+    self.onlyFirst = onlyFirst
+  }
+
+  /// Ends the search for the first property.
+  private struct Found: Error {}
 
   /// The wrappers of an object in the order in which it encodes them.
   static func entries<Object: MagicObject>(of object: Object) throws -> [Entry] {
     let collector = PropertyCollector()
     try object.encode(to: collector)
     return collector.entries
+  }
+
+  /// The cell of an object's first wrapper, by which its storage is found.
+  static func firstCell<Object: MagicObject>(of object: Object) -> MagicCell? {
+    let collector = PropertyCollector(onlyFirst: true)
+    // Found one, it throws; an object that cannot be encoded has none.
+    try? object.encode(to: collector)
+    return collector.entries.first?.cell
   }
 
   /// Takes a wrapper, if that is what the encoder is there for.
@@ -29,6 +46,7 @@ final class PropertyCollector: Encoder {
     guard let key = collector.key else { return true }
     collector.entries.append(Entry(name: key, cell: property.cell, type: Property.self))
     collector.key = nil
+    if collector.onlyFirst { throw Found() }
     return true
   }
 

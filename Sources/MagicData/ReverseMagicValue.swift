@@ -32,6 +32,12 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
     find = { $0[keyPath: path].cell }
   }
 
+  /// Leads nowhere: no object has the cell.
+  fileprivate init(cell: MagicCell) {
+    self.cell = cell
+    find = { _ in cell }
+  }
+
   /// The objects that lead here, as of each moment that they are asked for.
   public var wrappedValue: AsyncReverseMagicSet<Owner> {
     AsyncReverseMagicSet(of: cell, through: find)
@@ -48,12 +54,9 @@ extension ReverseMagicValue {
   /// Nothing is stored.
   public static func stored(_ live: LiveValue) -> SQLiteCore.Value { .null }
 
-  /// Always throws: a decoded object's wrappers come from its initializer.
-  public init(from decoder: any Decoder) throws {
-    throw DecodingError.dataCorrupted(
-      .init(
-        codingPath: decoder.codingPath,
-        debugDescription: "a reverse value has no content outside the store"))
+  /// Makes a value that leads nowhere: a decoded object has its owners once it was fetched.
+  public init(from decoder: any Decoder) {
+    self.init(cell: MagicCell(type: "a decoded object", line: 0))
   }
 
   /// Writes null: a reverse value has no content outside the store.
@@ -61,5 +64,14 @@ extension ReverseMagicValue {
     if try PropertyCollector.take(self, encoder) { return }
     var container = encoder.singleValueContainer()
     try container.encodeNil()
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Reads nothing, whether there is something or not.
+  public func decode<Owner>(
+    _ type: ReverseMagicValue<Owner>.Type, forKey key: Key
+  ) throws -> ReverseMagicValue<Owner> {
+    ReverseMagicValue(cell: MagicCell(type: "a decoded object", line: 0))
   }
 }

@@ -19,8 +19,10 @@ enum SaveTarget: Sendable {
 enum SaveValue: Sendable {
   case value(Value)
   case object(SaveTarget)
-  /// Links; those that were fetched are written only if the object is new.
-  case links([(place: Value, target: SaveTarget)], isFetched: Bool)
+  /// Links; those that were not set are written only if the object is new.
+  case links([(place: Value, target: SaveTarget)], isSet: Bool)
+  /// What a lazy value of another object leads to.
+  case copy(LazySource)
   /// An asset that was set.
   case asset(PendingAsset)
   /// An asset that is in a store: it stays as it is, unless the object is a new one there.
@@ -41,11 +43,19 @@ struct SaveNode: Sendable {
   let saved: [UInt32]
   /// One for each property.
   var values: [SaveValue]
+  /// Lazy values that were set, which the object does not notice.
+  let lazy: [(slot: Int, value: any LazyValue, changes: Int)]
   /// What the columns must hold for the object to be saved, if it must be unchanged.
   var expected: [(slot: Int, value: Value)]?
 
-  func isChanged(_ slot: Int) -> Bool {
+  /// Says whether a property was set since the object was last saved in this store.
+  static func isSet(_ changes: [UInt32], _ saved: [UInt32], _ slot: Int) -> Bool {
     !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
+  }
+
+  func isChanged(_ slot: Int) -> Bool {
+    SaveNode.isSet(changes, saved, slot)
+      || lazy.contains { $0.slot == slot && $0.changes > 0 }
   }
 }
 
@@ -120,72 +130,105 @@ private struct SaveCollector {
       let snapshot = storage.snapshot(for: store.identity)
       let forms = snapshot.forms
       var values: [SaveValue] = []
+      var lazy: [(slot: Int, value: any LazyValue, changes: Int)] = []
       values.reserveCapacity(forms.count)
       for (slot, form) in forms.enumerated() {
-        values.append(try value(of: form, slot, storage, context))
+        if case .live(let live) = form, let value = live.value as? any LazyValue {
+          lazy.append((slot, value, value.changes))
+        }
+        let isSet =
+          SaveNode.isSet(snapshot.changes, snapshot.saved, slot)
+          || lazy.last.map { $0.slot == slot && $0.changes > 0 } == true
+        values.append(try value(of: form, slot, isSet: isSet, storage, context))
       }
       nodes.append(
         SaveNode(
           plan: storage.plan, storage: storage, changes: snapshot.changes, saved: snapshot.saved,
-          values: values))
+          values: values, lazy: lazy))
     }
     return nodes
   }
 
   private mutating func value(
-    of form: CellContent.Form, _ slot: Int, _ storage: ObjectStorage, _ context: FetchContext?
+    of form: CellContent.Form, _ slot: Int, isSet: Bool, _ storage: ObjectStorage,
+    _ context: FetchContext?
   ) throws -> SaveValue {
     let property = storage.plan.properties[slot]
     switch form {
     case .unset:
-      return property.role.isOptional ? .value(.null) : .missing
+      return property.role.isOptional && !property.isLinked ? .value(.null) : .missing
     case .stored(let value):
-      guard property.role.isAsset else { return .value(value) }
-      return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
+      if property.role.isAsset {
+        return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
+      }
+      // An optional collection without a value is one without objects.
+      return property.isLinked ? .links([], isSet: isSet) : .value(value)
     case .lazy:
       return .untouched
     case .reference(let zIndex):
-      return .object(try target(zIndex, property, storage, context))
+      return .object(try target(zIndex, property, context))
     case .links:
-      guard let context, case .links(_, let type) = property.role.kind else { return .untouched }
-      let links = context.links(of: storage, slot: slot).map { link in
-        // Only objects that somebody has looked at can have changed.
-        let made = context.madeStorage(type, zIndex: link.target)
-        let target = made.map { SaveTarget.node(add($0, context)) } ?? .stored(link.target)
-        return (link.place, target)
+      guard let context, let links = context.links(of: storage, slot: slot) else {
+        return .untouched
       }
-      return .links(links, isFetched: true)
+      return .links(
+        try links.map { ($0.place, try target($0.target, property, context)) }, isSet: isSet)
+    case .targets(let targets):
+      let links = try targets.map { target in
+        switch target.end {
+        case .fetched(let zIndex):
+          (target.place, try self.target(zIndex, property, context))
+        case .other(let live):
+          (target.place, try add(live, storage, property))
+        }
+      }
+      return .links(links, isSet: isSet)
     case .live(let live):
-      return try value(of: live, property, storage)
+      return try value(of: live, property, isSet: isSet, storage, slot)
     }
   }
 
-  private mutating func target(
-    _ zIndex: Int64, _ property: ObjectPlan.Property, _ storage: ObjectStorage,
-    _ context: FetchContext?
+  private mutating func add(
+    _ live: LiveValue, _ storage: ObjectStorage, _ property: ObjectPlan.Property
   ) throws -> SaveTarget {
-    guard case .object(let type) = property.role.kind, let context,
+    guard let object = live.value as? any MagicObject else {
+      throw MagicError.missingValue(type: storage.plan.typeName, property: property.name)
+    }
+    return .node(try add(object))
+  }
+
+  private mutating func target(
+    _ zIndex: Int64, _ property: ObjectPlan.Property, _ context: FetchContext?
+  ) throws -> SaveTarget {
+    // Only objects that somebody has looked at can have changed.
+    guard let type = property.role.target, let context,
       let made = context.madeStorage(type, zIndex: zIndex)
     else { return .stored(zIndex) }
     return .node(add(made, context))
   }
 
   private mutating func value(
-    of live: LiveValue, _ property: ObjectPlan.Property, _ storage: ObjectStorage
+    of live: LiveValue, _ property: ObjectPlan.Property, isSet: Bool, _ storage: ObjectStorage,
+    _ slot: Int
   ) throws -> SaveValue {
+    if live.value is RelationKeys {
+      throw MagicError.unresolvedRelation(type: storage.plan.typeName, property: property.name)
+    }
     do {
       if let lazy = live.value as? any LazyValue, !property.role.isAsset {
-        guard let set = lazy.live else { return .untouched }
-        return try value(of: set, property, storage)
+        if let set = lazy.live { return try value(of: set, property, isSet: isSet, storage, slot) }
+        guard let source = lazy.source else { return .missing }
+        let isOwn =
+          source.slot == slot && source.plan === storage.plan
+          && storage.zIndex(in: source.store.identity) == source.zIndex
+        return isOwn ? .untouched : .copy(source)
       }
       switch property.role.kind {
       case .column: return .value(try property.type.stored(live))
-      case .object:
-        guard let object = live.value as? any MagicObject else { return .missing }
-        return .object(.node(try add(object)))
+      case .object: return .object(try add(live, storage, property))
       case .links:
-        guard let collection = live.value as? any LinkCollection else { return .missing }
-        return .links(try links(of: collection), isFetched: false)
+        guard let collection = live.value as? any MagicCollection else { return .missing }
+        return .links(try links(of: collection), isSet: isSet)
       case .asset:
         guard let asset = live.value as? any AssetValue else { return .missing }
         return try asset.pending.map { .asset($0) } ?? .untouched
@@ -200,18 +243,22 @@ private struct SaveCollector {
     }
   }
 
-  private mutating func links<Collection: LinkCollection>(
+  private mutating func links<Collection: MagicCollection>(
     of collection: Collection
   ) throws -> [(place: Value, target: SaveTarget)] {
-    var links: [(place: Value, target: SaveTarget)] = []
-    for (place, object) in try collection.linked {
-      links.append((place, .node(try add(object))))
-    }
-    return links
+    try collection.magicLinks.map { ($0.place, .node(try add($0.object))) }
   }
 }
 
 extension PropertyRole {
+  /// The type of the objects that a relation leads to.
+  var target: (any MagicObject.Type)? {
+    switch kind {
+    case .object(let type), .links(_, let type): type
+    case .column, .asset, .reverse: nil
+    }
+  }
+
   var isAsset: Bool {
     if case .asset = kind { true } else { false }
   }

@@ -40,7 +40,8 @@ struct SaveRun {
         "UPDATE \(identifier: plan.table) SET \(identifier: plan.properties[slot].name) = \(other.zIndex) WHERE \(identifier: plan.key) = \(owner.zIndex)"
       )
     }
-    for index in nodes.indices { try writeLinks(index) }
+    var links = LinkRun(store, connection, nodes, results, isNew)
+    try links.run()
     return results.compactMap { $0 }
   }
 
@@ -86,7 +87,7 @@ struct SaveRun {
     let plan = node.plan
     results[index] = SaveResult(zIndex: zIndex)
     var changes: [SQL] = []
-    for slot in plan.columns where node.needsWriting(slot, nodes) {
+    for slot in plan.columns where node.isChanged(slot) {
       guard let value = try column(slot, of: index, zIndex: zIndex) else { continue }
       changes.append("\(identifier: plan.properties[slot].name) = \(value)")
     }
@@ -195,11 +196,20 @@ struct SaveRun {
     case .kept(let handle):
       guard zIndex == nil else { return nil }
       return try asset(.stored(handle, pathExtension: nil), slot, of: index, zIndex: nil)
+    case .copy(let source): return try copy(of: source, node).map { .integer($0) } ?? .null
     case .untouched, .links: return nil
     case .missing:
       throw MagicError.missingValue(
         type: node.plan.typeName, property: node.plan.properties[slot].name)
     }
+  }
+
+  /// What a lazy value of another object refers to.
+  private func copy(of source: LazySource, _ node: SaveNode) throws -> Int64? {
+    guard source.store.identity == store.identity else {
+      throw MagicError.notSaved(type: source.plan.typeName)
+    }
+    return try source.reference(connection)
   }
 
   private mutating func asset(
@@ -231,42 +241,6 @@ struct SaveRun {
       "SELECT \(identifier: plan.properties[slot].name) FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)",
       as: AssetID?.self) ?? nil
   }
-
-  private func writeLinks(_ index: Int) throws {
-    let node = nodes[index]
-    guard let owner = results[index]?.zIndex else { return }
-    for slot in node.plan.links {
-      guard case .links(let links, let isFetched) = node.values[slot], !isFetched || isNew[index],
-        let table = try node.plan.linkTable(slot, store.plan)
-      else {
-        if case .missing = node.values[slot] {
-          throw MagicError.missingValue(
-            type: node.plan.typeName, property: node.plan.properties[slot].name)
-        }
-        continue
-      }
-      let targets = try links.map { (place: $0.place, target: try zIndex(of: $0.target)) }
-      switch table.arrangement {
-      case .list: try connection.setList(table, of: owner, to: targets.map(\.target))
-      case .set: try connection.setSet(table, of: owner, to: Set(targets.map(\.target)))
-      case .dictionary:
-        try connection.setDictionary(
-          table, of: owner,
-          to: Dictionary(targets.map { ($0.place, $0.target) }, uniquingKeysWith: { $1 }))
-      }
-    }
-  }
-
-  private func zIndex(of target: SaveTarget) throws -> Int64 {
-    switch target {
-    case .stored(let zIndex): return zIndex
-    case .node(let index):
-      guard let result = results[index] else {
-        throw MagicError.notSaved(type: nodes[index].plan.typeName)
-      }
-      return result.zIndex
-    }
-  }
 }
 
 extension SaveNode {
@@ -275,13 +249,5 @@ extension SaveNode {
     values.compactMap { value in
       if case .object(.node(let target)) = value { target } else { nil }
     }
-  }
-
-  /// Says whether a column of an object that is in the store must be written.
-  func needsWriting(_ slot: Int, _ nodes: [SaveNode]) -> Bool {
-    if isChanged(slot) { return true }
-    // A lazy asset is set through its value, which the object does not notice.
-    if case .asset = values[slot] { return true }
-    return false
   }
 }

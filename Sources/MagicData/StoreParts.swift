@@ -13,24 +13,28 @@ struct StoreParts: Sendable {
 
   /// Opens the store in the folder of this program.
   init() throws {
-    try self.init(path: StorePlace.defaultFolder())
+    try self.init(path: StorePlace.defaultFolder(), Database.Options())
   }
 
   /// Opens the store at a path.
-  init(path: String) throws {
-    try self.init(StorePlace(path: path), nil)
+  init(path: String, _ options: Database.Options) throws {
+    try self.init(StorePlace(path: path), nil, options)
   }
 
   /// Opens a store that goes away.
   init(type: MagicData.StoreType) throws {
     let folder = try TemporaryFolder()
     let path = type == .memory ? nil : "\(folder.path)/default.sqlite3"
-    try self.init(StorePlace(database: path, assets: "\(folder.path)/assets"), folder)
+    try self.init(
+      StorePlace(database: path, assets: "\(folder.path)/assets"), folder,
+      Database.Options())
   }
 
-  private init(_ place: StorePlace, _ temporaryFolder: TemporaryFolder?) throws {
+  private init(
+    _ place: StorePlace, _ temporaryFolder: TemporaryFolder?, _ options: Database.Options
+  ) throws {
     self.temporaryFolder = temporaryFolder
-    database = try place.database.map { try Database(path: $0) } ?? .memory()
+    database = try place.database.map { try Database(path: $0, options: options) } ?? .memory()
     assets = try AssetStore(database, folder: place.assets)
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }

@@ -59,6 +59,9 @@ public final class Connection {
   /// actions of ``afterCommit(_:)`` and its like. After a BEGIN in SQL nobody runs them.
   package var ownsTransaction: Bool { scopes.first.map { $0.savepoint == nil } ?? false }
 
+  /// Says whether foreign keys lead nowhere now, which the end of the transaction would refuse.
+  package var hasDeferredViolations: Bool { handle.hasDeferredViolations }
+
   /// The rowid of the row inserted last on this connection (`sqlite3_last_insert_rowid`).
   public var lastInsertedRowID: Int64 { handle.lastInsertedRowID }
 

@@ -59,6 +59,15 @@ import CSQLite
   /// The rows changed since the connection was opened (`sqlite3_total_changes64`).
   var totalChanges: Int64 { unsafe sqlite3_total_changes64(pointer) }
 
+  /// Says whether foreign keys lead nowhere that COMMIT would complain of (`sqlite3_db_status`).
+  var hasDeferredViolations: Bool {
+    var current: Int32 = 0
+    var highest: Int32 = 0
+    let code = unsafe sqlite3_db_status(
+      pointer, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0)
+    return code == SQLITE_OK && current != 0
+  }
+
   /// Sets a limit and returns the one before (`sqlite3_limit`).
   func limit(_ category: Int32, _ value: Int32) -> Int32 {
     unsafe sqlite3_limit(pointer, category, value)

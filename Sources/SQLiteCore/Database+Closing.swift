@@ -10,6 +10,9 @@ extension Database {
     try end(with: SQLiteError(.misuse, "the database was closed"), isClosed: true)
   }
 
+  /// Says whether the database was closed.
+  package var isClosed: Bool { scheduler.isClosed }
+
   /// Lets go of all file locks until ``resume()``, for an app that is sent to the background.
   ///
   /// Running accesses are interrupted and waited for; their transactions are undone. Accesses that

@@ -255,6 +255,9 @@ extension Scheduler {
     for wake in wakes { wake() }
   }
 
+  /// Says whether nobody shall ever be let in again.
+  var isClosed: Bool { state.withLock { $0.isClosed } }
+
   /// Says that the connections are closed.
   func ended() {
     state.withLock { state in

@@ -41,6 +41,8 @@ public struct LinkTable: Hashable, Sendable {
   public let owner: End
   /// What they lead to.
   public let target: End
+  /// Whether a target cannot be deleted as long as there are links to it.
+  public let keepsTargets: Bool
 
   /// Describes links.
   ///
@@ -49,7 +51,12 @@ public struct LinkTable: Hashable, Sendable {
   ///   - arrangement: How the links of one owner are arranged.
   ///   - owner: Whose links these are.
   ///   - target: What they lead to.
-  public init(_ name: String, _ arrangement: Arrangement, from owner: End, to target: End) {
+  ///   - keepsTargets: Whether a target cannot be deleted as long as there are links to it.
+  public init(
+    _ name: String, _ arrangement: Arrangement, from owner: End, to target: End,
+    keepsTargets: Bool = false
+  ) {
+    self.keepsTargets = keepsTargets
     self.name = name
     self.arrangement = arrangement
     self.owner = owner
@@ -91,18 +98,18 @@ extension LinkTable {
 
   /// The table that stores the links.
   package var definition: TableDefinition {
-    func end(_ name: String, _ end: End) -> ColumnDefinition {
+    func end(_ name: String, _ end: End, _ rule: DeleteRule) -> ColumnDefinition {
       ColumnDefinition(
         name, .integer,
-        reference: .init(table: end.table, column: end.key, onDelete: .cascade))
+        reference: .init(table: end.table, column: end.key, onDelete: rule))
     }
-    var columns = [end("owner", owner)]
+    var columns = [end("owner", owner, .cascade)]
     switch arrangement {
     case .list: columns.append(ColumnDefinition("position", .integer))
     case .dictionary: columns.append(ColumnDefinition("key", .blob))
     case .set: break
     }
-    columns.append(end("target", target))
+    columns.append(end("target", target, keepsTargets ? .restrict : .cascade))
     return TableDefinition(
       name, key: .withoutRowID(["owner", place ?? "target"]), columns: columns,
       indexes: [IndexDefinition(["target", "owner"])])

@@ -57,11 +57,10 @@ private struct Tag: MagicObject {
   }
 
   @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
-  func `what another process commits is seen within a second`() async throws {
+  func `what another process commits is seen`() async throws {
     try await magic.update(Entry("a"))
     var iterator = magic.observe(Entry.self).makeAsyncIterator()
     #expect(try await iterator.next()?.count == 1)
-    let start = ContinuousClock.now
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
     process.arguments = [
@@ -71,7 +70,6 @@ private struct Tag: MagicObject {
     process.waitUntilExit()
     try #require(process.terminationStatus == 0)
     #expect(try await iterator.next()?.map(\.text) == ["a", "shell"])
-    #expect(ContinuousClock.now - start < .seconds(2))
   }
 
   @Test func `commits that touch another type are not told`() async throws {

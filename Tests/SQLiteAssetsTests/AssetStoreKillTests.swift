@@ -37,9 +37,12 @@ import Testing
   @Test func `the order that writes in place first leaves files too many`() async throws {
     let history = try KillHistory(processes: 1)
     var orphans = 0
-    for round in 0..<6 {
+    var round = 0
+    // How soon depends on how fast this machine is now.
+    while orphans == 0, round < 300 {
       try await work(history.path, process: 0, round: round, isNaive: true)
       orphans = try history.orphans()
+      round += 1
     }
     #expect(orphans > 0)
   }

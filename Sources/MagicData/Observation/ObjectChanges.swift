@@ -31,11 +31,15 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     /// - Throws: ``MagicError`` or ``SQLiteError``, such as when the database was closed.
     nonisolated(nonsending) public mutating func next() async throws -> Void? {
       if let failure = changes.failure { throw failure }
-      if !isWatching {
-        try await changes.store.watch.add(changes.signal)
-        isWatching = true
+      do {
+        if !isWatching {
+          try await changes.store.watch.add(changes.signal)
+          isWatching = true
+        }
+        return try await changes.signal.wait() ? () : nil
+      } catch is CancellationError {
+        return nil
       }
-      return try await changes.signal.wait() ? () : nil
     }
   }
 

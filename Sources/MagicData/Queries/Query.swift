@@ -9,11 +9,13 @@ struct Query<Object: MagicObject>: Sendable {
   private let order: [SQL]
   private let limit: Int?
   private let offset: Int
+  private let depth: Int?
 
   init(
     _ store: MagicData, _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [],
-    _ limit: Int? = nil, _ offset: Int = 0
+    _ limit: Int? = nil, _ offset: Int = 0, depth: Int? = nil
   ) throws {
+    self.depth = depth
     self.store = store
     plan = try store.plan(Object.self)
     condition = try filter?.sql(in: store)
@@ -33,11 +35,25 @@ struct Query<Object: MagicObject>: Sendable {
     order = []
     limit = nil
     offset = 0
+    depth = nil
+  }
+
+  /// Asks for the objects with keys: primary values, or z_index values if the type has none.
+  init(_ store: MagicData, keys: [Value]) throws {
+    plan = try store.plan(Object.self)
+    let plan = plan
+    let column = plan.primary.map { plan.properties[$0].name } ?? plan.key
+    self.store = store
+    condition = "\(identifier: column) IN \(keys)"
+    order = []
+    limit = nil
+    offset = 0
+    depth = nil
   }
 
   /// Reads the objects and what they lead to.
   func load(_ connection: Connection) throws -> FetchedGraph {
-    let loader = GraphLoader(store, connection)
+    let loader = GraphLoader(store, connection, depth: depth)
     // The key decides between equals, so that pages do not overlap.
     try loader.load(Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")))
     return loader.graph
@@ -53,9 +69,9 @@ struct Query<Object: MagicObject>: Sendable {
   /// Deletes the objects, and returns how many there were.
   func delete(_ connection: Connection) throws -> Int {
     guard try isThere(connection) else { return 0 }
-    return try connection.executeChange(
-      "DELETE FROM \(identifier: plan.table) \(clause)"
-    ).rows
+    return try plan.refusingRestricted {
+      try connection.executeChange("DELETE FROM \(identifier: plan.table) \(clause)").rows
+    }
   }
 
   /// Reads one column of the objects.

@@ -15,11 +15,14 @@ extension Connection {
     of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
   ) throws -> Value? {
     let plan = try plan(of: type)
-    return try reading(plan, without: nil) {
+    do {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
       try statement.bind(key: key, repeat each rest, of: plan)
       guard try statement.step() else { return nil }
       return try plan.decoder(of: statement).row(as: type)
+    } catch let error as SQLiteError {
+      try checkMissing(plan, error)
+      return nil
     }
   }
 
@@ -137,12 +140,17 @@ extension Connection {
   ) throws -> Result {
     do {
       return try body()
-    } catch let error as SQLiteError
-      where error.code.primary == .error && error.message.hasPrefix("no such table")
-    {
-      // It may be another table that is missing, one that the user's SQL names.
-      guard try columnNames(of: plan.table).isEmpty else { throw error }
+    } catch let error as SQLiteError {
+      try checkMissing(plan, error)
       return nothing
     }
+  }
+
+  /// Throws `error` unless it says that the table is not there yet.
+  private func checkMissing(_ plan: RecordPlan, _ error: SQLiteError) throws {
+    // It may be another table that is missing, one that the user's SQL names.
+    guard error.code.primary == .error, error.message.hasPrefix("no such table"),
+      try columnNames(of: plan.table).isEmpty
+    else { throw error }
   }
 }

@@ -48,7 +48,11 @@ final class RecordPlan {
   /// Learns the columns of a value, besides those known already.
   func learn(_ value: some Record) throws {
     let shape = try ShapeEncoder(value, strategies: strategies)
-    for column in shape.columns where !columns.contains(where: { isSame($0.name, column.name) }) {
+    let isFirst = columns.isEmpty
+    for var column in shape.columns where !columns.contains(where: { isSame($0.name, column.name) })
+    {
+      // A property that a value before did not encode is optional, whatever its type.
+      if !isFirst { column.isOptional = true }
       columns.append(column)
     }
     for key in keys where !columns.contains(where: { isSame($0.name, key) }) {
@@ -101,10 +105,7 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here.
   func plan(of type: any Record.Type) throws -> RecordPlan {
-    if let known = attachments[ObjectIdentifier(type)] {
-      // Only this method stores something for a Record type, and it is always a plan.
-      return unsafe unsafeDowncast(known, to: RecordPlan.self)
-    }
+    if let known = attachments[ObjectIdentifier(type)] as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)
     if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
     try claim(plan.table, for: type)

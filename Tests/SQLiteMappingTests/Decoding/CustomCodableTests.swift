@@ -139,10 +139,13 @@ import Testing
     let first = Loose(id: 1, values: ["a": 1])
     try database.update(first)
     #expect(try database.object(of: Loose.self, primary: 1) == first)
-    // A property that no value had before needs a default in a table with rows.
-    #expect(throws: SchemaError.self) {
-      try database.update(Loose(id: 2, values: ["a": 1, "b": 2]))
-    }
+    // A property that a value before did not have is optional.
+    let others = [
+      Loose(id: 2, values: ["a": 1]), Loose(id: 3, values: ["a": 1, "b": 2]),
+      Loose(id: 4, values: ["a": 3]),
+    ]
+    #expect(try database.insert(contentsOf: others) == 3)
+    #expect(try database.objects(of: Loose.self, orderedBy: .column("id")) == [first] + others)
   }
 
   @Test func `a value with one property has one column`() throws {

@@ -117,6 +117,22 @@ struct City: Record, Equatable, Sendable {
     #expect(try database.objects(of: City.self).map(\.name) == ["b"])
   }
 
+  @Test func `a value may be read and written while others of its type are streamed`() throws {
+    try database.insert(contentsOf: (1...3).map { City(name: "\($0)", population: $0) })
+    var seen: [String] = []
+    try database.write { connection in
+      try connection.forEachObject(of: City.self, orderedBy: .column("id")) { city in
+        let same = try connection.object(of: City.self, primary: city.id ?? 0)
+        #expect(same == city)
+        let next = try connection.objects(of: City.self, where: "id > \(city.id ?? 0)").first
+        seen.append(city.name + (next?.name ?? ""))
+        try connection.update(City(id: city.id, name: "x", population: 0))
+      }
+    }
+    #expect(seen == ["12", "23", "3"])
+    #expect(try database.count(of: City.self, where: "name = 'x'") == 3)
+  }
+
   @Test func `calls that suspend do the same`() async throws {
     let city = try await database.update(City(name: "a", population: 1))
     #expect(city.id == 1)

@@ -8,8 +8,8 @@ struct Point: Case {
 
   var engines: KeyValuePairs<Engine, Turn> {
     [
-      .c: c, .statement: statement, .rows: rows, .grdbStatement: grdbStatement,
-      .grdbRecord: grdbRecord, .grdbCodable: grdbCodable,
+      .c: c, .statement: statement, .rows: rows, .object: object,
+      .grdbStatement: grdbStatement, .grdbRecord: grdbRecord, .grdbCodable: grdbCodable,
     ]
   }
 

@@ -17,7 +17,7 @@ extension Database {
 }
 
 extension Connection {
-  fileprivate func applySettings() throws {
+  func applySettings() throws {
     for setting in Pragmas.statements {
       var statement = try statement(SQL(unchecked: setting))
       try statement.run()

@@ -1,0 +1,53 @@
+import Foundation
+import MagicData
+
+/// An item as an object of a store, in the same table.
+struct ItemObject: MagicObject {
+  static let tableName = "item"
+
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var quantity: Int64
+  @MagicValue var price: Double
+  @MagicValue var isActive: Bool
+  @OptionMagicValue var note: String?
+  @OptionMagicValue var rating: Double?
+  @MagicValue var payload: Data
+
+  init() {}
+
+  init(_ item: Item) {
+    id = Int(item.id)
+    name = item.name
+    quantity = item.quantity
+    price = item.price
+    isActive = item.isActive
+    note = item.note
+    rating = item.rating
+    payload = item.payload
+  }
+}
+
+extension Item {
+  /// Takes the values of an object.
+  init(_ object: ItemObject) {
+    id = Int64(object.id)
+    name = object.name
+    quantity = object.quantity
+    price = object.price
+    isActive = object.isActive
+    note = object.note
+    rating = object.rating
+    payload = object.payload
+  }
+}
+
+extension MagicData {
+  /// Opens a store in the database at `path` with the settings of all engines.
+  convenience init(settingsAt path: String) throws {
+    var options = Database.Options()
+    options.synchronous = .normalLosesLastCommitsOnPowerCut
+    options.prepareConnection = { try $0.applySettings() }
+    try self.init(path: path, options: options)
+  }
+}

@@ -1,0 +1,112 @@
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+
+/// Where a lazy value is to be fetched from.
+package struct LazySource: Sendable {
+  let store: MagicData
+  let plan: ObjectPlan
+  let slot: Int
+  let zIndex: Int64
+
+  /// Which of the links are meant.
+  struct Page: Sendable {
+    /// SQL on the columns of the link table.
+    var condition: SQL?
+    var last: Link?
+    var limit: Int?
+    var offset = 0
+  }
+
+  /// Reads what a relation to one object leads to.
+  func loadObject(_ connection: Connection) throws -> LoadedTargets {
+    let loader = GraphLoader(store, connection)
+    let property = plan.properties[slot]
+    guard let target = try reference(connection), case .object(let type) = property.role.kind else {
+      return LoadedTargets(graph: loader.graph, links: [])
+    }
+    try loader.load(type, [target])
+    return LoadedTargets(
+      graph: loader.graph, links: [Link(owner: zIndex, place: .null, target: target)])
+  }
+
+  /// The z_index that a relation to one object leads to, or nil.
+  func reference(_ connection: Connection) throws -> Int64? {
+    let name = plan.properties[slot].name
+    guard
+      let target = try connection.firstRow(
+        "SELECT \(identifier: name) FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)",
+        as: Int64?.self)
+    else { throw MagicError.missingTarget(type: plan.typeName, zIndex: zIndex) }
+    return target
+  }
+
+  /// Reads some of the links, with all that they lead to.
+  func load(_ page: Page, _ connection: Connection) throws -> LoadedTargets {
+    let loader = GraphLoader(store, connection)
+    guard case .links(_, let type) = plan.properties[slot].role.kind,
+      let table = try table(connection)
+    else { return LoadedTargets(graph: loader.graph, links: []) }
+    let links = try connection.links(
+      table, of: zIndex, where: page.condition, after: page.last, limit: page.limit,
+      offset: page.offset)
+    try loader.load(type, links.map(\.target))
+    return LoadedTargets(graph: loader.graph, links: links)
+  }
+
+  /// Counts the links.
+  func count(where condition: SQL?, _ connection: Connection) throws -> Int {
+    guard let table = try table(connection) else { return 0 }
+    return try connection.linkCount(table, of: zIndex, where: condition)
+  }
+
+  /// Reads one of the links by chance, of all or of those at some places.
+  func loadRandom(_ range: Range<Int>?, _ connection: Connection) throws -> LoadedTargets {
+    let count = try count(where: nil, connection)
+    let range = range ?? 0..<count
+    guard range.lowerBound >= 0, range.upperBound <= count else {
+      throw MagicError.outOfRange(count: count)
+    }
+    return try load(
+      Page(limit: range.isEmpty ? 0 : 1, offset: range.randomElement() ?? 0), connection)
+  }
+
+  /// The link table, or nil if it was not made yet.
+  func table(_ connection: Connection) throws -> LinkTable? {
+    guard let table = try plan.linkTable(slot, store.plan),
+      try store.tables.has(table, connection)
+    else { return nil }
+    return table
+  }
+
+  /// SQL on the columns of the link table for a condition on what the links lead to.
+  func condition<Object: MagicObject>(_ filter: Filter<Object>?) throws -> SQL? {
+    guard let condition = try store.condition(filter) else { return nil }
+    let target = try store.plan(Object.self)
+    guard let linkTable = try plan.linkTable(slot, store.plan)?.name else { return condition }
+    // By a look-up for each link, so that a page costs no more than its links.
+    return
+      "EXISTS (SELECT 1 FROM \(identifier: target.table) WHERE \(identifier: target.table).\(identifier: target.key) = \(identifier: linkTable).target AND (\(condition)))"
+  }
+}
+
+extension MagicData {
+  /// SQL on the columns of a type's table for a condition.
+  func condition<Object: MagicObject>(_ filter: Filter<Object>?) throws -> SQL? {
+    try filter?.sql(in: self)
+  }
+}
+
+/// What a relation leads to, as read from a snapshot.
+package struct LoadedTargets: Sendable {
+  let graph: FetchedGraph
+  let links: [Link]
+
+  /// The objects with their places.
+  func objects<Object: MagicObject>(
+    _ type: Object.Type, in store: MagicData
+  ) throws -> [MagicLink<Object>] {
+    let context = try FetchContext(store: store, graph)
+    return try links.map { MagicLink($0.place, try context.object(type, $0.target)) }
+  }
+}

@@ -1,0 +1,67 @@
+/// A collection of objects that a relation leads to.
+///
+/// Arrays, sets and dictionaries of objects conform; there is no reason to write others.
+public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatype {
+  /// What the collection consists of: objects, or pairs of a key and an object.
+  associatedtype MagicItem
+
+  /// How the objects are linked. Opaque.
+  static var magicRole: PropertyRole { get }
+  /// Makes one item. Opaque.
+  static func magicItem(of link: MagicLink<Target>) throws -> MagicItem
+  /// Makes the collection of its objects in their order. Opaque.
+  init(magicLinks: [MagicLink<Target>]) throws
+  /// The objects with their places. Opaque.
+  var magicLinks: [MagicLink<Target>] { get throws }
+}
+
+extension Array: MagicCollection where Element: MagicObject {
+  /// How the objects are linked. Opaque.
+  public static var magicRole: PropertyRole { PropertyRole(.links(.list, Element.self)) }
+
+  /// Makes one item. Opaque.
+  public static func magicItem(of link: MagicLink<Element>) -> Element { link.object }
+
+  /// Makes the collection of its objects in their order. Opaque.
+  public init(magicLinks: [MagicLink<Element>]) { self = magicLinks.map(\.object) }
+
+  /// The objects with their places. Opaque.
+  public var magicLinks: [MagicLink<Element>] { map { MagicLink(.null, $0) } }
+}
+
+extension MagicalSet: MagicCollection {
+  /// How the objects are linked. Opaque.
+  public static var magicRole: PropertyRole { PropertyRole(.links(.set, Element.self)) }
+
+  /// Makes one item. Opaque.
+  public static func magicItem(of link: MagicLink<Element>) -> Element { link.object }
+
+  /// Makes the collection of its objects. Opaque.
+  public init(magicLinks: [MagicLink<Element>]) { self.init(magicLinks.map(\.object)) }
+
+  /// The objects with their places. Opaque.
+  public var magicLinks: [MagicLink<Element>] { elements.map { MagicLink(.null, $0) } }
+}
+
+extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
+  /// How the objects are linked. Opaque.
+  public static var magicRole: PropertyRole { PropertyRole(.links(.dictionary, Value.self)) }
+
+  /// Makes one item. Opaque.
+  public static func magicItem(of link: MagicLink<Value>) throws -> (key: Key, value: Value) {
+    (try ValueCoding.value(Key.self, from: link.place), link.object)
+  }
+
+  /// Makes the collection of its objects. Opaque.
+  public init(magicLinks: [MagicLink<Value>]) throws {
+    self.init(minimumCapacity: magicLinks.count)
+    for link in magicLinks {
+      self[try ValueCoding.value(Key.self, from: link.place)] = link.object
+    }
+  }
+
+  /// The objects with their places. Opaque.
+  public var magicLinks: [MagicLink<Value>] {
+    get throws { try map { MagicLink(try ValueCoding.stored($0.key), $0.value) } }
+  }
+}

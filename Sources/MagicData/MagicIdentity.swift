@@ -1,0 +1,45 @@
+import SQLiteCore
+
+/// What tells an object apart from others of its type.
+enum MagicIdentity: Hashable {
+  /// By its z_index in a store.
+  case saved(store: String, zIndex: Int64)
+  /// By its primary value.
+  case primary(Value)
+  /// By itself.
+  case instance(ObjectIdentifier)
+  /// Not at all: it has no property.
+  case none
+
+  init<Object: MagicObject>(_ object: Object) {
+    let first = PropertyCollector.firstCell(of: object)
+    if let identity = first?.place?.storage.lastIdentity {
+      self = .saved(store: identity.store.uuid, zIndex: identity.zIndex)
+      return
+    }
+    // An object that cannot be encoded is refused when it is saved.
+    let entries = (try? PropertyCollector.entries(of: object)) ?? []
+    if let primary = entries.first(where: { $0.type.role.isPrimary }),
+      let value = primary.cell.primaryForm(primary.type)
+    {
+      self = .primary(value)
+    } else if let first {
+      self = .instance(ObjectIdentifier(first))
+    } else {
+      self = .none
+    }
+  }
+
+  var isSaved: Bool {
+    if case .saved = self { true } else { false }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    switch self {
+    case .saved(_, let zIndex): hasher.combine(zIndex)
+    case .primary(let value): hasher.combine(value)
+    case .instance(let instance): hasher.combine(instance)
+    case .none: hasher.combine(0)
+    }
+  }
+}

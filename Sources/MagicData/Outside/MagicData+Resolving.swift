@@ -1,0 +1,133 @@
+import SQLiteCore
+
+extension MagicData {
+  /// Finds the objects that the relations of a decoded object lead to, blocking the thread.
+  ///
+  ///     let person = try JSONDecoder().decode(Person.self, from: json)
+  ///     try magic.resolve(person)
+  ///     try magic.update(person)
+  ///
+  /// In JSON a relation is its targets' keys: their primary values, or the z_index of an object
+  /// without one. An object with keys that are not resolved cannot be saved.
+  ///
+  /// - Parameter object: A decoded object. Relations that are resolved already are left alone.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object is not in this store.
+  public func resolve<Object: MagicObject>(_ object: Object) throws {
+    for relation in try relations(of: object) {
+      try relation.set(relation.type, try targets(relation.type, relation.keys))
+    }
+  }
+
+  /// As the blocking ``resolve(_:)``, suspending the task.
+  ///
+  /// - Parameter object: A decoded object.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func resolve<Object: MagicObject>(_ object: Object) async throws {
+    for relation in try relations(of: object) {
+      try relation.set(relation.type, try await targets(relation.type, relation.keys))
+    }
+  }
+
+  private func relations<Object: MagicObject>(of object: Object) throws -> [UnresolvedRelation] {
+    try PropertyCollector.entries(of: object).compactMap { entry in
+      guard case .live(let live) = entry.cell.form, let keys = live.value as? RelationKeys else {
+        return nil
+      }
+      switch entry.type.role.kind {
+      case .object(let type), .links(_, let type):
+        return UnresolvedRelation(entry: entry, keys: keys, type: type)
+      case .column, .asset, .reverse: return nil
+      }
+    }
+  }
+
+  private func targets<Object: MagicObject>(
+    _ type: Object.Type, _ keys: RelationKeys
+  ) throws -> [Value: any MagicObject] {
+    let query = try Query<Object>(self, keys: keys.targets.map(\.key))
+    return try index(FetchContext(store: self, reading(type, query.load)).objects(of: type))
+  }
+
+  nonisolated(nonsending) private func targets<Object: MagicObject>(
+    _ type: Object.Type, _ keys: RelationKeys
+  ) async throws -> [Value: any MagicObject] {
+    let query = try Query<Object>(self, keys: keys.targets.map(\.key))
+    let graph = try await reading(type) { try query.load($0) }
+    return try index(FetchContext(store: self, graph).objects(of: type))
+  }
+
+  private func index<Object: MagicObject>(_ objects: [Object]) throws -> [Value: any MagicObject] {
+    var index: [Value: any MagicObject] = [:]
+    for object in objects {
+      for target in try RelationKeys(of: object).targets { index[target.key] = object }
+    }
+    return index
+  }
+}
+
+/// A relation of a decoded object.
+private struct UnresolvedRelation {
+  let entry: PropertyCollector.Entry
+  let keys: RelationKeys
+  let type: any MagicObject.Type
+
+  /// Gives the relation its objects.
+  func set<Object: MagicObject>(
+    _ type: Object.Type, _ objects: [Value: any MagicObject]
+  ) throws {
+    var targets: [(place: Value, object: Object)] = []
+    for (place, key) in keys.targets {
+      guard let object = objects[key] as? Object else {
+        throw MagicError.notFound(type: "\(type)", primary: "\(key)")
+      }
+      targets.append((place, object))
+    }
+    guard let value = try entry.type.relation(to: targets) else {
+      throw MagicError.missingValue(type: "\(type)", property: entry.name)
+    }
+    entry.cell.set(.live(value))
+  }
+}
+
+extension MagicProperty {
+  /// A value of the property that leads to objects, or nil if the property is no relation to them.
+  fileprivate static func relation<Object: MagicObject>(
+    to targets: [(place: SQLiteCore.Value, object: Object)]
+  ) throws -> LiveValue? {
+    if let type = Value.self as? any OptionalRelation.Type {
+      return try type.relation(to: targets)
+    }
+    return try RelationMaker.value(Value.self, targets)
+  }
+}
+
+/// An optional, whose wrapped type is asked instead.
+private protocol OptionalRelation {
+  static func relation<Object: MagicObject>(
+    to targets: [(place: SQLiteCore.Value, object: Object)]
+  ) throws -> LiveValue?
+}
+
+extension Optional: OptionalRelation {
+  fileprivate static func relation<Object: MagicObject>(
+    to targets: [(place: SQLiteCore.Value, object: Object)]
+  ) throws -> LiveValue? {
+    try RelationMaker.value(Wrapped.self, targets)
+  }
+}
+
+private enum RelationMaker {
+  static func value<Object: MagicObject>(
+    _ type: Any.Type, _ targets: [(place: SQLiteCore.Value, object: Object)]
+  ) throws -> LiveValue? {
+    if type == Object.self { return targets.first.map { LiveValue($0.object) } }
+    guard let type = type as? any MagicCollection<Object>.Type else { return nil }
+    return try collection(type, targets)
+  }
+
+  private static func collection<Collection: MagicCollection>(
+    _ type: Collection.Type, _ targets: [(place: SQLiteCore.Value, object: Collection.Target)]
+  ) throws -> LiveValue {
+    LiveValue(try Collection(magicLinks: targets.map { MagicLink($0.place, $0.object) }))
+  }
+}

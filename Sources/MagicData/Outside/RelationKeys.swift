@@ -1,0 +1,134 @@
+import SQLiteCore
+
+/// What a relation is outside of a store: the keys of the objects that it leads to.
+///
+/// A decoded property holds this until ``MagicData/resolve(_:)`` has found the objects.
+struct RelationKeys: Sendable {
+  /// The keys, with the keys of a dictionary.
+  var targets: [(place: Value, key: Value)]
+
+  /// The keys of the objects that a value leads to.
+  init(of value: Any) throws {
+    if let object = value as? any MagicObject {
+      targets = [(.null, try RelationKeys.key(of: object))]
+    } else if let collection = value as? any MagicCollection {
+      targets = try RelationKeys.targets(of: collection)
+    } else {
+      targets = []
+    }
+  }
+
+  private static func targets(
+    of collection: some MagicCollection
+  ) throws -> [(place: Value, key: Value)] {
+    try collection.magicLinks.map { (place: $0.place, key: try key(of: $0.object)) }
+  }
+
+  /// The primary value, or the z_index of an object whose type has none; NULL if it was never saved.
+  private static func key(of object: some MagicObject) throws -> Value {
+    let entries = try PropertyCollector.entries(of: object)
+    if let primary = entries.first(where: { $0.type.role.isPrimary }) {
+      return primary.cell.primaryForm(primary.type) ?? .null
+    }
+    return entries.first?.cell.place?.storage.lastIdentity.map { .integer($0.zIndex) } ?? .null
+  }
+}
+
+extension RelationKeys {
+  /// Reads what ``encode(_:to:)`` has written.
+  init(_ kind: PropertyRole.Kind, from decoder: any Decoder) throws {
+    switch kind {
+    case .links(.dictionary, _):
+      let container = try decoder.container(keyedBy: PlaceKey.self)
+      targets = try container.allKeys.map { key in
+        (place: key.place, key: try container.decode(OutsideKey.self, forKey: key).value)
+      }
+    case .links:
+      var container = try decoder.unkeyedContainer()
+      targets = []
+      while !container.isAtEnd {
+        targets.append((place: .null, key: try container.decode(OutsideKey.self).value))
+      }
+    default:
+      targets = [(place: .null, key: try OutsideKey(from: decoder).value)]
+    }
+  }
+
+  /// Writes a key, an array of keys, or an object of keys.
+  func encode(_ kind: PropertyRole.Kind, to encoder: any Encoder) throws {
+    switch kind {
+    case .links(.dictionary, _):
+      var container = encoder.container(keyedBy: PlaceKey.self)
+      for (place, key) in targets {
+        try container.encode(OutsideKey(value: key), forKey: PlaceKey(place: place))
+      }
+    case .links:
+      var container = encoder.unkeyedContainer()
+      for (_, key) in targets { try container.encode(OutsideKey(value: key)) }
+    default:
+      try OutsideKey(value: targets.first?.key ?? .null).encode(to: encoder)
+    }
+  }
+}
+
+/// A key as text or a number.
+private struct OutsideKey: Codable {
+  let value: Value
+
+  init(value: Value) {
+    self.value = value
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let integer = try? container.decode(Int64.self) {
+      value = .integer(integer)
+    } else {
+      value = .text(try container.decode(String.self))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    switch value {
+    case .integer(let integer): try container.encode(integer)
+    case .text(let text): try container.encode(text)
+    case .null, .real, .blob:
+      throw EncodingError.invalidValue(
+        value,
+        .init(
+          codingPath: encoder.codingPath,
+          debugDescription: "the relation leads to an object that was never saved and has no key"))
+    }
+  }
+}
+
+/// The key of a dictionary of objects, as the name of a member.
+private struct PlaceKey: CodingKey {
+  let place: Value
+
+  init(place: Value) {
+    self.place = place
+  }
+
+  init(stringValue: String) {
+    place = .text(stringValue)
+  }
+
+  init(intValue: Int) {
+    place = .integer(Int64(intValue))
+  }
+
+  var stringValue: String {
+    switch place {
+    case .text(let text): text
+    case .integer(let integer): "\(integer)"
+    case .real(let real): "\(real)"
+    case .null, .blob: ""
+    }
+  }
+
+  var intValue: Int? {
+    if case .integer(let integer) = place { Int(exactly: integer) } else { nil }
+  }
+}

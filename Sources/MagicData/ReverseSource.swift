@@ -1,0 +1,81 @@
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+
+/// Where the owners of a relation to one object are to be found.
+struct ReverseSource<Owner: MagicObject>: Sendable {
+  let store: MagicData
+  let plan: ObjectPlan
+  let slot: Int
+  let target: Int64
+
+  /// Which of the owners are meant.
+  struct Page: Sendable {
+    /// SQL on the columns of the owners' table.
+    var condition: SQL?
+    var last: Int64?
+    var limit: Int?
+    var offset = 0
+  }
+
+  /// Reads some of the owners, in the order of their z_index, with all that they lead to.
+  func load(_ page: Page, _ connection: Connection) throws -> FetchedGraph {
+    let loader = GraphLoader(store, connection)
+    if page.limit != nil, let table = try plan.linkTable(slot, store.plan),
+      try store.tables.has(table, connection)
+    {
+      // By the links' index, which goes on where the last page ended.
+      let owners = try connection.owners(
+        table, of: target, where: page.condition.map { exists(table, $0) }, after: page.last,
+        limit: page.limit, offset: page.offset)
+      try loader.load(Owner.self, tail: "WHERE \(key) IN \(owners) ORDER BY \(key)")
+      return loader.graph
+    }
+    guard let leading = try leading(connection) else { return loader.graph }
+    var tail: SQL = "WHERE \(leading)"
+    if let condition = page.condition { tail.append(" AND (\(condition))") }
+    if let last = page.last { tail.append(" AND \(key) > \(last)") }
+    tail.append(" ORDER BY \(key)")
+    if page.limit != nil || page.offset > 0 {
+      tail.append(" LIMIT \(page.limit ?? -1) OFFSET \(page.offset)")
+    }
+    try loader.load(Owner.self, tail: tail)
+    return loader.graph
+  }
+
+  /// Counts the owners.
+  func count(where condition: SQL?, _ connection: Connection) throws -> Int {
+    guard let leading = try leading(connection) else { return 0 }
+    if condition == nil, let table = try plan.linkTable(slot, store.plan) {
+      return try connection.ownerCount(table, of: target)
+    }
+    var sql: SQL = "SELECT count(*) FROM \(identifier: plan.table) WHERE \(leading)"
+    if let condition { sql.append(" AND (\(condition))") }
+    return try connection.firstRow(sql, as: Int.self) ?? 0
+  }
+
+  private var key: SQL { "\(identifier: plan.table).\(identifier: plan.key)" }
+
+  /// SQL on the columns of the link table for a condition on the owners.
+  private func exists(_ table: LinkTable, _ condition: SQL) -> SQL {
+    "EXISTS (SELECT 1 FROM \(identifier: plan.table) WHERE \(key) = \(identifier: table.name).owner AND (\(condition)))"
+  }
+
+  /// SQL that is true of the owners, or nil if there is no table of them yet.
+  private func leading(_ connection: Connection) throws -> SQL? {
+    guard let columns = try store.tables.columns(of: plan, connection) else { return nil }
+    guard let table = try plan.linkTable(slot, store.plan) else {
+      let name = plan.properties[slot].name
+      guard columns.contains(asciiLowercased(name)) else { return nil }
+      return "\(identifier: plan.table).\(identifier: name) = \(target)"
+    }
+    guard try store.tables.has(table, connection) else { return nil }
+    return
+      "\(key) IN (SELECT owner FROM \(identifier: table.name) WHERE target = \(target))"
+  }
+
+  /// The objects of what was read.
+  func objects(_ graph: FetchedGraph) throws -> [Owner] {
+    try FetchContext(store: store, graph).objects(of: Owner.self)
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import MagicData
+import Testing
+
+/// The same type in five versions of a program.
+private enum Old {
+  struct Item: MagicObject {
+    @PrimaryMagicValue var id: String
+    @MagicValue var name: String
+    init() {}
+    init(_ name: String) { self.name = name }
+  }
+}
+
+private enum New {
+  struct Item: MagicObject {
+    @PrimaryMagicValue var id: String
+    @MagicValue var name: String
+    @MagicValue var stars: Int = 3
+    @MagicValue var made: Date
+    @MagicValue var tags: [String]
+    @OptionMagicValue var note: String?
+    @OptionMagicValue var parent: Item?
+    @MagicValue var parts: [Item]
+    @MagicValue var file: MagicAsset<String>
+
+    static var traits: [PropertyTrait] {
+      [.indexed(\Self.$stars), .default(\Self.$made, Date(timeIntervalSince1970: 7))]
+    }
+
+    init() {
+      tags = ["old"]
+      parts = []
+      file = .init()
+    }
+  }
+}
+
+private enum Broken {
+  struct Item: MagicObject {
+    @PrimaryMagicValue var id: String
+    @MagicValue var name: String
+    @MagicValue var size: Int
+    init() {}
+  }
+}
+
+@Suite struct GrowthTests {
+  let folder: TemporaryTestFolder
+
+  init() throws { folder = try TemporaryTestFolder() }
+
+  func open() throws -> MagicData { try MagicData(path: folder.path) }
+
+  @Test func `new properties with defaults just work on an old store`() throws {
+    try open().update(Old.Item("a"))
+    let magic = try open()
+    #expect(try magic.check(of: New.Item.self))
+    let item = try #require(try magic.object(of: New.Item.self).first)
+    #expect(try magic.check(of: New.Item.self) == false)
+    #expect(item.stars == 3)
+    #expect(item.made == Date(timeIntervalSince1970: 7))
+    #expect(item.tags == ["old"])
+    #expect(item.note == nil)
+    #expect(item.parent == nil)
+    #expect(item.parts.isEmpty)
+    #expect(try item.file.value == nil)
+    item.stars = 4
+    item.parent = item
+    item.file = MagicAsset(value: "content")
+    try magic.update(item)
+    #expect(try magic.count(of: New.Item.self, where: \.$parent.$stars == 4) == 1)
+  }
+
+  @Test func `an older program works on a grown store`() throws {
+    let item = New.Item()
+    item.name = "new"
+    item.made = Date(timeIntervalSince1970: 1)
+    try open().update(item)
+    let magic = try open()
+    let old = try magic.object(of: Old.Item.self, primary: item.id)
+    old.name = "changed"
+    try magic.update(old)
+    try magic.update(Old.Item("another"))
+    let again = try open()
+    #expect(try again.object(of: New.Item.self, primary: item.id).name == "changed")
+    #expect(try again.objects(of: New.Item.self, where: \.$name == "another").first?.stars == 3)
+  }
+
+  @Test func `a new property without a default is refused with the plan`() throws {
+    try open().update(Old.Item("a"))
+    let error = #expect(throws: SchemaError.self) { try open().object(of: Broken.Item.self) }
+    #expect(error?.table == "Item")
+    #expect(error?.description.contains("size") == true)
+    #expect(try open().object(of: Old.Item.self).map(\.name) == ["a"])
+  }
+
+  @Test func `nothing is there before the first save`() throws {
+    let magic = try open()
+    #expect(try magic.object(of: Old.Item.self).isEmpty)
+    #expect(try magic.count(of: Old.Item.self, where: \.$name == "a") == 0)
+    #expect(try magic.removeAll(of: Old.Item.self) == 0)
+    #expect(try magic.has(of: Old.Item.self, primary: "a") == false)
+    #expect(try magic.check(of: Old.Item.self))
+  }
+
+  @Test func `two types that claim one table are refused`() throws {
+    let magic = try open()
+    try magic.update(Old.Item("a"))
+    #expect(throws: MagicError.self) { try magic.object(of: New.Item.self) }
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Book: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var title: String
+  @MagicValue var printed: Date
+  @OptionMagicValue var subtitle: String?
+  @OptionMagicValue var author: Author?
+  @MagicValue var sequels: [Book]
+  @MagicValue var roles: [String: Author]
+  @MagicValue var readers: MagicalSet<Author>
+
+  init() {
+    sequels = []
+    roles = [:]
+    readers = []
+  }
+
+  init(_ title: String) {
+    self.init()
+    id = title
+    self.title = title
+    printed = Date(timeIntervalSince1970: 0)
+  }
+}
+
+private struct Author: MagicObject {
+  @PrimaryMagicValue var number: Int
+  @MagicValue var name: String
+  @ReverseMagicValue(\Book.$author) var books: AsyncReverseMagicSet<Book>
+
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+@Suite struct OutsideTests {
+  let magic: MagicData
+  let encoder: JSONEncoder
+  let decoder = JSONDecoder()
+
+  init() throws {
+    magic = try MagicData(type: .memory)
+    encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    encoder.dateEncodingStrategy = .secondsSince1970
+    decoder.dateDecodingStrategy = .secondsSince1970
+  }
+
+  private func book() throws -> Book {
+    let book = Book("One")
+    book.author = Author("Ann")
+    book.sequels = [Book("Two"), book]
+    book.roles["editor"] = Author("Bob")
+    book.readers.insert(Author("Cem"))
+    try magic.update(book)
+    return book
+  }
+
+  @Test func `relations are their targets' keys`() throws {
+    let json = String(decoding: try encoder.encode(try book()), as: UTF8.self)
+    #expect(
+      json == """
+        {"author":1,"id":"One","printed":0,"readers":[3],"roles":{"editor":2},\
+        "sequels":["Two","One"],"subtitle":null,"title":"One"}
+        """)
+    #expect(
+      String(decoding: try encoder.encode(try magic.object(of: Author.self)), as: UTF8.self)
+        .hasPrefix(#"[{"books":null,"name":"Ann","number":1}"#))
+  }
+
+  @Test func `a decoded object comes back with its relations once they are resolved`() throws {
+    let json = try encoder.encode(try book())
+    let decoded = try decoder.decode(Book.self, from: json)
+    #expect(decoded.title == "One")
+    #expect(decoded.printed == Date(timeIntervalSince1970: 0))
+    #expect(try encoder.encode(decoded) == json)
+    #expect(throws: MagicError.unresolvedRelation(type: "Book", property: "author")) {
+      try magic.update(decoded)
+    }
+    try magic.resolve(decoded)
+    #expect(decoded.author?.name == "Ann")
+    #expect(decoded.sequels.map(\.title) == ["Two", "One"])
+    decoded.subtitle = "again"
+    try magic.update(decoded)
+    let found = try magic.object(of: Book.self, primary: "One")
+    #expect(found.subtitle == "again")
+    #expect(found.roles["editor"]?.name == "Bob")
+    #expect(found.readers.map(\.name) == ["Cem"])
+    #expect(try magic.count(of: Book.self) == 2)
+  }
+
+  @Test func `a key that is in no store is an error`() async throws {
+    let json =
+      #"{"id":"x","title":"X","printed":0,"author":9,"sequels":[],"roles":{},"readers":[]}"#
+    let decoded = try decoder.decode(Book.self, from: Data(json.utf8))
+    await #expect(throws: MagicError.self) { try await magic.resolve(decoded) }
+  }
+
+  @Test func `a new object needs no key`() throws {
+    let author = try decoder.decode(Author.self, from: Data(#"{"name":"New"}"#.utf8))
+    #expect(try magic.update(author) == 1)
+    #expect(author.number == 1)
+  }
+}

@@ -1,0 +1,144 @@
+import MagicData
+import Testing
+
+/// What others lead to.
+struct Club: MagicObject {
+  @MagicValue var name: String
+
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+struct Nullifying: MagicObject {
+  @OptionMagicValue var team: Club?
+  @MagicValue var name: String
+
+  init() {}
+  init(_ team: Club) {
+    self.team = team
+    name = ""
+  }
+}
+
+struct Cascading: MagicObject {
+  static var traits: [PropertyTrait] { [.onDelete(\Self.$team, .cascade)] }
+
+  @MagicValue var team: Club
+  @MagicValue var file: MagicAsset<String>
+
+  init() {}
+  init(_ team: Club) throws {
+    self.team = team
+    file = MagicAsset(value: "content")
+  }
+}
+
+struct Restricting: MagicObject {
+  static var traits: [PropertyTrait] {
+    [.onDelete(\Self.$team, .restrict), .onDelete(\Self.$others, .restrict)]
+  }
+
+  @OptionMagicValue var team: Club?
+  @MagicValue var others: [Club]
+
+  init() {}
+  init(_ team: Club?, others: [Club] = []) {
+    self.team = team
+    self.others = others
+  }
+}
+
+struct Required: MagicObject {
+  @MagicValue var team: Club
+
+  init() {}
+  init(_ team: Club) { self.team = team }
+}
+
+struct Impossible: MagicObject {
+  static var traits: [PropertyTrait] { [.onDelete(\Self.$teams, .cascade)] }
+
+  @MagicValue var teams: [Club]
+
+  init() { teams = [] }
+}
+
+@Suite struct DeleteRuleTests {
+  let magic: MagicData
+  let team = Club("a")
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  @Test func `a reference becomes nil unless declared otherwise`() throws {
+    try magic.update(Nullifying(team))
+    try magic.remove(team)
+    #expect(try magic.object(of: Nullifying.self).map { $0.team == nil } == [true])
+  }
+
+  @Test func `cascade removes the owner, with its file`() throws {
+    try magic.update([try Cascading(team), try Cascading(team), try Cascading(Club("b"))])
+    try magic.remove(team)
+    #expect(try magic.object(of: Cascading.self).map(\.team.name) == ["b"])
+    let assets = try magic.database.rows("SELECT count(*) FROM magicdata_asset", as: Int.self)
+    #expect(assets == [1])
+  }
+
+  @Test func `restrict refuses to remove what others lead to`() throws {
+    let owner = Restricting(team)
+    try magic.update(owner)
+    #expect(throws: MagicError.restricted(type: "Club")) { try magic.remove(team) }
+    #expect(throws: MagicError.restricted(type: "Club")) { try magic.removeAll(of: Club.self) }
+    #expect(try magic.count(of: Club.self) == 1)
+    try magic.remove(owner)
+    try magic.remove(team)
+    #expect(try magic.count(of: Club.self) == 0)
+  }
+
+  @Test func `restrict holds for collections too`() throws {
+    let owner = Restricting(nil, others: [team])
+    try magic.update(owner)
+    #expect(throws: MagicError.restricted(type: "Club")) { try magic.remove(team) }
+    owner.others = []
+    try magic.update(owner)
+    try magic.remove(team)
+  }
+
+  @Test func `cascade is refused for a collection, whose links always go`() throws {
+    #expect(throws: MagicError.self) { try magic.update(Impossible()) }
+  }
+
+  @Test func `an object whose required target is gone is a named error`() throws {
+    try magic.update(Required(team))
+    try magic.remove(team)
+    let error = #expect(throws: MagicError.self) { try magic.object(of: Required.self) }
+    #expect(
+      error?.description
+        == "Required.team of the object 1 cannot be read: the Club that it led to is gone"
+    )
+  }
+
+  @Test func `a link to what another connection removed is a named error`() throws {
+    try magic.update(team)
+    let gone = try #require(try magic.object(of: Club.self).first)
+    try magic.database.executeChange("DELETE FROM Club")
+    #expect(throws: MagicError.missingTarget(type: "Club", zIndex: 1)) {
+      try magic.update(Restricting(nil, others: [gone]))
+    }
+    #expect(throws: MagicError.missingTarget(type: "Club", zIndex: 1)) {
+      try magic.update(Nullifying(gone))
+    }
+    #expect(try magic.count(of: Nullifying.self) == 0)
+  }
+
+  @Test func `a reference to nothing is a named error`() throws {
+    try magic.update(Nullifying(team))
+    try magic.database.withoutTransaction { connection in
+      try connection.executeChange("PRAGMA foreign_keys = 0")
+      try connection.executeChange("DELETE FROM Club")
+      try connection.executeChange("PRAGMA foreign_keys = 1")
+    }
+    #expect(throws: MagicError.missingTarget(type: "Club", zIndex: 1)) {
+      try magic.object(of: Nullifying.self)
+    }
+  }
+}

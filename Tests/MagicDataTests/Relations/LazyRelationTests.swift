@@ -1,0 +1,205 @@
+import MagicData
+import Testing
+
+@Suite struct LazyRelationTests {
+  let magic: MagicData
+  let tree: Tree
+
+  /// A tree with ten leaves, fetched.
+  init() throws {
+    magic = try MagicData(type: .memory)
+    let tree = Tree("oak", lazyOne: Leaf("one"))
+    let leaves = (0..<10).map { Leaf("\($0)") }
+    tree.lazyList.set(leaves + [leaves[0]])
+    tree.lazySet.set(MagicalSet(leaves))
+    tree.lazyByName.set(["a": leaves[1], "b": leaves[2]])
+    try magic.update(tree)
+    self.tree = try magic.object(of: Tree.self, primary: tree.id)
+  }
+
+  @Test func `each shape is fetched on demand`() throws {
+    #expect(try tree.lazyOne.get().text == "one")
+    #expect(try tree.lazyList.get().map(\.text) == (0..<10).map { "\($0)" } + ["0"])
+    #expect(try tree.lazySet.get().count == 10)
+    #expect(try tree.lazyByName.get().mapValues(\.text) == ["a": "1", "b": "2"])
+  }
+
+  @Test func `everything has a form that suspends the task`() async throws {
+    let one = try await tree.lazyOne.get()
+    #expect(one.text == "one")
+    let list = try await tree.lazyList.get()
+    #expect(list.count == 11)
+    let count = try await tree.lazySet.count(where: \.$text > "7")
+    #expect(count == 2)
+    let page = try await tree.lazySet.objects(where: \.$text > "3", limit: 2, offset: 1)
+    #expect(page.map(\.text) == ["5", "6"])
+    let value = try await tree.lazyList.randomValue(in: 10..<11)
+    #expect(value?.text == "0")
+    let other = try await tree.lazySet.randomValue()
+    #expect(other != nil)
+  }
+
+  @Test func `the count is known without fetching`() throws {
+    #expect(try tree.lazyList.count == 11)
+    #expect(try tree.lazySet.count == 10)
+    #expect(try tree.lazyByName.count == 2)
+    #expect(try tree.lazyList.count(where: \.$text == "0") == 2)
+    let (_, cost) = try magic.cost { try tree.lazyList.count }
+    #expect(cost.statements == 3)
+  }
+
+  @Test func `pages and filters fetch a part`() throws {
+    #expect(try tree.lazyList.objects(limit: 3, offset: 9).map(\.text) == ["9", "0"])
+    #expect(
+      try tree.lazyList.objects(where: \.$text == "0" || \.$text == "5").map(\.text)
+        == ["0", "5", "0"])
+    let pairs = try tree.lazyByName.objects()
+    #expect(pairs.map(\.key) == ["a", "b"])
+  }
+
+  @Test func `a stream gives every item in order`() async throws {
+    var texts: [String] = []
+    for try await leaf in try tree.lazyList.createAsyncStream(batch: 3) { texts.append(leaf.text) }
+    #expect(texts == (0..<10).map { "\($0)" } + ["0"])
+    var pairs: [String: String] = [:]
+    for try await (key, leaf) in try tree.lazyByName.createAsyncStream() { pairs[key] = leaf.text }
+    #expect(pairs == ["a": "1", "b": "2"])
+    var count = 0
+    for try await _ in try tree.lazySet.createAsyncStream(batch: 5) { count += 1 }
+    #expect(count == 10)
+  }
+
+  @Test func `a random value is one of them, and no other is fetched`() throws {
+    var met: Set<String> = []
+    for _ in 0..<300 { met.insert(try tree.lazyList.randomValue()?.text ?? "") }
+    #expect(met.count == 10)
+    #expect(try tree.lazyList.randomValue(in: 3..<4)?.text == "3")
+    let pair = try tree.lazyByName.randomValue()
+    #expect(pair?.key == "a" || pair?.key == "b")
+    #expect(try tree.lazyList.randomValue(in: 3..<3) == nil)
+  }
+
+  @Test(arguments: [-1..<3, 5..<12, 12..<12])
+  func `a range beyond the items is a named error`(range: Range<Int>) throws {
+    #expect(throws: MagicError.outOfRange(count: 11)) {
+      try tree.lazyList.randomValue(in: range)
+    }
+    tree.lazyList.set(try tree.lazyList.get())
+    #expect(throws: MagicError.outOfRange(count: 11)) {
+      try tree.lazyList.randomValue(in: range)
+    }
+  }
+
+  @Test func `after a value is set everything tells of it`() throws {
+    tree.lazyList.set([Leaf("x"), Leaf("y")])
+    #expect(try tree.lazyList.count == 2)
+    #expect(try tree.lazyList.get().map(\.text) == ["x", "y"])
+    #expect(try tree.lazyList.objects(limit: 1, offset: 1).map(\.text) == ["y"])
+    #expect(try tree.lazyList.randomValue(in: 0..<1)?.text == "x")
+    #expect(throws: MagicError.self) { try tree.lazyList.count(where: \.$text == "x") }
+  }
+
+  @Test func `a value that was set is streamed`() async throws {
+    tree.lazyList.set([Leaf("x"), Leaf("y")])
+    var texts: [String] = []
+    for try await leaf in try tree.lazyList.createAsyncStream() { texts.append(leaf.text) }
+    #expect(texts == ["x", "y"])
+  }
+
+  @Test func `a value of an unsaved object without one is a named error`() {
+    let lazy = AsyncMagical<[Leaf]>()
+    #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.get() }
+    #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.count }
+    #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) {
+      _ = try lazy.createAsyncStream()
+    }
+  }
+
+  @Test func `a store that was closed is a named error to a task`() async throws {
+    let list = tree.lazyList
+    try magic.database.close()
+    await #expect(throws: MagicError.closed) { try await list.get() }
+    await #expect(throws: MagicError.closed) {
+      for try await _ in try list.createAsyncStream() {}
+    }
+  }
+
+  @Test func `a store that was closed is a named error`() throws {
+    let (one, list) = (tree.lazyOne, tree.lazyList)
+    let leaf = try #require(try list.get().first)
+    try magic.database.close()
+    #expect(throws: MagicError.closed) { try one.get() }
+    #expect(throws: MagicError.closed) { try list.count }
+    #expect(throws: MagicError.closed) { try list.randomValue() }
+    #expect(throws: MagicError.closed) { try leaf.setOwners.get() }
+  }
+
+  @Test func `what is gone is a named error`() throws {
+    let one = tree.lazyOne
+    try magic.removeAll(of: Leaf.self)
+    #expect(
+      throws: MagicError.lostTarget(type: "Tree", property: "lazyOne", zIndex: 1)
+    ) { try one.get() }
+    #expect(try tree.lazyList.get().isEmpty)
+    try magic.removeAll(of: Tree.self)
+    #expect(throws: MagicError.missingTarget(type: "Tree", zIndex: 1)) { try one.get() }
+  }
+
+  @Test func `a stream of a million links holds one batch at a time`() async throws {
+    let magic = try await MagicData(type: .memory)
+    let crowd = try #require(try Crowd.withMillionVisitors(in: magic))
+    let count = try await crowd.visitors.count(where: nil)
+    #expect(count == 1_000_000)
+    let living = Living()
+    try await Visitor.$living.withValue(living) {
+      var (sum, most) = (0, 0)
+      for try await visitor in try crowd.visitors.createAsyncStream(batch: 1000) {
+        sum += visitor.number
+        most = max(most, living.count)
+      }
+      #expect(sum == 500_000_500_000)
+      #expect(most <= 2001)
+      let one = try await crowd.visitors.randomValue(in: 999_999..<1_000_000)
+      #expect(one?.number == 1_000_000)
+    }
+  }
+}
+
+struct Crowd: MagicObject {
+  @MagicValue var name: String
+  @MagicValue var visitors: AsyncMagical<[Visitor]>
+
+  init() {}
+
+  init(_ name: String) {
+    self.name = name
+    visitors = AsyncMagical(value: [])
+  }
+
+  static func withMillionVisitors(in magic: MagicData) throws -> Crowd? {
+    try magic.update(Crowd("big"))
+    try magic.database.write { connection in
+      try connection.executeChange(
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) INSERT INTO Visitor (number) SELECT i FROM n"
+      )
+      try connection.executeChange(
+        "INSERT INTO Crowd_visitors (owner, position, target) SELECT 1, z_index, z_index FROM Visitor"
+      )
+    }
+    return try magic.object(of: Crowd.self).first
+  }
+}
+
+/// A class that says how many of it there are.
+final class Visitor: MagicObject {
+  @TaskLocal static var living: Living?
+
+  @MagicValue var number: Int
+  private let living = Visitor.living
+
+  enum CodingKeys: CodingKey { case number }
+
+  init() { living?.add(1) }
+
+  deinit { living?.add(-1) }
+}

@@ -1,0 +1,112 @@
+import MagicData
+import Testing
+
+/// An object with a primary value.
+struct Keyed: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var text: String
+
+  init() {}
+
+  init(id: String, _ text: String) {
+    self.id = id
+    self.text = text
+  }
+}
+
+@Suite struct MagicalSetTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  @Test func `objects with one z_index are one element`() throws {
+    let leaf = Leaf("a")
+    try magic.update(leaf)
+    let again = try #require(try magic.object(of: Leaf.self).first)
+    again.text = "b"
+    var set: MagicalSet<Leaf> = [leaf]
+    set.insert(again)
+    #expect(set.map(\.text) == ["b"])
+    #expect(set.contains(leaf))
+  }
+
+  @Test func `a z_index that came after the insertion counts`() throws {
+    let leaf = Leaf("a")
+    var set: MagicalSet<Leaf> = [leaf, Leaf("other")]
+    try magic.update(leaf)
+    let again = try #require(try magic.object(of: Leaf.self).first)
+    #expect(set.contains(again))
+    set.insert(again)
+    #expect(set.count == 2)
+    #expect(set.remove(again)?.text == "a")
+    #expect(set.map(\.text) == ["other"])
+  }
+
+  @Test func `unsaved objects with one primary value are one element`() {
+    var set: MagicalSet<Keyed> = [Keyed(id: "1", "a"), Keyed(id: "2", "b")]
+    set.insert(Keyed(id: "1", "c"))
+    #expect(set.map(\.text) == ["c", "b"])
+    #expect(set.contains(Keyed(id: "2", "")))
+    #expect(set.remove(Keyed(id: "2", ""))?.text == "b")
+  }
+
+  @Test func `unsaved objects without a primary value are equal to their copies only`() {
+    let leaf = Leaf("a")
+    let copy = leaf
+    var set: MagicalSet<Leaf> = [leaf, Leaf("a"), copy]
+    #expect(set.count == 2)
+    #expect(set.contains(copy))
+    #expect(!set.contains(Leaf("a")))
+    set.remove(copy)
+    #expect(set.count == 1)
+  }
+
+  @Test func `a saved object is not equal to an unsaved one`() throws {
+    let saved = Keyed(id: "1", "saved")
+    try magic.update(saved)
+    var set: MagicalSet<Keyed> = [saved]
+    set.insert(Keyed(id: "1", "new"))
+    #expect(set.count == 2)
+  }
+
+  @Test func `an object that was saved since leaves its primary value to others`() throws {
+    let first = Keyed(id: "1", "first")
+    var set: MagicalSet<Keyed> = [first]
+    try magic.update(first)
+    set.insert(Keyed(id: "1", "new"))
+    #expect(set.count == 2)
+    set.insert(first)
+    #expect(set.count == 2)
+  }
+
+  @Test func `removing by a condition keeps the rest in order`() {
+    var set = MagicalSet((0..<10).map { Leaf("\($0)") })
+    let kept = set[4]
+    set.removeAll { Int($0.text).map { $0 % 2 == 1 } ?? false }
+    #expect(set.map(\.text) == ["0", "2", "4", "6", "8"])
+    #expect(set.remove(kept)?.text == "4")
+    #expect(set.map(\.text) == ["0", "2", "6", "8"])
+  }
+
+  @Test func `a set of 100,000 objects is made, saved, fetched and changed in time`() throws {
+    let clock = ContinuousClock()
+    let time = try clock.measure {
+      let tree = Tree("big")
+      tree.set = MagicalSet((0..<100_000).map { Leaf("\($0)") })
+      try magic.update(tree)
+      let again = try magic.object(of: Tree.self, primary: tree.id)
+      #expect(again.set.count == 100_000)
+      let added = Leaf("added")
+      let (_, cost) = try magic.cost {
+        again.set.insert(added)
+        try magic.update(again)
+      }
+      // The new object, its link, and the count of its table's numbers.
+      #expect(cost.rows <= 3)
+      #expect(cost.statements <= 12)
+    }
+    let links = try magic.database.rows("SELECT count(*) FROM Tree_set", as: Int.self)
+    #expect(links == [100_001])
+    #expect(time < .seconds(120))
+  }
+}

@@ -1,0 +1,108 @@
+import MagicData
+import Testing
+
+@Suite struct ReverseRelationTests {
+  let magic: MagicData
+  let leaf: Leaf
+
+  /// A leaf of many trees.
+  init() throws {
+    magic = try MagicData(type: .memory)
+    leaf = Leaf("shared")
+    let other = Leaf("other")
+    let trees = (0..<20).map { number in
+      let tree = Tree("\(number)", lazyOne: other)
+      if number % 2 == 0 { tree.set = [leaf] }
+      if number % 3 == 0 { tree.list = [leaf, other, leaf] }
+      if number % 5 == 0 { tree.one = leaf }
+      tree.lazyList.set(number < 4 ? [leaf] : [])
+      return tree
+    }
+    try magic.update(trees + [Tree("none", lazyOne: other)])
+    try magic.update(leaf)
+  }
+
+  @Test func `owners are found through each kind of relation`() throws {
+    #expect(try leaf.setOwners.get().map(\.name) == (0..<10).map { "\($0 * 2)" })
+    #expect(try leaf.listOwners.get().map(\.name) == (0..<7).map { "\($0 * 3)" })
+    #expect(try leaf.oneOwners.get().map(\.name) == (0..<4).map { "\($0 * 5)" })
+    #expect(try leaf.lazyOwners.get().map(\.name) == ["0", "1", "2", "3"])
+  }
+
+  @Test func `everything has a form that suspends the task`() async throws {
+    let owners = try await leaf.lazyOwners.get()
+    #expect(owners.map(\.name) == ["0", "1", "2", "3"])
+    let page = try await leaf.oneOwners.get(where: \.$name != "0", limit: 1)
+    #expect(page.map(\.name) == ["5"])
+    let filtered = try await leaf.listOwners.count(where: \.$name > "2")
+    #expect(filtered == 3)
+  }
+
+  @Test func `the count is made by the database`() throws {
+    _ = try leaf.listOwners.count
+    let (count, cost) = try magic.cost { try leaf.listOwners.count }
+    #expect(count == 7)
+    #expect(cost.statements == 3)
+    #expect(try leaf.setOwners.count == 10)
+    #expect(try leaf.oneOwners.count == 4)
+    #expect(try leaf.setOwners.count(where: \.$name == "4") == 1)
+  }
+
+  @Test func `filters and pages fetch a part`() throws {
+    #expect(try leaf.setOwners.get(where: \.$name > "4").map(\.name) == ["6", "8"])
+    #expect(try leaf.setOwners.get(limit: 2, offset: 3).map(\.name) == ["6", "8"])
+  }
+
+  @Test func `a loop meets each owner once`() async throws {
+    var names: [String] = []
+    for try await tree in leaf.listOwners { names.append(tree.name) }
+    #expect(names == (0..<7).map { "\($0 * 3)" })
+  }
+
+  @Test func `a loop over many owners fetches batch by batch`() async throws {
+    let magic = try await MagicData(type: .memory)
+    let leaf = Leaf("busy")
+    let trees = (0..<1200).map { number in
+      let tree = Tree("\(number)", lazyOne: leaf)
+      tree.set = [leaf]
+      tree.one = leaf
+      return tree
+    }
+    try await magic.update(trees)
+    for owners in [leaf.setOwners, leaf.oneOwners] {
+      var numbers: [Int] = []
+      for try await tree in owners {
+        numbers.append(Int(tree.name) ?? -1)
+        if numbers.count == 3 { break }
+      }
+      #expect(numbers == [0, 1, 2])
+      numbers = []
+      for try await tree in owners { numbers.append(Int(tree.name) ?? -1) }
+      #expect(numbers == Array(0..<1200))
+    }
+  }
+
+  @Test func `the look-up is as of now`() throws {
+    let tree = try #require(try leaf.oneOwners.get().first)
+    tree.one = nil
+    try magic.update(tree)
+    #expect(try leaf.oneOwners.count == 3)
+    try magic.remove(tree)
+    #expect(try leaf.setOwners.count == 9)
+  }
+
+  @Test func `an object that was never saved has no owners`() throws {
+    #expect(try Leaf("new").setOwners.get().isEmpty)
+    #expect(try Leaf("new").setOwners.count == 0)
+  }
+
+  @Test func `a look-up among many links is an indexed query`() throws {
+    let plans = try magic.database.read { connection in
+      try connection.executeQuery(
+        "EXPLAIN QUERY PLAN SELECT z_index FROM Tree WHERE Tree.z_index IN (SELECT owner FROM Tree_set WHERE target = 1) ORDER BY Tree.z_index"
+      ).compactMap { $0["detail"]?.asString() }
+    }
+    #expect(plans.contains { $0.contains("Tree_set") && $0.contains("target=?") })
+    #expect(!plans.contains { $0.hasPrefix("SCAN Tree") })
+  }
+}
