@@ -117,7 +117,7 @@ extension AsyncReverseMagicSet: AsyncSequence {
       if owners.isEmpty, !isAtEnd, let source = try set.source() {
         let page = ReverseSource<Owner>.Page(last: last, limit: Iterator.batch)
         let graph = try await source.store.read { try source.load(page, $0) }
-        let order = graph.rows[ObjectIdentifier(Owner.self)]?.order ?? []
+        let order = graph.rows[ObjectIdentifier(Owner.self)]?.found ?? []
         last = order.last
         isAtEnd = order.count < Iterator.batch
         owners = try source.objects(graph)[...]

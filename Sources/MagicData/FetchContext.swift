@@ -42,8 +42,8 @@ package final class FetchContext: Sendable {
 
   /// All objects that the query found, in its order.
   func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
-    let order = state.withLock { $0.graph.rows[ObjectIdentifier(type)]?.order } ?? []
-    return try order.map { try object(type, $0) }
+    let found = state.withLock { $0.graph.rows[ObjectIdentifier(type)]?.found } ?? []
+    return try found.map { try object(type, $0) }
   }
 
   /// An object that the fetch brought.
@@ -125,10 +125,11 @@ package final class FetchContext: Sendable {
   /// Checks the values of all rows that no object is made of at once.
   private func check(_ graph: FetchedGraph) throws {
     var forms: [CellContent.Form] = []
-    for (type, rows) in graph.rows where rows.places.count > rows.order.count {
+    for (type, rows) in graph.rows where rows.zIndexes.count > rows.foundCount {
       guard let plan = graph.plans[type] else { continue }
       let width = plan.columns.count
-      for (zIndex, place) in rows.places where place >= rows.order.count {
+      for place in rows.foundCount..<rows.zIndexes.count {
+        let zIndex = rows.zIndexes[place]
         let values = rows.values[(place * width)..<((place + 1) * width)]
         if try plan.makeForms(of: zIndex, values, in: &forms) {
           // What was made of a stored value is not made twice.

@@ -7,8 +7,13 @@ struct FetchedRows: Sendable {
   var values: [Value] = []
   /// The rows' places by z_index.
   var places: [Int64: Int] = [:]
-  /// The z_index values that the query itself found, in its order; their rows come first.
-  var order: [Int64] = []
+  /// The rows' z_index values.
+  var zIndexes: [Int64] = []
+  /// How many rows the query itself found; they come first, in its order.
+  var foundCount = 0
+
+  /// The z_index values that the query itself found, in its order.
+  var found: ArraySlice<Int64> { zIndexes.prefix(foundCount) }
 }
 
 /// The links of one property that a fetch brought, owner by owner.

@@ -30,8 +30,8 @@ final class GraphLoader {
     let plan = try store.plan(type)
     note(plan)
     guard let columns = try store.tables.columns(of: plan, connection) else { return }
-    let fresh = try read(plan, columns, tail)
-    graph.rows[ObjectIdentifier(type)]?.order = fresh
+    let fresh = try read(plan, columns, from: "\(identifier: plan.table) \(tail)")
+    graph.rows[ObjectIdentifier(type)]?.foundCount = fresh.count
     frontier.append((plan, fresh))
     try follow()
   }
@@ -64,16 +64,30 @@ final class GraphLoader {
   private func add(_ plan: ObjectPlan, _ zIndexes: [Int64], isStrict: Bool) throws {
     note(plan)
     let known = graph.rows[ObjectIdentifier(plan.type)]?.places ?? [:]
-    let missing = Set(zIndexes).filter { known[$0] == nil }
+    let missing = GraphLoader.distinct(zIndexes.filter { known[$0] == nil })
     guard !missing.isEmpty else { return }
     var fresh: [Int64] = []
     if let columns = try store.tables.columns(of: plan, connection) {
-      fresh = try read(plan, columns, "WHERE \(identifier: plan.key) IN \(missing)")
+      // The list leads, so that SQLite need not make a table of it.
+      fresh = try read(
+        plan, columns,
+        from:
+          "\(missing) AS magicdata_wanted CROSS JOIN \(identifier: plan.table) ON \(identifier: plan.table).\(identifier: plan.key) = magicdata_wanted.value"
+      )
     }
-    if isStrict, fresh.count < missing.count, let lost = missing.subtracting(fresh).min() {
-      throw MagicError.missingTarget(type: plan.typeName, zIndex: lost)
+    if isStrict, fresh.count < missing.count {
+      let lost = Set(missing).subtracting(fresh).min()
+      throw MagicError.missingTarget(type: plan.typeName, zIndex: lost ?? 0)
     }
     frontier.append((plan, fresh))
+  }
+
+  /// The values, each once, in ascending order.
+  private static func distinct(_ values: [Int64]) -> [Int64] {
+    var distinct: [Int64] = []
+    distinct.reserveCapacity(values.count)
+    for value in values.sorted() where value != distinct.last { distinct.append(value) }
+    return distinct
   }
 
   /// Reads depth after depth until nothing new turns up.
@@ -104,23 +118,27 @@ final class GraphLoader {
   }
 
   /// Reads rows, and returns the z_index of each, in the order of the query.
-  private func read(_ plan: ObjectPlan, _ present: Set<String>, _ tail: SQL) throws -> [Int64] {
+  private func read(
+    _ plan: ObjectPlan, _ present: Set<String>, from source: SQL
+  ) throws -> [Int64] {
+    let table: SQL = "\(identifier: plan.table)"
     let columns = plan.columns.map { slot -> SQL in
       let name = plan.properties[slot].name
       // A property that the table has not got yet: an older program made it, and only read since.
-      return present.contains(asciiLowercased(name)) ? "\(identifier: name)" : "NULL"
+      return present.contains(asciiLowercased(name)) ? "\(table).\(identifier: name)" : "NULL"
     }
     let key = ObjectIdentifier(plan.type)
     // Taken out while it grows, so that its arrays are not copied.
     var rows = graph.rows.removeValue(forKey: key) ?? FetchedRows()
     defer { graph.rows[key] = rows }
     var fresh: [Int64] = []
-    let list = SQL(joining: ["\(identifier: plan.key)"] + columns, separator: ", ")
-    try connection.forEachRow("SELECT \(list) FROM \(identifier: plan.table) \(tail)") { row in
+    let list = SQL(joining: ["\(table).\(identifier: plan.key)"] + columns, separator: ", ")
+    try connection.forEachRow("SELECT \(list) FROM \(source)") { row in
       let zIndex = row.integer(at: 0)
       fresh.append(zIndex)
       guard rows.places[zIndex] == nil else { return }
-      rows.places[zIndex] = rows.places.count
+      rows.places[zIndex] = rows.zIndexes.count
+      rows.zIndexes.append(zIndex)
       for column in 0..<columns.count { rows.values.append(try row.value(at: column + 1)) }
     }
     return fresh

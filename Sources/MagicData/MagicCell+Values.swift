@@ -2,6 +2,12 @@ import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 extension MagicCell {
   /// The form in which a value is held.
   func form<Value: Codable>(of value: Value) -> CellContent.Form {
@@ -76,6 +82,9 @@ extension CellContent {
     _ type: Value.Type, stored: SQLiteCore.Value
   ) throws -> CellContent {
     if PlainForm.value(type, from: stored) != nil { return CellContent(.stored(stored)) }
+    if Value.self == Data.self, case .blob(let bytes) = stored {
+      return CellContent(.live(LiveValue(Data(bytes))))
+    }
     return CellContent(.live(LiveValue(try ValueCoding.value(type, from: stored))))
   }
 }

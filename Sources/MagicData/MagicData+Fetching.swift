@@ -21,7 +21,7 @@ extension MagicData {
     of type: Object.Type, primary: some MagicPrimaryValue
   ) throws -> Object {
     let query = try Query<Object>(self, primary: primary)
-    return try single(query, primary, try reading(Object.self, query.load))
+    return try single(query, primary, try reading(Object.self, query.fetch))
   }
 
   /// Fetches objects, blocking the thread.
@@ -44,7 +44,7 @@ extension MagicData {
     limit: Int? = nil, offset: Int = 0, depth: Int? = nil
   ) throws -> [Object] {
     let query = try Query<Object>(self, filter, order, limit, offset, depth: depth)
-    return try all(query, try reading(Object.self, query.load))
+    return try query.objects(try reading(Object.self, query.fetch))
   }
 
   /// As the blocking ``object(of:)``, suspending the task.
@@ -67,7 +67,7 @@ extension MagicData {
     of type: Object.Type, primary: some MagicPrimaryValue
   ) async throws -> Object {
     let query = try Query<Object>(self, primary: primary)
-    return try single(query, primary, try await reading(Object.self) { try query.load($0) })
+    return try single(query, primary, try await reading(Object.self) { try query.fetch($0) })
   }
 
   /// As the blocking ``objects(of:where:orderBy:limit:offset:depth:)``, suspending the task.
@@ -88,7 +88,7 @@ extension MagicData {
     limit: Int? = nil, offset: Int = 0, depth: Int? = nil
   ) async throws -> [Object] {
     let query = try Query<Object>(self, filter, order, limit, offset, depth: depth)
-    return try all(query, try await reading(Object.self) { try query.load($0) })
+    return try query.objects(try await reading(Object.self) { try query.fetch($0) })
   }
 
   /// Says whether there is an object with a primary value, blocking the thread.
@@ -142,16 +142,10 @@ extension MagicData {
     return try await reading(Object.self) { try query.count($0) }
   }
 
-  private func all<Object: MagicObject>(
-    _ query: Query<Object>, _ graph: FetchedGraph
-  ) throws -> [Object] {
-    try FetchContext(store: self, graph).objects(of: Object.self)
-  }
-
   private func single<Object: MagicObject>(
-    _ query: Query<Object>, _ primary: some MagicPrimaryValue, _ graph: FetchedGraph
+    _ query: Query<Object>, _ primary: some MagicPrimaryValue, _ fetched: Fetched
   ) throws -> Object {
-    guard let object = try all(query, graph).first else {
+    guard let object = try query.objects(fetched).first else {
       throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")
     }
     return object

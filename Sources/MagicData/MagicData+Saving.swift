@@ -115,7 +115,7 @@ extension MagicData {
   private func settle(_ request: SaveRequest, _ results: [SaveResult]) -> [Int] {
     for (node, result) in zip(request.nodes, results) {
       node.storage.saved(
-        as: result.zIndex, in: self, changes: node.changes, settled: result.settled)
+        as: result.zIndex, in: self, changes: node.snapshot.changes, settled: result.settled)
       for (_, value, changes) in node.lazy { value.saved(after: changes) }
     }
     return request.roots.map { Int(results[$0].zIndex) }

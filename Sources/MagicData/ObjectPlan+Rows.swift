@@ -82,13 +82,9 @@ extension ObjectPlan {
   func bind<Object: MagicObject>(
     _ object: Object, to storage: ObjectStorage, context: FetchContext?
   ) throws {
-    let entries = try PropertyCollector.entries(of: object)
-    guard entries.count == properties.count else {
+    guard try PropertyCollector.bind(object, to: storage, context) == properties.count else {
       throw MagicError.unsuitableType(
         type: typeName, reason: "its encode(to:) does not always encode the same properties")
-    }
-    for (slot, entry) in entries.enumerated() {
-      entry.cell.bind(to: storage, slot: slot, context: context)
     }
   }
 }

@@ -31,6 +31,7 @@ extension ObjectPlan {
         break
       case .defaultValue(let value):
         for slot in slots { properties[slot].defaultValue = try value.databaseValue }
+      case .references: throw refuse("is no reference by key: objects lead to objects")
       case .onDelete(let rule):
         for slot in slots {
           guard properties[slot].isRelation else {

@@ -9,6 +9,8 @@ package final class ObjectPlan: Sendable {
     package let name: String
     package let role: PropertyRole
     package let type: any MagicProperty.Type
+    /// How values are kept as they are stored, if they are.
+    let plainKind: PlainKind?
     /// What rows have that were there before the property.
     package var defaultValue: Value?
     /// What happens to the object when the object goes that a relation leads to.
@@ -49,18 +51,15 @@ package final class ObjectPlan: Sendable {
   package let links: [Int]
   /// The indexes that the type declares.
   package let indexes: [IndexDefinition]
+  /// The start of a query for the key and the columns of objects.
+  let selection: SQL
+  /// Says whether a fetch leaves something to look up later.
+  let needsContext: Bool
 
   package var typeName: String { "\(type)" }
 
   /// The name with its module, by which a type claims its table.
   var qualifiedName: String { String(reflecting: type) }
-
-  /// Says whether a fetch leaves something to look up later.
-  var needsContext: Bool {
-    properties.contains { property in
-      if case .column = property.role.kind { false } else { true }
-    }
-  }
 
   /// Says whether objects of the type have assets.
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
@@ -70,7 +69,7 @@ package final class ObjectPlan: Sendable {
     let entries = try PropertyCollector.entries(of: Object())
     var properties = try entries.map { entry in
       Property(
-        name: entry.name, role: entry.type.role, type: entry.type,
+        name: entry.name, role: entry.type.role, type: entry.type, plainKind: entry.type.plainKind,
         defaultValue: try entry.defaultValue)
     }
     try ObjectPlan.check(type, properties)
@@ -83,6 +82,11 @@ package final class ObjectPlan: Sendable {
     key = counting.map { properties[$0].name } ?? ObjectPlan.hiddenKey
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
     links = properties.indices.filter { properties[$0].isLinked }
+    needsContext = properties.contains { property in
+      if case .column = property.role.kind { false } else { true }
+    }
+    let names = [key] + columns.map { properties[$0].name }
+    selection = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
   }
 
   private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {

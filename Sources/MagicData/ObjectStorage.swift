@@ -15,12 +15,16 @@ package final class ObjectStorage: Sendable {
   }
 
   /// The values as of one moment.
-  struct Snapshot {
+  struct Snapshot: Sendable {
     let forms: [CellContent.Form]
     /// How often each property was set; empty for never.
     let changes: [UInt32]
     /// The same when the object was saved in the store, or fetched from it.
     let saved: [UInt32]
+
+    func isChanged(_ slot: Int) -> Bool {
+      !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
+    }
   }
 
   private struct State {

@@ -9,9 +9,13 @@ final class PropertyCollector: Encoder {
 
   private(set) var entries: [Entry] = []
   /// The key of the value that is being encoded, nil outside of one.
-  fileprivate var key: String?
+  fileprivate var key: (any CodingKey)?
   /// Says whether to stop at the first property.
   private let onlyFirst: Bool
+  /// Where the wrappers shall lead from now on, if that is what they are met for.
+  private var binding: (storage: ObjectStorage, context: FetchContext?)?
+  /// How many wrappers were met.
+  private var count = 0
 
   let codingPath: [any CodingKey] = []
   let userInfo: [CodingUserInfoKey: Any] = [:]
@@ -38,13 +42,33 @@ final class PropertyCollector: Encoder {
     return collector.entries.first?.cell
   }
 
+  /// Makes the wrappers of an object lead to a storage.
+  ///
+  /// - Returns: How many there were.
+  static func bind<Object: MagicObject>(
+    _ object: Object, to storage: ObjectStorage, _ context: FetchContext?
+  ) throws -> Int {
+    let collector = PropertyCollector()
+    collector.binding = (storage, context)
+    try object.encode(to: collector)
+    return collector.count
+  }
+
   /// Takes a wrapper, if that is what the encoder is there for.
   static func take<Property: MagicProperty>(
     _ property: Property, _ encoder: any Encoder
   ) throws -> Bool {
     guard let collector = encoder as? PropertyCollector else { return false }
     guard let key = collector.key else { return true }
-    collector.entries.append(Entry(name: key, cell: property.cell, type: Property.self))
+    if let (storage, context) = collector.binding {
+      if collector.count < storage.plan.properties.count {
+        property.cell.bind(to: storage, slot: collector.count, context: context)
+      }
+    } else {
+      collector.entries.append(
+        Entry(name: key.stringValue, cell: property.cell, type: Property.self))
+    }
+    collector.count += 1
     collector.key = nil
     if collector.onlyFirst { throw Found() }
     return true
@@ -70,7 +94,7 @@ private struct CollectingContainer<Key: CodingKey>: KeyedEncodingContainerProtoc
 
   mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
     guard counts else { return }
-    collector.key = key.stringValue
+    collector.key = key
     defer { collector.key = nil }
     try value.encode(to: collector)
   }

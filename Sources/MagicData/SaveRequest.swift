@@ -37,10 +37,8 @@ enum SaveValue: Sendable {
 struct SaveNode: Sendable {
   let plan: ObjectPlan
   let storage: ObjectStorage
-  /// How often each property had been set when the values were taken; empty for never.
-  let changes: [UInt32]
-  /// The same when the object was last saved in this store.
-  let saved: [UInt32]
+  /// What the values were taken from.
+  let snapshot: ObjectStorage.Snapshot
   /// One for each property.
   var values: [SaveValue]
   /// Lazy values that were set, which the object does not notice.
@@ -48,14 +46,8 @@ struct SaveNode: Sendable {
   /// What the columns must hold for the object to be saved, if it must be unchanged.
   var expected: [(slot: Int, value: Value)]?
 
-  /// Says whether a property was set since the object was last saved in this store.
-  static func isSet(_ changes: [UInt32], _ saved: [UInt32], _ slot: Int) -> Bool {
-    !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
-  }
-
   func isChanged(_ slot: Int) -> Bool {
-    SaveNode.isSet(changes, saved, slot)
-      || lazy.contains { $0.slot == slot && $0.changes > 0 }
+    snapshot.isChanged(slot) || lazy.contains { $0.slot == slot && $0.changes > 0 }
   }
 }
 
@@ -137,14 +129,12 @@ private struct SaveCollector {
           lazy.append((slot, value, value.changes))
         }
         let isSet =
-          SaveNode.isSet(snapshot.changes, snapshot.saved, slot)
-          || lazy.last.map { $0.slot == slot && $0.changes > 0 } == true
+          snapshot.isChanged(slot) || lazy.last.map { $0.slot == slot && $0.changes > 0 } == true
         values.append(try value(of: form, slot, isSet: isSet, storage, context))
       }
       nodes.append(
         SaveNode(
-          plan: storage.plan, storage: storage, changes: snapshot.changes, saved: snapshot.saved,
-          values: values, lazy: lazy))
+          plan: storage.plan, storage: storage, snapshot: snapshot, values: values, lazy: lazy))
     }
     return nodes
   }
@@ -158,11 +148,11 @@ private struct SaveCollector {
     case .unset:
       return property.role.isOptional && !property.isLinked ? .value(.null) : .missing
     case .stored(let value):
-      if property.role.isAsset {
-        return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
-      }
       // An optional collection without a value is one without objects.
-      return property.isLinked ? .links([], isSet: isSet) : .value(value)
+      guard property.role.isAsset else {
+        return property.isLinked ? .links([], isSet: isSet) : .value(value)
+      }
+      return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
     case .lazy:
       return .untouched
     case .reference(let zIndex):

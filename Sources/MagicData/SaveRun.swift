@@ -18,6 +18,8 @@ struct SaveRun {
   private let roots: Set<Int>
   private var results: [SaveResult?]
   private var isNew: [Bool]
+  /// The statement that inserted the last object: most objects of a type need the same.
+  private var lastInsert: (plan: ObjectPlan, slots: [Int], text: String)?
   /// References to objects that had no z_index yet when the row was written.
   private var late: [(node: Int, slot: Int, target: Int)] = []
 
@@ -128,34 +130,23 @@ struct SaveRun {
         throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
       }
     }
-    var names: [String] = []
+    var slots: [Int] = []
     var values: [Value] = []
-    var updates: [SQL] = []
     if plan.key != ObjectPlan.hiddenKey, let primary = plan.primary,
       case .value(let value) = node.values[primary], !value.isNull
     {
-      names.append(plan.key)
+      slots.append(primary)
       values.append(value)
     }
     for slot in plan.columns {
       guard let value = try column(slot, of: index, zIndex: nil) else { continue }
-      let name = plan.properties[slot].name
-      names.append(name)
+      slots.append(slot)
       values.append(value)
-      updates.append("\(identifier: name) = excluded.\(identifier: name)")
     }
-    let parameters = SQL(joining: values.map { "\($0)" }, separator: ", ")
-    var sql: SQL =
-      names.isEmpty
-      ? "INSERT INTO \(identifier: plan.table) DEFAULT VALUES"
-      : "INSERT INTO \(identifier: plan.table) (\(SQL(identifiers: names))) VALUES (\(parameters))"
-    if let primary = plan.primary, !names.isEmpty {
-      let name = plan.properties[primary].name
-      let action: SQL =
-        updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(SQL(joining: updates, separator: ", "))"
-      sql.append(" ON CONFLICT (\(identifier: name)) \(action)")
+    if lastInsert?.plan !== plan || lastInsert?.slots != slots {
+      lastInsert = (plan, slots, plan.insertion(of: slots).text)
     }
-    sql.append(" RETURNING \(identifier: plan.key)")
+    let sql = SQL(lastInsert?.text ?? "", values)
     let settled = pendingAssets
     pendingAssets = []
     guard let zIndex = try connection.firstRow(sql, as: Int64.self) ?? existing(node) else {
@@ -193,10 +184,10 @@ struct SaveRun {
       late.append((index, slot, target))
       return nil
     case .asset(let pending): return try asset(pending, slot, of: index, zIndex: zIndex)
+    case .copy(let source): return try copy(of: source, node).map { .integer($0) } ?? .null
     case .kept(let handle):
       guard zIndex == nil else { return nil }
       return try asset(.stored(handle, pathExtension: nil), slot, of: index, zIndex: nil)
-    case .copy(let source): return try copy(of: source, node).map { .integer($0) } ?? .null
     case .untouched, .links: return nil
     case .missing:
       throw MagicError.missingValue(
@@ -249,5 +240,30 @@ extension SaveNode {
     values.compactMap { value in
       if case .object(.node(let target)) = value { target } else { nil }
     }
+  }
+}
+
+extension ObjectPlan {
+  /// The statement that inserts an object with values for some properties, or gives them to the
+  /// object with the same primary value, and returns its z_index.
+  fileprivate func insertion(of slots: [Int]) -> SQL {
+    let names = slots.map { properties[$0].name }
+    var sql: SQL = "INSERT INTO \(identifier: table) "
+    if names.isEmpty {
+      sql.append("DEFAULT VALUES")
+    } else {
+      let parameters = SQL(joining: names.map { _ in "?" }, separator: ", ")
+      sql.append("(\(SQL(identifiers: names))) VALUES (\(parameters))")
+    }
+    if let primary, !names.isEmpty {
+      let updates = names.filter { $0 != key }.map { name -> SQL in
+        "\(identifier: name) = excluded.\(identifier: name)"
+      }
+      let action: SQL =
+        updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(SQL(joining: updates, separator: ", "))"
+      sql.append(" ON CONFLICT (\(identifier: properties[primary].name)) \(action)")
+    }
+    sql.append(" RETURNING \(identifier: key)")
+    return sql
   }
 }

@@ -59,6 +59,24 @@ struct Query<Object: MagicObject>: Sendable {
     return loader.graph
   }
 
+  /// Reads the objects, with what they lead to if they lead anywhere.
+  func fetch(_ connection: Connection) throws -> Fetched {
+    guard !plan.needsContext, store.isReady(plan) else { return .graph(try load(connection)) }
+    var storages: [ObjectStorage] = []
+    try connection.forEachRow(
+      "\(plan.selection)\(tail(SQL(joining: order + [key], separator: ", ")))"
+    ) { storages.append(try plan.storage(of: $0, in: store)) }
+    return .plain(storages)
+  }
+
+  /// Makes the objects of what was read.
+  func objects(_ fetched: Fetched) throws -> [Object] {
+    switch fetched {
+    case .plain(let storages): try storages.map { try plan.object(Object.self, of: $0) }
+    case .graph(let graph): try FetchContext(store: store, graph).objects(of: Object.self)
+    }
+  }
+
   /// Counts the objects.
   func count(_ connection: Connection) throws -> Int {
     guard try isThere(connection) else { return 0 }

@@ -14,6 +14,7 @@ public struct PropertyTrait: Sendable {
     case searched
     case defaultValue(any Bindable & Sendable)
     case onDelete(DeleteRule)
+    case references(ColumnDefinition.Reference)
   }
 
   package let kind: Kind
@@ -58,5 +59,21 @@ public struct PropertyTrait: Sendable {
     _ property: String, _ value: any Bindable & Sendable
   ) -> PropertyTrait {
     PropertyTrait(.defaultValue(value), [property])
+  }
+
+  /// The property holds the key of a record of another type, which must be there.
+  ///
+  /// - Parameters:
+  ///   - property: The property, nil for no reference.
+  ///   - type: The other type; one of its values must have been written before.
+  ///   - rule: What happens when the other record is removed.
+  public static func references<Target: Record>(
+    _ property: String, _ type: Target.Type, onDelete rule: DeleteRule = .nullify
+  ) -> PropertyTrait {
+    PropertyTrait(
+      .references(
+        .init(
+          table: type.tableName, column: type.strategies.keys.column(for: type.primaryKey),
+          onDelete: rule)), [property])
   }
 }

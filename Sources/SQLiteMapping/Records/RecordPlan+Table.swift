@@ -26,6 +26,9 @@ extension RecordPlan {
         columns[try position(of: trait.properties[0])].defaultValue =
           try strategies.storedForm(ofAny: value)
       case .searched: break
+      case .references(let reference):
+        columns[try position(of: trait.properties[0])].reference = reference
+        indexes.append(IndexDefinition(names))
       case .onDelete:
         throw SQLiteError(
           .misuse,

@@ -26,7 +26,7 @@ final class Fixture: Sendable {
 
   /// Removes the database at ``freshPath``, if there is one.
   func removeFresh() throws {
-    for path in ["", "-wal", "-shm"].map({ freshPath + $0 })
+    for path in ["", "-wal", "-shm", "-assets"].map({ freshPath + $0 })
     where FileManager.default.fileExists(atPath: path) {
       try FileManager.default.removeItem(atPath: path)
     }

@@ -1,0 +1,30 @@
+package import SQLiteCore
+
+extension Connection {
+  /// The column that tells the rows of a type apart.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if there are several.
+  package func keyColumn(of type: any Record.Type) throws -> String {
+    let plan = try plan(of: type)
+    guard plan.keys.count == 1 else {
+      throw SQLiteError(.misuse, "\(type) has several primary keys, so nothing can refer to it")
+    }
+    return plan.keys[0]
+  }
+
+  /// The primary key of a value.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it has none yet.
+  package func keyValue<Object: Record>(of object: Object) throws -> Value {
+    let value = try self.value(of: keyColumn(of: Object.self), in: object)
+    guard !value.isNull else {
+      throw SQLiteError(.misuse, "a \(Object.self) without a key was never written")
+    }
+    return value
+  }
+
+  /// What a value has in a column.
+  package func value(of column: String, in object: some Record) throws -> Value {
+    try ShapeEncoder(object, strategies: plan(of: type(of: object)).strategies).value(in: column)
+  }
+}
