@@ -122,7 +122,7 @@ extension AsyncMagical: Codable {
 
 extension AsyncMagical: AssetValue where Element: AssetValue {
   package init(_ handle: AssetHandle?) {
-    self.init(value: Element(handle))
+    box = Box(.set(LiveValue(Element(handle)), changes: 0))
   }
 
   package var pending: PendingAsset? {

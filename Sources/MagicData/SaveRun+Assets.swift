@@ -9,15 +9,15 @@ extension SaveRequest {
     var request = self
     for index in nodes.indices where nodes[index].plan.hasAssets {
       for (slot, value) in nodes[index].values.enumerated() {
-        request.nodes[index].values[slot] = try resolve(value, nodes[index], store)
+        // What is not written needs not be opened.
+        guard nodes[index].isChanged(slot) || nodes[index].isNew(in: store) else { continue }
+        request.nodes[index].values[slot] = try resolve(value, store)
       }
     }
     return request
   }
 
-  private func resolve(
-    _ value: SaveValue, _ node: SaveNode, _ store: MagicData
-  ) throws -> SaveValue {
+  private func resolve(_ value: SaveValue, _ store: MagicData) throws -> SaveValue {
     switch value {
     case .asset(.file(let path, let pathExtension)):
       let staged = try store.assets.stage(contentsOf: path, extension: pathExtension)
@@ -25,11 +25,17 @@ extension SaveRequest {
     case .asset(.stored(let handle, let pathExtension)) where handle.isForeign(to: store):
       return .asset(
         .copy(try handle.store.assets.open(handle.id), pathExtension: pathExtension))
-    case .kept(let handle)
-    where handle.isForeign(to: store) && node.storage.zIndex(in: store.identity) == nil:
+    case .kept(let handle) where handle.isForeign(to: store):
       return .asset(.copy(try handle.store.assets.open(handle.id), pathExtension: nil))
     default: return value
     }
+  }
+}
+
+extension SaveNode {
+  /// Says whether the store does not know the object yet.
+  fileprivate func isNew(in store: MagicData) -> Bool {
+    storage.zIndex(in: store.identity) == nil
   }
 }
 

@@ -89,7 +89,7 @@ struct SaveRun {
     let plan = node.plan
     results[index] = SaveResult(zIndex: zIndex)
     var changes: [SQL] = []
-    for slot in plan.columns where node.needsWriting(slot, nodes) {
+    for slot in plan.columns where node.isChanged(slot) {
       guard let value = try column(slot, of: index, zIndex: zIndex) else { continue }
       changes.append("\(identifier: plan.properties[slot].name) = \(value)")
     }
@@ -240,14 +240,6 @@ extension SaveNode {
     values.compactMap { value in
       if case .object(.node(let target)) = value { target } else { nil }
     }
-  }
-
-  /// Says whether a column of an object that is in the store must be written.
-  func needsWriting(_ slot: Int, _ nodes: [SaveNode]) -> Bool {
-    if isChanged(slot) { return true }
-    // A lazy asset is set through its value, which the object does not notice.
-    if case .asset = values[slot] { return true }
-    return false
   }
 }
 

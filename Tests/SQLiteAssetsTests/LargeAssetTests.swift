@@ -12,19 +12,15 @@ import Testing
   @Test func `a large asset streams in and out in less than 50 MiB of memory`() async throws {
     let temporary = try TemporaryFolder()
     // In a process of its own, whose memory nobody else uses.
-    await #expect(processExitsWith: .success) {
+    let output = await #expect(
+      processExitsWith: .success, observing: [\.standardOutputContent]
+    ) {
       [path = temporary.path as String, size = Self.size as Int] in
       let store = try AssetStore(
         Database(path: "\(path)/data.sqlite3"), folder: "\(path)/assets")
       let before = try residentPeak()
       let start = ContinuousClock.now
-      var number = 0
-      let pieces = AsyncStream<[UInt8]> {
-        number += 1
-        guard number <= size * 4 else { return nil }
-        return [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 256 << 10)
-      }
-      let record = try await store.put(pieces)
+      let record = try await store.put(Pieces(count: size * 4))
       let put = ContinuousClock.now
       var count = 0
       for try await piece in try await store.open(record.id).pieces() { count += piece.count }
@@ -40,7 +36,21 @@ import Testing
         "\(size) MiB: put in \(put - start), read in \(read - put), copied in \(copied - read),",
         "with \(grown) KiB more memory than before")
     }
+    if let output { print(String(decoding: output.standardOutputContent, as: UTF8.self)) }
   }
+}
+
+/// Pieces of 256 KiB.
+private struct Pieces: AsyncSequence, AsyncIteratorProtocol {
+  var count: Int
+
+  mutating func next() async -> [UInt8]? {
+    guard count > 0 else { return nil }
+    count -= 1
+    return [UInt8](repeating: UInt8(truncatingIfNeeded: count), count: 256 << 10)
+  }
+
+  func makeAsyncIterator() -> Pieces { self }
 }
 
 /// The most memory that the process has had so far, in KiB.
