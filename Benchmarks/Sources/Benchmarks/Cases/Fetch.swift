@@ -7,7 +7,7 @@ struct Fetch: Case {
 
   var engines: KeyValuePairs<Engine, Turn> {
     [
-      .c: c, .statement: statement, .rows: rows, .object: object,
+      .c: c, .statement: statement, .rows: rows, .record: record, .object: object,
       .grdbStatement: grdbStatement, .grdbRecord: grdbRecord, .grdbCodable: grdbCodable,
     ]
   }

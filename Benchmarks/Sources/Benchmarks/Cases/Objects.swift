@@ -25,7 +25,7 @@ extension Insert {
   func object(_ trial: inout Trial) throws -> Checksum {
     let magic = try MagicData(settingsAt: trial.fixture.freshPath)
     let objects = trial.fixture.items.map(ItemObject.init)
-    try trial.measure { try magic.update(objects) }
+    try trial.measure { _ = try magic.update(objects) }
     return try stored(by: trial)
   }
 }

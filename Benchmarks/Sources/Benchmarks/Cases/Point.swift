@@ -8,7 +8,7 @@ struct Point: Case {
 
   var engines: KeyValuePairs<Engine, Turn> {
     [
-      .c: c, .statement: statement, .rows: rows, .object: object,
+      .c: c, .statement: statement, .rows: rows, .record: record, .object: object,
       .grdbStatement: grdbStatement, .grdbRecord: grdbRecord, .grdbCodable: grdbCodable,
     ]
   }

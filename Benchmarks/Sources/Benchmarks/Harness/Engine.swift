@@ -6,6 +6,8 @@ enum Engine: String {
   case statement
   /// MagicData's one-line calls, which bind by interpolation and read typed columns.
   case rows
+  /// MagicData's plain Codable values.
+  case record
   /// MagicData's objects: property wrappers over shared values.
   case object
   /// GRDB's statements and row cursors, by column position.

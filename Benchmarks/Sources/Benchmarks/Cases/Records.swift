@@ -1,0 +1,39 @@
+import SQLiteCore
+import SQLiteMapping
+
+extension Item: Record {
+  static let tableName = "item"
+}
+
+extension Fetch {
+  func record(_ trial: inout Trial) throws -> Checksum {
+    let database = try Database(warm: trial.fixture)
+    let items = try trial.measure {
+      try database.read { try $0.objects(of: Item.self, sql: SQL(unchecked: Item.selectAll)) }
+    }
+    return Checksum(of: items)
+  }
+}
+
+extension Point {
+  func record(_ trial: inout Trial) throws -> Checksum {
+    let database = try Database(warm: trial.fixture)
+    let keys = trial.fixture.keys
+    let items = try trial.measure {
+      try database.read { connection in
+        try keys.compactMap { try connection.object(of: Item.self, primary: $0) }
+      }
+    }
+    return Checksum(of: items)
+  }
+}
+
+extension Insert {
+  func record(_ trial: inout Trial) throws -> Checksum {
+    let database = try Database(settingsAt: trial.fixture.freshPath)
+    try database.executeChange(SQL(unchecked: Item.createTable))
+    let items = trial.fixture.items
+    try trial.measure { _ = try database.insert(contentsOf: items) }
+    return try stored(by: trial)
+  }
+}
