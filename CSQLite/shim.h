@@ -70,9 +70,6 @@ static inline void csqlite_result_blob(sqlite3_context *c, const void *p, sqlite
 static inline int csqlite_db_config(sqlite3 *db, int operation, int value, int *now) {
   return sqlite3_db_config(db, operation, value, now);
 }
-static inline int csqlite_lookaside_off(sqlite3 *db) {
-  return sqlite3_db_config(db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 0, 0);
-}
 
 // sqlite3_vtab_config is variadic.
 static inline int csqlite_vtab_direct_only(sqlite3 *db) {

@@ -5,10 +5,10 @@
 #endif
 
 /// A folder of our own that goes away with this value.
-final class TemporaryFolder: Sendable {
-  let path: String
+package final class TemporaryFolder: Sendable {
+  package let path: String
 
-  init() throws {
+  package init() throws {
     let base = FileManager.default.temporaryDirectory.path
     path = "\(base)/MagicData-\(UUID().uuidString)"
     try StorePlace.makeFolder(path)

@@ -15,8 +15,6 @@ final class StatementCache {
     self.capacity = max(0, capacity)
   }
 
-  var count: Int { handles.count }
-
   /// Finds an idle handle for `sql` and checks it out.
   func checkOut(_ sql: String) -> StatementHandle? {
     if let handle = recent[place(of: sql)], sameBytes(handle.sql, sql) {
