@@ -76,16 +76,3 @@ func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
     return error as? SQLiteError
   }
 }
-
-// `#expect` cannot compare what a call with a parameter pack of one returns.
-extension Database {
-  func one<Content: ColumnValue>(_ sql: SQL, as type: Content.Type) throws -> Content? {
-    try firstRow(sql, as: type)
-  }
-}
-
-extension Connection {
-  func one<Content: ColumnValue>(_ sql: SQL, as type: Content.Type) throws -> Content? {
-    try firstRow(sql, as: type)
-  }
-}
