@@ -82,6 +82,6 @@ extension Operand {
   /// An object that the store knows.
   init<Object: MagicObject>(object: Object) {
     let storage = PropertyCollector.firstCell(of: object)?.place?.storage
-    self = .object(storage, type: "\(Object.self)")
+    self = .known(.object(storage, type: "\(Object.self)"))
   }
 }
