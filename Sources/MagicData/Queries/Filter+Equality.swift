@@ -82,6 +82,6 @@ extension Operand {
   /// An object that the store knows.
   init<Object: MagicObject>(object: Object) {
     let storage = try? PropertyCollector.entries(of: object).first?.cell.place?.storage
-    self = .object(storage ?? nil, type: "\(Object.self)")
+    self = .known(.object(storage ?? nil, type: "\(Object.self)"))
   }
 }
