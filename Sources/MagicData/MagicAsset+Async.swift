@@ -19,7 +19,7 @@ extension MagicAsset {
       let record = try handle.record(await handle.store.assets.record(handle.id))
       if let known = known(record) { return known }
       let reader = try await handle.store.assets.open(handle.id)
-      let bytes = try await handle.store.assets.work { try reader.readAll() }
+      let bytes = try await reader.readAll()
       return try keep(Element(assetData: Data(bytes)), of: reader.record)
     case .empty, .file, .staged: return try data.map { try Element(assetData: $0) }
     }
@@ -34,6 +34,17 @@ extension MagicAsset {
     return Data(try await handle.store.assets.content(of: handle.id))
   }
 
+  /// As the blocking ``open()``, suspending the task.
+  ///
+  /// The result knows size, digest, extension and path without more waiting.
+  ///
+  /// - Returns: The open content; nil before the asset is saved.
+  /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func open() async throws -> AssetReader? {
+    guard case .stored(let handle) = state else { return nil }
+    return try await handle.store.assets.open(handle.id)
+  }
+
   /// The content piece by piece, for one larger than memory; nil before the asset is saved.
   ///
   ///     for try await piece in try await film.file.pieces() ?? … { … }
@@ -43,7 +54,6 @@ extension MagicAsset {
   /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func pieces(of size: Int = 256 << 10) async throws -> AssetPieces?
   {
-    guard case .stored(let handle) = state else { return nil }
-    return try await handle.store.assets.open(handle.id).pieces(of: size)
+    try await open()?.pieces(of: size)
   }
 }
