@@ -46,6 +46,12 @@ package final class ObjectStorage: Sendable {
       return otherIdentities.first { $0.store == store }
     }
 
+    mutating func settle(_ value: Value, _ slot: Int) {
+      // What is there already is not written, lest a snapshot's values be copied.
+      if case .stored(value) = forms[slot] { return }
+      forms[slot] = .stored(value)
+    }
+
     mutating func removeIdentity(in store: StoreIdentity) {
       otherIdentities.removeAll { $0.store == store }
       if identity?.store == store { identity = otherIdentities.popLast() }
@@ -66,6 +72,33 @@ package final class ObjectStorage: Sendable {
   init(_ plan: ObjectPlan, _ forms: [CellContent.Form], identity: Identity?) {
     self.plan = plan
     state = Mutex(State(forms: forms, identity: identity))
+  }
+
+  /// Makes room for the values of an object that is to be saved.
+  convenience init(_ plan: ObjectPlan) {
+    self.init(plan, [], identity: nil)
+  }
+
+  /// Lets the cells of an object lead here from now on, and takes over what they hold.
+  ///
+  /// - Parameter cell: The cell of each property.
+  /// - Returns: False if they do not belong to one object. True also if the first one leads to a storage
+  ///   already, since another task is saving the object: then this one is not to be used.
+  func adopt(_ cell: (Int) -> MagicCell) -> Bool {
+    // Whoever follows a cell that leads here already waits for the others.
+    state.withLock { state in
+      let count = plan.properties.count
+      state.forms.reserveCapacity(count)
+      while state.forms.count < count {
+        let slot = state.forms.count
+        guard case .own(let own) = cell(slot).owner, let form = own.adopt(by: self, slot) else {
+          state.forms.append(contentsOf: repeatElement(.unset, count: count - slot))
+          return slot == 0
+        }
+        state.forms.append(form)
+      }
+      return true
+    }
   }
 
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
@@ -125,8 +158,11 @@ package final class ObjectStorage: Sendable {
       state.removeIdentity(in: magic.identity)
       if let other = state.identity { state.otherIdentities.append(other) }
       state.identity = Identity(magic: magic, zIndex: zIndex, saved: changes)
+      if let counting = plan.counting, !state.isChanged(counting, since: changes) {
+        state.settle(.integer(zIndex), counting)
+      }
       for (slot, value) in settled where !state.isChanged(slot, since: changes) {
-        state.forms[slot] = .stored(value)
+        state.settle(value, slot)
       }
       for slot in state.originals.keys where !state.isChanged(slot, since: changes) {
         state.originals[slot] = nil

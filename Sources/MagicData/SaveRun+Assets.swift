@@ -5,7 +5,7 @@ extension SaveRequest {
   /// Copies what is to be copied, before the transaction begins: files of the user's and assets of other
   /// stores. Blocks the thread.
   func resolvingAssets(for store: MagicData) throws -> SaveRequest {
-    guard nodes.contains(where: { $0.plan.hasAssets }) else { return self }
+    guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
     var request = self
     for index in nodes.indices where nodes[index].plan.hasAssets {
       for (slot, value) in nodes[index].values.enumerated() {
