@@ -57,6 +57,8 @@ package final class ObjectPlan: Sendable {
   let readers: [ColumnReader]
   /// Says whether a fetch leaves something to look up later.
   let needsContext: Bool
+  /// Says whether a value may be more than SQLite stores.
+  let mayHoldOthers: Bool
 
   package var typeName: String { "\(type)" }
 
@@ -79,6 +81,7 @@ package final class ObjectPlan: Sendable {
     self.type = type
     self.lines = lines
     readers = properties.map(ColumnReader.init)
+    mayHoldOthers = readers.contains { $0.kind == .other }
     table = type.tableName
     self.properties = properties
     primary = properties.firstIndex { $0.role.isPrimary }

@@ -68,6 +68,19 @@ package final class ObjectStorage: Sendable {
     state = Mutex(State(forms: forms, identity: identity))
   }
 
+  deinit {
+    guard plan.mayHoldOthers else { return }
+    Release.forms(
+      state.withLock { state in
+        guard !state.originals.isEmpty || state.forms.contains(where: \.holdsOthers) else {
+          return []
+        }
+        let held = state.forms + state.originals.values
+        (state.forms, state.originals) = ([], [:])
+        return held
+      })
+  }
+
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
 
   func set(_ form: CellContent.Form, at slot: Int) {
