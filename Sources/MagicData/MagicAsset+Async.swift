@@ -21,7 +21,7 @@ extension MagicAsset {
       let reader = try await handle.store.assets.open(handle.id)
       let bytes = try await reader.readAll()
       return try keep(Element(assetData: Data(bytes)), of: reader.record)
-    case .empty, .file, .staged: return try data.map { try Element(assetData: $0) }
+    case .empty, .file, .staged: return try await loadData().map { try Element(assetData: $0) }
     }
   }
 
@@ -30,8 +30,12 @@ extension MagicAsset {
   /// - Returns: The bytes; nil if there is none.
   /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func loadData() async throws -> Data? {
-    guard case .stored(let handle) = state else { return try data }
-    return Data(try await handle.store.assets.content(of: handle.id))
+    switch state {
+    case .empty, .value: return try data
+    case .file(let url): return Data(try await UserFile.contents(of: MagicAsset.path(of: url)))
+    case .staged(let staged): return Data(try await staged.readAll())
+    case .stored(let handle): return try await handle.store.assets.data(for: handle.id)
+    }
   }
 
   /// As the blocking ``open()``, suspending the task.

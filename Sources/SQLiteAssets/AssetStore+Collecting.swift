@@ -55,8 +55,10 @@ extension AssetStore {
     }
     guard !database.afterPresentReads(retry) else { return }
     connection.afterCommit(retry)
-    connection.afterRollback { [weak self] _ in
-      self?.isHeldBack.store(false, ordering: .relaxed)
+    connection.afterRollback { [weak self] connection in
+      // An access that fails drops what waits for a commit.
+      guard let self, isHeldBack.exchange(false, ordering: .relaxed) else { return }
+      holdBack(in: connection)
     }
   }
 

@@ -17,6 +17,11 @@ package struct UserFile: Sendable {
     try file.read(size, at: 0)
   }
 
+  /// Opens and reads a regular file, suspending the task.
+  package nonisolated(nonsending) static func contents(of path: String) async throws -> [UInt8] {
+    try await Worker().run { try UserFile(path: path).readAll() }
+  }
+
   /// The SHA-256 of the bytes, taken in constant memory.
   package func sha256() throws(AssetError) -> SHA256.Digest {
     var hash = SHA256()

@@ -47,6 +47,27 @@ import Testing
     #expect(throws: AssetError.notRegularFile(path: path)) { try magic.update(Page(asset)) }
   }
 
+  @Test func `what is not saved yet is read in every form`() async throws {
+    defer { cleanUp() }
+    let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0) })
+    let digest = SHA256.digest(of: content.map(\.self))
+    try content.write(to: URL(filePath: folder + "/source"))
+    var copied = MagicAsset<Data>()
+    copied.copy(from: URL(filePath: folder + "/source"))
+    let staged = MagicAsset<Data>(try await magic.assets.stage(content))
+    for asset in [MagicAsset(value: content), copied, staged] {
+      #expect(try asset.value == content)
+      #expect(try asset.data == content)
+      #expect(try await asset.load() == content)
+      #expect(try await asset.loadData() == content)
+      #expect(try asset.size == content.count)
+      #expect(try asset.sha256 == digest)
+      #expect(try asset.path == nil)
+      #expect(try await asset.open()?.record == nil)
+      #expect(try await asset.pieces().map { _ in 1 } == nil)
+    }
+  }
+
   @Test func `more files are copied at once than a process may have open`() async throws {
     await #expect(processExitsWith: .success) {
       let folder = FileManager.default.temporaryDirectory.path + "/Many-\(UUID().uuidString)"
@@ -55,7 +76,7 @@ import Testing
       let magic = try await MagicData(path: folder + "/store")
       let other = try await MagicData(path: folder + "/other")
       var limit = rlimit(rlim_cur: 100, rlim_max: 100)
-      #if os(Linux)
+      #if canImport(Glibc)
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       #else
         _ = unsafe setrlimit(RLIMIT_NOFILE, &limit)

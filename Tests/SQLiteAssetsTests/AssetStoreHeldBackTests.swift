@@ -67,12 +67,24 @@ import Testing
     #expect(fixture.files == [])
   }
 
-  @Test func `a rollback in SQL and an access that throws forget nothing for good`() throws {
+  @Test func `a rollback in SQL and accesses that throw forget nothing`() throws {
     let record = try store.put([1])
-    let another = try store.put([2])
-    try whileReading(fixture.plain()) { [store] in try store.delete(record.id) }
-    #expect(throws: Stop.self) { try database.withoutTransaction { _ in throw Stop() } }
-    try whileReading(fixture.plain()) { [store] in try store.delete(another.id) }
+    try whileReading(fixture.plain()) { [store, database] in
+      try store.delete(record.id)
+      for _ in 0..<3 {
+        #expect(throws: Stop.self) { try database.withoutTransaction { _ in throw Stop() } }
+        #expect(throws: Stop.self) { try database.write { _ in throw Stop() } }
+        #expect(throws: Stop.self) {
+          try database.withoutTransaction { connection in
+            try connection.executeChange("BEGIN")
+            try connection.executeChange("INSERT INTO note VALUES ('x')")
+            try connection.executeChange("ROLLBACK")
+            throw Stop()
+          }
+        }
+      }
+      #expect(fixture.files == [record.name])
+    }
     try database.executeChange("INSERT INTO note VALUES ('x')")
     #expect(fixture.files == [])
   }

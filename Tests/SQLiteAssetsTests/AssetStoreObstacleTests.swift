@@ -93,7 +93,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       signal(SIGXFSZ, SIG_IGN)
       var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
-      #if os(Linux)
+      #if canImport(Glibc)
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
       #else
         _ = unsafe setrlimit(RLIMIT_FSIZE, &limit)

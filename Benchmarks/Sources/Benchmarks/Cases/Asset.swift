@@ -57,7 +57,7 @@ struct Asset: Case {
     let file = unsafe open("\(path).new", O_WRONLY | O_CREAT | O_EXCL, 0o600)
     guard file >= 0 else { throw Failure("open \(path): \(errno)") }
     defer { close(file) }
-    try bytes.withUnsafeBytes { bytes in
+    try unsafe bytes.withUnsafeBytes { bytes in
       var written = 0
       while written < bytes.count {
         let count = unsafe Foundation.write(
