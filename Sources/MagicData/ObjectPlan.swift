@@ -9,8 +9,6 @@ package final class ObjectPlan: Sendable {
     package let name: String
     package let role: PropertyRole
     package let type: any MagicProperty.Type
-    /// How values are kept as they are stored, if they are.
-    let plainKind: PlainKind?
     /// What rows have that were there before the property.
     package var defaultValue: Value?
     /// What happens to the object when the object goes that a relation leads to.
@@ -53,6 +51,10 @@ package final class ObjectPlan: Sendable {
   package let indexes: [IndexDefinition]
   /// The start of a query for the key and the columns of objects.
   let selection: SQL
+  /// The lines that the properties are declared in, if `init()` makes them in their order.
+  let lines: [UInt32]
+  /// How each property's column is read.
+  let readers: [ColumnReader]
   /// Says whether a fetch leaves something to look up later.
   let needsContext: Bool
 
@@ -66,15 +68,17 @@ package final class ObjectPlan: Sendable {
 
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
-    let entries = try PropertyCollector.entries(of: Object())
+    let (entries, lines) = try Construction.recording(type)
     var properties = try entries.map { entry in
       Property(
-        name: entry.name, role: entry.type.role, type: entry.type, plainKind: entry.type.plainKind,
+        name: entry.name, role: entry.type.role, type: entry.type,
         defaultValue: try entry.defaultValue)
     }
     try ObjectPlan.check(type, properties)
     indexes = try ObjectPlan.apply(type.traits, of: type, to: &properties)
     self.type = type
+    self.lines = lines
+    readers = properties.map(ColumnReader.init)
     table = type.tableName
     self.properties = properties
     primary = properties.firstIndex { $0.role.isPrimary }

@@ -32,10 +32,23 @@ package final class ObjectStorage: Sendable {
     var changes: [UInt32] = []
     /// What the changed properties held when the object was saved or fetched.
     var originals: [Int: CellContent.Form] = [:]
-    var identities: [Identity]
+    /// What the store knows it by that it was last saved in or fetched from.
+    var identity: Identity?
+    /// What other stores know it by.
+    var otherIdentities: [Identity] = []
 
     func isChanged(_ slot: Int, since changes: [UInt32]) -> Bool {
       !self.changes.isEmpty && self.changes[slot] != (changes.isEmpty ? 0 : changes[slot])
+    }
+
+    func identity(in store: StoreIdentity) -> Identity? {
+      if let identity, identity.store == store { return identity }
+      return otherIdentities.first { $0.store == store }
+    }
+
+    mutating func removeIdentity(in store: StoreIdentity) {
+      otherIdentities.removeAll { $0.store == store }
+      if identity?.store == store { identity = otherIdentities.popLast() }
     }
   }
 
@@ -52,7 +65,7 @@ package final class ObjectStorage: Sendable {
   ///   - identity: What a store knows it by, if it was fetched.
   init(_ plan: ObjectPlan, _ forms: [CellContent.Form], identity: Identity?) {
     self.plan = plan
-    state = Mutex(State(forms: forms, identities: identity.map { [$0] } ?? []))
+    state = Mutex(State(forms: forms, identity: identity))
   }
 
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
@@ -62,7 +75,7 @@ package final class ObjectStorage: Sendable {
       if state.changes.isEmpty {
         state.changes = Array(repeating: 0, count: state.forms.count)
       }
-      if !state.identities.isEmpty, state.originals[slot] == nil {
+      if state.identity != nil, state.originals[slot] == nil {
         state.originals[slot] = state.forms[slot]
       }
       state.forms[slot] = form
@@ -79,7 +92,7 @@ package final class ObjectStorage: Sendable {
     state.withLock { state in
       Snapshot(
         forms: state.forms, changes: state.changes,
-        saved: state.identities.first { $0.store == store }?.saved ?? [])
+        saved: state.identity(in: store)?.saved ?? [])
     }
   }
 
@@ -92,11 +105,11 @@ package final class ObjectStorage: Sendable {
 
   /// The object's z_index in a store, or nil if it is not there.
   func zIndex(in store: StoreIdentity) -> Int64? {
-    state.withLock { state in state.identities.first { $0.store == store }?.zIndex }
+    state.withLock { $0.identity(in: store)?.zIndex }
   }
 
   /// What the store knows it by that it was last saved in or fetched from.
-  var lastIdentity: Identity? { state.withLock { $0.identities.last } }
+  var lastIdentity: Identity? { state.withLock { $0.identity } }
 
   /// Notes that the object is in a store, with the values of a snapshot.
   ///
@@ -109,8 +122,9 @@ package final class ObjectStorage: Sendable {
     as zIndex: Int64, in magic: MagicData, changes: [UInt32], settled: [(slot: Int, value: Value)]
   ) {
     state.withLock { state in
-      state.identities.removeAll { $0.store == magic.identity }
-      state.identities.append(Identity(magic: magic, zIndex: zIndex, saved: changes))
+      state.removeIdentity(in: magic.identity)
+      if let other = state.identity { state.otherIdentities.append(other) }
+      state.identity = Identity(magic: magic, zIndex: zIndex, saved: changes)
       for (slot, value) in settled where !state.isChanged(slot, since: changes) {
         state.forms[slot] = .stored(value)
       }
@@ -122,7 +136,7 @@ package final class ObjectStorage: Sendable {
 
   /// Notes that the object was removed from a store.
   func removed(from store: StoreIdentity) {
-    state.withLock { state in state.identities.removeAll { $0.store == store } }
+    state.withLock { $0.removeIdentity(in: store) }
   }
 
   /// A way back to what the object holds now, for when a transaction is undone.
@@ -136,7 +150,8 @@ package final class ObjectStorage: Sendable {
           state.forms[slot] = before.forms[slot]
         }
         state.originals = before.originals
-        state.identities = before.identities
+        state.identity = before.identity
+        state.otherIdentities = before.otherIdentities
       }
     }
   }

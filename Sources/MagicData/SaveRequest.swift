@@ -1,5 +1,6 @@
 import SQLiteAssets
 import SQLiteCore
+import SQLiteMapping
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -92,8 +93,10 @@ private struct SaveCollector {
   }
 
   mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
+    if let place = PropertyCollector.firstCell(of: object)?.place {
+      return add(place.storage, place.context)
+    }
     let entries = try PropertyCollector.entries(of: object)
-    if let place = entries.first?.cell.place { return add(place.storage, place.context) }
     let plan = try store.plan(Object.self)
     guard entries.count == plan.properties.count else {
       throw MagicError.unsuitableType(
@@ -102,7 +105,7 @@ private struct SaveCollector {
     if let primary = plan.primary { _ = entries[primary].cell.primaryForm(entries[primary].type) }
     let storage = ObjectStorage(plan, entries.map(\.cell.form), identity: nil)
     for (slot, entry) in entries.enumerated() {
-      entry.cell.bind(to: storage, slot: slot, context: nil)
+      _ = entry.cell.bind(to: storage, slot: slot, context: nil)
     }
     return add(storage, nil)
   }
@@ -153,10 +156,9 @@ private struct SaveCollector {
         return property.isLinked ? .links([], isSet: isSet) : .value(value)
       }
       return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
-    case .lazy:
-      return .untouched
-    case .reference(let zIndex):
-      return .object(try target(zIndex, property, context))
+    case .data(let data): return .value(data.databaseValue)
+    case .lazy: return .untouched
+    case .reference(let zIndex): return .object(try target(zIndex, property, context))
     case .links:
       guard let context, let links = context.links(of: storage, slot: slot) else {
         return .untouched

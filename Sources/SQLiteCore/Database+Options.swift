@@ -91,6 +91,8 @@ extension Database {
     public var limits: [Limit: Int] = [:]
     /// How long an access may take that names no deadline of its own, or nil for as long as it takes.
     public var accessTimeout: Duration?
+    /// How writes that wait at the same time, and ask for it, are merged into one transaction.
+    public var groupCommit = GroupCommit()
     /// The name of the VFS, or nil for the system's.
     public var vfs: String?
     /// Whether the file is on a read-only medium and cannot change while it is open: no locks are
