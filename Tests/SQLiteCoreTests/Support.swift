@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import SQLiteCore
 
@@ -74,5 +75,15 @@ func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
     return nil
   } catch {
     return error as? SQLiteError
+  }
+}
+
+/// Waits for a signal on another thread than one of Swift's.
+func wait(for semaphore: DispatchSemaphore) async {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread {
+      semaphore.wait()
+      continuation.resume()
+    }
   }
 }
