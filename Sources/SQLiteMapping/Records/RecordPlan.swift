@@ -73,7 +73,7 @@ final class RecordPlan {
 
   /// An encoder for the parameters of a write, the last one again if it is for the same statement.
   func encoder(of write: RecordWrite, _ statement: borrowing Statement) -> RowEncoder {
-    if let encoder = encoders[write], encoder.handle === statement.handle { return encoder }
+    if let encoder = encoders[write], encoder.binds(to: statement) { return encoder }
     let new = RowEncoder(statement, columns: columns.map(\.name), strategies: strategies)
     encoders[write] = new
     return new
