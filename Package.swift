@@ -76,8 +76,20 @@ let package = Package(
     .executableTarget(
       name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
+    .target(
+      name: "Fuzzing", dependencies: ["MagicData"], path: "Tests/Fuzzing", swiftSettings: settings),
     .testTarget(
-      name: "ReliabilityTests", dependencies: ["Workload", "CFaultVFS", "ReliabilityHelper"],
+      name: "ReliabilityTests",
+      dependencies: ["Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper"],
       swiftSettings: settings),
   ]
 )
+
+// Programs for libFuzzer, which `.ci/fuzz` builds and runs. They have no main of their own.
+if Context.environment["MAGICDATA_FUZZ"] != nil {
+  package.targets += ["Database", "Quoting", "JSON", "Assets"].map { name in
+    .executableTarget(
+      name: "Fuzz\(name)", dependencies: ["Fuzzing"], path: "Tests/Fuzz\(name)",
+      swiftSettings: settings)
+  }
+}
