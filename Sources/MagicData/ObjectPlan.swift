@@ -63,6 +63,8 @@ package final class ObjectPlan: Sendable {
   let readers: [ColumnReader]
   /// Says whether a fetch leaves something to look up later.
   let needsContext: Bool
+  /// Says whether a value may be more than SQLite stores.
+  let mayHoldOthers: Bool
 
   package var typeName: String { "\(type)" }
 
@@ -86,6 +88,7 @@ package final class ObjectPlan: Sendable {
     self.lines = lines
     self.layout = layout
     readers = properties.map(ColumnReader.init)
+    mayHoldOthers = readers.contains { $0.kind == .other }
     table = type.tableName
     self.properties = properties
     primary = properties.firstIndex { $0.role.isPrimary }

@@ -74,6 +74,19 @@ package final class ObjectStorage: Sendable {
     state = Mutex(State(forms: forms, identity: identity))
   }
 
+  deinit {
+    guard plan.mayHoldOthers else { return }
+    Release.forms(
+      state.withLock { state in
+        guard !state.originals.isEmpty || state.forms.contains(where: \.holdsOthers) else {
+          return []
+        }
+        let held = state.forms + state.originals.values
+        (state.forms, state.originals) = ([], [:])
+        return held
+      })
+  }
+
   /// Makes room for the values of an object that is to be saved.
   convenience init(_ plan: ObjectPlan) {
     self.init(plan, [], identity: nil)

@@ -21,6 +21,15 @@ final class OwnCell: Sendable {
     self.line = line
   }
 
+  deinit {
+    Release.forms(
+      state.withLock { state in
+        guard case .own(let form) = state, form.holdsOthers else { return [] }
+        state = .own(.unset)
+        return [form]
+      })
+  }
+
   var form: CellContent.Form {
     let (form, bound) = state.withLock { state -> (CellContent.Form, (ObjectStorage, Int)?) in
       switch state {

@@ -145,13 +145,18 @@ public final class Connection {
   /// The access has ended: whatever was kept from it is dead.
   func endAccess() {
     defer { user.store(0, ordering: .relaxed) }
+    orphanStatements()
+    publishChanges()
+  }
+
+  /// The closure has ended: statements that were kept from it are dead.
+  func orphanStatements() {
     if checkedOutCount > 0 {
       for statement in cache.removeCheckedOut() { statement.orphan() }
       for statement in transient { statement.statement?.orphan() }
       checkedOutCount = 0
     }
     transient.removeAll()
-    publishChanges()
   }
 
   /// Throws unless this thread's access uses the connection.

@@ -406,13 +406,4 @@ private let endless: SQL =
     try fixture.database.write { _ = try $0.executeChange("CREATE TABLE t (a)") }
     #expect(try fixture.count() == 0)
   }
-
-  private func wait(for semaphore: DispatchSemaphore) async {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        semaphore.wait()
-        continuation.resume()
-      }
-    }
-  }
 }
