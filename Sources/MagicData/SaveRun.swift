@@ -83,12 +83,12 @@ struct SaveRun {
   }
 
   private mutating func write(_ index: Int) throws {
-    let node = nodes[index]
-    if let zIndex = node.storage.zIndex(in: store.identity) {
+    // Not the whole node, whose every part would be retained.
+    if let zIndex = nodes[index].storage.zIndex(in: store.identity) {
       if try update(index, zIndex) { return }
     }
     // Unknown, or removed meanwhile: then it is a new one.
-    try insert(index)
+    if nodes[index].plan.isPlain { try insertPlain(index) } else { try insert(index) }
   }
 
   /// Writes what has changed of an object that is in the store.
@@ -153,23 +153,33 @@ struct SaveRun {
     isNew[index] = true
     let node = nodes[index]
     let plan = node.plan
-    let insertion: InsertStatement
-    var settled: [(slot: Int, value: Value)] = []
-    if plan.isPlain {
-      insertion = try self.insertion(plan, hasKey: node.key != nil)
-      try insertion.bind(node.forms)
-    } else {
-      try refuseLostValues(node)
-      let (slots, values) = try columns(of: index)
-      insertion = try self.insertion(plan, slots)
-      try insertion.bind(values)
-      settled = pendingAssets
-      pendingAssets = []
-    }
+    try refuseLostValues(node)
+    let (slots, values) = try columns(of: index)
+    let insertion = try self.insertion(plan, slots)
+    try insertion.bind(values)
+    let settled = pendingAssets
+    pendingAssets = []
     guard let zIndex = try insertion.run(key: node.key) ?? existing(node) else {
       throw MagicError.notSaved(type: plan.typeName)
     }
     results[index] = SaveResult(zIndex: zIndex, settled: settled)
+  }
+
+  /// As ``insert(_:)``, of an object all of whose properties are plain values: without a step between.
+  private mutating func insertPlain(_ index: Int) throws {
+    isNew[index] = true
+    let plan = nodes[index].plan
+    let forms = nodes[index].forms
+    var key: Int64?
+    if let counting = plan.counting, case .stored(.integer(let integer)) = forms[counting] {
+      key = integer
+    }
+    let insertion = try insertion(plan, hasKey: key != nil)
+    try insertion.bind(forms)
+    guard let zIndex = try insertion.run(key: key) ?? existing(nodes[index]) else {
+      throw MagicError.notSaved(type: plan.typeName)
+    }
+    results[index] = SaveResult(zIndex: zIndex)
   }
 
   /// The statement for objects all of whose properties are plain values.
