@@ -58,10 +58,10 @@ struct Construction: ~Copyable {
   }
 
   /// Makes an object, and tells in which lines its wrappers are declared, in the order of `entries`,
-  /// if that is the order in which they are made.
+  /// if that is the order in which they are made, and where their cells are in its memory.
   static func recording<Object: MagicObject>(
     _ type: Object.Type
-  ) throws -> (entries: [PropertyCollector.Entry], lines: [UInt32]) {
+  ) throws -> (entries: [PropertyCollector.Entry], lines: [UInt32], layout: CellLayout?) {
     var construction = Construction(recording: ())
     let object = run(&construction) { Object() }
     let entries = try PropertyCollector.entries(of: object)
@@ -69,7 +69,7 @@ struct Construction: ~Copyable {
     let isOrderly =
       recorded.count == entries.count
       && zip(recorded, entries).allSatisfy { MagicCell(.own($0), 0) == $1.cell }
-    return (entries, isOrderly ? recorded.map(\.line) : [])
+    return (entries, isOrderly ? recorded.map(\.line) : [], CellLayout(object, entries))
   }
 
   private mutating func take(_ type: StaticString, _ line: UInt32) -> MagicCell {

@@ -46,8 +46,14 @@ package final class ObjectStorage: Sendable {
       return otherIdentities.first { $0.store == store }
     }
 
+    mutating func settle(_ value: Value, _ slot: Int) {
+      // What is there already is not written, lest a snapshot's values be copied.
+      if case .stored(value) = forms[slot] { return }
+      forms[slot] = .stored(value)
+    }
+
     mutating func removeIdentity(in store: StoreIdentity) {
-      otherIdentities.removeAll { $0.store == store }
+      if !otherIdentities.isEmpty { otherIdentities.removeAll { $0.store == store } }
       if identity?.store == store { identity = otherIdentities.popLast() }
     }
   }
@@ -79,6 +85,36 @@ package final class ObjectStorage: Sendable {
         (state.forms, state.originals) = ([], [:])
         return held
       })
+  }
+
+  /// Makes room for the values of an object that is to be saved.
+  convenience init(_ plan: ObjectPlan) {
+    self.init(plan, [], identity: nil)
+  }
+
+  /// How many of an object's cells lead to a storage from now on.
+  enum Adoption {
+    case all
+    /// None, since the first one leads to another storage already.
+    case none
+    case some
+  }
+
+  /// Lets the cells of an object lead here from now on, and takes over what they hold.
+  func adopt(_ cells: FoundCells) -> Adoption {
+    // Whoever follows a cell that leads here already waits for the others.
+    state.withLock { state in
+      let count = plan.readers.count
+      state.forms.reserveCapacity(count)
+      for slot in 0..<count {
+        guard case .own(let own) = cells[slot].owner, let form = own.adopt(by: self, slot) else {
+          state.forms.append(contentsOf: repeatElement(.unset, count: count - slot))
+          return slot == 0 ? .none : .some
+        }
+        state.forms.append(form)
+      }
+      return .all
+    }
   }
 
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
@@ -138,9 +174,13 @@ package final class ObjectStorage: Sendable {
       state.removeIdentity(in: magic.identity)
       if let other = state.identity { state.otherIdentities.append(other) }
       state.identity = Identity(magic: magic, zIndex: zIndex, saved: changes)
-      for (slot, value) in settled where !state.isChanged(slot, since: changes) {
-        state.forms[slot] = .stored(value)
+      if let counting = plan.counting, !state.isChanged(counting, since: changes) {
+        state.settle(.integer(zIndex), counting)
       }
+      for (slot, value) in settled where !state.isChanged(slot, since: changes) {
+        state.settle(value, slot)
+      }
+      if state.originals.isEmpty { return }
       for slot in state.originals.keys where !state.isChanged(slot, since: changes) {
         state.originals[slot] = nil
       }

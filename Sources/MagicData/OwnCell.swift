@@ -79,6 +79,17 @@ final class OwnCell: Sendable {
     state.withLock { $0 = .bound(storage, slot: slot, context) }
   }
 
+  /// Leads to a storage from now on.
+  ///
+  /// - Returns: What the cell held, or nil if it leads somewhere already.
+  func adopt(by storage: ObjectStorage, _ slot: Int) -> CellContent.Form? {
+    state.withLock { state in
+      guard case .own(let form) = state else { return nil }
+      state = .bound(storage, slot: slot, nil)
+      return form
+    }
+  }
+
   func missing(_ value: Any.Type) -> String {
     if let (storage, slot, _) = place { return storage.missing(slot) }
     return "the property of type \(value) that \(type) declares in line \(line) was read, "

@@ -27,9 +27,10 @@ extension Database {
 
     /// How durable a commit is (`PRAGMA synchronous`).
     public enum Synchronous: String, Sendable {
-      /// A commit survives a power cut, if the disk is honest.
+      /// A commit survives a power cut, if the disk is honest. With ``JournalMode/delete`` that takes
+      /// what ``extra`` does, and is that.
       case full
-      /// As full, and the folder is synced after a journal is deleted.
+      /// As full in SQLite's own sense, and the folder is synced after a journal is deleted.
       case extra
       /// In WAL mode a power cut may undo the last commits, but not damage the database.
       case normalLosesLastCommitsOnPowerCut = "normal"

@@ -57,6 +57,13 @@ final class Scheduler: Sendable {
     let wake: Wake
   }
 
+  /// What waits for the reads that ran at some moment.
+  private struct EndOfReads: Sendable {
+    /// Those that have not ended yet.
+    var places: Set<Int>
+    let action: @Sendable () -> Void
+  }
+
   private struct State: Sendable {
     var holders: [Holder?]
     var waiters: [Waiter] = []
@@ -70,6 +77,7 @@ final class Scheduler: Sendable {
     /// Says whether accesses are to be let in once no call is ending any more.
     var isResumed = false
     var whenIdle: [@Sendable () -> Void] = []
+    var endsOfReads: [EndOfReads] = []
   }
 
   private let state: Mutex<State>
@@ -213,9 +221,27 @@ final class Scheduler: Sendable {
         wakes += state.whenIdle
         state.whenIdle = []
       }
+      if !state.endsOfReads.isEmpty { wakes += endRead(place, &state) }
       return wakes
     }
     for wake in wakes { wake() }
+  }
+
+  /// Calls `action` once all reads that run now have ended, and returns false if none runs.
+  func afterPresentReads(_ action: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      let places = state.holders.indices.filter { state.holders[$0]?.kind == .read }
+      guard !places.isEmpty else { return false }
+      state.endsOfReads.append(EndOfReads(places: Set(places), action: action))
+      return true
+    }
+  }
+
+  private func endRead(_ place: Int, _ state: inout State) -> [@Sendable () -> Void] {
+    for index in state.endsOfReads.indices { state.endsOfReads[index].places.remove(place) }
+    let ended = state.endsOfReads.filter(\.places.isEmpty)
+    state.endsOfReads.removeAll(where: \.places.isEmpty)
+    return ended.map(\.action)
   }
 
   /// Lets in those who wait, in order, as far as there are places.
