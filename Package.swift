@@ -33,6 +33,7 @@ let package = Package(
     .library(name: "SQLiteMapping", targets: ["SQLiteMapping"]),
     .library(name: "SQLiteAssets", targets: ["SQLiteAssets"]),
     .library(name: "SQLiteRelations", targets: ["SQLiteRelations"]),
+    .library(name: "SPON", targets: ["SPON"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "Tour", targets: ["Tour"]),
   ],
@@ -41,6 +42,7 @@ let package = Package(
       name: "CSQLite", path: "CSQLite",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     .systemLibrary(name: "CFileSystem", path: "CFileSystem"),
+    layer("SPON", []),
     layer("SQLiteCore", ["CSQLite"]),
     layer("SQLiteMapping", ["SQLiteCore"]),
     layer("SQLiteAssets", ["CFileSystem", "SQLiteCore"]),
@@ -48,6 +50,7 @@ let package = Package(
     layer(
       "MagicData", ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations"]),
     .executableTarget(name: "Tour", dependencies: ["MagicData"], swiftSettings: settings),
+    tests(of: "SPON"),
     tests(of: "SQLiteCore", ["CoreHelper"]),
     .executableTarget(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
@@ -57,5 +60,18 @@ let package = Package(
     tests(of: "SQLiteRelations"),
     tests(of: "MagicData"),
     tests(of: "Tour", ["MagicData"]),
+    // Faults, kills and hostile input for all layers. The C in it is of the tests only.
+    .target(
+      name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
+      linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(
+      name: "Workload", dependencies: ["MagicData"], path: "Tests/Workload", swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],
+      path: "Tests/ReliabilityHelper", swiftSettings: settings),
+    .testTarget(
+      name: "ReliabilityTests", dependencies: ["Workload", "CFaultVFS", "ReliabilityHelper"],
+      swiftSettings: settings),
   ]
 )

@@ -40,6 +40,12 @@ package final class RowEncoder: Encoder {
   /// Says whether the encoder binds to a statement.
   func binds(to statement: borrowing Statement) -> Bool { content.handle === statement.handle }
 
+  /// Ends the use of the encoder: its container holds it as it holds that, and with it the statement.
+  func end() {
+    container = nil
+    containerKey = nil
+  }
+
   package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     if containerKey == ObjectIdentifier(type), let container {
       // An object is stored together with the identity of the key type that it was made for.

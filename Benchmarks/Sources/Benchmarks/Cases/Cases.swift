@@ -1,2 +1,3 @@
 /// The cases, in the order of the table.
-let allCases: [any Case] = [Scan(), Fetch(), Point(), Call(), Insert(), Cache()]
+let allCases: [any Case] =
+  [Scan(), Fetch(), Point(), Call(), Insert(), Cache(), Asset()] + relationCases

@@ -1,0 +1,19 @@
+/// A step of a path that no type's own key is at hand for.
+struct PathKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  init(_ text: String) {
+    stringValue = text
+    intValue = nil
+  }
+
+  init(index: Int) {
+    stringValue = "Index \(index)"
+    intValue = index
+  }
+
+  init?(stringValue: String) { self.init(stringValue) }
+
+  init?(intValue: Int) { self.init(index: intValue) }
+}

@@ -1,0 +1,284 @@
+/// Finds the values of a text, in one pass over its bytes and without recursion.
+struct Tokenizer {
+  let maximumDepth: Int
+  var tokens: [Token] = []
+  var position = 0
+  /// Where the first thing stands that only the seed of this library wrote, and what it is.
+  var seeds: (offset: Int, what: StaticString)?
+  /// Where the first escape stands that the seed did not have.
+  var escape: Int?
+  private var open = -1
+  private var depth = 0
+  private var highBits: UInt8 = 0
+  /// The key of the member whose value comes next.
+  private var key = MemberKey()
+
+  init(maximumDepth: Int) {
+    self.maximumDepth = maximumDepth
+  }
+
+  /// Whether any byte is above ASCII.
+  var hasNonASCII: Bool { highBits & 0x80 != 0 }
+
+  mutating func run(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+    // A thirtieth of the bytes of typical texts are tokens, and an array doubles by itself.
+    tokens.reserveCapacity(input.count / 32 + 4)
+    skipBlanks(input)
+    try readElement(input)
+    while open >= 0 {
+      let blanks = position
+      skipBlanks(input)
+      guard position < input.count else { throw unexpected("the end", input) }
+      let count = tokens[open].count
+      if tokens[open].kind == .object {
+        if input[position] == Byte.closeObject {
+          try close(input)
+        } else {
+          guard count == 0 || position > blanks else { throw unexpected("a blank or “>”", input) }
+          try readMember(input)
+        }
+      } else if input[position] == Byte.closeArray {
+        try close(input)
+      } else {
+        if count > 0 {
+          guard input[position] == Byte.comma else { throw unexpected("“,” or “]”", input) }
+          position += 1
+          skipBlanks(input)
+        }
+        try readElement(input)
+      }
+    }
+    skipBlanks(input)
+    guard position == input.count else { throw unexpected("the end of the text", input) }
+    if let seeds, let escape {
+      throw SPONSyntaxError(
+        escape,
+        "an escape of SPON in a text of its first form (\(seeds.what) at byte \(seeds.offset)) "
+          + "may also be meant as it stands")
+    }
+  }
+
+  @inline(__always) private mutating func skipBlanks(_ input: Span<UInt8>) {
+    while position < input.count, input[position].isBlank { position += 1 }
+  }
+
+  private mutating func readMember(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+    key = MemberKey()
+    if input[position] == Byte.quote {
+      let (range, hasEscapes) = try readQuoted(input)
+      key.set(range, hasEscapes, input)
+    } else {
+      let start = position
+      var hash = MemberKey.seedOfHash
+      while position < input.count, input[position].isBareKey {
+        let byte = input[position]
+        hash = (hash ^ UInt32(byte)) &* MemberKey.prime
+        highBits |= byte
+        position += 1
+      }
+      guard position > start else { throw unexpected("a key", input) }
+      key.range = start..<position
+      key.hash = hash
+    }
+    guard position < input.count else { throw unexpected("the mark of a value", input) }
+    if input[position] == Byte.equals {
+      position += 1
+      guard position < input.count, input[position] == Byte.at else {
+        throw unexpected("“@obj” or “@array[” behind a key without a mark", input)
+      }
+      return try readContainer(input)
+    }
+    guard let designator = Designator(rawValue: input[position]) else {
+      throw unexpected("the mark of a value or “=” behind a key", input)
+    }
+    position += 1
+    if designator == .null { return add(Token(.scalar, .null, position..<position)) }
+    guard position + 1 < input.count, input[position] == Byte.equals,
+      input[position + 1] == Byte.quote
+    else { throw unexpected("“=`”", input) }
+    position += 1
+    if designator == .described { note(seeds: "the mark “?”") }
+    let (range, hasEscapes) = try readQuoted(input)
+    var token = Token(.scalar, designator, range)
+    token.hasEscapes = hasEscapes
+    add(token)
+  }
+
+  private mutating func readElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+    key = MemberKey()
+    guard position < input.count else { throw unexpected("a value", input) }
+    switch input[position] {
+    case Byte.at: try readContainer(input)
+    case Byte.quote: try readQuotedElement(input)
+    case Byte.null:
+      position += 1
+      add(Token(.scalar, .null, position..<position))
+    case Byte.openObject: try readSeedsNull(input)
+    default: try readBareElement(input)
+    }
+  }
+
+  private mutating func readContainer(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+    let start = position
+    if matches("@array[", input) {
+      position += 7
+      return try enter(Token(.array, .described, start..<start))
+    }
+    guard matches("@obj", input) else { throw unexpected("“@obj” or “@array[”", input) }
+    position += 4
+    var name = position..<position
+    if position < input.count, input[position] == Byte.colon {
+      position += 1
+      while position < input.count, input[position] != Byte.openObject {
+        let byte = input[position]
+        guard byte >= 0x20, byte != Byte.quote else {
+          throw unexpected("the name of a type", input)
+        }
+        highBits |= byte
+        position += 1
+      }
+      name = start + 5..<position
+    }
+    guard position < input.count, input[position] == Byte.openObject else {
+      throw unexpected("“<” of an object", input)
+    }
+    position += 1
+    try enter(Token(.object, .described, name))
+  }
+
+  private mutating func enter(_ token: Token) throws(SPONSyntaxError) {
+    depth += 1
+    guard depth <= maximumDepth else {
+      throw SPONSyntaxError(position, "containers are nested more than \(maximumDepth) deep")
+    }
+    add(token)
+    open = tokens.count - 1
+  }
+
+  private mutating func close(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+    position += 1
+    depth -= 1
+    tokens[open].next = Int32(truncatingIfNeeded: tokens.count)
+    if tokens[open].kind == .object { try checkKeys(of: open, input) }
+    open = Int(tokens[open].parent)
+  }
+
+  private mutating func add(_ token: Token) {
+    var token = token
+    token.parent = Int32(truncatingIfNeeded: open)
+    token.next = Int32(truncatingIfNeeded: tokens.count + 1)
+    token.keyStart = UInt32(truncatingIfNeeded: key.range.lowerBound)
+    token.keyEnd = UInt32(truncatingIfNeeded: key.range.upperBound)
+    token.keyHash = key.hash
+    token.keyHasEscapes = key.hasEscapes
+    if open >= 0 {
+      if tokens[open].kind == .array { token.keyStart = UInt32(tokens[open].count) }
+      tokens[open].count += 1
+    }
+    tokens.append(token)
+  }
+
+  private func matches(_ word: StaticString, _ input: Span<UInt8>) -> Bool {
+    let count = word.utf8CodeUnitCount
+    guard input.count - position >= count else { return false }
+    return word.withUTF8Buffer { word in
+      for index in 0..<count where unsafe word[index] != input[position + index] { return false }
+      return true
+    }
+  }
+
+  mutating func note(seeds what: StaticString) {
+    if seeds == nil { seeds = (position, what) }
+  }
+
+  mutating func add(scalar designator: Designator, _ range: Range<Int>, hasEscapes: Bool = false) {
+    var token = Token(.scalar, designator, range)
+    token.hasEscapes = hasEscapes
+    add(token)
+  }
+
+  /// Reads text from one back-quote to the next, and returns where it is between them.
+  mutating func readQuoted(
+    _ input: Span<UInt8>
+  ) throws(SPONSyntaxError) -> (range: Range<Int>, hasEscapes: Bool) {
+    let start = position + 1
+    var index = start
+    var hasEscapes = false
+    var bits: UInt8 = 0
+    while index < input.count {
+      bits |= skipOrdinary(input, &index)
+      let byte = input[index]
+      bits |= byte
+      if byte == Byte.quote {
+        highBits |= bits
+        position = index + 1
+        return (start..<index, hasEscapes)
+      }
+      if byte == Byte.ampersand {
+        if let found = Escape(input, at: index, before: input.count) {
+          hasEscapes = true
+          if !found.isSeeds, escape == nil { escape = index }
+        } else if seeds == nil {
+          seeds = (index, "a bare “&”")
+        }
+      }
+      index += 1
+    }
+    throw SPONSyntaxError(start - 1, "a back-quote without its partner")
+  }
+
+  /// Passes over eight bytes at a time as long as none of them is a back-quote or an `&`, leaves one
+  /// byte at least, and returns the bits that were set in any of them.
+  @inline(__always)
+  private func skipOrdinary(_ input: Span<UInt8>, _ index: inout Int) -> UInt8 {
+    var bits: UInt64 = 0
+    while index + 8 < input.count {
+      // In bounds, and any eight bytes are an integer.
+      let word = unsafe input.bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self)
+      let quotes = word ^ 0x6060_6060_6060_6060
+      let ampersands = word ^ 0x2626_2626_2626_2626
+      let isSpecial =
+        (quotes &- 0x0101_0101_0101_0101) & ~quotes
+        | (ampersands &- 0x0101_0101_0101_0101) & ~ampersands
+      guard isSpecial & 0x8080_8080_8080_8080 == 0 else { break }
+      bits |= word
+      index += 8
+    }
+    return bits & 0x8080_8080_8080_8080 == 0 ? 0 : 0x80
+  }
+
+  @inline(never)
+  func unexpected(_ expected: String, _ input: Span<UInt8>) -> SPONSyntaxError {
+    guard position < input.count else {
+      return SPONSyntaxError(input.count, "expected \(expected), but the text ends")
+    }
+    let byte = input[position]
+    let found =
+      (0x21...0x7e).contains(byte)
+      ? "“\(Unicode.Scalar(byte))”" : "the byte 0x" + String(byte, radix: 16)
+    return SPONSyntaxError(position, "expected \(expected), found \(found)")
+  }
+}
+
+/// The key of a member.
+struct MemberKey {
+  static let seedOfHash: UInt32 = 2_166_136_261
+  static let prime: UInt32 = 16_777_619
+
+  var range = 0..<0
+  var hasEscapes = false
+  var hash = Self.seedOfHash
+
+  mutating func set(_ range: Range<Int>, _ hasEscapes: Bool, _ input: Span<UInt8>) {
+    self.range = range
+    self.hasEscapes = hasEscapes
+    var hash = Self.seedOfHash
+    // Equal keys have equal hashes, however they are escaped.
+    if hasEscapes {
+      for byte in resolved(input, range) { hash = (hash ^ UInt32(byte)) &* Self.prime }
+    } else {
+      for index in range { hash = (hash ^ UInt32(input[index])) &* Self.prime }
+    }
+    self.hash = hash
+  }
+}

@@ -1,0 +1,96 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a fuzzer calls: any bytes are read or refused, and what is read means the same when it is
+/// written anew.
+package enum SPONFuzz {
+  /// What was not as it should be.
+  package struct Failure: Error {
+    package let reason: String
+  }
+
+  /// Reads bytes as SPON.
+  ///
+  /// - Returns: Whether they are SPON.
+  /// - Throws: ``Failure``.
+  @discardableResult
+  package static func check(_ bytes: [UInt8]) throws -> Bool {
+    let document: Document
+    do {
+      document = try Document(bytes)
+    } catch {
+      guard (0...bytes.count).contains(error.offset) else {
+        throw Failure(reason: "the offset \(error.offset) is outside of the text")
+      }
+      return false
+    }
+    // The decoder looks at all of it.
+    _ = try? SPONDecoder().decode(Everything.self, fromBytes: bytes)
+    for token in document.tokens.indices {
+      _ = document.integer(of: token, as: Int64.self)
+      _ = document.double(of: token)
+    }
+    let isSeeds = bytes.contains(Byte.ampersand) || bytes.contains(UInt8(ascii: "?"))
+    let first = try rewritten(bytes, isPretty: false)
+    let pretty = try rewritten(first, isPretty: true)
+    guard try rewritten(pretty, isPretty: false) == first else {
+      throw Failure(reason: "the text changes when it is written anew")
+    }
+    let again = try Document(first)
+    guard isSeeds || content(of: again) == content(of: document) else {
+      throw Failure(reason: "the content changes when it is written anew")
+    }
+    return true
+  }
+
+  private static func rewritten(_ bytes: [UInt8], isPretty: Bool) throws -> [UInt8] {
+    do {
+      return try Formatter(isPretty: isPretty, sortsKeys: false).format(bytes, maximumDepth: 512)
+    } catch {
+      throw Failure(reason: "what was written is refused: \(error)")
+    }
+  }
+
+  private static func content(of document: Document) -> [String] {
+    document.tokens.indices.map { token in
+      let value = document.tokens[token]
+      let isMember = value.parent >= 0 && document.tokens[Int(value.parent)].kind == .object
+      let key = isMember ? document.key(of: token) : ""
+      let text = value.kind == .scalar ? document.text(of: token) : ""
+      return "\(value.kind) \(value.designator) \(key) \(text)"
+    }
+  }
+}
+
+/// Any value, read in each way that it can be.
+private struct Everything: Decodable {
+  struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { return nil }
+  }
+
+  init(from decoder: any Decoder) throws {
+    if let object = try? decoder.container(keyedBy: Key.self) {
+      for key in object.allKeys { _ = try object.decode(Everything.self, forKey: key) }
+    } else if var array = try? decoder.unkeyedContainer() {
+      while !array.isAtEnd { _ = try array.decode(Everything.self) }
+    } else {
+      let value = try decoder.singleValueContainer()
+      if value.decodeNil() { return }
+      _ = try? value.decode(Bool.self)
+      _ = try? value.decode(String.self)
+      _ = try? value.decode(Int8.self)
+      _ = try? value.decode(UInt128.self)
+      _ = try? value.decode(Double.self)
+      _ = try? value.decode(Float.self)
+      _ = try? value.decode(Date.self)
+      _ = try? value.decode(Data.self)
+      _ = try? value.decode(Decimal.self)
+    }
+  }
+}

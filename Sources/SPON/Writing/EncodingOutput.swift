@@ -1,0 +1,174 @@
+/// A piece of text that is being written, and the places in it where values are open.
+///
+/// A value that is encoded in one go, as nearly all are, is written where it belongs at once. What may
+/// be filled in later (a nested container, a super encoder) is a piece of its own, put in its place when
+/// all is done.
+final class EncodingOutput {
+  let state: EncodingState
+  var text = TextBuffer()
+  var frames: [EncodingFrame] = []
+  /// The keys of the open objects, to find one that comes twice.
+  var keys: [EncodedKey] = []
+  /// The keys of the values that are open, one for each frame but the first.
+  var path: [any CodingKey] = []
+  private let basePath: [any CodingKey]
+  /// How many containers are around this piece.
+  private let baseDepth: Int
+  private var pieces: [(position: Int, output: EncodingOutput)] = []
+  private var serial = 0
+
+  init(_ state: EncodingState, path: [any CodingKey], depth: Int) {
+    self.state = state
+    basePath = path
+    baseDepth = depth
+  }
+
+  /// The path to the value of the frame at `index`.
+  func codingPath(_ index: Int) -> [any CodingKey] { basePath + path.prefix(index) }
+
+  /// Opens the place of a value.
+  func open(_ type: Any.Type?, isMember: Bool) -> EncodingPlace {
+    serial &+= 1
+    frames.append(
+      EncodingFrame(serial: serial, type: type, isMember: isMember, firstKey: keys.count))
+    return EncodingPlace(output: self, index: frames.count - 1, serial: serial)
+  }
+
+  /// Ends the innermost place: what was begun there is closed.
+  func close() {
+    guard let frame = frames.popLast() else { return }
+    end(frame)
+    if keys.count > frame.firstKey { keys.removeLast(keys.count - frame.firstKey) }
+  }
+
+  private func end(_ frame: EncodingFrame) {
+    switch frame.kind {
+    case .keyed: text.append(Byte.closeObject)
+    case .unkeyed: text.append(Byte.closeArray)
+    case .scalar: break
+    case .empty:
+      // A value that encodes nothing is an object without members.
+      if frame.isMember { text.append(Byte.equals) }
+      text.append("@obj")
+      appendTypeName(frame)
+      text.append("<>")
+    }
+  }
+
+  func appendTypeName(_ frame: EncodingFrame) {
+    guard state.writesTypeNames, let type = frame.type else { return }
+    text.bytes.append(contentsOf: state.name(of: type))
+  }
+
+  /// Makes a piece that is put in here when all is written.
+  func addPiece(_ key: any CodingKey, of index: Int, isMember: Bool) -> EncodingPlace {
+    let piece = EncodingOutput(
+      state, path: codingPath(index) + [key], depth: baseDepth + frames.count)
+    pieces.append((text.bytes.count, piece))
+    return piece.open(nil, isMember: isMember)
+  }
+
+  /// Counts one more container, unless that is too deep.
+  func checkDepth() -> Bool {
+    guard baseDepth + frames.count > state.encoder.maximumDepth else { return true }
+    state.fail(
+      EncodingError.invalidValue(
+        (), context("the value is nested more than \(state.encoder.maximumDepth) deep")))
+    return false
+  }
+
+  /// What is written now.
+  var mark: EncodingMark {
+    EncodingMark(
+      bytes: text.bytes.count, keys: keys.count, path: path.count, frames: frames.count,
+      pieces: pieces.count, count: frames.last?.count ?? 0)
+  }
+
+  /// Takes back what was written after a mark, so that a program may go on after an error.
+  func rollBack(to mark: EncodingMark, openFrames index: Int) {
+    // Out of turn: then nothing was written.
+    guard frames.count >= mark.frames, mark.frames == index + 1 else { return }
+    text.bytes.removeLast(text.bytes.count - mark.bytes)
+    frames.removeLast(frames.count - mark.frames)
+    path.removeLast(path.count - mark.path)
+    pieces.removeLast(pieces.count - mark.pieces)
+    if frames[index].count > mark.count, frames[index].manyKeys == nil {
+      keys.removeLast(keys.count - mark.keys)
+    }
+    frames[index].count = mark.count
+  }
+
+  func context(_ reason: String) -> EncodingError.Context {
+    EncodingError.Context(codingPath: basePath + path, debugDescription: reason)
+  }
+
+  /// All text, with the pieces in their places.
+  func finished() throws -> [UInt8] {
+    if let failure = state.failure { throw failure }
+    guard !pieces.isEmpty || !frames.isEmpty else { return text.bytes }
+    var result: [UInt8] = []
+    result.reserveCapacity(text.bytes.count)
+    write(to: &result)
+    return result
+  }
+
+  private func write(to result: inout [UInt8]) {
+    while !frames.isEmpty { close() }
+    var copied = 0
+    for (position, output) in pieces {
+      result.append(contentsOf: text.bytes[copied..<position])
+      output.write(to: &result)
+      copied = position
+    }
+    result.append(contentsOf: text.bytes[copied...])
+  }
+}
+
+/// How much of everything there was at a moment.
+struct EncodingMark {
+  let bytes, keys, path, frames, pieces, count: Int
+}
+
+/// A place where a value is written.
+struct EncodingFrame {
+  enum Kind {
+    case empty, keyed, unkeyed, scalar
+  }
+
+  let serial: Int
+  /// The type that the value's object is named after.
+  var type: Any.Type?
+  let isMember: Bool
+  let firstKey: Int
+  var kind = Kind.empty
+  var count = 0
+  /// All keys, once there are too many to look at each.
+  var manyKeys: Set<ExactText>?
+
+  init(serial: Int, type: Any.Type?, isMember: Bool, firstKey: Int) {
+    self.serial = serial
+    self.type = type
+    self.isMember = isMember
+    self.firstKey = firstKey
+  }
+}
+
+/// A key that was written.
+struct EncodedKey {
+  let hash: UInt32
+  let text: String
+}
+
+/// Text that equals only the very same bytes, unlike `String`.
+struct ExactText: Hashable {
+  let text: String
+
+  static func == (left: ExactText, right: ExactText) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { unsafe hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
