@@ -2,7 +2,7 @@ import Foundation
 import MagicData
 import Testing
 
-private struct Counted: MagicObject {
+private struct Numbered: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var text: String
 
@@ -47,36 +47,36 @@ private struct Bare: MagicObject {
 
   @Test(arguments: [1, 15, 16, 17, 100])
   func `objects get keys that count up, however many are saved at once`(count: Int) throws {
-    let objects = (0..<count).map { Counted("\($0)") }
+    let objects = (0..<count).map { Numbered("\($0)") }
     #expect(try magic.update(objects) == Array(1...count))
     #expect(objects.map(\.id) == Array(1...count))
-    let more = (0..<count).map { Counted("\($0)") }
+    let more = (0..<count).map { Numbered("\($0)") }
     try magic.remove(objects[count - 1])
     // A number is never used again.
     #expect(try magic.update(more) == Array((count + 1)...(2 * count)))
-    #expect(try magic.count(of: Counted.self) == 2 * count - 1)
+    #expect(try magic.count(of: Numbered.self) == 2 * count - 1)
   }
 
   @Test func `numbers of the user's and the database's do not meet`() throws {
     // The given one is to be jumped over before the counted ones reach it.
-    var objects = [Counted("given", id: 5)]
-    objects += (0..<40).map { Counted("\($0)") }
-    objects.append(Counted("far", id: 60))
-    objects += (0..<40).map { Counted("more \($0)") }
+    var objects = [Numbered("given", id: 5)]
+    objects += (0..<40).map { Numbered("\($0)") }
+    objects.append(Numbered("far", id: 60))
+    objects += (0..<40).map { Numbered("more \($0)") }
     let keys = try magic.update(objects)
     #expect(Set(keys).count == objects.count)
     #expect(keys == objects.map(\.id))
-    let found = try magic.object(of: Counted.self)
+    let found = try magic.object(of: Numbered.self)
     let expected = Dictionary(uniqueKeysWithValues: objects.map { ($0.id, $0.text) })
     #expect(Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.text) }) == expected)
   }
 
   @Test func `an object with the number of another one takes its place`() throws {
-    try magic.update(Counted("old", id: 3))
-    var objects = (0..<20).map { Counted("\($0)", id: $0 + 1) }
-    objects.append(Counted("twice", id: 7))
+    try magic.update(Numbered("old", id: 3))
+    var objects = (0..<20).map { Numbered("\($0)", id: $0 + 1) }
+    objects.append(Numbered("twice", id: 7))
     try magic.update(objects)
-    let found = try magic.object(of: Counted.self)
+    let found = try magic.object(of: Numbered.self)
     #expect(found.map(\.id) == Array(1...20))
     #expect(found[2].text == "2")
     #expect(found[6].text == "twice")
@@ -111,43 +111,43 @@ private struct Bare: MagicObject {
   }
 
   @Test func `a trigger that skips rows is an error, and one that adds rows does no harm`() throws {
-    try magic.update(Counted("first"))
+    try magic.update(Numbered("first"))
     try magic.database.executeChange(
       """
-      CREATE TRIGGER twin AFTER INSERT ON Counted WHEN NEW.text NOT LIKE 'twin%'
-      BEGIN INSERT INTO Counted (text) VALUES ('twin of ' || NEW.text); END
+      CREATE TRIGGER twin AFTER INSERT ON Numbered WHEN NEW.text NOT LIKE 'twin%'
+      BEGIN INSERT INTO Numbered (text) VALUES ('twin of ' || NEW.text); END
       """)
-    let objects = (0..<40).map { Counted("\($0)") }
+    let objects = (0..<40).map { Numbered("\($0)") }
     try magic.update(objects)
     for object in objects {
-      #expect(try magic.object(of: Counted.self, primary: object.id).text == object.text)
+      #expect(try magic.object(of: Numbered.self, primary: object.id).text == object.text)
     }
     try magic.database.executeChange(
       """
-      CREATE TRIGGER skip BEFORE INSERT ON Counted WHEN NEW.text = '35'
+      CREATE TRIGGER skip BEFORE INSERT ON Numbered WHEN NEW.text = '35'
       BEGIN SELECT RAISE(IGNORE); END
       """)
-    let count = try magic.count(of: Counted.self)
-    #expect(throws: MagicError.notSaved(type: "Counted")) {
-      try magic.update((0..<40).map { Counted("\($0)") })
+    let count = try magic.count(of: Numbered.self)
+    #expect(throws: MagicError.notSaved(type: "Numbered")) {
+      try magic.update((0..<40).map { Numbered("\($0)") })
     }
-    #expect(try magic.count(of: Counted.self) == count)
+    #expect(try magic.count(of: Numbered.self) == count)
   }
 
   @Test func `a value that is missing in the middle is named, and nothing is saved`() throws {
-    var objects = (0..<40).map { Counted("\($0)") }
-    objects.insert(Counted(), at: 30)
-    #expect(throws: MagicError.missingValue(type: "Counted", property: "text")) {
+    var objects = (0..<40).map { Numbered("\($0)") }
+    objects.insert(Numbered(), at: 30)
+    #expect(throws: MagicError.missingValue(type: "Numbered", property: "text")) {
       try magic.update(objects)
     }
-    #expect(try magic.count(of: Counted.self) == 0)
+    #expect(try magic.count(of: Numbered.self) == 0)
     objects[30].text = "now"
     #expect(try magic.update(objects) == Array(1...41))
   }
 
   @Test func `what an undone transaction saved is new again`() throws {
     struct Stop: Error {}
-    let objects = (0..<20).map { Counted("\($0)") }
+    let objects = (0..<20).map { Numbered("\($0)") }
     #expect(throws: Stop.self) {
       try magic.transaction {
         try magic.update(objects)
@@ -155,7 +155,7 @@ private struct Bare: MagicObject {
         throw Stop()
       }
     }
-    #expect(throws: MagicError.notSaved(type: "Counted")) { try magic.remove(objects[0]) }
+    #expect(throws: MagicError.notSaved(type: "Numbered")) { try magic.remove(objects[0]) }
     #expect(try magic.update(objects) == Array(1...20))
   }
 
@@ -176,6 +176,6 @@ private struct Bare: MagicObject {
       let found = try await magic.object(of: Named.self, primary: "\(round)")
       #expect(found.number == object.number)
     }
-    #expect(try magic.count(of: Named.self) == 20)
+    #expect(try await magic.count(of: Named.self) == 20)
   }
 }
