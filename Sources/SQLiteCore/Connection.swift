@@ -171,7 +171,7 @@ public final class Connection {
     guard !statement.isOrphan else { throw orphanError(statement.sql) }
     try checkAccess(statement.sql)
     if let ended { throw ended.asEndOfTransaction(statement.sql) }
-    if let reason = interruption.reason {
+    if interruption.isDue, let reason = interruption.reason {
       throw SQLiteError(.interrupt, reason, sql: statement.sql)
     }
     if statement.control != nil, !allowsTransactionControl {

@@ -145,7 +145,7 @@ private let endlessInsert: SQL = """
     hold.release()
     #expect(try await first.value == 0)
     #expect(try await second.value == .rollback)
-    #expect(try database.one("SELECT count(*) FROM child", as: Int.self) == 0)
+    #expect(try await database.firstRow("SELECT count(*) FROM child", as: Int.self) == 0)
   }
 
   @Test(arguments: 0..<4)
@@ -316,7 +316,7 @@ private let endlessInsert: SQL = """
     let told = outcomes.map(\.summary)
     #expect(told == ["0", "787 \(alone?.message ?? "")", "1", "3"])
     #expect(alone?.code == .foreignKeyConstraint)
-    #expect(try database.one("SELECT group_concat(parent) FROM child", as: String.self) == "8")
+    #expect(try await database.firstRow("SELECT group_concat(parent) FROM child", as: String.self) == "8")
     #expect(try database.numbers() == [0, 3])
     #expect(commits.value == before + 2)
   }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Work that waits for the reads that run when it is asked for.
-@Suite final class PresentReadsTests {
+@Suite final class PresentReadsTests: Sendable {
   let path: String
   let database: Database
   private let log = Mutex<[String]>([])

@@ -20,7 +20,7 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try database.one("SELECT value FROM counter", as: Int.self) == 100)
+    #expect(try await database.firstRow("SELECT value FROM counter", as: Int.self) == 100)
   }
 
   @Test func `its options`() throws {
