@@ -66,5 +66,18 @@ let package = Package(
     tests(of: "SQLiteRelations"),
     tests(of: "MagicData"),
     tests(of: "Tour", ["MagicData"]),
+    // Faults, kills and hostile input for all layers. The C in it is of the tests only.
+    .target(
+      name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
+      linkerSettings: [.linkedLibrary("sqlite3")]),
+    .target(
+      name: "Workload", dependencies: ["MagicData"], path: "Tests/Workload", swiftSettings: settings
+    ),
+    .executableTarget(
+      name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],
+      path: "Tests/ReliabilityHelper", swiftSettings: settings),
+    .testTarget(
+      name: "ReliabilityTests", dependencies: ["Workload", "CFaultVFS", "ReliabilityHelper"],
+      swiftSettings: settings),
   ]
 )

@@ -16,12 +16,12 @@ extern int renameat2(int, const char *, int, const char *, unsigned int) __attri
 extern int syncfs(int) __attribute__((weak));
 
 // RENAME_NOREPLACE is 1: a file that is there already is EEXIST.
-static inline int cfilesystem_move(int folder, const char *name, int other) {
+static inline int cfilesystem_move(int folder, const char *name, int other, const char *new_name) {
   if (renameat2 == 0) {
     errno = ENOSYS;
     return -1;
   }
-  return renameat2(folder, name, other, name, 1);
+  return renameat2(folder, name, other, new_name, 1);
 }
 static inline int cfilesystem_syncfs(int folder) {
   if (syncfs == 0) {

@@ -42,14 +42,12 @@ package enum PendingAsset: Sendable {
   case staged(StagedAsset, pathExtension: String?)
   /// The content of an asset that a store has.
   case stored(AssetHandle, pathExtension: String?)
-  /// The content of an asset of another store, opened.
-  case copy(AssetReader, pathExtension: String?)
 
   /// Says whether it makes a file, and is not what the object has already.
   var isContent: Bool {
     switch self {
     case .empty, .stored(_, nil): false
-    case .content, .file, .staged, .stored, .copy: true
+    case .content, .file, .staged, .stored: true
     }
   }
 }
@@ -100,7 +98,7 @@ extension MagicAsset: AssetValue {
       switch state {
       case .empty: .empty
       case .value: try data.map { .content($0, pathExtension: newExtension) }
-      case .file(let path): .file(path: path, pathExtension: newExtension)
+      case .file(let url): .file(path: try MagicAsset.path(of: url), pathExtension: newExtension)
       case .staged(let staged): .staged(staged, pathExtension: newExtension)
       case .stored(let handle): .stored(handle, pathExtension: newExtension)
       }

@@ -24,6 +24,15 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     init(_ state: State) {
       self.state = Mutex(state)
     }
+
+    deinit {
+      Release.forms(
+        state.withLock { state in
+          guard case .set(let live, _) = state else { return [] }
+          state = .unset
+          return [.live(live)]
+        })
+    }
   }
 
   private let box: Box

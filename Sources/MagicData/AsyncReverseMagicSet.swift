@@ -78,10 +78,10 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     let plan = try store.plan(Owner.self)
     let key = PropertyKey(type: ObjectIdentifier(place.storage.plan.type), slot: place.slot)
     let slot = try store.tables.reverse(key) {
-      let prototype = Owner()
+      let prototype = Construction.outside { Owner() }
       let wanted = find(prototype)
       let entries = try PropertyCollector.entries(of: prototype)
-      guard let slot = entries.firstIndex(where: { $0.cell === wanted }),
+      guard let slot = entries.firstIndex(where: { $0.cell == wanted }),
         plan.properties[slot].isRelation
       else {
         throw MagicError.unsuitableType(

@@ -1,5 +1,11 @@
 package import SQLiteCore
 
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
 /// What a property holds. Opaque.
 public struct CellContent: Sendable {
   package enum Form: Sendable {
@@ -7,8 +13,12 @@ public struct CellContent: Sendable {
     case unset
     /// What SQLite stores.
     case stored(Value)
+    /// Bytes, as Foundation's type for them: they are copied once.
+    case data(Data)
     /// A value that is more than SQLite stores: an object, a collection, an asset, a nested value.
-    case live(LiveValue)
+    ///
+    /// It is kept elsewhere, lest all others be as large.
+    indirect case live(LiveValue)
     /// Another object, by its z_index.
     case reference(Int64)
     /// Links that were fetched with the object.

@@ -92,8 +92,8 @@ package final class FetchContext: Sendable {
       return instance
     }
     guard let storage = try storage(key) else { return nil }
-    let object = Object()
-    try storage.plan.bind(object, to: storage, context: self)
+    var construction = Construction(storage.plan)
+    let object = try construction.object(type, of: storage, in: self)
     if isClass {
       let instance = Instance(object: object as AnyObject)
       state.withLock { $0.instances[key] = instance }

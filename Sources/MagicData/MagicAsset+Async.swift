@@ -19,9 +19,9 @@ extension MagicAsset {
       let record = try handle.record(await handle.store.assets.record(handle.id))
       if let known = known(record) { return known }
       let reader = try await handle.store.assets.open(handle.id)
-      let bytes = try await handle.store.assets.work { try reader.readAll() }
+      let bytes = try await reader.readAll()
       return try keep(Element(assetData: Data(bytes)), of: reader.record)
-    case .empty, .file, .staged: return try data.map { try Element(assetData: $0) }
+    case .empty, .file, .staged: return try await loadData().map { try Element(assetData: $0) }
     }
   }
 
@@ -30,8 +30,23 @@ extension MagicAsset {
   /// - Returns: The bytes; nil if there is none.
   /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func loadData() async throws -> Data? {
-    guard case .stored(let handle) = state else { return try data }
-    return Data(try await handle.store.assets.content(of: handle.id))
+    switch state {
+    case .empty, .value: return try data
+    case .file(let url): return Data(try await UserFile.contents(of: MagicAsset.path(of: url)))
+    case .staged(let staged): return Data(try await staged.readAll())
+    case .stored(let handle): return try await handle.store.assets.data(for: handle.id)
+    }
+  }
+
+  /// As the blocking ``open()``, suspending the task.
+  ///
+  /// The result knows size, digest, extension and path without more waiting.
+  ///
+  /// - Returns: The open content; nil before the asset is saved.
+  /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func open() async throws -> AssetReader? {
+    guard case .stored(let handle) = state else { return nil }
+    return try await handle.store.assets.open(handle.id)
   }
 
   /// The content piece by piece, for one larger than memory; nil before the asset is saved.
@@ -43,7 +58,6 @@ extension MagicAsset {
   /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func pieces(of size: Int = 256 << 10) async throws -> AssetPieces?
   {
-    guard case .stored(let handle) = state else { return nil }
-    return try await handle.store.assets.open(handle.id).pieces(of: size)
+    try await open()?.pieces(of: size)
   }
 }

@@ -32,7 +32,7 @@ extension MagicAsset {
       switch state {
       case .empty: return nil
       case .value(let live): return try (live.value as? Element)?.assetData
-      case .file(let path): return try Data(contentsOf: URL(filePath: path))
+      case .file(let url): return Data(try MagicAsset.userFile(url).readAll())
       case .staged(let staged): return Data(try staged.readAll())
       case .stored(let handle): return try handle.store.assets.data(for: handle.id)
       }
@@ -77,7 +77,8 @@ extension MagicAsset {
     get throws {
       switch state {
       case .empty: return 0
-      case .value, .file: return try data?.count ?? 0
+      case .value: return try data?.count ?? 0
+      case .file(let url): return try MagicAsset.userFile(url).size
       case .staged(let staged): return staged.size
       case .stored(let handle):
         return try handle.record(handle.store.assets.record(handle.id)).size
@@ -91,12 +92,24 @@ extension MagicAsset {
     get throws {
       switch state {
       case .empty: return nil
-      case .value, .file: return try data.map { SHA256.digest(of: $0.map(\.self)) }
+      case .value: return try data.map { SHA256.digest(of: $0.map(\.self)) }
+      case .file(let url): return try MagicAsset.userFile(url).sha256()
       case .staged(let staged): return staged.sha256
       case .stored(let handle):
         return try handle.record(handle.store.assets.record(handle.id)).sha256
       }
     }
+  }
+
+  /// The path of a file of the user's.
+  static func path(of url: URL) throws -> String {
+    // The path of any other URL is one on another machine.
+    guard url.isFileURL else { throw AssetError.invalidPath(url.absoluteString) }
+    return url.path
+  }
+
+  private static func userFile(_ url: URL) throws -> UserFile {
+    try UserFile(path: path(of: url))
   }
 
   /// What somebody has read of this content, and still holds.

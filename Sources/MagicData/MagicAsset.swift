@@ -27,7 +27,7 @@ public struct MagicAsset<Element: MagicAssetConvert> {
     /// It was set, and will be saved with the object.
     case value(LiveValue)
     /// It is in a file of the user's, and will be copied when the object is saved.
-    case file(path: String)
+    case file(URL)
     /// It was streamed into a store.
     case staged(StagedAsset)
     /// It is in a store.
@@ -84,10 +84,11 @@ public struct MagicAsset<Element: MagicAssetConvert> {
   /// constant memory elsewhere.
   ///
   /// - Parameters:
-  ///   - url: A file. Links are followed.
+  ///   - url: A file. Links are followed. Reading and saving throw
+  ///     ``AssetError/invalidPath(_:)`` for a URL of something else.
   ///   - pathExtension: The new extension; nil is that of the file, if a store may have it.
   public mutating func copy(from url: URL, pathExtension: String? = nil) {
-    state = .file(path: url.path)
+    state = .file(url)
     holder = nil
     let own = url.pathExtension
     newExtension = pathExtension ?? ((try? AssetFileName(extension: own)) == nil ? nil : own)

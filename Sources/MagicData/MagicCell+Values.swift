@@ -9,29 +9,28 @@ import SQLiteMapping
 #endif
 
 extension MagicCell {
-  /// The form in which a value is held.
-  func form<Value: Codable>(of value: Value) -> CellContent.Form {
-    if let form = PlainForm.form(of: value) { return form }
-    return .live(LiveValue((value as? any AssetValue)?.resting ?? value))
+  /// Sets a value of a type that is not SQLite's.
+  @usableFromInline func setLive<Value: Codable>(_ value: Value) {
+    set(.live(LiveValue((value as? any AssetValue)?.resting ?? value)))
   }
 
-  /// The value, or nil if there is none.
-  func value<Value>(_ type: Value.Type) -> Value? {
+  /// The value of a type that is not SQLite's, or that is stored otherwise.
+  @usableFromInline func converted<Value: Codable>(_ type: Value.Type) -> Value? {
     switch form {
-    case .stored(let stored): PlainForm.value(type, from: stored) ?? asset(type, stored)
-    case .live(let live): Value.self is any AssetValue.Type ? asset(live) : live.value as? Value
     case .unset: nil
+    case .stored(let stored):
+      asset(type, stored)
+        ?? (stored.isNull ? nil : try? ValueCoding.value(type, from: stored))
+    case .data(let data): data as? Value
+    case .live(let live): Value.self is any AssetValue.Type ? asset(live) : live.value as? Value
     case .reference, .links, .targets, .lazy: related(type)
     }
   }
 
-  /// Sets what the cell holds if it holds nothing yet, and returns what it holds.
-  func claim(_ make: () -> CellContent.Form?) -> CellContent.Form? {
-    if case .unset = form, let fresh = make() {
-      set(fresh)
-      return fresh
-    }
-    return form
+  /// The nil of an optional type that is not declared as one, if that is what is stored.
+  @usableFromInline func null<Value: Codable>(_ type: Value.Type) -> Value? {
+    guard case .stored(.null) = form else { return nil }
+    return try? ValueCoding.value(type, from: .null)
   }
 
   /// The asset with a stored identifier.
@@ -71,7 +70,7 @@ extension MagicCell {
       // The same value from now on, so that what is set through it is found by the next save.
       cache(LiveValue(lazy))
       return lazy as? Value
-    case .unset, .stored, .live: return nil
+    case .unset, .stored, .data, .live: return nil
     }
   }
 }
@@ -82,10 +81,9 @@ extension CellContent {
     _ type: Value.Type, stored: SQLiteCore.Value
   ) throws -> CellContent {
     if PlainForm.value(type, from: stored) != nil { return CellContent(.stored(stored)) }
-    if Value.self == Data.self, case .blob(let bytes) = stored {
-      return CellContent(.live(LiveValue(Data(bytes))))
-    }
-    return CellContent(.live(LiveValue(try ValueCoding.value(type, from: stored))))
+    let value = try ValueCoding.value(type, from: stored)
+    if let data = value as? Data { return CellContent(.data(data)) }
+    return CellContent(.live(LiveValue(value)))
   }
 }
 

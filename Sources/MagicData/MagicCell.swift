@@ -1,77 +1,127 @@
 import SQLiteCore
-import Synchronization
 
 /// Where the value of one property lives, shared by all copies of an object. Opaque.
 ///
-/// A cell holds the value itself until its object is saved or fetched; from then on the object's
-/// ``ObjectStorage`` holds the values of all its properties, and the cell leads there.
-public final class MagicCell: Sendable {
-  private enum State {
-    case own(CellContent.Form)
-    case bound(ObjectStorage, slot: Int, FetchContext?)
+/// The properties of a fetched object live in its ``ObjectStorage``, at their places. A property of an
+/// object that somebody made lives on its own, until the object is saved.
+public struct MagicCell: Sendable {
+  /// What a property's value belongs to.
+  enum Owner: Sendable {
+    /// A property of an object that was made and not fetched.
+    case own(OwnCell)
+    /// A fetched object that leads to no others.
+    case object(ObjectStorage)
+    /// A fetched object, with what the fetch brought besides.
+    case related(RelatedStorage)
   }
 
-  private let state = Mutex(State.own(.unset))
-  /// Where the property was declared, for the message about a value that was never set.
-  private let type: StaticString
-  private let line: UInt32
+  let owner: Owner
+  /// The property's place in the object.
+  let slot: Int
 
-  package init(type: StaticString, line: UInt32) {
-    self.type = type
-    self.line = line
+  init(_ owner: Owner, _ slot: Int) {
+    self.owner = owner
+    self.slot = slot
+  }
+
+  /// Makes a place for a property that is being declared: the next one of the object that the library
+  /// is making, else one of its own.
+  @usableFromInline package init(type: StaticString, line: UInt32) {
+    self = Construction.cell(type, line)
+  }
+
+  /// The storage of an object that was fetched.
+  private var storage: ObjectStorage? {
+    switch owner {
+    case .own: nil
+    case .object(let storage): storage
+    case .related(let related): related.storage
+    }
   }
 
   /// What the cell holds.
   package var form: CellContent.Form {
-    switch state.withLock({ $0 }) {
-    case .own(let form): form
-    case .bound(let storage, let slot, _): storage[slot]
+    switch owner {
+    case .own(let cell): cell.form
+    case .object(let storage): Construction.form(of: storage, slot) ?? storage[slot]
+    case .related(let related):
+      Construction.form(of: related.storage, slot) ?? related.storage[slot]
     }
   }
 
   /// Sets what the cell holds, as a change to be saved.
   package func set(_ form: CellContent.Form) {
-    let bound = state.withLock { state -> (ObjectStorage, Int, FetchContext?)? in
-      if case .bound(let storage, let slot, let context) = state { return (storage, slot, context) }
-      state = .own(form)
-      return nil
+    switch owner {
+    case .own(let cell): cell.set(form)
+    case .object(let storage):
+      if !Construction.set(form, of: storage, slot) { storage.set(form, at: slot) }
+    case .related(let related):
+      if !Construction.set(form, of: related.storage, slot) { related.set(form, at: slot) }
     }
-    guard let (storage, slot, context) = bound else { return }
-    let property = storage.plan.properties[slot]
-    storage.set(context?.form(of: form, for: property) ?? form, at: slot)
+  }
+
+  /// Sets what the cell holds, if it holds nothing yet.
+  func setFirst(_ form: CellContent.Form) {
+    if case .own(let cell) = owner {
+      cell.setFirst(form)
+    } else if case .unset = self.form {
+      set(form)
+    }
   }
 
   /// Holds what has just been made of the content, which is no change.
   package func cache(_ live: LiveValue) {
-    let bound = state.withLock { state -> (ObjectStorage, Int)? in
-      if case .bound(let storage, let slot, _) = state { return (storage, slot) }
-      state = .own(.live(live))
-      return nil
+    if case .own(let cell) = owner {
+      cell.cache(live)
+    } else if let storage, !Construction.set(.live(live), of: storage, slot) {
+      storage.cache(.live(live), at: slot)
     }
-    if let (storage, slot) = bound { storage.cache(.live(live), at: slot) }
   }
 
   /// Where the object's values are, if it was saved or fetched.
   package var place: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
-    if case .bound(let storage, let slot, let context) = state.withLock({ $0 }) {
-      (storage, slot, context)
-    } else {
-      nil
+    switch owner {
+    case .own(let cell): return cell.place
+    case .object(let storage):
+      return Construction.isMaking(storage) ? nil : (storage, slot, nil)
+    case .related(let related):
+      return Construction.isMaking(related.storage)
+        ? nil : (related.storage, slot, related.context)
     }
   }
 
-  /// Leads to an object's storage from now on.
-  package func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) {
-    state.withLock { $0 = .bound(storage, slot: slot, context) }
+  /// Leads to a saved object's storage from now on.
+  ///
+  /// - Returns: False if the cell is one of a fetched object, which leads where it leads.
+  package func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) -> Bool {
+    guard case .own(let cell) = owner else { return false }
+    cell.bind(to: storage, slot: slot, context: context)
+    return true
   }
 
   /// The message for a value that was read before it was set.
-  package func missing(_ value: Any.Type) -> String {
-    if let (storage, slot, _) = place {
-      return "\(storage.plan.typeName).\(storage.plan.properties[slot].name) was read, "
-        + "but it was never set"
+  @usableFromInline func missing(_ value: Any.Type) -> String {
+    switch owner {
+    case .own(let cell): cell.missing(value)
+    case .object(let storage): storage.missing(slot)
+    case .related(let related): related.storage.missing(slot)
     }
-    return "the property of type \(value) that \(type) declares in line \(line) was read, "
-      + "but it was never set"
+  }
+
+  /// What tells the property's object apart from others, or the property itself as long as it is on
+  /// its own.
+  var identity: ObjectIdentifier {
+    switch owner {
+    case .own(let cell): ObjectIdentifier(cell)
+    case .object(let storage): ObjectIdentifier(storage)
+    case .related(let related): ObjectIdentifier(related.storage)
+    }
+  }
+}
+
+extension MagicCell: Equatable {
+  /// Says whether both are the place of one property of one object.
+  public static func == (left: MagicCell, right: MagicCell) -> Bool {
+    left.slot == right.slot && left.identity == right.identity
   }
 }

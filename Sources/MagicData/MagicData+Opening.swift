@@ -24,19 +24,29 @@ extension MagicData {
   ///     `assets`. A path with the extension `sqlite3`, `sqlite` or `db` is the database file itself,
   ///     with the assets beside it.
   ///   - options: How the database is opened.
+  ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
+  ///     one is kept in a row. It matters for what is saved from now on.
   /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(path: String, options: Database.Options = Database.Options()) throws {
-    self.init(try StoreParts(path: path, options))
+  public convenience init(
+    path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
+  ) throws {
+    self.init(try StoreParts(path: path, options, minimumFileSize: minimumFileSize))
   }
 
   /// Opens the store in a folder, and makes it if there is none, blocking the thread.
   ///
   /// - Parameters:
-  ///   - path: A file URL, as for ``init(path:options:)-(String)``.
+  ///   - path: A file URL, as for ``init(path:options:minimumFileSize:)-(String)``.
   ///   - options: How the database is opened.
+  ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
+  ///     one is kept in a row. It matters for what is saved from now on.
   /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(path: URL, options: Database.Options = Database.Options()) throws {
-    self.init(try StoreParts(path: MagicData.filePath(of: path), options))
+  public convenience init(
+    path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
+  ) throws {
+    self.init(
+      try StoreParts(
+        path: MagicData.filePath(of: path), options, minimumFileSize: minimumFileSize))
   }
 
   /// Opens a store that goes away with this value, blocking the thread.
@@ -54,29 +64,39 @@ extension MagicData {
     self.init(try await StoreParts.open { try StoreParts() })
   }
 
-  /// As the blocking ``init(path:options:)-(String)``, suspending the task.
+  /// As the blocking ``init(path:options:minimumFileSize:)-(String)``, suspending the task.
   ///
   /// - Parameters:
   ///   - path: A folder, or a database file.
   ///   - options: How the database is opened.
+  ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
+  ///     one is kept in a row. It matters for what is saved from now on.
   /// - Throws: ``SQLiteError`` or ``AssetError``.
   public convenience init(
-    path: String, options: Database.Options = Database.Options()
+    path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) async throws {
-    self.init(try await StoreParts.open { try StoreParts(path: path, options) })
+    self.init(
+      try await StoreParts.open {
+        try StoreParts(path: path, options, minimumFileSize: minimumFileSize)
+      })
   }
 
-  /// As the blocking ``init(path:options:)-(URL)``, suspending the task.
+  /// As the blocking ``init(path:options:minimumFileSize:)-(URL)``, suspending the task.
   ///
   /// - Parameters:
   ///   - path: A file URL.
   ///   - options: How the database is opened.
+  ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
+  ///     one is kept in a row. It matters for what is saved from now on.
   /// - Throws: ``SQLiteError`` or ``AssetError``.
   public convenience init(
-    path: URL, options: Database.Options = Database.Options()
+    path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) async throws {
     let path = try MagicData.filePath(of: path)
-    self.init(try await StoreParts.open { try StoreParts(path: path, options) })
+    self.init(
+      try await StoreParts.open {
+        try StoreParts(path: path, options, minimumFileSize: minimumFileSize)
+      })
   }
 
   /// As the blocking ``init(type:)``, suspending the task.

@@ -58,7 +58,7 @@ extension MagicData {
   ) throws -> (ObjectPlan, ObjectStorage, Int64) {
     let plan = try plan(Object.self)
     guard
-      let storage = try PropertyCollector.entries(of: object).first?.cell.place?.storage,
+      let storage = PropertyCollector.firstCell(of: object)?.place?.storage,
       let zIndex = storage.zIndex(in: identity)
     else { throw MagicError.notSaved(type: plan.typeName) }
     return (plan, storage, zIndex)

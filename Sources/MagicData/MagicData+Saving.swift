@@ -92,7 +92,7 @@ extension MagicData {
   nonisolated(nonsending) private func resolved(
     _ request: SaveRequest
   ) async throws -> SaveRequest {
-    guard request.plans.contains(where: \.hasAssets) else { return request }
+    guard !request.isPlain else { return request }
     return try await assets.work { try request.resolvingAssets(for: self) }
   }
 
@@ -101,11 +101,13 @@ extension MagicData {
   ) throws -> [SaveResult] {
     try prepareTables(request.plans, connection)
     // A transaction around this one may still be undone, after the objects have learned of this.
-    let waysBack = request.nodes.map(\.storage.wayBack)
-    let lazy = request.nodes.flatMap(\.lazy).filter { $0.changes > 0 }
-    connection.afterRollback { _ in
-      for wayBack in waysBack { wayBack() }
-      for (_, value, changes) in lazy { value.unsaved(after: changes) }
+    if connection.isInsideAnother {
+      let waysBack = request.nodes.map(\.storage.wayBack)
+      let lazy = request.nodes.flatMap(\.lazy).filter { $0.changes > 0 }
+      connection.afterRollback { _ in
+        for wayBack in waysBack { wayBack() }
+        for (_, value, changes) in lazy { value.unsaved(after: changes) }
+      }
     }
     var run = SaveRun(self, connection, request)
     return try run.run()

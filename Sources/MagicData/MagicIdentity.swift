@@ -24,7 +24,7 @@ enum MagicIdentity: Hashable {
     {
       self = .primary(value)
     } else if let first {
-      self = .instance(ObjectIdentifier(first))
+      self = .instance(first.identity)
     } else {
       self = .none
     }

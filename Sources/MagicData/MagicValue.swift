@@ -20,6 +20,7 @@ public struct MagicValue<Value: Codable>: MagicProperty {
   /// - Parameters:
   ///   - type: Given by the compiler, for messages.
   ///   - line: Given by the compiler, for messages.
+  @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
     cell = MagicCell(type: type, line: line)
   }
@@ -30,23 +31,24 @@ public struct MagicValue<Value: Codable>: MagicProperty {
   ///   - wrappedValue: The value.
   ///   - type: Given by the compiler, for messages.
   ///   - line: Given by the compiler, for messages.
-  public init(
+  @inlinable public init(
     wrappedValue: Value, type: StaticString = #function, line: UInt32 = #line
   ) {
     cell = MagicCell(type: type, line: line)
-    cell.set(cell.form(of: wrappedValue))
+    cell.setValue(wrappedValue)
   }
 
   /// The value.
+  @inlinable  // Benchmark `fetch`.
   public var wrappedValue: Value {
     get {
-      guard let value = cell.value(Value.self) else {
+      guard let value = cell.value(Value.self) ?? cell.null(Value.self) else {
         // Programmer error: the property was read before it was set.
         fatalError(cell.missing(Value.self))
       }
       return value
     }
-    nonmutating set { cell.set(cell.form(of: newValue)) }
+    nonmutating set { cell.setValue(newValue) }
   }
 
   /// The property itself, for a ``Filter``.

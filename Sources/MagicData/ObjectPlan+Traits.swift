@@ -61,6 +61,7 @@ extension PropertyCollector.Entry {
       guard case .column = role.kind, !role.isPrimary else { return nil }
       switch cell.form {
       case .stored(let value): return value.isNull ? nil : value
+      case .data(let data): return data.databaseValue
       case .live(let live): return try type.stored(live)
       case .unset, .reference, .links, .targets, .lazy: return nil
       }

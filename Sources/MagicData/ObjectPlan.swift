@@ -9,8 +9,6 @@ package final class ObjectPlan: Sendable {
     package let name: String
     package let role: PropertyRole
     package let type: any MagicProperty.Type
-    /// How values are kept as they are stored, if they are.
-    let plainKind: PlainKind?
     /// What rows have that were there before the property.
     package var defaultValue: Value?
     /// What happens to the object when the object goes that a relation leads to.
@@ -43,6 +41,10 @@ package final class ObjectPlan: Sendable {
   package let properties: [Property]
   /// The primary property.
   package let primary: Int?
+  /// The primary property that is the table's rowid, if the database counts it up.
+  let counting: Int?
+  /// Says whether all properties are plain values in columns.
+  let isPlain: Bool
   /// The column that is the table's rowid.
   package let key: String
   /// The properties with columns besides the key, in order.
@@ -53,8 +55,16 @@ package final class ObjectPlan: Sendable {
   package let indexes: [IndexDefinition]
   /// The start of a query for the key and the columns of objects.
   let selection: SQL
+  /// The lines that the properties are declared in, if `init()` makes them in their order.
+  let lines: [UInt32]
+  /// Where the properties' cells are in an object's memory, if that is known.
+  let layout: CellLayout?
+  /// How each property's column is read.
+  let readers: [ColumnReader]
   /// Says whether a fetch leaves something to look up later.
   let needsContext: Bool
+  /// Says whether a value may be more than SQLite stores.
+  let mayHoldOthers: Bool
 
   package var typeName: String { "\(type)" }
 
@@ -66,22 +76,30 @@ package final class ObjectPlan: Sendable {
 
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
-    let entries = try PropertyCollector.entries(of: Object())
+    let (entries, lines, layout) = try Construction.recording(type)
     var properties = try entries.map { entry in
       Property(
-        name: entry.name, role: entry.type.role, type: entry.type, plainKind: entry.type.plainKind,
+        name: entry.name, role: entry.type.role, type: entry.type,
         defaultValue: try entry.defaultValue)
     }
     try ObjectPlan.check(type, properties)
     indexes = try ObjectPlan.apply(type.traits, of: type, to: &properties)
     self.type = type
+    self.lines = lines
+    self.layout = layout
+    readers = properties.map(ColumnReader.init)
+    mayHoldOthers = readers.contains { $0.kind == .other }
     table = type.tableName
     self.properties = properties
     primary = properties.firstIndex { $0.role.isPrimary }
     let counting = properties.firstIndex { $0.role.countsUp }
+    self.counting = counting
     key = counting.map { properties[$0].name } ?? ObjectPlan.hiddenKey
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
     links = properties.indices.filter { properties[$0].isLinked }
+    isPlain = properties.allSatisfy { property in
+      if case .column = property.role.kind { !property.role.isLazy } else { false }
+    }
     needsContext = properties.contains { property in
       if case .column = property.role.kind { false } else { true }
     }

@@ -1,4 +1,5 @@
 import SQLiteCore
+import SQLiteMapping
 
 extension ObjectStorage {
   /// What the object's columns hold if nobody has changed them since it was saved or fetched.
@@ -10,6 +11,7 @@ extension ObjectStorage {
         case .stored(let value): return (slot, value)
         case .reference(let zIndex): return (slot, .integer(zIndex))
         case .unset: return plan.properties[slot].role.isAsset ? nil : (slot, .null)
+        case .data(let data): return (slot, data.databaseValue)
         case .live(let live): return try expected(live, slot)
         case .links, .targets, .lazy: return nil
         }
@@ -23,7 +25,7 @@ extension ObjectStorage {
     case .object:
       // One that was set before the object was saved; it may have been saved since.
       guard let object = live.value as? any MagicObject, let identity = lastIdentity,
-        let zIndex = try object.zIndex(in: identity.store)
+        let zIndex = object.zIndex(in: identity.store)
       else { return nil }
       return (slot, .integer(zIndex))
     case .links, .asset, .reverse: return nil
@@ -33,7 +35,7 @@ extension ObjectStorage {
 
 extension MagicObject {
   /// The object's z_index in a store, or nil if it is not there.
-  func zIndex(in store: StoreIdentity) throws -> Int64? {
-    try PropertyCollector.entries(of: self).first?.cell.place?.storage.zIndex(in: store)
+  func zIndex(in store: StoreIdentity) -> Int64? {
+    PropertyCollector.firstCell(of: self)?.place?.storage.zIndex(in: store)
   }
 }

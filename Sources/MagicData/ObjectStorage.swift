@@ -32,10 +32,29 @@ package final class ObjectStorage: Sendable {
     var changes: [UInt32] = []
     /// What the changed properties held when the object was saved or fetched.
     var originals: [Int: CellContent.Form] = [:]
-    var identities: [Identity]
+    /// What the store knows it by that it was last saved in or fetched from.
+    var identity: Identity?
+    /// What other stores know it by.
+    var otherIdentities: [Identity] = []
 
     func isChanged(_ slot: Int, since changes: [UInt32]) -> Bool {
       !self.changes.isEmpty && self.changes[slot] != (changes.isEmpty ? 0 : changes[slot])
+    }
+
+    func identity(in store: StoreIdentity) -> Identity? {
+      if let identity, identity.store == store { return identity }
+      return otherIdentities.first { $0.store == store }
+    }
+
+    mutating func settle(_ value: Value, _ slot: Int) {
+      // What is there already is not written, lest a snapshot's values be copied.
+      if case .stored(value) = forms[slot] { return }
+      forms[slot] = .stored(value)
+    }
+
+    mutating func removeIdentity(in store: StoreIdentity) {
+      if !otherIdentities.isEmpty { otherIdentities.removeAll { $0.store == store } }
+      if identity?.store == store { identity = otherIdentities.popLast() }
     }
   }
 
@@ -52,7 +71,50 @@ package final class ObjectStorage: Sendable {
   ///   - identity: What a store knows it by, if it was fetched.
   init(_ plan: ObjectPlan, _ forms: [CellContent.Form], identity: Identity?) {
     self.plan = plan
-    state = Mutex(State(forms: forms, identities: identity.map { [$0] } ?? []))
+    state = Mutex(State(forms: forms, identity: identity))
+  }
+
+  deinit {
+    guard plan.mayHoldOthers else { return }
+    Release.forms(
+      state.withLock { state in
+        guard !state.originals.isEmpty || state.forms.contains(where: \.holdsOthers) else {
+          return []
+        }
+        let held = state.forms + state.originals.values
+        (state.forms, state.originals) = ([], [:])
+        return held
+      })
+  }
+
+  /// Makes room for the values of an object that is to be saved.
+  convenience init(_ plan: ObjectPlan) {
+    self.init(plan, [], identity: nil)
+  }
+
+  /// How many of an object's cells lead to a storage from now on.
+  enum Adoption {
+    case all
+    /// None, since the first one leads to another storage already.
+    case none
+    case some
+  }
+
+  /// Lets the cells of an object lead here from now on, and takes over what they hold.
+  func adopt(_ cells: FoundCells) -> Adoption {
+    // Whoever follows a cell that leads here already waits for the others.
+    state.withLock { state in
+      let count = plan.readers.count
+      state.forms.reserveCapacity(count)
+      for slot in 0..<count {
+        guard case .own(let own) = cells[slot].owner, let form = own.adopt(by: self, slot) else {
+          state.forms.append(contentsOf: repeatElement(.unset, count: count - slot))
+          return slot == 0 ? .none : .some
+        }
+        state.forms.append(form)
+      }
+      return .all
+    }
   }
 
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
@@ -62,7 +124,7 @@ package final class ObjectStorage: Sendable {
       if state.changes.isEmpty {
         state.changes = Array(repeating: 0, count: state.forms.count)
       }
-      if !state.identities.isEmpty, state.originals[slot] == nil {
+      if state.identity != nil, state.originals[slot] == nil {
         state.originals[slot] = state.forms[slot]
       }
       state.forms[slot] = form
@@ -79,7 +141,7 @@ package final class ObjectStorage: Sendable {
     state.withLock { state in
       Snapshot(
         forms: state.forms, changes: state.changes,
-        saved: state.identities.first { $0.store == store }?.saved ?? [])
+        saved: state.identity(in: store)?.saved ?? [])
     }
   }
 
@@ -92,11 +154,11 @@ package final class ObjectStorage: Sendable {
 
   /// The object's z_index in a store, or nil if it is not there.
   func zIndex(in store: StoreIdentity) -> Int64? {
-    state.withLock { state in state.identities.first { $0.store == store }?.zIndex }
+    state.withLock { $0.identity(in: store)?.zIndex }
   }
 
   /// What the store knows it by that it was last saved in or fetched from.
-  var lastIdentity: Identity? { state.withLock { $0.identities.last } }
+  var lastIdentity: Identity? { state.withLock { $0.identity } }
 
   /// Notes that the object is in a store, with the values of a snapshot.
   ///
@@ -109,11 +171,16 @@ package final class ObjectStorage: Sendable {
     as zIndex: Int64, in magic: MagicData, changes: [UInt32], settled: [(slot: Int, value: Value)]
   ) {
     state.withLock { state in
-      state.identities.removeAll { $0.store == magic.identity }
-      state.identities.append(Identity(magic: magic, zIndex: zIndex, saved: changes))
-      for (slot, value) in settled where !state.isChanged(slot, since: changes) {
-        state.forms[slot] = .stored(value)
+      state.removeIdentity(in: magic.identity)
+      if let other = state.identity { state.otherIdentities.append(other) }
+      state.identity = Identity(magic: magic, zIndex: zIndex, saved: changes)
+      if let counting = plan.counting, !state.isChanged(counting, since: changes) {
+        state.settle(.integer(zIndex), counting)
       }
+      for (slot, value) in settled where !state.isChanged(slot, since: changes) {
+        state.settle(value, slot)
+      }
+      if state.originals.isEmpty { return }
       for slot in state.originals.keys where !state.isChanged(slot, since: changes) {
         state.originals[slot] = nil
       }
@@ -122,7 +189,7 @@ package final class ObjectStorage: Sendable {
 
   /// Notes that the object was removed from a store.
   func removed(from store: StoreIdentity) {
-    state.withLock { state in state.identities.removeAll { $0.store == store } }
+    state.withLock { $0.removeIdentity(in: store) }
   }
 
   /// A way back to what the object holds now, for when a transaction is undone.
@@ -136,7 +203,8 @@ package final class ObjectStorage: Sendable {
           state.forms[slot] = before.forms[slot]
         }
         state.originals = before.originals
-        state.identities = before.identities
+        state.identity = before.identity
+        state.otherIdentities = before.otherIdentities
       }
     }
   }

@@ -17,6 +17,7 @@ public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
   /// - Parameters:
   ///   - type: Given by the compiler, for messages.
   ///   - line: Given by the compiler, for messages.
+  @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
     cell = MagicCell(type: type, line: line)
   }
@@ -27,7 +28,7 @@ public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
   ///   - wrappedValue: The value or nil.
   ///   - type: Given by the compiler, for messages.
   ///   - line: Given by the compiler, for messages.
-  public init(
+  @inlinable public init(
     wrappedValue: Wrapped?, type: StaticString = #function, line: UInt32 = #line
   ) {
     cell = MagicCell(type: type, line: line)
@@ -35,6 +36,7 @@ public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
   }
 
   /// The value, or nil.
+  @inlinable  // Benchmark `fetch`.
   public var wrappedValue: Wrapped? {
     get { cell.value(Wrapped.self) }
     nonmutating set { set(newValue) }
@@ -43,8 +45,8 @@ public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
   /// The property itself, for a ``Filter``.
   public var projectedValue: OptionMagicValue<Wrapped> { self }
 
-  private func set(_ value: Wrapped?) {
-    cell.set(value.map { cell.form(of: $0) } ?? .stored(.null))
+  @inlinable func set(_ value: Wrapped?) {
+    if let value { cell.setValue(value) } else { cell.setNull() }
   }
 }
 

@@ -12,37 +12,36 @@ extension ObjectPlan {
   /// Makes an object's storage of the row that a statement stands on, the key first, and checks each
   /// value. For types whose properties are all columns.
   func storage(of row: borrowing Statement, in magic: MagicData) throws -> ObjectStorage {
+    let handle = row.handle
     let zIndex = row.integer(at: 0)
+    var column: Int32 = 1
     var forms: [CellContent.Form] = []
-    forms.reserveCapacity(properties.count)
-    var column = 1
-    for property in properties {
-      if property.role.countsUp {
+    forms.reserveCapacity(readers.count)
+    for slot in 0..<readers.count {
+      if readers[slot].kind == .key {
         forms.append(.stored(.integer(zIndex)))
         continue
       }
-      do {
-        let value = try row.value(at: column)
-        if property.plainKind?.fits(value) == true || (value.isNull && property.role.isOptional) {
-          forms.append(.stored(value))
-        } else {
-          forms.append(try property.type.content(from: value).form)
-        }
-      } catch {
-        throw MagicError.unreadableValue(
-          type: typeName, property: property.name, zIndex: zIndex,
-          reason: (error as? SQLiteError)?.message ?? "\(error)")
+      if let form = readers[slot].form(of: handle, at: column) {
+        forms.append(form)
+      } else {
+        forms.append(try converted(slot, handle, column, zIndex))
       }
       column += 1
     }
     return ObjectStorage(self, forms, identity: .init(magic: magic, zIndex: zIndex))
   }
 
-  /// Makes the object of a storage.
-  func object<Object: MagicObject>(_ type: Object.Type, of storage: ObjectStorage) throws -> Object
-  {
-    let object = Object()
-    try bind(object, to: storage, context: nil)
-    return object
+  /// Reads a column as the property's type says.
+  private func converted(
+    _ slot: Int, _ row: StatementHandle, _ column: Int32, _ zIndex: Int64
+  ) throws -> CellContent.Form {
+    do {
+      return try properties[slot].type.content(from: row.value(at: column)).form
+    } catch {
+      throw MagicError.unreadableValue(
+        type: typeName, property: properties[slot].name, zIndex: zIndex,
+        reason: (error as? SQLiteError)?.message ?? "\(error)")
+    }
   }
 }

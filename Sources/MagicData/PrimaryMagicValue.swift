@@ -43,6 +43,7 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
   /// - Parameters:
   ///   - type: Given by the compiler, for messages.
   ///   - line: Given by the compiler, for messages.
+  @inlinable  // Benchmark `fetch`.
   public init(type: StaticString = #function, line: UInt32 = #line) {
     cell = MagicCell(type: type, line: line)
   }
@@ -53,23 +54,24 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
   ///   - wrappedValue: The value.
   ///   - type: Given by the compiler, for messages.
   ///   - line: Given by the compiler, for messages.
-  public init(
+  @inlinable public init(
     wrappedValue: Value, type: StaticString = #function, line: UInt32 = #line
   ) {
     cell = MagicCell(type: type, line: line)
-    cell.set(cell.form(of: wrappedValue))
+    cell.setValue(wrappedValue)
   }
 
   /// The value.
+  @inlinable  // Benchmark `fetch`.
   public var wrappedValue: Value {
     get {
-      guard let value = cell.primary(Value.self) else {
+      guard let value = cell.value(Value.self) ?? cell.fresh(Value.self) else {
         // Programmer error: the number was read before the database gave one.
         fatalError(cell.missing(Value.self))
       }
       return value
     }
-    nonmutating set { cell.set(cell.form(of: newValue)) }
+    nonmutating set { cell.setValue(newValue) }
   }
 
   /// The property itself, for a ``Filter``.
@@ -99,14 +101,14 @@ extension PrimaryMagicValue {
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     let container = try decoder.singleValueContainer()
-    if !container.decodeNil() { cell.set(cell.form(of: try container.decode(Value.self))) }
+    if !container.decodeNil() { cell.setValue(try container.decode(Value.self)) }
   }
 
   /// Writes the value for use outside the store.
   public func encode(to encoder: any Encoder) throws {
     if try PropertyCollector.take(self, encoder) { return }
     var container = encoder.singleValueContainer()
-    try container.encode(cell.primary(Value.self))
+    try container.encode(cell.value(Value.self) ?? cell.fresh(Value.self))
   }
 }
 
@@ -127,7 +129,7 @@ private protocol FreshProperty {
 extension PrimaryMagicValue: FreshProperty {
   /// Makes a value for a new object whose type makes its own.
   static func makeFresh(in cell: MagicCell) {
-    _ = cell.primary(Value.self)
+    _ = cell.fresh(Value.self)
   }
 }
 
@@ -138,12 +140,14 @@ extension MagicCell {
     switch form {
     case .stored(let stored): return stored
     case .live(let live): return try? type.stored(live)
-    default: return nil
+    case .unset, .data, .reference, .links, .targets, .lazy: return nil
     }
   }
 
-  /// The value, made now if the object is new and its type makes its own.
-  fileprivate func primary<Value: MagicPrimaryValue>(_ type: Value.Type) -> Value? {
-    value(type) ?? claim { Value.fresh.map { self.form(of: $0) } }.flatMap { _ in value(type) }
+  /// A value made now, if there is none and the type makes its own.
+  @usableFromInline func fresh<Value: MagicPrimaryValue>(_ type: Value.Type) -> Value? {
+    guard case .unset = form, let fresh = Value.fresh else { return nil }
+    setFirst(PlainForm.form(of: fresh) ?? .live(LiveValue(fresh)))
+    return value(type)
   }
 }

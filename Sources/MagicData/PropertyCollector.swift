@@ -61,8 +61,11 @@ final class PropertyCollector: Encoder {
     guard let collector = encoder as? PropertyCollector else { return false }
     guard let key = collector.key else { return true }
     if let (storage, context) = collector.binding {
-      if collector.count < storage.plan.properties.count {
+      guard collector.count < storage.plan.properties.count,
         property.cell.bind(to: storage, slot: collector.count, context: context)
+      else {
+        collector.key = nil
+        return true
       }
     } else {
       collector.entries.append(

@@ -2,10 +2,10 @@ import SQLiteAssets
 import SQLiteCore
 
 extension SaveRequest {
-  /// Opens what is to be copied, before the transaction begins: files of the user's and assets of other
+  /// Copies what is to be copied, before the transaction begins: files of the user's and assets of other
   /// stores. Blocks the thread.
   func resolvingAssets(for store: MagicData) throws -> SaveRequest {
-    guard nodes.contains(where: { $0.plan.hasAssets }) else { return self }
+    guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
     var request = self
     for index in nodes.indices where nodes[index].plan.hasAssets {
       for (slot, value) in nodes[index].values.enumerated() {
@@ -20,15 +20,24 @@ extension SaveRequest {
   private func resolve(_ value: SaveValue, _ store: MagicData) throws -> SaveValue {
     switch value {
     case .asset(.file(let path, let pathExtension)):
-      let staged = try store.assets.stage(contentsOf: path, extension: pathExtension)
+      let staged = try store.assets.stageOnce(contentsOf: path, extension: pathExtension)
       return .asset(.staged(staged, pathExtension: pathExtension))
     case .asset(.stored(let handle, let pathExtension)) where handle.isForeign(to: store):
-      return .asset(
-        .copy(try handle.store.assets.open(handle.id), pathExtension: pathExtension))
+      return try copy(handle, pathExtension, to: store)
     case .kept(let handle) where handle.isForeign(to: store):
-      return .asset(.copy(try handle.store.assets.open(handle.id), pathExtension: nil))
+      return try copy(handle, nil, to: store)
     default: return value
     }
+  }
+
+  /// Copies the content of another store's asset, its extension included unless another is given.
+  private func copy(
+    _ handle: AssetHandle, _ pathExtension: String?, to store: MagicData
+  ) throws -> SaveValue {
+    let reader = try handle.store.assets.open(handle.id)
+    let wanted = pathExtension ?? reader.record.fileExtension ?? ""
+    let staged = try store.assets.stageOnce(copyOf: reader, extension: wanted)
+    return .asset(.staged(staged, pathExtension: wanted))
   }
 }
 
@@ -40,8 +49,11 @@ extension SaveNode {
 }
 
 extension AssetHandle {
-  /// Says whether the asset is in another store than this one.
-  func isForeign(to other: MagicData) -> Bool { store.identity != other.identity }
+  /// Says whether the asset is in another store than this one. A backup has this one's identity, but
+  /// a folder of its own.
+  func isForeign(to other: MagicData) -> Bool {
+    store.identity != other.identity || store.assets.path != other.assets.path
+  }
 }
 
 extension AssetStore {
@@ -71,23 +83,14 @@ extension AssetStore {
     case .stored(let handle, let pathExtension):
       // Each object has an asset of its own: what belongs to another one is copied.
       let reader = try open(handle.id, in: connection)
-      return try copy(reader, pathExtension, over: present, in: connection)
-    case .copy(let reader, let pathExtension):
-      return try copy(reader, pathExtension, over: present, in: connection)
+      guard let present else {
+        return try put(copyOf: reader, extension: pathExtension, in: connection).id
+      }
+      return try replace(present, withCopyOf: reader, extension: pathExtension, in: connection).id
     case .file(let path, let pathExtension):
       let staged = try stage(contentsOf: path, extension: pathExtension)
       return try save(
         .staged(staged, pathExtension: pathExtension), over: present, in: connection)
     }
-  }
-
-  private func copy(
-    _ reader: AssetReader, _ pathExtension: String?, over present: AssetID?,
-    in connection: Connection
-  ) throws -> AssetID {
-    guard let present else {
-      return try put(copyOf: reader, extension: pathExtension, in: connection).id
-    }
-    return try replace(present, withCopyOf: reader, extension: pathExtension, in: connection).id
   }
 }

@@ -16,10 +16,15 @@ struct SaveRun {
   private let connection: Connection
   private let nodes: [SaveNode]
   private let roots: Set<Int>
+  private let isPlain: Bool
   private var results: [SaveResult?]
   private var isNew: [Bool]
-  /// The statement that inserted the last object: most objects of a type need the same.
-  private var lastInsert: (plan: ObjectPlan, slots: [Int], text: String)?
+  /// The statement that inserted the last object of each type: most objects of a type need the same.
+  private var insertions: [ObjectIdentifier: InsertStatement] = [:]
+  /// The statement that inserted the last object.
+  private var lastInsertion: InsertStatement?
+  /// The SQL that wrote the last changes.
+  private var lastUpdate: (plan: ObjectPlan, slots: [Int], text: String)?
   /// References to objects that had no z_index yet when the row was written.
   private var late: [(node: Int, slot: Int, target: Int)] = []
 
@@ -28,12 +33,17 @@ struct SaveRun {
     self.connection = connection
     nodes = request.nodes
     roots = Set(request.roots)
+    isPlain = request.isPlain
     results = Array(repeating: nil, count: nodes.count)
     isNew = Array(repeating: false, count: nodes.count)
   }
 
   /// Writes all objects: what is led to first, as far as there are no cycles.
   mutating func run() throws -> [SaveResult] {
+    if isPlain {
+      for index in nodes.indices { try write(index) }
+      return results.compactMap { $0 }
+    }
     for index in order { try write(index) }
     for (node, slot, target) in late {
       guard let owner = results[node], let other = results[target] else { continue }
@@ -73,12 +83,12 @@ struct SaveRun {
   }
 
   private mutating func write(_ index: Int) throws {
-    let node = nodes[index]
-    if let zIndex = node.storage.zIndex(in: store.identity) {
+    // Not the whole node, whose every part would be retained.
+    if let zIndex = nodes[index].storage.zIndex(in: store.identity) {
       if try update(index, zIndex) { return }
     }
     // Unknown, or removed meanwhile: then it is a new one.
-    try insert(index)
+    if nodes[index].plan.isPlain { try insertPlain(index) } else { try insert(index) }
   }
 
   /// Writes what has changed of an object that is in the store.
@@ -88,28 +98,26 @@ struct SaveRun {
     let node = nodes[index]
     let plan = node.plan
     results[index] = SaveResult(zIndex: zIndex)
-    var changes: [SQL] = []
+    var slots: [Int] = []
+    var values: [Value] = []
     for slot in plan.columns where node.isChanged(slot) {
       guard let value = try column(slot, of: index, zIndex: zIndex) else { continue }
-      changes.append("\(identifier: plan.properties[slot].name) = \(value)")
+      slots.append(slot)
+      values.append(value)
     }
     let present: Bool
-    var row: SQL = "\(identifier: plan.key) = \(zIndex)"
-    for (slot, value) in node.expected ?? [] {
-      row.append(" AND \(identifier: plan.properties[slot].name) IS \(value)")
-    }
-    if changes.isEmpty, !roots.contains(index) {
+    if slots.isEmpty, !roots.contains(index) {
       present = true
-    } else if changes.isEmpty {
-      present =
-        try connection.firstRow(
-          "SELECT 1 FROM \(identifier: plan.table) WHERE \(row)") != nil
+    } else if let expected = node.expected {
+      present = try update(plan, zIndex, slots, values, ifStill: expected)
+    } else if slots.isEmpty {
+      present = try connection.firstRow(SQL(plan.selectionOfKey, [.integer(zIndex)])) != nil
     } else {
-      let list = SQL(joining: changes, separator: ", ")
-      present =
-        try connection.executeChange(
-          "UPDATE \(identifier: plan.table) SET \(list) WHERE \(row)"
-        ).rows > 0
+      if lastUpdate?.plan !== plan || lastUpdate?.slots != slots {
+        lastUpdate = (plan, slots, plan.update(of: slots).text)
+      }
+      let sql = SQL(lastUpdate?.text ?? "", values + [.integer(zIndex)])
+      present = try connection.executeChange(sql).rows > 0
     }
     if !present {
       if node.expected != nil { throw MagicError.conflict(type: plan.typeName, zIndex: zIndex) }
@@ -119,50 +127,112 @@ struct SaveRun {
     return present
   }
 
+  /// Writes what has changed if the row is still as expected, and says whether it is.
+  private func update(
+    _ plan: ObjectPlan, _ zIndex: Int64, _ slots: [Int], _ values: [Value],
+    ifStill expected: [(slot: Int, value: Value)]
+  ) throws -> Bool {
+    var row: SQL = "\(identifier: plan.key) = \(zIndex)"
+    for (slot, value) in expected {
+      row.append(" AND \(identifier: plan.properties[slot].name) IS \(value)")
+    }
+    if slots.isEmpty {
+      return try connection.firstRow("SELECT 1 FROM \(identifier: plan.table) WHERE \(row)") != nil
+    }
+    let changes = zip(slots, values).map { slot, value -> SQL in
+      "\(identifier: plan.properties[slot].name) = \(value)"
+    }
+    let list = SQL(joining: changes, separator: ", ")
+    return try connection.executeChange(
+      "UPDATE \(identifier: plan.table) SET \(list) WHERE \(row)"
+    ).rows > 0
+  }
+
   /// Writes an object that the store does not know, or knows by its primary value only.
   private mutating func insert(_ index: Int) throws {
+    isNew[index] = true
     let node = nodes[index]
     let plan = node.plan
+    try refuseLostValues(node)
+    let (slots, values) = try columns(of: index)
+    let insertion = try self.insertion(plan, slots)
+    try insertion.bind(values)
+    let settled = pendingAssets
+    pendingAssets = []
+    guard let zIndex = try insertion.run(key: node.key) ?? existing(node) else {
+      throw MagicError.notSaved(type: plan.typeName)
+    }
+    results[index] = SaveResult(zIndex: zIndex, settled: settled)
+  }
+
+  /// As ``insert(_:)``, of an object all of whose properties are plain values: without a step between.
+  private mutating func insertPlain(_ index: Int) throws {
     isNew[index] = true
+    let plan = nodes[index].plan
+    let forms = nodes[index].forms
+    var key: Int64?
+    if let counting = plan.counting, case .stored(.integer(let integer)) = forms[counting] {
+      key = integer
+    }
+    let insertion = try insertion(plan, hasKey: key != nil)
+    try insertion.bind(forms)
+    guard let zIndex = try insertion.run(key: key) ?? existing(nodes[index]) else {
+      throw MagicError.notSaved(type: plan.typeName)
+    }
+    results[index] = SaveResult(zIndex: zIndex)
+  }
+
+  /// The statement for objects all of whose properties are plain values.
+  private mutating func insertion(_ plan: ObjectPlan, hasKey: Bool) throws -> InsertStatement {
+    if let lastInsertion, lastInsertion.plan === plan, lastInsertion.hasKey == hasKey {
+      return lastInsertion
+    }
+    let key = hasKey ? plan.counting.map { [$0] } ?? [] : []
+    return try insertion(plan, key + plan.columns)
+  }
+
+  /// The statement for values of some properties.
+  private mutating func insertion(_ plan: ObjectPlan, _ slots: [Int]) throws -> InsertStatement {
+    let type = ObjectIdentifier(plan.type)
+    if let known = insertions[type], known.slots == slots {
+      lastInsertion = known
+      return known
+    }
+    let insertion = try InsertStatement(plan, slots, connection)
+    insertions[type] = insertion
+    lastInsertion = insertion
+    return insertion
+  }
+
+  /// What was left in the store went with the row: half an object must not come back.
+  private func refuseLostValues(_ node: SaveNode) throws {
     for (slot, value) in node.values.enumerated() {
-      // What was left in the store went with the row: half an object must not come back.
-      if case .untouched = value, plan.properties[slot].isStored {
-        throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
+      if case .untouched = value, node.plan.properties[slot].isStored {
+        throw MagicError.lostValue(
+          type: node.plan.typeName, property: node.plan.properties[slot].name)
       }
     }
+  }
+
+  /// The properties of a new object that have values now, and their values.
+  private mutating func columns(of index: Int) throws -> (slots: [Int], values: [Value]) {
+    let (plan, key) = (nodes[index].plan, nodes[index].key)
     var slots: [Int] = []
     var values: [Value] = []
-    if plan.key != ObjectPlan.hiddenKey, let primary = plan.primary,
-      case .value(let value) = node.values[primary], !value.isNull
-    {
-      slots.append(primary)
-      values.append(value)
+    if let counting = plan.counting, let key {
+      slots.append(counting)
+      values.append(.integer(key))
     }
     for slot in plan.columns {
       guard let value = try column(slot, of: index, zIndex: nil) else { continue }
       slots.append(slot)
       values.append(value)
     }
-    if lastInsert?.plan !== plan || lastInsert?.slots != slots {
-      lastInsert = (plan, slots, plan.insertion(of: slots).text)
-    }
-    let sql = SQL(lastInsert?.text ?? "", values)
-    let settled = pendingAssets
-    pendingAssets = []
-    guard let zIndex = try connection.firstRow(sql, as: Int64.self) ?? existing(node) else {
-      throw MagicError.notSaved(type: plan.typeName)
-    }
-    var result = SaveResult(zIndex: zIndex, settled: settled)
-    if let primary = plan.primary, plan.properties[primary].role.countsUp {
-      result.settled.append((primary, .integer(zIndex)))
-    }
-    results[index] = result
+    return (slots, values)
   }
 
   private func existing(_ node: SaveNode) throws -> Int64? {
-    guard let primary = node.plan.primary, case .value(let value) = node.values[primary] else {
-      return nil
-    }
+    guard let primary = node.plan.primary, let value = node.value(primary) else { return nil }
     return try connection.firstRow(
       "SELECT \(identifier: node.plan.key) FROM \(identifier: node.plan.table) WHERE \(identifier: node.plan.properties[primary].name) = \(value)",
       as: Int64.self)
@@ -174,6 +244,11 @@ struct SaveRun {
   /// What a column shall hold, or nil to leave it alone.
   private mutating func column(_ slot: Int, of index: Int, zIndex: Int64?) throws -> Value? {
     let node = nodes[index]
+    if node.plan.isPlain {
+      if let value = node.value(slot) { return value }
+      throw MagicError.missingValue(
+        type: node.plan.typeName, property: node.plan.properties[slot].name)
+    }
     switch node.values[slot] {
     case .value(let value): return value
     case .object(.stored(let target)): return .integer(target)
@@ -234,36 +309,17 @@ struct SaveRun {
   }
 }
 
-extension SaveNode {
-  /// The objects that the columns of this one refer to.
-  fileprivate var references: [Int] {
-    values.compactMap { value in
-      if case .object(.node(let target)) = value { target } else { nil }
-    }
-  }
-}
-
 extension ObjectPlan {
-  /// The statement that inserts an object with values for some properties, or gives them to the
-  /// object with the same primary value, and returns its z_index.
-  fileprivate func insertion(of slots: [Int]) -> SQL {
-    let names = slots.map { properties[$0].name }
-    var sql: SQL = "INSERT INTO \(identifier: table) "
-    if names.isEmpty {
-      sql.append("DEFAULT VALUES")
-    } else {
-      let parameters = SQL(joining: names.map { _ in "?" }, separator: ", ")
-      sql.append("(\(SQL(identifiers: names))) VALUES (\(parameters))")
-    }
-    if let primary, !names.isEmpty {
-      let updates = names.filter { $0 != key }.map { name -> SQL in
-        "\(identifier: name) = excluded.\(identifier: name)"
-      }
-      let action: SQL =
-        updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(SQL(joining: updates, separator: ", "))"
-      sql.append(" ON CONFLICT (\(identifier: properties[primary].name)) \(action)")
-    }
-    sql.append(" RETURNING \(identifier: key)")
-    return sql
+  /// The text that writes some properties of the object with a z_index, which is the last value.
+  fileprivate func update(of slots: [Int]) -> SQL {
+    let changes = slots.map { slot -> SQL in "\(identifier: properties[slot].name) = ?" }
+    let list = SQL(joining: changes, separator: ", ")
+    return "UPDATE \(identifier: table) SET \(list) WHERE \(identifier: key) = ?"
+  }
+
+  /// The text that looks for the object with a z_index.
+  fileprivate var selectionOfKey: String {
+    let sql: SQL = "SELECT 1 FROM \(identifier: table) WHERE \(identifier: key) = ?"
+    return sql.text
   }
 }

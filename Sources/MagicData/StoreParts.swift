@@ -13,12 +13,12 @@ struct StoreParts: Sendable {
 
   /// Opens the store in the folder of this program.
   init() throws {
-    try self.init(path: StorePlace.defaultFolder(), Database.Options())
+    try self.init(path: StorePlace.defaultFolder(), Database.Options(), minimumFileSize: 0)
   }
 
   /// Opens the store at a path.
-  init(path: String, _ options: Database.Options) throws {
-    try self.init(StorePlace(path: path), nil, options)
+  init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
+    try self.init(StorePlace(path: path), nil, options, minimumFileSize: minimumFileSize)
   }
 
   /// Opens a store that goes away.
@@ -27,15 +27,17 @@ struct StoreParts: Sendable {
     let path = type == .memory ? nil : "\(folder.path)/default.sqlite3"
     try self.init(
       StorePlace(database: path, assets: "\(folder.path)/assets"), folder,
-      Database.Options())
+      Database.Options(), minimumFileSize: 0)
   }
 
   private init(
-    _ place: StorePlace, _ temporaryFolder: TemporaryFolder?, _ options: Database.Options
+    _ place: StorePlace, _ temporaryFolder: TemporaryFolder?, _ options: Database.Options,
+    minimumFileSize: Int
   ) throws {
     self.temporaryFolder = temporaryFolder
     database = try place.database.map { try Database(path: $0, options: options) } ?? .memory()
-    assets = try AssetStore(database, folder: place.assets)
+    assets = try AssetStore(
+      database, folder: place.assets, minimumFileSize: minimumFileSize)
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }
 

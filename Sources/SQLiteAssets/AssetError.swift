@@ -9,7 +9,7 @@ public enum AssetError: Error, Hashable, Sendable {
   case system(call: String, path: String, number: Int32)
   /// A link, a folder, a FIFO or a device stands where a file of the store should be.
   case notRegularFile(path: String)
-  /// A path that is empty or contains a NUL.
+  /// A path that is empty or contains a NUL, or a URL of something else than a file.
   case invalidPath(String)
   /// A file extension with anything but ASCII letters, digits, `+`, `-`, `_` and inner dots, or
   /// with more than 64 of them.
@@ -41,7 +41,7 @@ extension AssetError: CustomStringConvertible {
     case .notRegularFile(let path):
       "\(path) is not a regular file"
     case .invalidPath(let path):
-      "the path \(path.debugDescription) is empty or contains a NUL"
+      "\(path.debugDescription) is no path of a file"
     case .invalidExtension(let fileExtension):
       "the file extension \(fileExtension.debugDescription) is not made of 1 to 64 ASCII letters, "
         + "digits, '+', '-', '_' and inner dots"

@@ -65,6 +65,25 @@ public struct AssetReader: Sendable {
     return bytes
   }
 
+  /// As the blocking ``read(_:at:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - count: How many bytes to read. Fewer are read only at the end.
+  ///   - offset: Where they begin.
+  /// - Returns: The bytes.
+  /// - Throws: ``AssetError`` or `CancellationError`.
+  nonisolated(nonsending) public func read(_ count: Int, at offset: Int) async throws -> [UInt8] {
+    try await worker.run { try read(count, at: offset) }
+  }
+
+  /// As the blocking ``readAll()``, suspending the task.
+  ///
+  /// - Returns: The bytes.
+  /// - Throws: As ``readAll()``, or `CancellationError`.
+  nonisolated(nonsending) public func readAll() async throws -> [UInt8] {
+    try await worker.run { try readAll() }
+  }
+
   /// Reads the whole content piece by piece, and at the end compares it with the digest.
   ///
   /// - Parameters:

@@ -132,8 +132,7 @@ extension AssetStore {
   /// - Returns: The bytes.
   /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func content(of id: AssetID) async throws -> [UInt8] {
-    let reader = try await open(id)
-    return try await worker.run { try reader.readAll() }
+    try await open(id).readAll()
   }
 
   /// As the blocking ``path(of:)``, suspending the task.

@@ -28,21 +28,4 @@ extension AssetStore {
   ) async throws -> Result {
     try await worker.run(body)
   }
-
-  /// Writes bytes that can be put into the store later, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - bytes: The content.
-  ///   - fileExtension: The extension of the file's name; none if nil or empty.
-  /// - Returns: The content.
-  /// - Throws: ``AssetError`` or `CancellationError`; then nothing is left of it.
-  nonisolated(nonsending) public func stage(
-    _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
-  ) async throws -> StagedAsset {
-    try await worker.run {
-      try StagedAsset(
-        self.stage(extension: fileExtension, syncing: true) { writer in try writer.write(bytes) },
-        self.opener)
-    }
-  }
 }

@@ -1,11 +1,13 @@
 import SQLiteCore
+import Synchronization
 
 extension AssetStore {
   /// Removes the files of deleted and replaced assets, as far as no reader can still see them.
   ///
   /// Opening a store does this, and so does each commit of this database that deletes or replaces
-  /// assets, by whatever SQL. What a reader was in the way of then waits for the next such commit,
-  /// for the next opening, or for this call.
+  /// assets, by whatever SQL. What a reader of this database was in the way of then goes when it has
+  /// ended; if the reader was another's, with this database's next commit of any kind, with the next
+  /// opening, or by this call.
   ///
   /// - Throws: ``AssetError`` or ``SQLiteError``. What was not removed is removed another time.
   public func removeDeletedFiles() throws {
@@ -33,9 +35,30 @@ extension AssetStore {
     while true {
       let marks = try connection.rows(
         "SELECT file FROM main.magicdata_asset_trash LIMIT \(limit)", as: Value.self)
-      guard !marks.isEmpty, try hasNoOlderReader(connection) else { return }
+      guard !marks.isEmpty else { return }
+      guard try hasNoOlderReader(connection) else { return holdBack(in: connection) }
       try connection.transaction { try remove(marks, in: connection) }
       if marks.count < limit { return }
+    }
+  }
+
+  /// Tries again when the reads of this database that run now have ended; if none runs, and so
+  /// somebody else reads, after the next commit.
+  ///
+  /// - Parameter connection: The connection that writes, outside any transaction.
+  func holdBack(in connection: Connection) {
+    guard !isHeldBack.exchange(true, ordering: .relaxed) else { return }
+    let retry: @Sendable (Connection) -> Void = { [weak self] connection in
+      guard let self else { return }
+      isHeldBack.store(false, ordering: .relaxed)
+      try? collect(in: connection)
+    }
+    guard !database.afterPresentReads(retry) else { return }
+    connection.afterCommit(retry)
+    connection.afterRollback { [weak self] connection in
+      // An access that fails drops what waits for a commit.
+      guard let self, isHeldBack.exchange(false, ordering: .relaxed) else { return }
+      holdBack(in: connection)
     }
   }
 
@@ -50,7 +73,11 @@ extension AssetStore {
     for case .text(let text) in unnamed {
       // Any other text names no file of a store.
       guard let name = AssetFileName(text) else { continue }
-      if try folder.remove(name) { hasRemoved = true }
+      do {
+        if try folder.remove(name) { hasRemoved = true }
+      } catch AssetError.notRegularFile {
+        // A folder that somebody put there is not the store's, and must not hold up the others.
+      }
     }
     // A mark must not go for good before its file has.
     if hasRemoved, database.path != nil { try folder.files.sync() }

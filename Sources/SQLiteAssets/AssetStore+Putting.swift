@@ -45,7 +45,7 @@ extension AssetStore {
   ///
   /// - Parameters:
   ///   - staged: The content. Put a second time, or by another store, it is copied.
-  ///   - fileExtension: Another extension, at the price of a copy; nil is the staged one, `""` none.
+  ///   - fileExtension: Another extension; nil is the staged one, `""` none.
   ///   - connection: As for ``put(_:extension:in:)``.
   /// - Returns: The new asset.
   /// - Throws: ``AssetError`` or ``SQLiteError``; then the staged content is still there.
@@ -97,13 +97,17 @@ extension AssetStore {
 
   /// The content of a staged one, or a copy of it.
   func content(of staged: StagedAsset, extension fileExtension: String?) throws -> Content {
-    if let content = staged.take(for: opener, extension: fileExtension) { return content }
+    if let content = try staged.take(for: opener, extension: fileExtension) { return content }
     return try stage(extension: fileExtension) { writer in try staged.copy(to: &writer) }
   }
 
   /// A copy of an asset's content.
-  func copy(of reader: AssetReader, extension fileExtension: String?) throws -> Content {
-    let content = try stage(extension: fileExtension ?? reader.record.fileExtension) { writer in
+  func copy(
+    of reader: AssetReader, extension fileExtension: String?, syncing syncs: Bool = false
+  ) throws -> Content {
+    let content = try stage(
+      extension: fileExtension ?? reader.record.fileExtension, syncing: syncs
+    ) { writer in
       if let file = reader.file {
         try writer.write(contentsOf: file)
       } else {

@@ -20,12 +20,20 @@ extension AssetStore {
     let known = try database.read { connection in
       Set(try names.filter { try isKnown($0, in: connection) })
     }
-    for name in names {
-      if known.contains(name) {
+    for name in names { try settle(name, from: left, isKnown: known.contains(name)) }
+  }
+
+  private func settle(
+    _ name: AssetFileName, from left: Folder, isKnown: Bool
+  ) throws(AssetError) {
+    do {
+      if isKnown {
         try left.move(name.text, to: folder.files)
       } else {
         try left.remove(name.text)
       }
+    } catch .notRegularFile {
+      // Somebody has put a folder in the way: that is one asset's trouble and not the store's.
     }
   }
 

@@ -29,8 +29,9 @@ extension AssetStore {
   ///
   /// - Parameters:
   ///   - id: The asset.
-  ///   - staged: The new content. One without extension gets the present one, at the price of a copy.
-  ///   - fileExtension: Another extension, at the price of a copy; `""` is none.
+  ///   - staged: The new content. One without extension gets the present one. Put before, or staged
+  ///     by another store, it is copied.
+  ///   - fileExtension: Another extension; `""` is none.
   ///   - connection: As for ``put(_:extension:in:)``.
   /// - Returns: The asset as it is now.
   /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
@@ -48,6 +49,9 @@ extension AssetStore {
 
   /// Gives an asset a copy of the content of an asset, as part of the open transaction.
   ///
+  /// Its own content under another extension is not copied: its file gets a second name, and loses the
+  /// first one after the commit.
+  ///
   /// - Parameters:
   ///   - id: The asset.
   ///   - reader: The open content of another one, or its own, for another extension.
@@ -61,7 +65,21 @@ extension AssetStore {
     _ id: AssetID, withCopyOf reader: AssetReader, extension fileExtension: String? = nil,
     in connection: Connection
   ) throws -> AssetRecord {
-    try replace(id, in: connection) { _ in try copy(of: reader, extension: fileExtension) }
+    try replace(id, in: connection) { present in
+      try renamed(present, of: reader, extension: fileExtension)
+        ?? copy(of: reader, extension: fileExtension)
+    }
+  }
+
+  /// The content that the asset has, in a file of another name, or nil if it must be copied.
+  private func renamed(
+    _ present: AssetRecord, of reader: AssetReader, extension fileExtension: String?
+  ) throws -> Content? {
+    guard reader.record == present, reader.file != nil else { return nil }
+    let name = try AssetFileName(extension: fileExtension ?? present.fileExtension)
+    // A content is never changed, so that it may have two names for a while.
+    guard opener.link(present.file, as: name) else { return nil }
+    return Content(file: name, size: present.size, sha256: present.sha256, bytes: nil)
   }
 
   /// Deletes an asset, as part of the open transaction.

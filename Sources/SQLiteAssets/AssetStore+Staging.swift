@@ -1,4 +1,31 @@
 extension AssetStore {
+  /// Writes bytes that can be put into the store later.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content.
+  ///   - fileExtension: The extension of the file's name; none if nil or empty.
+  /// - Returns: The content.
+  /// - Throws: ``AssetError``; then nothing is left of it.
+  public func stage(
+    _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
+  ) throws -> StagedAsset {
+    try StagedAsset(
+      stage(extension: fileExtension, syncing: true) { writer in try writer.write(bytes) }, opener)
+  }
+
+  /// As the blocking ``stage(_:extension:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - bytes: The content.
+  ///   - fileExtension: The extension of the file's name; none if nil or empty.
+  /// - Returns: The content.
+  /// - Throws: ``AssetError`` or `CancellationError`; then nothing is left of it.
+  nonisolated(nonsending) public func stage(
+    _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
+  ) async throws -> StagedAsset {
+    try await worker.run { try self.stage(bytes, extension: fileExtension) }
+  }
+
   /// Writes a copy of a file that can be put into the store later, in constant memory.
   ///
   /// A file system that can let the copy share the content does so (`FICLONE` on Linux, where Btrfs
@@ -12,10 +39,28 @@ extension AssetStore {
   public func stage(
     contentsOf path: String, extension fileExtension: String? = nil
   ) throws -> StagedAsset {
+    try StagedAsset(copy(ofFile: path, extension: fileExtension), opener)
+  }
+
+  /// As ``stage(contentsOf:extension:)``, for a content that is put once: many can wait for that.
+  package func stageOnce(
+    contentsOf path: String, extension fileExtension: String?
+  ) throws -> StagedAsset {
+    try StagedAsset(copy(ofFile: path, extension: fileExtension), opener, isKept: false)
+  }
+
+  /// Writes a copy of an asset of another store, for being put once.
+  package func stageOnce(
+    copyOf reader: AssetReader, extension fileExtension: String?
+  ) throws -> StagedAsset {
     try StagedAsset(
-      stage(extension: fileExtension, syncing: true) { writer in
-        try writer.write(contentsOf: File.open(path: path, operations))
-      }, opener)
+      copy(of: reader, extension: fileExtension, syncing: true), opener, isKept: false)
+  }
+
+  private func copy(ofFile path: String, extension fileExtension: String?) throws -> Content {
+    try stage(extension: fileExtension, syncing: true) { writer in
+      try writer.write(contentsOf: File.open(path: path, operations))
+    }
   }
 
   /// As the blocking ``stage(contentsOf:extension:)``, suspending the task.

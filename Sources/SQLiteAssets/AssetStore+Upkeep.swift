@@ -8,7 +8,8 @@ public struct SweepReport: Hashable, Sendable {
   public internal(set) var removedSize = 0
   /// The names of files that no row names, but that a reader may still need.
   public internal(set) var kept: [String] = []
-  /// Names that no store gives. These entries are left alone.
+  /// Names that no store gives, and links, folders and the like with other names. These entries are
+  /// left alone.
   public internal(set) var foreign: [String] = []
 }
 
@@ -20,17 +21,17 @@ extension AssetStore {
   /// - Complexity: O(*n*) in the bytes of all assets.
   public func verify() throws -> [AssetError] {
     var errors: [AssetError] = []
-    var last = Value.text("")
+    var start: SQL = ""
     while true {
       let page = try database.read { connection in
         try connection.rows(
           """
           SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset
-          WHERE id > \(last) ORDER BY id LIMIT 200
+          \(start) ORDER BY id LIMIT 200
           """, as: Value.self, Value.self, Value.self, Value.self, Bool.self)
       }
-      guard let end = page.last else { return errors }
-      last = end.0
+      guard let last = page.last else { return errors }
+      start = "WHERE id > \(last.0)"
       for (id, file, size, sha256, isInRow) in page {
         let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
         guard let record else {
@@ -69,8 +70,14 @@ extension AssetStore {
       }
       try connection.transaction {
         for name in unnamed where try !isKnown(name, in: connection) {
-          report.removedSize += try folder.files.file(name.text)?.status().size ?? 0
-          if try folder.files.remove(name.text) { report.removed.append(name.text) }
+          do {
+            let size = try folder.files.file(name.text)?.status().size ?? 0
+            guard try folder.files.remove(name.text) else { continue }
+            report.removed.append(name.text)
+            report.removedSize += size
+          } catch AssetError.notRegularFile {
+            report.foreign.append(name.text)
+          }
         }
       }
       return report

@@ -30,7 +30,9 @@ public final class AssetStore: Sendable {
   let operations: any FileOperations
   let worker = Worker()
   private let isUpkeepScheduled = Atomic(false)
-  private let fileThreshold = Atomic(0)
+  /// Whether the removal of files waits for readers.
+  let isHeldBack = Atomic(false)
+  private let fileThreshold: Atomic<Int>
   private let watch = Mutex<WriterSetup?>(nil)
 
   /// Opens the assets of a database, and makes its tables and the folder if they are missing.
@@ -39,19 +41,67 @@ public final class AssetStore: Sendable {
   ///   - database: The database with the rows.
   ///   - folder: The path of a folder for this database alone. The folder above it must exist. It may
   ///     not be a symbolic link.
+  ///   - minimumFileSize: From how many bytes on a content is kept in a file, as
+  ///     ``minimumFileSize``.
   /// - Throws: ``AssetError``, such as ``AssetError/foreignFolder(path:)``, or ``SQLiteError``.
-  public convenience init(_ database: Database, folder: String) throws {
-    try self.init(database, folder: folder, operations: SystemFileOperations())
+  public convenience init(
+    _ database: Database, folder: String, minimumFileSize: Int = 0
+  ) throws {
+    try self.init(
+      database, folder: folder, minimumFileSize: minimumFileSize,
+      operations: SystemFileOperations())
   }
 
-  package init(
-    _ database: Database, folder path: String, operations: any FileOperations
+  /// As the blocking ``init(_:folder:minimumFileSize:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - database: The database with the rows.
+  ///   - folder: The path of a folder for this database alone.
+  ///   - minimumFileSize: From how many bytes on a content is kept in a file.
+  /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  public convenience init(
+    _ database: Database, folder: String, minimumFileSize: Int = 0
+  ) async throws {
+    let parts = try await Worker().run {
+      try Parts(database, path: folder, SystemFileOperations())
+    }
+    self.init(parts, minimumFileSize: minimumFileSize)
+    try await worker.run { try self.begin() }
+  }
+
+  package convenience init(
+    _ database: Database, folder path: String, minimumFileSize: Int = 0,
+    operations: any FileOperations
   ) throws {
-    self.database = database
-    self.operations = operations
-    identity = try AssetSchema.prepare(database)
-    folder = try StoreFolder(path: path, identity: identity, operations)
-    opener = Opener(folder, isDurable: database.path != nil)
+    self.init(try Parts(database, path: path, operations), minimumFileSize: minimumFileSize)
+    try begin()
+  }
+
+  private init(_ parts: Parts, minimumFileSize: Int) {
+    database = parts.database
+    operations = parts.operations
+    identity = parts.identity
+    folder = parts.folder
+    opener = Opener(parts.folder, isDurable: parts.database.path != nil)
+    fileThreshold = Atomic(minimumFileSize)
+  }
+
+  /// What a store is made of, opened.
+  private struct Parts: Sendable {
+    let database: Database
+    let operations: any FileOperations
+    let identity: AssetID
+    let folder: StoreFolder
+
+    init(_ database: Database, path: String, _ operations: any FileOperations) throws {
+      self.database = database
+      self.operations = operations
+      identity = try AssetSchema.prepare(database)
+      folder = try StoreFolder(path: path, identity: identity, operations)
+    }
+  }
+
+  private func begin() throws {
     guard database.options.mode != .readOnly else { return }
     try watchMarks()
     try recover()
@@ -85,6 +135,8 @@ public final class AssetStore: Sendable {
         CREATE TEMP TRIGGER \(identifier: name) AFTER INSERT ON main.magicdata_asset_trash
         BEGIN SELECT \(identifier: name)(); END
         """)
+      // What waited for a commit of the connection before this one waits for this one's.
+      if let self, isHeldBack.exchange(false, ordering: .relaxed) { holdBack(in: connection) }
     }
     watch.withLock { $0 = setup }
   }

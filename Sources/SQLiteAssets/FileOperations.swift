@@ -12,10 +12,14 @@ package protocol FileOperations: Sendable {
   func open(_ name: String, in folder: Int32, _ flags: Int32) throws(SystemFailure) -> Int32
   /// Makes a folder in a folder (`mkdirat`).
   func makeFolder(_ name: String, in folder: Int32) throws(SystemFailure)
-  /// Gives an entry another place, never over another entry (`renameat2`, `renameatx_np`).
-  func move(_ name: String, from folder: Int32, to other: Int32) throws(SystemFailure)
-  /// Gives an entry a second place (`linkat`).
-  func link(_ name: String, from folder: Int32, to other: Int32) throws(SystemFailure)
+  /// Gives an entry another place and name, never over another entry (`renameat2`, `renameatx_np`).
+  func move(
+    _ name: String, from folder: Int32, to other: Int32, as newName: String
+  ) throws(SystemFailure)
+  /// Gives an entry a second place and name (`linkat`).
+  func link(
+    _ name: String, from folder: Int32, to other: Int32, as newName: String
+  ) throws(SystemFailure)
   /// Removes a file from a folder (`unlinkat`).
   func remove(_ name: String, in folder: Int32) throws(SystemFailure)
   /// Removes an empty folder from a folder (`unlinkat` with `AT_REMOVEDIR`).

@@ -7,36 +7,48 @@
 #endif
 
 extension Folder {
-  /// Moves an entry to another folder and says whether it was there. It never replaces another file.
+  /// Moves an entry to another folder, under another name if one is given, and says whether it was
+  /// there. It never replaces another file.
   ///
   /// Where the system cannot do that in one call, the file has both names for a moment; a move
   /// that was cut off there is finished by the next.
   @discardableResult
-  package func move(_ name: String, to other: Folder) throws(AssetError) -> Bool {
+  package func move(
+    _ name: String, to other: Folder, as newName: String? = nil
+  ) throws(AssetError) -> Bool {
+    let newName = newName ?? name
     do {
       try call(name) { () throws(SystemFailure) in
-        try operations.move(name, from: descriptor.number, to: other.descriptor.number)
+        try operations.move(
+          name, from: descriptor.number, to: other.descriptor.number, as: newName)
       }
       return true
     } catch .system(_, _, ENOENT) {
       return false
     } catch .system(_, _, let number) where [EINVAL, ENOSYS, ENOTSUP, EEXIST].contains(number) {
-      return try moveByLink(name, to: other)
+      return try moveByLink(name, to: other, as: newName)
     }
   }
 
-  private func moveByLink(_ name: String, to other: Folder) throws(AssetError) -> Bool {
+  /// Gives a file a second name, in another folder.
+  func link(_ name: String, to other: Folder, as newName: String) throws(AssetError) {
+    try call(name) { () throws(SystemFailure) in
+      try operations.link(name, from: descriptor.number, to: other.descriptor.number, as: newName)
+    }
+  }
+
+  private func moveByLink(
+    _ name: String, to other: Folder, as newName: String
+  ) throws(AssetError) -> Bool {
     do {
-      try call(name) { () throws(SystemFailure) in
-        try operations.link(name, from: descriptor.number, to: other.descriptor.number)
-      }
+      try link(name, to: other, as: newName)
     } catch .system(_, _, ENOENT) {
       return false
     } catch .system(let call, _, EEXIST) {
       guard let own = try file(name)?.status() else { return false }
-      let present = try other.file(name)?.status()
+      let present = try other.file(newName)?.status()
       guard own.device == present?.device, own.number == present?.number else {
-        throw .system(call: call, path: other.path(of: name), number: EEXIST)
+        throw .system(call: call, path: other.path(of: newName), number: EEXIST)
       }
     }
     return try remove(name)

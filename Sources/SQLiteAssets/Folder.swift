@@ -94,7 +94,7 @@ package final class Folder: Sendable {
     return try File(Descriptor(number, operations), path: path(of: name), operations: operations)
   }
 
-  /// Removes a file, and says whether it was there.
+  /// Removes a file, and says whether it was there. A folder in its place is left alone.
   @discardableResult
   package func remove(_ name: String) throws(AssetError) -> Bool {
     do {
@@ -104,7 +104,13 @@ package final class Folder: Sendable {
       return true
     } catch .system(_, _, ENOENT) {
       return false
+    } catch .system(_, _, let number) where [EISDIR, EPERM].contains(number) && isFolder(name) {
+      throw .notRegularFile(path: path(of: name))
     }
+  }
+
+  private func isFolder(_ name: String) -> Bool {
+    (try? folder(name)) != nil
   }
 
   /// Removes a folder if it is empty, and says whether it is gone now.

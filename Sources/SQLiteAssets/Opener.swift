@@ -62,6 +62,21 @@ final class Opener: Sendable {
     (try? folder().clone(source, as: name.text)) != nil
   }
 
+  /// Gives a file that no row names yet another name.
+  ///
+  /// - Returns: False if that failed: then the bytes have to be copied.
+  func rename(_ name: AssetFileName, to newName: AssetFileName) -> Bool {
+    (try? folder().move(name.text, to: folder(), as: newName.text)) ?? false
+  }
+
+  /// Gives a file that is in its place a second name, which no row names yet.
+  ///
+  /// - Returns: False if it is not there, or the file system cannot do that: then the bytes have to be
+  ///   copied.
+  func link(_ name: AssetFileName, as newName: AssetFileName) -> Bool {
+    (try? store.files.link(name.text, to: folder(), as: newName.text)) != nil
+  }
+
   /// Opens a file that no row names yet for reading.
   func file(_ name: AssetFileName) throws(AssetError) -> File {
     let folder = try folder()

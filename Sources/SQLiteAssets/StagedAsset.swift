@@ -20,15 +20,20 @@ public final class StagedAsset: Sendable {
 
   let content: Content
   private let opener: Opener
-  /// The content, which stays readable here if the transaction that put it is undone.
+  /// The content, which stays readable here if the transaction that put it is undone; nil for a
+  /// content in memory, and if that is not asked for.
   private let file: File?
   private let isPut = Atomic(false)
 
-  init(_ content: Content, _ opener: Opener) throws(AssetError) {
+  /// Takes over a content.
+  ///
+  /// - Parameter isKept: Whether it can be put, and read, once more after it was put. It is an open
+  ///   file then, of which a process may not have many.
+  init(_ content: Content, _ opener: Opener, isKept: Bool = true) throws(AssetError) {
     self.content = content
     self.opener = opener
     do {
-      file = content.bytes == nil ? try opener.file(content.file) : nil
+      file = isKept && content.bytes == nil ? try opener.file(content.file) : nil
     } catch {
       opener.abandon(content.file)
       throw error
@@ -36,25 +41,40 @@ public final class StagedAsset: Sendable {
   }
 
   deinit {
-    if file != nil, !isPut.load(ordering: .acquiring) { opener.abandon(content.file) }
+    if content.bytes == nil, !isPut.load(ordering: .acquiring) { opener.abandon(content.file) }
   }
 
   /// The content, which belongs to the caller from now on, or nil if it must be copied: it was put
-  /// before, or is wanted under another name or by another store.
-  func take(for opener: Opener, extension fileExtension: String?) -> Content? {
-    guard opener === self.opener, fileExtension ?? "" == self.fileExtension ?? "",
-      !isPut.exchange(true, ordering: .acquiringAndReleasing)
-    else { return nil }
-    return content
+  /// before, or is wanted by another store.
+  ///
+  /// - Parameter fileExtension: The extension that its file shall have.
+  func take(
+    for opener: Opener, extension fileExtension: String?
+  ) throws(AssetError) -> Content? {
+    let isNamed = fileExtension ?? "" == self.fileExtension ?? ""
+    let name = isNamed ? content.file : try AssetFileName(extension: fileExtension)
+    guard opener === self.opener, !isPut.exchange(true, ordering: .acquiringAndReleasing) else {
+      return nil
+    }
+    if !isNamed, content.bytes == nil, !opener.rename(content.file, to: name) {
+      isPut.store(false, ordering: .releasing)
+      return nil
+    }
+    return Content(file: name, size: size, sha256: sha256, bytes: content.bytes)
   }
 
   /// Writes a copy.
   func copy(to writer: inout ContentWriter) throws {
-    if let file {
-      try writer.write(contentsOf: file)
+    if let bytes = content.bytes {
+      try writer.write(bytes)
     } else {
-      try writer.write(content.bytes ?? [])
+      try writer.write(contentsOf: opened())
     }
+  }
+
+  private func opened() throws(AssetError) -> File {
+    if let file { return file }
+    return try opener.file(content.file)
   }
 
   /// Reads the whole content.
@@ -63,6 +83,14 @@ public final class StagedAsset: Sendable {
   /// - Throws: ``AssetError``.
   public func readAll() throws(AssetError) -> [UInt8] {
     if let bytes = content.bytes { return bytes }
-    return try file?.read(size, at: 0) ?? []
+    return try opened().read(size, at: 0)
+  }
+
+  /// As the blocking ``readAll()``, suspending the task.
+  ///
+  /// - Returns: The bytes.
+  /// - Throws: ``AssetError`` or `CancellationError`.
+  nonisolated(nonsending) public func readAll() async throws -> [UInt8] {
+    try await Worker().run { try self.readAll() }
   }
 }

@@ -32,17 +32,21 @@ package struct SystemFileOperations: FileOperations {
     try check(unsafe mkdirat(folder, name, 0o700), "mkdirat")
   }
 
-  package func move(_ name: String, from folder: Int32, to other: Int32) throws(SystemFailure) {
+  package func move(
+    _ name: String, from folder: Int32, to other: Int32, as newName: String
+  ) throws(SystemFailure) {
     #if canImport(Darwin)
       try check(
-        unsafe renameatx_np(folder, name, other, name, UInt32(RENAME_EXCL)), "renameatx_np")
+        unsafe renameatx_np(folder, name, other, newName, UInt32(RENAME_EXCL)), "renameatx_np")
     #else
-      try check(unsafe cfilesystem_move(folder, name, other), "renameat2")
+      try check(unsafe cfilesystem_move(folder, name, other, newName), "renameat2")
     #endif
   }
 
-  package func link(_ name: String, from folder: Int32, to other: Int32) throws(SystemFailure) {
-    try check(unsafe linkat(folder, name, other, name, 0), "linkat")
+  package func link(
+    _ name: String, from folder: Int32, to other: Int32, as newName: String
+  ) throws(SystemFailure) {
+    try check(unsafe linkat(folder, name, other, newName, 0), "linkat")
   }
 
   package func remove(_ name: String, in folder: Int32) throws(SystemFailure) {

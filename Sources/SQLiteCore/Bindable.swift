@@ -51,17 +51,20 @@ extension FixedWidthInteger where Self: Bindable {
   /// Binds the integer.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if it does not fit 64 bits with a sign.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(storedInteger, at: parameter)
   }
 
-  private var storedInteger: Int64 {
+  @inline(__always) @inlinable var storedInteger: Int64 {
     get throws(SQLiteError) {
-      guard let integer = Int64(exactly: self) else {
-        throw SQLiteError(.range, "\(Self.self) \(self) does not fit SQLite's 64-bit integer")
-      }
+      guard let integer = Int64(exactly: self) else { throw excess }
       return integer
     }
+  }
+
+  @usableFromInline var excess: SQLiteError {
+    SQLiteError(.range, "\(Self.self) \(self) does not fit SQLite's 64-bit integer")
   }
 }
 
@@ -81,6 +84,7 @@ extension Bool: Bindable {
   public var databaseValue: Value { .integer(self ? 1 : 0) }
 
   /// Binds 1 for true and 0 for false.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self ? 1 : 0 as Int64, at: parameter)
   }
@@ -101,6 +105,7 @@ extension Double: Bindable {
   }
 
   /// Binds the real; a NaN is refused.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
   }
@@ -116,6 +121,7 @@ extension String: Bindable {
   public var databaseValue: Value { .text(self) }
 
   /// Binds the text, embedded NULs included.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
   }
@@ -131,6 +137,7 @@ extension [UInt8]: Bindable {
   public var databaseValue: Value { .blob(self) }
 
   /// Binds the bytes; an empty array is an empty blob and not NULL.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try statement.bind(self, at: parameter)
   }
@@ -146,7 +153,7 @@ extension Optional: Bindable where Wrapped: Bindable {
   }
 
   /// Binds NULL for nil.
-  @inlinable  // Benchmark `insert`.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     guard let wrapped = self else { return try statement.bindNull(at: parameter) }
     try wrapped.bind(to: &statement, at: parameter)
@@ -158,7 +165,7 @@ extension RawRepresentable where Self: Bindable, RawValue: Bindable {
   public var databaseValue: Value { get throws(SQLiteError) { try rawValue.databaseValue } }
 
   /// Binds the raw value.
-  @inlinable  // Benchmark `insert`.
+  @inline(__always) @inlinable  // Benchmark `insert`.
   public func bind(to statement: inout Statement, at parameter: Int) throws(SQLiteError) {
     try rawValue.bind(to: &statement, at: parameter)
   }

@@ -20,7 +20,7 @@ extension Connection {
       throw SQLiteError(.readOnly, "there is no permission to write the file")
     }
     if isWritable, !forReading { try setJournalMode(file) }
-    try set("synchronous", options.synchronous.rawValue)
+    try set("synchronous", synchronous.rawValue)
     try set("recursive_triggers", options.recursiveTriggers ? "1" : "0")
     try set("journal_size_limit", "\(options.journalSizeLimit)")
     if options.checksCells { try set("cell_size_check", "1") }
@@ -42,6 +42,13 @@ extension Connection {
     } else {
       try file.writerSetups.run(on: self)
     }
+  }
+
+  /// With `full`, SQLite does not sync the folder after deleting a journal, so that a power cut can
+  /// bring the journal back, which undoes the last commit.
+  private var synchronous: Database.Options.Synchronous {
+    let losesDeletion = options.journalMode == .delete && options.synchronous == .full
+    return losesDeletion ? .extra : options.synchronous
   }
 
   private func setJournalMode(_ file: DatabaseFile) throws {

@@ -131,47 +131,6 @@ extension Connection {
     return row
   }
 
-  /// Returns all rows of a query as tuples.
-  ///
-  ///     for (name, population) in try connection.rows(
-  ///       "SELECT name, population FROM city", as: String.self, Int?.self) { … }
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types.
-  ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
-  @inlinable  // Benchmark `fetch`.
-  public func rows<each Element: ColumnValue>(
-    _ sql: SQL, as types: repeat (each Element).Type
-  ) throws(SQLiteError) -> [(repeat each Element)] {
-    var statement = try boundStatement(sql)
-    var rows: [(repeat each Element)] = []
-    while try statement.step() {
-      if rows.isEmpty { try statement.checkColumns(repeat each types) }
-      rows.append(try statement.tuple(repeat each types))
-    }
-    return rows
-  }
-
-  /// Returns the first row of a query as a tuple, or nil.
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types. One that writes is run to
-  ///     its end.
-  ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
-  @inlinable  // Benchmark `point`.
-  public func firstRow<each Element: ColumnValue>(
-    _ sql: SQL, as types: repeat (each Element).Type
-  ) throws(SQLiteError) -> (repeat each Element)? {
-    var statement = try boundStatement(sql)
-    guard try statement.step() else { return nil }
-    try statement.checkColumns(repeat each types)
-    let row = try statement.tuple(repeat each types)
-    try statement.finish()
-    return row
-  }
-
   /// Lends the rows of a query one by one, in the memory of one row.
   ///
   /// - Parameters:
@@ -250,31 +209,5 @@ extension Statement {
     var rows: [Row] = []
     while try step() { rows.append(try row()) }
     return rows
-  }
-
-  @inlinable func tuple<each Element: ColumnValue>(
-    _ types: repeat (each Element).Type
-  ) throws(SQLiteError) -> (repeat each Element) {
-    var column = -1
-    func next() -> Int {
-      column += 1
-      return column
-    }
-    // One handler for the row, not one for each column (benchmark `fetch`).
-    do throws(SQLiteError) {
-      return (repeat try (each Element).read(from: self, at: next()))
-    } catch {
-      throw named(error, at: column)
-    }
-  }
-
-  @inlinable func checkColumns<each Element: ColumnValue>(
-    _ types: repeat (each Element).Type
-  ) throws(SQLiteError) {
-    var count = 0
-    for _ in repeat each types { count += 1 }
-    guard count == columnCount else {
-      throw SQLiteError(.range, "\(columnCount) columns, but \(count) types", sql: sql)
-    }
   }
 }

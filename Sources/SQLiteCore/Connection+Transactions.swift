@@ -154,6 +154,23 @@ extension Connection {
     ended = nil
   }
 
+  /// Does what waits for the commit of a transaction that SQL of the user's is about to end.
+  ///
+  /// A RELEASE may be the commit of a transaction that a SAVEPOINT began: what waits is done before
+  /// each one then.
+  func willControlTransaction(_ statement: StatementHandle) throws(SQLiteError) {
+    guard scopes.isEmpty, !isOurControl, !handle.isAutocommit,
+      statement.control.map({ [.commit, .end, .release].contains($0) }) ?? false
+    else { return }
+    do {
+      try prepareCommit()
+    } catch {
+      rollBackWhatIsOpen()
+      throw error as? SQLiteError
+        ?? SQLiteError(.abort, "the commit was refused: \(error)", sql: statement.sql)
+    }
+  }
+
   /// Does what waits for the end of a transaction that SQL of the user's has just ended.
   func didControlTransaction(_ statement: StatementHandle) {
     guard scopes.isEmpty, handle.isAutocommit, statement.beganInTransaction, !isOurControl else {

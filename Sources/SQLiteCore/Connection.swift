@@ -59,11 +59,18 @@ public final class Connection {
   /// actions of ``afterCommit(_:)`` and its like. After a BEGIN in SQL nobody runs them.
   package var ownsTransaction: Bool { scopes.first.map { $0.savepoint == nil } ?? false }
 
+  /// Says whether the open scope is part of a transaction that outlives it, and may yet be undone.
+  package var isInsideAnother: Bool { scopes.last.map { !$0.isOutermost } ?? false }
+
   /// Says whether foreign keys lead nowhere now, which the end of the transaction would refuse.
   package var hasDeferredViolations: Bool { handle.hasDeferredViolations }
 
   /// The rowid of the row inserted last on this connection (`sqlite3_last_insert_rowid`).
   public var lastInsertedRowID: Int64 { handle.lastInsertedRowID }
+
+  /// Makes ``lastInsertedRowID`` zero, to learn whether a statement inserts anything
+  /// (`sqlite3_set_last_insert_rowid`).
+  package func forgetLastInsertedRowID() { handle.lastInsertedRowID = 0 }
 
   /// The number of rows that the last INSERT, UPDATE or DELETE changed (`sqlite3_changes64`).
   public var numberOfRowsModified: Int { Int(handle.changes) }
@@ -138,13 +145,18 @@ public final class Connection {
   /// The access has ended: whatever was kept from it is dead.
   func endAccess() {
     defer { user.store(0, ordering: .relaxed) }
+    orphanStatements()
+    publishChanges()
+  }
+
+  /// The closure has ended: statements that were kept from it are dead.
+  func orphanStatements() {
     if checkedOutCount > 0 {
       for statement in cache.removeCheckedOut() { statement.orphan() }
       for statement in transient { statement.statement?.orphan() }
       checkedOutCount = 0
     }
     transient.removeAll()
-    publishChanges()
   }
 
   /// Throws unless this thread's access uses the connection.
@@ -159,7 +171,7 @@ public final class Connection {
     guard !statement.isOrphan else { throw orphanError(statement.sql) }
     try checkAccess(statement.sql)
     if let ended { throw ended.asEndOfTransaction(statement.sql) }
-    if let reason = interruption.reason {
+    if interruption.isDue, let reason = interruption.reason {
       throw SQLiteError(.interrupt, reason, sql: statement.sql)
     }
     if statement.control != nil, !allowsTransactionControl {

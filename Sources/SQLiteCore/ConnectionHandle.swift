@@ -51,7 +51,10 @@ import CSQLite
   var isAutocommit: Bool { unsafe sqlite3_get_autocommit(pointer) != 0 }
 
   /// The rowid of the last inserted row (`sqlite3_last_insert_rowid`).
-  var lastInsertedRowID: Int64 { unsafe sqlite3_last_insert_rowid(pointer) }
+  var lastInsertedRowID: Int64 {
+    get { unsafe sqlite3_last_insert_rowid(pointer) }
+    set { unsafe sqlite3_set_last_insert_rowid(pointer, newValue) }
+  }
 
   /// The rows changed by the last INSERT, UPDATE or DELETE itself (`sqlite3_changes64`).
   var changes: Int64 { unsafe sqlite3_changes64(pointer) }

@@ -110,7 +110,7 @@ extension Database {
     try await perform(.bare, deadline: deadline, body)
   }
 
-  private var defaultDeadline: ContinuousClock.Instant? {
+  var defaultDeadline: ContinuousClock.Instant? {
     options.accessTimeout.map { .now + $0 }
   }
 
@@ -129,24 +129,34 @@ extension Database {
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try Task.checkCancellation()
     let access = Access(
       scope: scope, cancellation: Cancellation(), deadline: deadline ?? defaultDeadline)
-    do {
-      return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { continuation in
-          // From the grant straight to the queue: the task's own thread may be a long time coming.
-          scheduler.enter(access) { [self] granted in
-            switch granted {
-            case .failure(let error): continuation.resume(throwing: error)
-            case .success(let place):
-              queues[place].async { [self] in
-                scheduler.adopt(place)
-                continuation.resume(with: Swift.Result { try run(.place(place), access, body) })
-              }
-            }
+    if case .write(.immediate) = scope, options.groupCommit.includesAsyncWrites {
+      return try await performInGroup(access, body)
+    }
+    return try await perform(access) { [self] continuation in
+      // From the grant straight to the queue: the task's own thread may be a long time coming.
+      scheduler.enter(access) { [self] granted in
+        switch granted {
+        case .failure(let error): continuation.resume(throwing: error)
+        case .success(let place):
+          queues[place].async { [self] in
+            scheduler.adopt(place)
+            continuation.resume(with: Swift.Result { try run(.place(place), access, body) })
           }
         }
+      }
+    }
+  }
+
+  /// Suspends the task until `enter`, which is called once, has resumed it.
+  func perform<Result: Sendable>(
+    _ access: Access, _ enter: (CheckedContinuation<Result, any Error>) -> Void
+  ) async throws -> Result {
+    try Task.checkCancellation()
+    do {
+      return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation(enter)
       } onCancel: {
         access.cancellation.request(.task)
         scheduler.wakeCancelled()
@@ -161,7 +171,7 @@ extension Database {
 
 extension Scheduler {
   /// Finds a place without blocking; `wake` is called once, perhaps before this returns.
-  func enter(_ access: Access, wake: @escaping Wake) {
+  func enter(_ access: Access, member: GroupMember? = nil, wake: @escaping Wake) {
     let (kind, cancellation) = (access.kind, access.cancellation)
     do throws(SQLiteError) {
       if case .place(let place)? = try grant(kind, thread: nil, cancellation) {
@@ -170,7 +180,7 @@ extension Scheduler {
     } catch {
       return wake(.failure(error))
     }
-    let id = wait(kind, thread: nil, cancellation, wake: wake)
+    let id = wait(kind, thread: nil, cancellation, member: member, wake: wake)
     if let deadline = access.deadline { giveUp(id, at: deadline) }
     // Cancelled before it began to wait: nobody else will wake it.
     if cancellation.isRequested { wakeCancelled() }

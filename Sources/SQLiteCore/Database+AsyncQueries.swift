@@ -72,6 +72,30 @@ extension Database {
     try await query(sql) { try $0.firstRow(sql, as: repeat (each Element).self) }
   }
 
+  /// As the blocking ``rows(_:as:)`` of one column, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement with one column.
+  ///   - type: The type of the column.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func rows<Element: ColumnValue & Sendable>(
+    _ sql: SQL, as type: Element.Type
+  ) async throws -> [Element] {
+    try await query(sql) { try $0.rows(sql, as: Element.self) }
+  }
+
+  /// As the blocking ``firstRow(_:as:)`` of one column, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement with one column.
+  ///   - type: The type of the column.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func firstRow<Element: ColumnValue & Sendable>(
+    _ sql: SQL, as type: Element.Type
+  ) async throws -> Element? {
+    try await query(sql) { try $0.firstRow(sql, as: Element.self) }
+  }
+
   /// The values as they are stored, which may cross threads.
   private func stored(_ arguments: [(any Bindable)?]) throws(SQLiteError) -> [Value?] {
     var values: [Value?] = []

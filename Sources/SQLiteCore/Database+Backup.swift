@@ -52,17 +52,19 @@ extension Database {
   /// - Parameters:
   ///   - destination: Another open database.
   ///   - pages: How many pages are copied between two calls of `progress`.
+  ///   - deadline: When the copy must be finished.
   ///   - progress: Called now and then, on a thread of the database's own.
   /// - Throws: What `progress` throws, ``SQLiteError``, or `CancellationError`.
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
+    deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (BackupProgress) throws -> Void = { _ in }
   ) async throws {
     guard self !== destination, path == nil || path != destination.path else {
       throw SQLiteError(.misuse, "a database cannot be copied onto itself")
     }
-    try await destination.withoutTransaction { target in
-      try self.read { source in
+    try await destination.withoutTransaction(deadline: deadline) { target in
+      try self.read(deadline: deadline) { source in
         _ = try source.pragma("schema_version")
         try target.checkIsIdle()
         try Backup(of: source, to: target).run(pages: pages, progress)
@@ -75,12 +77,27 @@ extension Database {
   /// - Parameter path: Where the copy shall be. A file there must be empty.
   /// - Throws: ``SQLiteError``.
   public func vacuum(into path: String) throws {
+    guard let absolute = try emptyFile(at: path) else { return }
+    try withoutTransaction { try $0.executeChange("VACUUM INTO \(absolute)") }
+  }
+
+  /// As the blocking ``vacuum(into:)``, suspending the task; cancelling the task ends it.
+  ///
+  /// - Parameter path: Where the copy shall be. A file there must be empty.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func vacuum(into path: String) async throws {
+    guard let absolute = try emptyFile(at: path) else { return }
+    try await withoutTransaction { try $0.executeChange("VACUUM INTO \(absolute)") }
+  }
+
+  /// Makes the file with the permissions of this one, and returns its absolute path.
+  private func emptyFile(at path: String) throws(SQLiteError) -> String? {
     var options = Options()
     options.filePermissions = self.options.filePermissions
     guard case .file(let absolute) = try DatabaseFile(path: path, options: options).location else {
-      return
+      return nil
     }
-    try withoutTransaction { try $0.executeChange("VACUUM INTO \(absolute)") }
+    return absolute
   }
 }
 

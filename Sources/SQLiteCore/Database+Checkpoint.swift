@@ -40,20 +40,31 @@ extension Database {
   ///   the busy timeout.
   @discardableResult
   public func checkpoint(_ mode: CheckpointMode = .passive) throws -> CheckpointResult {
-    try withoutTransaction { connection in
-      try connection.checkIsIdle()
-      var log: Int32 = -1
-      var done: Int32 = -1
-      let code = unsafe sqlite3_wal_checkpoint_v2(
-        connection.handle.pointer, "main", mode.code, &log, &done)
-      if code != SQLITE_OK { throw connection.failure(code, sql: "a checkpoint") }
-      return CheckpointResult(
-        logPages: log < 0 ? nil : Int(log), checkpointedPages: done < 0 ? nil : Int(done))
-    }
+    try withoutTransaction { try $0.checkpoint(mode) }
+  }
+
+  /// As the blocking ``checkpoint(_:)``, suspending the task.
+  ///
+  /// - Parameter mode: How to deal with readers and writers.
+  /// - Returns: What was done.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  @discardableResult
+  public func checkpoint(_ mode: CheckpointMode = .passive) async throws -> CheckpointResult {
+    try await withoutTransaction { try $0.checkpoint(mode) }
   }
 }
 
 extension Connection {
+  fileprivate func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> CheckpointResult {
+    try checkIsIdle()
+    var log: Int32 = -1
+    var done: Int32 = -1
+    let code = unsafe sqlite3_wal_checkpoint_v2(handle.pointer, "main", mode.code, &log, &done)
+    if code != SQLITE_OK { throw failure(code, sql: "a checkpoint") }
+    return CheckpointResult(
+      logPages: log < 0 ? nil : Int(log), checkpointedPages: done < 0 ? nil : Int(done))
+  }
+
   /// Throws if a transaction is open, for what cannot be done inside one.
   func checkIsIdle() throws(SQLiteError) {
     guard handle.isAutocommit else {

@@ -10,6 +10,13 @@ extension Database {
     try end(with: SQLiteError(.misuse, "the database was closed"), isClosed: true)
   }
 
+  /// As the blocking ``close()``, suspending the task.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
+  public func close() async throws(SQLiteError) {
+    try await end(with: SQLiteError(.misuse, "the database was closed"), isClosed: true)
+  }
+
   /// Says whether the database was closed.
   package var isClosed: Bool { scheduler.isClosed }
 
@@ -21,9 +28,17 @@ extension Database {
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func suspend() throws(SQLiteError) {
     try checkOutside()
-    let error = SQLiteError(.abort, "the database is suspended")
     scheduler.cancelAll(.suspension)
-    try end(with: error, isClosed: false)
+    try end(with: SQLiteError(.abort, "the database is suspended"), isClosed: false)
+  }
+
+  /// As the blocking ``suspend()``, suspending the task too.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
+  public func suspend() async throws(SQLiteError) {
+    try checkOutside()
+    scheduler.cancelAll(.suspension)
+    try await end(with: SQLiteError(.abort, "the database is suspended"), isClosed: false)
   }
 
   /// Ends ``suspend()``. A database that was closed stays closed.
@@ -50,6 +65,18 @@ extension Database {
     let semaphore = DispatchSemaphore(value: 0)
     scheduler.refuse(error, isClosed: isClosed) { semaphore.signal() }
     semaphore.wait()
+    didEnd(isClosed: isClosed)
+  }
+
+  private func end(with error: SQLiteError, isClosed: Bool) async throws(SQLiteError) {
+    try checkOutside()
+    await withCheckedContinuation { continuation in
+      scheduler.refuse(error, isClosed: isClosed) { continuation.resume() }
+    }
+    didEnd(isClosed: isClosed)
+  }
+
+  private func didEnd(isClosed: Bool) {
     defer { scheduler.ended() }
     // What is not in a file would be lost.
     if isClosed || path != nil { closeConnections() }

@@ -27,9 +27,10 @@ extension Database {
 
     /// How durable a commit is (`PRAGMA synchronous`).
     public enum Synchronous: String, Sendable {
-      /// A commit survives a power cut, if the disk is honest.
+      /// A commit survives a power cut, if the disk is honest. With ``JournalMode/delete`` that takes
+      /// what ``extra`` does, and is that.
       case full
-      /// As full, and the folder is synced after a journal is deleted.
+      /// As full in SQLite's own sense, and the folder is synced after a journal is deleted.
       case extra
       /// In WAL mode a power cut may undo the last commits, but not damage the database.
       case normalLosesLastCommitsOnPowerCut = "normal"
@@ -90,6 +91,8 @@ extension Database {
     public var limits: [Limit: Int] = [:]
     /// How long an access may take that names no deadline of its own, or nil for as long as it takes.
     public var accessTimeout: Duration?
+    /// How writes that wait at the same time, and ask for it, are merged into one transaction.
+    public var groupCommit = GroupCommit()
     /// The name of the VFS, or nil for the system's.
     public var vfs: String?
     /// Whether the file is on a read-only medium and cannot change while it is open: no locks are

@@ -85,36 +85,6 @@ extension Database {
     try query(sql) { try $0.firstRow(sql) }
   }
 
-  /// Returns all rows of a query as tuples.
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types.
-  ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
-  @inlinable  // Benchmark `fetch`.
-  public func rows<each Element: ColumnValue>(
-    _ sql: SQL, as types: repeat (each Element).Type
-  ) throws -> [(repeat each Element)] {
-    var rows: [(repeat each Element)] = []
-    try query(sql) { rows = try $0.rows(sql, as: repeat each types) }
-    return rows
-  }
-
-  /// Returns the first row of a query as a tuple, or nil.
-  ///
-  /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types.
-  ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, also if the number of columns differs.
-  @inlinable  // Benchmark `call`.
-  public func firstRow<each Element: ColumnValue>(
-    _ sql: SQL, as types: repeat (each Element).Type
-  ) throws -> (repeat each Element)? {
-    var row: (repeat each Element)?
-    try query(sql) { row = try $0.firstRow(sql, as: repeat each types) }
-    return row
-  }
-
   /// Runs a query on a snapshot, or as a write if its statement writes.
   package func query<Result>(
     _ sql: SQL, _ body: (Connection) throws -> Result

@@ -10,19 +10,24 @@ extension Database {
   ///   - name: The table's name.
   ///   - columns: Its columns.
   ///   - ifNotExists: Whether a table of that name may be there already.
+  ///   - isStrict: Whether values of another type than the column's are refused.
   /// - Throws: ``SQLiteError``.
   public func createTable(
-    _ name: String, columns: [ColumnDefinition], ifNotExists: Bool = false
+    _ name: String, columns: [ColumnDefinition], ifNotExists: Bool = false, isStrict: Bool = false
   ) throws {
-    try write { try $0.createTable(name, columns: columns, ifNotExists: ifNotExists) }
+    try write {
+      try $0.createTable(name, columns: columns, ifNotExists: ifNotExists, isStrict: isStrict)
+    }
   }
 
   /// Deletes a table with its rows, indexes and triggers.
   ///
-  /// - Parameter name: The table's name.
+  /// - Parameters:
+  ///   - name: The table's name.
+  ///   - ifExists: Whether the table may be missing.
   /// - Throws: ``SQLiteError``.
-  public func deleteTable(_ name: String) throws {
-    try write { try $0.deleteTable(name) }
+  public func deleteTable(_ name: String, ifExists: Bool = false) throws {
+    try write { try $0.deleteTable(name, ifExists: ifExists) }
   }
 
   /// Returns the names of the tables, without SQLite's own.
@@ -39,19 +44,26 @@ extension Database {
   ///   - table: The table.
   ///   - columns: The columns, in order.
   ///   - isUnique: Whether no two rows may have one key.
+  ///   - ifNotExists: Whether an index of that name may be there already.
   /// - Throws: ``SQLiteError``.
   public func createIndex(
-    _ name: String, on table: String, columns: [String], isUnique: Bool = false
+    _ name: String, on table: String, columns: [String], isUnique: Bool = false,
+    ifNotExists: Bool = false
   ) throws {
-    try write { try $0.createIndex(name, on: table, columns: columns, isUnique: isUnique) }
+    try write {
+      try $0.createIndex(
+        name, on: table, columns: columns, isUnique: isUnique, ifNotExists: ifNotExists)
+    }
   }
 
   /// Removes an index.
   ///
-  /// - Parameter name: The index's name.
+  /// - Parameters:
+  ///   - name: The index's name.
+  ///   - ifExists: Whether the index may be missing.
   /// - Throws: ``SQLiteError``.
-  public func removeIndex(_ name: String) throws {
-    try write { try $0.removeIndex(name) }
+  public func removeIndex(_ name: String, ifExists: Bool = false) throws {
+    try write { try $0.removeIndex(name, ifExists: ifExists) }
   }
 
   /// Returns the indexes of all tables, or of one.

@@ -7,15 +7,16 @@ extension Database {
   /// - Complexity: O(*n*) in the size of the database, in memory too.
   public func serialized() throws -> [UInt8] {
     try Database.checkSerialize()
-    return try read { connection in
-      _ = try connection.pragma("schema_version")
-      var size: Int64 = 0
-      let start = unsafe sqlite3_serialize(connection.handle.pointer, "main", &size, 0)
-      defer { unsafe sqlite3_free(start) }
-      // A database that was never written has no bytes.
-      guard unsafe start != nil || size == 0 else { throw SQLiteError(.outOfMemory) }
-      return unsafe bytes(copying: UnsafeRawPointer(start), count: Int(size))
-    }
+    return try read { try $0.serialized() }
+  }
+
+  /// As the blocking ``serialized()``, suspending the task.
+  ///
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Complexity: O(*n*) in the size of the database, in memory too.
+  public func serialized() async throws -> [UInt8] {
+    try Database.checkSerialize()
+    return try await read { try $0.serialized() }
   }
 
   /// Opens a database in memory with the content of a file (`sqlite3_deserialize`).
@@ -42,6 +43,16 @@ extension Database {
 }
 
 extension Connection {
+  fileprivate func serialized() throws(SQLiteError) -> [UInt8] {
+    _ = try pragma("schema_version")
+    var size: Int64 = 0
+    let start = unsafe sqlite3_serialize(handle.pointer, "main", &size, 0)
+    defer { unsafe sqlite3_free(start) }
+    // A database that was never written has no bytes.
+    guard unsafe start != nil || size == 0 else { throw SQLiteError(.outOfMemory) }
+    return unsafe bytes(copying: UnsafeRawPointer(start), count: Int(size))
+  }
+
   /// Replaces the content of the database in memory.
   fileprivate func deserialize(_ bytes: [UInt8]) throws(SQLiteError) {
     let size = Int64(bytes.count)

@@ -105,6 +105,20 @@ public final class Database: Sendable {
     }
   }
 
+  /// Runs a group of writes at its place, on this thread.
+  func run(_ group: inout GroupRun, at place: Int) {
+    defer { scheduler.leave(place) }
+    while !group.isOver {
+      do {
+        try slots[place].withConnection(
+          open: { () throws(SQLiteError) in try open(place) }
+        ) { group.run(on: $0) }
+      } catch {
+        group.fail(error)
+      }
+    }
+  }
+
   func closeConnections() {
     // Readers first: the last connection to close makes the checkpoint and removes the log.
     for slot in slots.reversed() { slot.close() }

@@ -123,7 +123,7 @@ func value(of pointer: OpaquePointer?) -> Value? {
   case SQLITE_FLOAT: return .real(unsafe sqlite3_value_double(pointer))
   case SQLITE_TEXT:
     // First the text, then its size: asking for the text may convert the value.
-    let start = unsafe sqlite3_value_text(pointer)
+    guard let start = unsafe sqlite3_value_text(pointer) else { return nil }
     return unsafe text(copying: start, count: Int(sqlite3_value_bytes(pointer))).map { .text($0) }
   case SQLITE_BLOB: return .blob(unsafe valueBytes(pointer))
   default: return .null

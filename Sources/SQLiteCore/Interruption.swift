@@ -62,6 +62,12 @@ final class Interruption {
     self.busyTimeout = busyTimeout
   }
 
+  /// Says whether the access must end now.
+  @inline(__always) var isDue: Bool {
+    guard cancellation?.isRequested == true || hasDeadline else { return false }
+    return reason != nil
+  }
+
   /// Why the access must end now, if it must.
   var reason: String? {
     if isExempt { return nil }
@@ -86,7 +92,7 @@ final class Interruption {
 private func progress(context: UnsafeMutableRawPointer?) -> Int32 {
   guard let context = unsafe context else { return 0 }
   let interruption = unsafe Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue()
-  return interruption.reason == nil ? 0 : 1
+  return interruption.isDue ? 1 : 0
 }
 
 /// Tries again for a lock by a result other than 0 (`sqlite3_busy_handler`).

@@ -52,7 +52,16 @@ final class Scheduler: Sendable {
     let kind: Kind
     let cancellation: Cancellation
     let thread: UInt?
+    /// The write that may share a transaction with those before it.
+    let member: GroupMember?
     let wake: Wake
+  }
+
+  /// What waits for the reads that ran at some moment.
+  private struct EndOfReads: Sendable {
+    /// Those that have not ended yet.
+    var places: Set<Int>
+    let action: @Sendable () -> Void
   }
 
   private struct State: Sendable {
@@ -68,6 +77,7 @@ final class Scheduler: Sendable {
     /// Says whether accesses are to be let in once no call is ending any more.
     var isResumed = false
     var whenIdle: [@Sendable () -> Void] = []
+    var endsOfReads: [EndOfReads] = []
   }
 
   private let state: Mutex<State>
@@ -96,18 +106,21 @@ final class Scheduler: Sendable {
       outcome.withLock { $0 = result }
       semaphore.signal()
     }
-    if let deadline {
-      if semaphore.wait(timeout: Scheduler.time(of: deadline)) == .timedOut {
-        giveUp(id, Scheduler.lateError)
-        semaphore.wait()
-      }
-    } else {
-      semaphore.wait()
-    }
+    block(id, on: semaphore, until: deadline)
     guard let outcome = outcome.withLock({ $0 }) else {
       throw SQLiteError(.internalError, "an access was woken without a place")
     }
     return .place(try outcome.get())
+  }
+
+  /// Blocks the thread until `semaphore` is signalled, giving up the wait for a place at `deadline`.
+  func block(
+    _ id: UInt64, on semaphore: DispatchSemaphore, until deadline: ContinuousClock.Instant?
+  ) {
+    guard let deadline else { return semaphore.wait() }
+    guard semaphore.wait(timeout: Scheduler.time(of: deadline)) == .timedOut else { return }
+    giveUp(id, Scheduler.lateError)
+    semaphore.wait()
   }
 
   /// Finds a place without waiting, or returns nil if all are taken.
@@ -136,20 +149,37 @@ final class Scheduler: Sendable {
 
   /// Joins the queue. `wake` is called once, perhaps before this returns.
   ///
+  /// - Parameter member: The write, if one that has its place already may take it along.
   /// - Returns: A number by which to give up.
   func wait(
-    _ kind: Kind, thread: UInt?, _ cancellation: Cancellation, wake: @escaping Wake
+    _ kind: Kind, thread: UInt?, _ cancellation: Cancellation, member: GroupMember? = nil,
+    wake: @escaping Wake
   ) -> UInt64 {
     let (id, wakes) = state.withLock { state in
       state.nextID += 1
       let id = state.nextID
       if let refusal = state.refusal { return (id, [{ @Sendable in wake(.failure(refusal)) }]) }
       state.waiters.append(
-        Waiter(id: id, kind: kind, cancellation: cancellation, thread: thread, wake: wake))
+        Waiter(
+          id: id, kind: kind, cancellation: cancellation, thread: thread, member: member,
+          wake: wake))
       return (id, admit(&state))
     }
     for wake in wakes { wake() }
     return id
+  }
+
+  /// Takes the next access that waits for the writer's place out of the queue, if it is a write that
+  /// may share a transaction.
+  func takeMember() -> GroupMember? {
+    state.withLock { state in
+      // Nobody is overtaken: whoever must be alone ends the group.
+      guard let next = state.waiters.firstIndex(where: { compete($0.kind, .write) }),
+        let member = state.waiters[next].member
+      else { return nil }
+      state.waiters.remove(at: next)
+      return member
+    }
   }
 
   /// Leaves the queue with an error, unless a place was found already.
@@ -171,12 +201,14 @@ final class Scheduler: Sendable {
   }
 
   /// Says that the access runs on this thread from now on.
-  func adopt(_ place: Int) {
+  ///
+  /// - Parameter cancellation: What ends it, if that is another one from now on.
+  func adopt(_ place: Int, _ cancellation: Cancellation? = nil) {
     let thread = currentThread()
     state.withLock { state in
       guard let holder = state.holders[place] else { return }
       state.holders[place] = Holder(
-        holder.kind, since: holder.since, holder.cancellation, thread: thread)
+        holder.kind, since: holder.since, cancellation ?? holder.cancellation, thread: thread)
     }
   }
 
@@ -189,9 +221,27 @@ final class Scheduler: Sendable {
         wakes += state.whenIdle
         state.whenIdle = []
       }
+      if !state.endsOfReads.isEmpty { wakes += endRead(place, &state) }
       return wakes
     }
     for wake in wakes { wake() }
+  }
+
+  /// Calls `action` once all reads that run now have ended, and returns false if none runs.
+  func afterPresentReads(_ action: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      let places = state.holders.indices.filter { state.holders[$0]?.kind == .read }
+      guard !places.isEmpty else { return false }
+      state.endsOfReads.append(EndOfReads(places: Set(places), action: action))
+      return true
+    }
+  }
+
+  private func endRead(_ place: Int, _ state: inout State) -> [@Sendable () -> Void] {
+    for index in state.endsOfReads.indices { state.endsOfReads[index].places.remove(place) }
+    let ended = state.endsOfReads.filter(\.places.isEmpty)
+    state.endsOfReads.removeAll(where: \.places.isEmpty)
+    return ended.map(\.action)
   }
 
   /// Lets in those who wait, in order, as far as there are places.
@@ -254,6 +304,9 @@ extension Scheduler {
     }
     for wake in wakes { wake() }
   }
+
+  /// Says whether nobody is let in, and running accesses shall end undone.
+  var isSuspended: Bool { state.withLock { $0.refusal != nil && !$0.isClosed } }
 
   /// Says whether nobody shall ever be let in again.
   var isClosed: Bool { state.withLock { $0.isClosed } }

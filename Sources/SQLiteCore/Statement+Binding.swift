@@ -157,20 +157,21 @@ extension Statement {
 
   private func index(_ parameter: Int) -> Int32 { Int32(clamping: parameter) }
 
-  private func check(_ code: Int32, _ parameter: Int) throws(SQLiteError) {
-    guard code != SQLITE_OK else {
-      handle.isBound = true
-      return
-    }
-    guard !handle.isOrphan else { throw connection.orphanError(sql) }
+  @inline(__always) private func check(_ code: Int32, _ parameter: Int) throws(SQLiteError) {
+    guard code == SQLITE_OK else { throw refusal(code, parameter) }
+    handle.isBound = true
+  }
+
+  @inline(never) private func refusal(_ code: Int32, _ parameter: Int) -> SQLiteError {
+    guard !handle.isOrphan else { return connection.orphanError(sql) }
     if code == SQLITE_RANGE {
-      throw SQLiteError(
+      return SQLiteError(
         .range, "parameter \(parameter) does not exist: there are \(handle.parameterCount)",
         sql: sql)
     }
     if code == SQLITE_MISUSE {
-      throw SQLiteError(.misuse, "the statement must be reset before values are bound", sql: sql)
+      return SQLiteError(.misuse, "the statement must be reset before values are bound", sql: sql)
     }
-    throw connection.handle.error(code, sql: sql)
+    return connection.handle.error(code, sql: sql)
   }
 }

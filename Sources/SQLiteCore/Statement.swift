@@ -68,6 +68,7 @@ import CSQLite
       throw SQLiteError(
         .range, "no values were bound to the \(handle.parameterCount) parameters", sql: sql)
     }
+    if handle.control != nil { try connection.willControlTransaction(handle) }
     if let recorder = connection.handle.recorder {
       handle.beginRecording(recorder, of: connection)
     }
@@ -121,7 +122,19 @@ extension Statement {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text is not valid UTF-8.
   public func text(at column: Int) throws(SQLiteError) -> String {
-    try unsafe text(of: content(of: column), at: column)
+    let content = unsafe content(of: column)
+    guard let start = unsafe sqlite3_value_text(content) else {
+      guard unsafe sqlite3_value_type(content) == SQLITE_NULL else {
+        throw SQLiteError(.outOfMemory, sql: sql)
+      }
+      return ""
+    }
+    // The text came first: asking for it may have converted the value.
+    let count = unsafe Int(sqlite3_value_bytes(content))
+    guard let text = unsafe SQLiteCore.text(copying: start, count: count) else {
+      throw invalidText(at: column)
+    }
+    return text
   }
 
   /// SQLite's bytes for a column: a blob, or the bytes of a text (`sqlite3_value_blob`).
@@ -161,7 +174,7 @@ extension Statement {
     return switch unsafe sqlite3_value_type(content) {
     case SQLITE_INTEGER: .integer(unsafe sqlite3_value_int64(content))
     case SQLITE_FLOAT: .real(unsafe sqlite3_value_double(content))
-    case SQLITE_TEXT: .text(try unsafe text(of: content, at: column))
+    case SQLITE_TEXT: .text(try text(at: column))
     case SQLITE_BLOB: .blob(blob(at: column))
     default: .null
     }
@@ -184,74 +197,11 @@ extension Statement {
     }
   }
 
-  @usableFromInline func exactInteger(
-    at column: Int, as type: Any.Type
-  ) throws(SQLiteError) -> Int64 {
-    let content = unsafe content(of: column)
-    guard unsafe sqlite3_value_type(content) == SQLITE_INTEGER else {
-      throw try mismatch(at: column, expected: type)
-    }
-    return unsafe sqlite3_value_int64(content)
-  }
-
-  /// The error for an integer that a type cannot hold.
-  @usableFromInline func excess(
-    _ integer: Int64, at column: Int, of type: Any.Type
-  ) -> SQLiteError {
-    SQLiteError(
-      .range, "column \(column): the stored integer \(integer) does not fit \(type)", sql: sql)
-  }
-
-  func exactReal(at column: Int) -> Double? {
-    let content = unsafe content(of: column)
-    guard unsafe sqlite3_value_type(content) == SQLITE_FLOAT else { return nil }
-    return unsafe sqlite3_value_double(content)
-  }
-
-  func exactText(at column: Int) throws(SQLiteError) -> String {
-    let content = unsafe content(of: column)
-    guard unsafe sqlite3_value_type(content) == SQLITE_TEXT else {
-      throw try mismatch(at: column, expected: String.self)
-    }
-    return try unsafe text(of: content, at: column)
-  }
-
-  /// Lends the bytes of a BLOB, without a copy.
-  package func withExactBytes(
-    at column: Int, expected type: Any.Type, _ body: (RawSpan) -> Void
-  ) throws(SQLiteError) {
-    let content = unsafe content(of: column)
-    guard unsafe sqlite3_value_type(content) == SQLITE_BLOB else {
-      throw try mismatch(at: column, expected: type)
-    }
-    let start = unsafe sqlite3_value_blob(content)
-    let count = unsafe Int(sqlite3_value_bytes(content))
-    let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
-    unsafe body(buffer.bytes)
-  }
-
   /// The content of a column, for several questions at the price of one (`sqlite3_column_value`).
   ///
   /// It may be asked by one thread at a time and until the next step, as all of a statement.
-  @unsafe private func content(of column: Int) -> OpaquePointer? {
+  @unsafe func content(of column: Int) -> OpaquePointer? {
     unsafe sqlite3_column_value(pointer, Int32(clamping: column))
-  }
-
-  @unsafe private func text(
-    of content: OpaquePointer?, at column: Int
-  ) throws(SQLiteError) -> String {
-    // First the text, then its size: asking for the text may convert the value.
-    guard let start = unsafe sqlite3_value_text(content) else {
-      guard unsafe sqlite3_value_type(content) == SQLITE_NULL else {
-        throw SQLiteError(.outOfMemory, sql: sql)
-      }
-      return ""
-    }
-    let count = unsafe Int(sqlite3_value_bytes(content))
-    guard let text = unsafe SQLiteCore.text(copying: start, count: count) else {
-      throw SQLiteError(.mismatch, "column \(name(of: column)) holds invalid UTF-8", sql: sql)
-    }
-    return text
   }
 
   /// The error with the column's name and the SQL, unless it has them.
@@ -260,9 +210,15 @@ extension Statement {
     return SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
   }
 
-  private func mismatch(at column: Int, expected: Any.Type) throws(SQLiteError) -> SQLiteError {
+  /// The error for a column that stores something else than a type is read from.
+  @usableFromInline @inline(never)
+  func mismatch(at column: Int, expected: Any.Type) throws(SQLiteError) -> SQLiteError {
     let error = try value(at: column).mismatch(expected: expected)
     return SQLiteError(error.code, "column \(name(of: column)): \(error.message)", sql: sql)
+  }
+
+  func invalidText(at column: Int) -> SQLiteError {
+    SQLiteError(.mismatch, "column \(name(of: column)) holds invalid UTF-8", sql: sql)
   }
 
   private func name(of column: Int) -> String {

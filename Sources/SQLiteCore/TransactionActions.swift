@@ -20,6 +20,7 @@ struct TransactionActions {
 
 extension Connection {
   /// Runs `action` just before the outermost transaction commits; if it throws, all is rolled back.
+  /// In `withoutTransaction`, that may be a COMMIT, an END or a RELEASE in the user's SQL.
   package func beforeCommit(_ action: @escaping (Connection) throws -> Void) {
     actions.beforeCommit.append(action)
   }

@@ -67,7 +67,7 @@ import MagicData
     }
     try await showLowLevel(tour, &steps)
     if let example = Example(database) { try await showObjects(tour, example, &steps) }
-    try tour.magic.database.close()
+    try await tour.magic.database.close()
     tour = try await steps.run("open the store again") { StoreTour(try open()) }
     _ = try await steps.run("object(of:): fetch all zones with their countries") {
       try await tour.magic.object(of: Zone.self)

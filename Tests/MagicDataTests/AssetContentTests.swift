@@ -160,7 +160,7 @@ import Testing
     var count = 0
     for try await piece in try #require(try await asset.pieces(of: 4_096)) { count += piece.count }
     #expect(count == 1_000_000)
-    #expect(try asset.open()?.read(2, at: 999_998) == [99, 99])
+    #expect(try await asset.open()?.read(2, at: 999_998) == [99, 99])
   }
 
   @Test func `short contents may be in rows`() async throws {

@@ -113,7 +113,7 @@ private struct Tag: MagicObject {
     var iterator = magic.observe(Entry.self).makeAsyncIterator()
     _ = try await iterator.next()
     try await magic.update(Entry("a"))
-    try magic.database.close()
+    try await magic.database.close()
     await #expect(throws: SQLiteError.self) { try await iterator.next() }
   }
 }

@@ -146,7 +146,7 @@ private enum Seed {
     var magic: MagicData? = try await MagicData(type: .temporary)
     let path = try #require(magic?.database.path)
     #expect(FileManager.default.fileExists(atPath: path))
-    try magic?.database.close()
+    try await magic?.database.close()
     magic = nil
     #expect(!FileManager.default.fileExists(atPath: path))
   }

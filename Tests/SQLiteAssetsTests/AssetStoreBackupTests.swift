@@ -126,6 +126,51 @@ import Testing
     #expect(try open(memory.backup(to: path)).content(of: record.id) == [1, 2])
   }
 
+  /// Every call into the file system fails once, and then from there on, in turn.
+  @Test(arguments: [false, true], [false, true])
+  func `a call that fails is an error or a named fault, and harms neither side`(
+    isPersistent: Bool, clones: Bool
+  ) throws {
+    let record = try store.put([1], extension: "x")
+    for number in 0..<4 { try store.put([UInt8](repeating: 7, count: number)) }
+    var outcomes = (failed: 0, faulty: 0)
+    for number in 0..<1_000 {
+      let path = "\(path)-\(number)"
+      fixture.operations.follow(
+        .init(failing: number, isPersistent: isPersistent, clones: clones))
+      let backup = Result { try store.backup(to: path) }
+      let count = fixture.operations.count
+      fixture.operations.follow(.init())
+      switch backup {
+      case .success(let backup) where backup.faults.isEmpty:
+        let copy = try open(backup)
+        #expect(try copy.records() == store.records())
+        #expect(try copy.verify() == [])
+        #expect(try copy.content(of: record.id) == [1])
+      case .success(let backup):
+        // A file that could not be read is named, and all others are copied.
+        outcomes.faulty += 1
+        #expect(try open(backup).verify().count <= backup.faults.count)
+      case .failure(let error):
+        outcomes.failed += 1
+        #expect(error is AssetError, "\(error)")
+        // What was cut off before its end has no database that could be taken for a whole one.
+        let database = "\(path)/default.sqlite3"
+        if FileManager.default.fileExists(atPath: database) {
+          let copy = try AssetStore(Database(path: database), folder: "\(path)/assets")
+          #expect(try copy.verify() == [])
+        }
+      }
+      #expect(try store.content(of: record.id) == [1])
+      if count <= number { break }
+      #expect(number < 999)
+    }
+    #expect(try store.verify() == [])
+    #expect(outcomes.failed > 20)
+    // A call that fails for good fails for the copy too.
+    #expect((outcomes.faulty > 10) == !isPersistent)
+  }
+
   @Test func `a disk that fails is an error and harms nothing`() throws {
     let record = try store.put([1])
     for call in ["write", "fsync", "syncfs", "mkdirat"] {

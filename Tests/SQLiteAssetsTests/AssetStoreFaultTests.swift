@@ -8,17 +8,17 @@ import Testing
   /// A piece of work, and the contents after it if it succeeds; `"old"` is there before it.
   enum Work: String, CaseIterable, Sendable {
     case put, putFile, putClone, putCopy, replace, growFromRow, shrinkIntoRow, delete, several
-    case batch, rollback, savepoint, sweep, open
+    case putRenamed, rename, batch, rollback, savepoint, sweep, open
 
     var contents: [String] {
       switch self {
-      case .put, .putFile, .putClone: ["new", "old"]
+      case .put, .putFile, .putClone, .putRenamed: ["new", "old"]
       case .putCopy: ["old", "old"]
       case .replace, .growFromRow, .shrinkIntoRow: ["new"]
       case .delete: []
       case .several: ["1", "2", "new"]
       case .batch: (0..<20).map { "\($0)" }.sorted() + ["old"]
-      case .rollback, .sweep, .open: ["old"]
+      case .rollback, .sweep, .open, .rename: ["old"]
       case .savepoint: ["old", "outer"]
       }
     }
@@ -34,6 +34,14 @@ import Testing
       case .putCopy:
         let reader = try store.open(old.id)
         try fixture.database.write { try store.put(copyOf: reader, in: $0) }
+      case .putRenamed:
+        let staged = try store.stage("new".utf8, extension: "a")
+        try fixture.database.write { try store.put(staged, extension: "b", in: $0) }
+      case .rename:
+        let reader = try store.open(old.id)
+        try fixture.database.write { connection in
+          try store.replace(old.id, withCopyOf: reader, extension: "b", in: connection)
+        }
       case .replace: try store.replace(old.id, with: "new".utf8)
       case .growFromRow:
         store.minimumFileSize = 4

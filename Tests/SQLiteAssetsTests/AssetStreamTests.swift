@@ -105,7 +105,63 @@ import Testing
     }
     #expect(fixture.pending == [])
     #expect(try await store.content(of: store.put(staged).id) == bytes)
-    #expect(try staged.readAll() == bytes)
+    #expect(try await staged.readAll() == bytes)
+  }
+
+  @Test func `another extension renames a file that was staged or put, and writes nothing`() throws
+  {
+    let staged = try store.stage(bytes, extension: "x")
+    fixture.operations.follow(.init())
+    let put = try fixture.database.write { try store.put(staged, extension: "y", in: $0) }
+    #expect(put.fileExtension == "y")
+    let reader = try store.open(put.id)
+    let renamed = try fixture.database.write { connection in
+      try store.replace(put.id, withCopyOf: reader, extension: "z", in: connection)
+    }
+    let log = Set(fixture.operations.log)
+    #expect(log.isDisjoint(with: ["write", "pread", "clone"]))
+    #expect(fixture.files == [renamed.name])
+    #expect(renamed.fileExtension == "z")
+    #expect(try store.content(of: put.id) == bytes)
+    #expect(try store.verify() == [])
+    // The name was taken with the first put: this is a copy.
+    let copy = try fixture.database.write { try store.put(staged, extension: "y", in: $0) }
+    #expect(try store.content(of: copy.id) == bytes)
+    #expect(throws: AssetError.invalidExtension("../y")) {
+      try fixture.database.write { try store.put(staged, extension: "../y", in: $0) }
+    }
+    #expect(fixture.pending == [])
+  }
+
+  @Test func `where a file cannot be renamed or linked it is copied`() throws {
+    for call in ["renameat2", "linkat"] {
+      let staged = try store.stage(bytes, extension: "x")
+      fixture.operations.follow(.init(failing: 0, calls: [call]))
+      let put = try fixture.database.write { try store.put(staged, extension: "y", in: $0) }
+      let reader = try store.open(put.id)
+      let renamed = try fixture.database.write { connection in
+        try store.replace(put.id, withCopyOf: reader, extension: "z", in: connection)
+      }
+      #expect(fixture.operations.log.contains("write"))
+      #expect(try store.content(of: renamed.id) == bytes)
+    }
+    fixture.operations.follow(.init())
+    #expect(fixture.pending == [])
+    #expect(fixture.files.count == 2)
+    #expect(try store.verify() == [])
+  }
+
+  @Test func `a renaming that is rolled back leaves the content under its name`() throws {
+    let record = try store.put(bytes, extension: "x")
+    let reader = try store.open(record.id)
+    _ = try fixture.database.write { connection in
+      try store.replace(record.id, withCopyOf: reader, extension: "y", in: connection)
+      #expect(try store.content(of: record.id, in: connection) == bytes)
+      return TransactionOutcome.rollback
+    }
+    #expect(fixture.files == [record.name])
+    #expect(fixture.pending == [])
+    #expect(try store.content(of: record.id) == bytes)
   }
 
   @Test func `a staged content replaces another, and keeps its extension`() async throws {

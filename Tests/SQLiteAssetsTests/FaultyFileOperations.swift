@@ -112,14 +112,18 @@ final class FaultyFileOperations: FileOperations {
     try system.makeFolder(name, in: folder)
   }
 
-  func move(_ name: String, from folder: Int32, to other: Int32) throws(SystemFailure) {
+  func move(
+    _ name: String, from folder: Int32, to other: Int32, as newName: String
+  ) throws(SystemFailure) {
     try begin("renameat2")
-    try system.move(name, from: folder, to: other)
+    try system.move(name, from: folder, to: other, as: newName)
   }
 
-  func link(_ name: String, from folder: Int32, to other: Int32) throws(SystemFailure) {
+  func link(
+    _ name: String, from folder: Int32, to other: Int32, as newName: String
+  ) throws(SystemFailure) {
     try begin("linkat")
-    try system.link(name, from: folder, to: other)
+    try system.link(name, from: folder, to: other, as: newName)
   }
 
   func remove(_ name: String, in folder: Int32) throws(SystemFailure) {

@@ -16,7 +16,7 @@ import Testing
       processExitsWith: .success, observing: [\.standardOutputContent]
     ) {
       [path = temporary.path as String, size = Self.size as Int] in
-      let store = try AssetStore(
+      let store = try await AssetStore(
         Database(path: "\(path)/data.sqlite3"), folder: "\(path)/assets")
       let before = try residentPeak()
       let start = ContinuousClock.now

@@ -4,8 +4,8 @@ import Foundation
 final class TemporaryFolder: Sendable {
   let path: String
 
-  init() throws {
-    path = "\(FileManager.default.temporaryDirectory.path)/magicdata-\(UUID().uuidString)"
+  init(in folder: String = FileManager.default.temporaryDirectory.path) throws {
+    path = "\(folder)/magicdata-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
   }
 

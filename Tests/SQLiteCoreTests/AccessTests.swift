@@ -129,7 +129,7 @@ private let endless: SQL =
     let database = fixture.database
     try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
     try database.read { connection in
-      let before = try connection.one("SELECT count(*) FROM t", as: Int.self)
+      let before = try connection.firstRow("SELECT count(*) FROM t", as: Int.self)
       #expect(before == 1)
       let done = DispatchSemaphore(value: 0)
       Thread.detachNewThread {
@@ -137,7 +137,7 @@ private let endless: SQL =
         done.signal()
       }
       done.wait()
-      let after = try connection.one("SELECT count(*) FROM t", as: Int.self)
+      let after = try connection.firstRow("SELECT count(*) FROM t", as: Int.self)
       #expect(after == 1)
     }
     #expect(try fixture.count() == 2)
@@ -211,7 +211,7 @@ private let endless: SQL =
       }
     }
     #expect(errors.withLock { $0 }.isEmpty, "\(errors.withLock { $0.first })")
-    #expect(try database.one("SELECT a FROM t", as: Int.self) == 8 * calls / 2)
+    #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == 8 * calls / 2)
   }
 
   @Test(.timeLimit(.minutes(1)))
@@ -262,7 +262,7 @@ private let endless: SQL =
     await withCheckedContinuation { continuation in
       group.notify(queue: .global()) { continuation.resume() }
     }
-    #expect(try database.one("SELECT a FROM t", as: Int.self) == 600)
+    #expect(try await database.firstRow("SELECT a FROM t", as: Int.self) == 600)
   }
 
   @Test(arguments: Kind.allCases)
@@ -405,14 +405,5 @@ private let endless: SQL =
     let fixture = try Fixture(.file, options)
     try fixture.database.write { _ = try $0.executeChange("CREATE TABLE t (a)") }
     #expect(try fixture.count() == 0)
-  }
-
-  private func wait(for semaphore: DispatchSemaphore) async {
-    await withCheckedContinuation { continuation in
-      Thread.detachNewThread {
-        semaphore.wait()
-        continuation.resume()
-      }
-    }
   }
 }

@@ -136,7 +136,7 @@ import Testing
       try database.executeChange("INSERT INTO t VALUES (?, ?)", withArgs: values)
     }
     #expect(error?.code == .range)
-    #expect(try database.one("SELECT count(*) FROM t", as: Int.self) == 0)
+    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
   }
 
   @Test func `an unknown name is refused`() throws {

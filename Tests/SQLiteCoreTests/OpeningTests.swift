@@ -73,9 +73,9 @@ import Testing
     try Database(path: folder.file()).executeMultipleChanges(
       "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
     let database = try Database(path: folder.file(), options: .readOnly)
-    #expect(try database.one("SELECT a FROM t", as: Int.self) == 1)
+    #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == 1)
     #expect(sqliteError { try database.executeChange("DELETE FROM t") }?.code == .readOnly)
-    #expect(try database.one("SELECT a FROM t", as: Int.self) == 1)
+    #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == 1)
   }
 
   @Test func `all files of a database are private whatever the mask`() throws {
@@ -109,7 +109,7 @@ import Testing
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: real)
     let database = try Database(path: link)
     #expect(database.path?.hasSuffix("/real") == true)
-    #expect(try database.one("SELECT count(*) FROM t", as: Int.self) == 0)
+    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
     var options = Database.Options()
     options.followsSymbolicLinks = false
     #expect(failure(link, options)?.code == .cannotOpenSymbolicLink)
@@ -132,7 +132,7 @@ import Testing
     var options = Database.Options.readOnly
     options.isImmutable = true
     let frozen = try Database(path: folder.file(name), options: options)
-    #expect(try frozen.one("SELECT count(*) FROM t", as: Int.self) == 0)
+    #expect(try frozen.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
   }
 
   @Test func `a temporary database leaves nothing behind`() throws {
@@ -144,7 +144,7 @@ import Testing
       SELECT zeroblob(1000000) FROM n
       """)
     #expect(database.path == nil)
-    #expect(try database.one("SELECT sum(length(a)) FROM t", as: Int.self) == 9_000_000)
+    #expect(try database.firstRow("SELECT sum(length(a)) FROM t", as: Int.self) == 9_000_000)
   }
 
   @Test(arguments: Kind.allCases)
@@ -152,10 +152,10 @@ import Testing
     let fixture = try Fixture(kind)
     for name in ["foreign_keys", "recursive_triggers"] {
       let pragma = SQL(unchecked: "PRAGMA \(name)")
-      #expect(try fixture.database.read { try $0.one(pragma, as: Int.self) } == 1)
-      #expect(try fixture.database.write { try $0.one(pragma, as: Int.self) } == 1)
+      #expect(try fixture.database.read { try $0.firstRow(pragma, as: Int.self) } == 1)
+      #expect(try fixture.database.write { try $0.firstRow(pragma, as: Int.self) } == 1)
     }
-    let trusted = try fixture.database.one("PRAGMA trusted_schema", as: Int.self)
+    let trusted = try fixture.database.firstRow("PRAGMA trusted_schema", as: Int.self)
     #expect(trusted == 0)
     #expect(sqliteError { _ = try fixture.database.executeQuery("SELECT \"nope\"") } != nil)
     let schema = sqliteError {
@@ -171,9 +171,9 @@ import Testing
 
   @Test func `the journal is a log and every commit is synced, unless told otherwise`() throws {
     let database = try Database(path: folder.file())
-    #expect(try database.one("PRAGMA journal_mode", as: String.self) == "wal")
-    #expect(try database.read { try $0.one("PRAGMA synchronous", as: Int.self) } == 2)
-    #expect(try database.write { try $0.one("PRAGMA synchronous", as: Int.self) } == 2)
+    #expect(try database.firstRow("PRAGMA journal_mode", as: String.self) == "wal")
+    #expect(try database.read { try $0.firstRow("PRAGMA synchronous", as: Int.self) } == 2)
+    #expect(try database.write { try $0.firstRow("PRAGMA synchronous", as: Int.self) } == 2)
     var options = Database.Options()
     options.journalMode = .truncate
     options.synchronous = .normalLosesLastCommitsOnPowerCut
@@ -183,12 +183,12 @@ import Testing
     options.secureDelete = .fast
     options.checksCells = true
     let other = try Database(path: folder.file("other"), options: options)
-    #expect(try other.one("PRAGMA journal_mode", as: String.self) == "truncate")
-    #expect(try other.one("PRAGMA synchronous", as: Int.self) == 1)
-    #expect(try other.one("PRAGMA foreign_keys", as: Int.self) == 0)
-    #expect(try other.one("PRAGMA cache_size", as: Int.self) == -100)
-    #expect(try other.one("PRAGMA secure_delete", as: Int.self) == 2)
-    #expect(try other.one("PRAGMA cell_size_check", as: Int.self) == 1)
+    #expect(try other.firstRow("PRAGMA journal_mode", as: String.self) == "truncate")
+    #expect(try other.firstRow("PRAGMA synchronous", as: Int.self) == 1)
+    #expect(try other.firstRow("PRAGMA foreign_keys", as: Int.self) == 0)
+    #expect(try other.firstRow("PRAGMA cache_size", as: Int.self) == -100)
+    #expect(try other.firstRow("PRAGMA secure_delete", as: Int.self) == 2)
+    #expect(try other.firstRow("PRAGMA cell_size_check", as: Int.self) == 1)
   }
 
   @Test func `each connection is prepared before its first use`() throws {
@@ -197,8 +197,8 @@ import Testing
       try connection.executeChange("CREATE TEMP TABLE mine (a)")
     }
     let database = try Database(path: folder.file(), options: options)
-    #expect(try database.read { try $0.one("SELECT count(*) FROM mine", as: Int.self) } == 0)
-    #expect(try database.write { try $0.one("SELECT count(*) FROM mine", as: Int.self) } == 0)
+    #expect(try database.read { try $0.firstRow("SELECT count(*) FROM mine", as: Int.self) } == 0)
+    #expect(try database.write { try $0.firstRow("SELECT count(*) FROM mine", as: Int.self) } == 0)
     options.prepareConnection = { _ in throw SQLiteError(.error, "not today") }
     let error = failure(folder.file("other"), options)
     #expect(error?.message.contains("not today") == true)

@@ -54,7 +54,7 @@ import Testing
       let (status, output) = try finish(helper)
       #expect(status == 0, "\(output)")
     }
-    #expect(try database.one("SELECT a FROM t", as: Int.self) == 1_050)
+    #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == 1_050)
   }
 
   @Test func `a million rows stream in the memory of one`() throws {
@@ -69,10 +69,10 @@ import Testing
     for round in 1...3 {
       let (status, _) = try finish(start(["die", folder.file()]))
       #expect(status == 9)
-      #expect(try database.one("SELECT a FROM t", as: Int.self) == round)
+      #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == round)
       try database.executeChange("UPDATE t SET a = a")
     }
-    #expect(try database.one("PRAGMA integrity_check", as: String.self) == "ok")
+    #expect(try database.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
   }
 
   @Test(.enabled(if: getuid() == 0, "only root can give up its rights"))

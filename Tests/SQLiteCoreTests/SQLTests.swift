@@ -17,7 +17,7 @@ import Testing
     try database.executeChange("INSERT INTO t VALUES (\(text))")
     let found = try database.rows("SELECT a FROM t WHERE a = \(text)", as: Value.self)
     #expect(found == [.text(text)])
-    #expect(try database.one("SELECT count(*) FROM sqlite_schema", as: Int.self) == 1)
+    #expect(try database.firstRow("SELECT count(*) FROM sqlite_schema", as: Int.self) == 1)
   }
 
   @Test(arguments: hostile.filter { !$0.isEmpty && !$0.utf8.contains(0) })
@@ -51,10 +51,10 @@ import Testing
     #expect(
       try database.executeQuery(query).first?.values == [.integer(0), .integer(2), .text("x")])
     let list = SQL(joining: [1, 2, 3].map { "\($0)" }, separator: " + ")
-    #expect(try database.one("SELECT \(list)", as: Int.self) == 6)
+    #expect(try database.firstRow("SELECT \(list)", as: Int.self) == 6)
     var sum: SQL = "SELECT \(1)"
     sum.append(" + \(2)")
-    #expect(try database.one(sum, as: Int.self) == 3)
+    #expect(try database.firstRow(sum, as: Int.self) == 3)
   }
 
   @Test(arguments: [0, 1, 2, 1_000, 300_000])
@@ -63,10 +63,10 @@ import Testing
     let list = Array(0..<count)
     let sql: SQL = "SELECT count(*) FROM json_each('[-1, 0, 1, 299999]') WHERE value IN \(list)"
     let expected = [-1, 0, 1, 299_999].filter { $0 >= 0 && $0 < count }.count
-    #expect(try database.one(sql, as: Int.self) == expected)
+    #expect(try database.firstRow(sql, as: Int.self) == expected)
     let other: SQL = "SELECT count(*) FROM json_each('[-1, 0, 1, 299999]') WHERE value IN \([9])"
     #expect(sql.text == other.text)
-    #expect(try database.one("SELECT 3 NOT IN \(Set<Int>())", as: Bool.self) == true)
+    #expect(try database.firstRow("SELECT 3 NOT IN \(Set<Int>())", as: Bool.self) == true)
   }
 
   @Test func `lists hold every storage class and work with other values`() throws {
@@ -86,7 +86,7 @@ import Testing
     let forged = try database.firstRow(
       "SELECT count(*) FROM magicdata_list(12345)", as: Int.self)
     #expect(forged == 0)
-    #expect(try database.one("SELECT count(*) FROM magicdata_list", as: Int.self) == 0)
+    #expect(try database.firstRow("SELECT count(*) FROM magicdata_list", as: Int.self) == 0)
   }
 
   @Test func `interpolation inside a literal is refused`() throws {

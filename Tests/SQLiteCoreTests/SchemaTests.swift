@@ -60,7 +60,7 @@ import Testing
     try database.executeChange("INSERT INTO t VALUES ('2024-01-01'), (1), (2.5), (x'00'), (NULL)")
     #expect(try database.rows("SELECT a FROM t", as: Value.self).count == 5)
     if type == .date {
-      #expect(try database.one("SELECT typeof(a) FROM t", as: String.self) == "text")
+      #expect(try database.firstRow("SELECT typeof(a) FROM t", as: String.self) == "text")
     }
   }
 

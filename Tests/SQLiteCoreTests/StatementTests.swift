@@ -84,7 +84,7 @@ import Testing
   @Test(arguments: ["SELECT 1;", "SELECT 1; -- one", "SELECT 1; /* one */ ;", " SELECT 1\n"])
   func `blanks, comments and semicolons may follow a statement`(text: String) throws {
     let database = try Fixture(.memory).database
-    #expect(try database.one(SQL(unchecked: text), as: Int.self) == 1)
+    #expect(try database.firstRow(SQL(unchecked: text), as: Int.self) == 1)
   }
 
   @Test func `SQL with a NUL is refused`() throws {
@@ -213,7 +213,7 @@ import Testing
       for round in 0..<3 {
         for number in 0..<10 {
           let sql = SQL(unchecked: "SELECT \(number)")
-          let found = try connection.one(sql, as: Int.self)
+          let found = try connection.firstRow(sql, as: Int.self)
           #expect(found == number, "round \(round)")
         }
       }
@@ -225,7 +225,7 @@ import Testing
     options.statementCacheCapacity = 0
     try Fixture(.memory, options).database.read { connection in
       for _ in 0..<3 {
-        let found = try connection.one("SELECT 1", as: Int.self)
+        let found = try connection.firstRow("SELECT 1", as: Int.self)
         #expect(found == 1)
       }
     }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import SQLiteCore
 
@@ -77,15 +78,12 @@ func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
   }
 }
 
-// `#expect` cannot compare what a call with a parameter pack of one returns.
-extension Database {
-  func one<Content: ColumnValue>(_ sql: SQL, as type: Content.Type) throws -> Content? {
-    try firstRow(sql, as: type)
-  }
-}
-
-extension Connection {
-  func one<Content: ColumnValue>(_ sql: SQL, as type: Content.Type) throws -> Content? {
-    try firstRow(sql, as: type)
+/// Waits for a signal on another thread than one of Swift's.
+func wait(for semaphore: DispatchSemaphore) async {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread {
+      semaphore.wait()
+      continuation.resume()
+    }
   }
 }

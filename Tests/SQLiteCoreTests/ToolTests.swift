@@ -76,7 +76,7 @@ import Testing
     }
     started.withLock { $0 = task }
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(try target.database.existingTables().isEmpty)
+    #expect(try await target.database.existingTables().isEmpty)
   }
 
   @Test func `VACUUM INTO writes a private copy and overwrites nothing`() throws {
@@ -84,7 +84,7 @@ import Testing
     let path = source.folder.file("copy's.db")
     try source.database.vacuum(into: path)
     #expect(
-      try Database(path: path, options: .readOnly).one("SELECT count(*) FROM t", as: Int.self)
+      try Database(path: path, options: .readOnly).firstRow("SELECT count(*) FROM t", as: Int.self)
         == 2_000)
     let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     #expect(mode == 0o600)
@@ -98,10 +98,10 @@ import Testing
     let bytes = try source.database.serialized()
     #expect(bytes.starts(with: Array("SQLite format 3\0".utf8)))
     let copy = try Database.memory(serialized: bytes)
-    #expect(try copy.one("SELECT count(*) FROM t", as: Int.self) == 2_000)
+    #expect(try copy.firstRow("SELECT count(*) FROM t", as: Int.self) == 2_000)
     try copy.executeChange("INSERT INTO t (b) VALUES (randomblob(100000))")
-    #expect(try copy.one("SELECT count(*) FROM t", as: Int.self) == 2_001)
-    #expect(try copy.one("PRAGMA integrity_check", as: String.self) == "ok")
+    #expect(try copy.firstRow("SELECT count(*) FROM t", as: Int.self) == 2_001)
+    #expect(try copy.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
     #expect(try source.count() == 2_000)
   }
 
@@ -207,7 +207,7 @@ import Testing
     var options = Database.Options.untrusted
     options.accessTimeout = .milliseconds(50)
     let database = try Database(path: fixture.folder.file(), options: options)
-    #expect(try database.one("SELECT count(*) FROM t", as: Int.self) == 2_000)
+    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 2_000)
     #expect(
       sqliteError { _ = try database.executeQuery("SELECT * FROM endless") }?.code == .interrupt)
     #expect(

@@ -31,7 +31,7 @@ import Testing
         try connection.executeChange("INSERT INTO t VALUES (2)")
         return TransactionOutcome.rollback
       }
-      #expect(try connection.one("SELECT count(*) FROM t", as: Int.self) == 1)
+      #expect(try connection.firstRow("SELECT count(*) FROM t", as: Int.self) == 1)
       return TransactionOutcome.commit
     }
     #expect(outcome == .commit)

@@ -95,7 +95,7 @@ struct StoreTourTests {
     let folder = try TemporaryFolder()
     let tour = StoreTour(try await MagicData(path: folder.path))
     _ = try await tour.save(ZoneDatabase())
-    try tour.magic.database.close()
+    try await tour.magic.database.close()
     let again = StoreTour(try await MagicData(path: folder.path))
     #expect(
       try await again.magic.count(of: Zone.self) == StoreTourTests.lines("zone1970.tab").count)

@@ -38,7 +38,7 @@ extension MagicCell {
       if role.isLazy, container.decodeNil() { return }
       set(.live(LiveValue(try RelationKeys(role.kind, from: decoder))))
     } else {
-      set(form(of: try container.decode(type)))
+      setValue(try container.decode(type))
     }
   }
 }

@@ -12,7 +12,7 @@ public struct Expression<Object: MagicObject, Element: Codable>: Sendable {
     operand = Operand(path)
   }
 
-  func with(_ arithmetic: Operand.Arithmetic, _ other: Operand) -> Expression {
+  func with(_ arithmetic: FilterArithmetic, _ other: Operand) -> Expression {
     Expression(.arithmetic(operand, arithmetic, other))
   }
 }

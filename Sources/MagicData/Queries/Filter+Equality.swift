@@ -81,7 +81,7 @@ extension Expression where Element: Equatable {
 extension Operand {
   /// An object that the store knows.
   init<Object: MagicObject>(object: Object) {
-    let storage = try? PropertyCollector.entries(of: object).first?.cell.place?.storage
-    self = .object(storage ?? nil, type: "\(Object.self)")
+    let storage = PropertyCollector.firstCell(of: object)?.place?.storage
+    self = .known(.object(storage, type: "\(Object.self)"))
   }
 }

@@ -33,23 +33,23 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   ///
   /// - Parameter filter: A condition on the objects at the other end.
   public func contains(where filter: Filter<Value.Element.Target>) -> Filter<Root> {
-    Filter(.leads(to: filter.condition, through: relation))
+    Filter(.term(.leads(to: filter.condition, through: relation)))
   }
 
   /// True if the relation leads to the object.
   ///
   /// - Parameter object: An object that was saved, else the query throws.
   public func contains(_ object: Value.Element.Target) -> Filter<Root> {
-    Filter(.leadsToObject(Operand(object: object), through: relation))
+    Filter(.term(.leadsToObject(Operand(object: object), through: relation)))
   }
 
   /// True if the relation leads to no object.
   public var isEmpty: Filter<Root> {
-    Filter(.not(.leads(to: nil, through: relation)))
+    Filter(.not(.term(.leads(to: nil, through: relation))))
   }
 
   /// How many objects the relation leads to, duplicates included.
   public var count: Expression<Root, Int> { Expression(relation) }
 
-  private var relation: Operand { Operand(self) { .count($0) } }
+  private var relation: Operand { Operand(self) { .known(.count($0)) } }
 }

@@ -66,7 +66,7 @@ struct Prototype<Object: MagicObject> {
   let entries: [PropertyCollector.Entry]
 
   init() {
-    object = Object()
+    object = Construction.outside { Object() }
     // An object that cannot be encoded has no properties; its plan says so.
     entries = (try? PropertyCollector.entries(of: object)) ?? []
   }
@@ -84,6 +84,6 @@ struct Prototype<Object: MagicObject> {
   }
 
   private func slot(of cell: MagicCell) -> Int? {
-    entries.firstIndex { $0.cell === cell }
+    entries.firstIndex { $0.cell == cell }
   }
 }

@@ -72,8 +72,11 @@ struct Query<Object: MagicObject>: Sendable {
   /// Makes the objects of what was read.
   func objects(_ fetched: Fetched) throws -> [Object] {
     switch fetched {
-    case .plain(let storages): try storages.map { try plan.object(Object.self, of: $0) }
-    case .graph(let graph): try FetchContext(store: store, graph).objects(of: Object.self)
+    case .plain(let storages):
+      var construction = Construction(plan)
+      return try storages.map { try construction.object(Object.self, of: $0, in: nil) }
+    case .graph(let graph):
+      return try FetchContext(store: store, graph).objects(of: Object.self)
     }
   }
 

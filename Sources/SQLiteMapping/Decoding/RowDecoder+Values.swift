@@ -1,9 +1,9 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
-import SQLiteCore
+package import SQLiteCore
 
 extension RowDecoder {
   /// Reads a column as any type.
@@ -80,7 +80,7 @@ extension RowDecoder {
 
 extension StatementHandle {
   /// A copy of the bytes of a blob or of a text; nil if a column stores something else.
-  func data(at column: Int32, ofText isText: Bool) -> Data? {
+  package func data(at column: Int32, ofText isText: Bool) -> Data? {
     withBytes(at: column, ofText: isText) { bytes in
       unsafe bytes.withUnsafeBytes { unsafe Data($0) }
     }

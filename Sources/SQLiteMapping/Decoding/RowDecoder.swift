@@ -75,6 +75,15 @@ package final class RowDecoder: Decoder {
     handle === statement.handle && columns === handle.columnNames
   }
 
+  /// Ends the use of the decoder: its containers hold it as it holds them, and with it the statement.
+  func end() {
+    container = nil
+    containerKey = nil
+    otherContainers.removeAll()
+    for child in children.values { child?.end() }
+    children.removeAll()
+  }
+
   package func container<Key: CodingKey>(
     keyedBy type: Key.Type
   ) throws -> KeyedDecodingContainer<Key> {

@@ -55,6 +55,12 @@ package final class RowEncoder: Encoder {
   /// Says whether the value bound last had something for a parameter that is not NULL.
   package func isBound(_ parameter: Int32) -> Bool { bound[parameter] }
 
+  /// Ends the use of the encoder: its container holds it as it holds that, and with it the statement.
+  func end() {
+    container = nil
+    containerKey = nil
+  }
+
   package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     if containerKey == ObjectIdentifier(type), let container {
       // An object is stored together with the identity of the key type that it was made for.

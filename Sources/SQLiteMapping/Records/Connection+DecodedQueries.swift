@@ -26,6 +26,7 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return [] }
     let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    defer { decoder.end() }
     return try decoder.rows(of: &statement, as: type)
   }
 
@@ -43,6 +44,7 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return nil }
     let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    defer { decoder.end() }
     let value = try decoder.row(as: type)
     if !statement.isReadOnly { while try statement.step() {} }
     return value
@@ -64,6 +66,7 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return }
     let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    defer { decoder.end() }
     repeat { try body(try decoder.row(as: type)) } while try statement.step()
   }
 }

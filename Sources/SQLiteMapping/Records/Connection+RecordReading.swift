@@ -86,6 +86,7 @@ extension Connection {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
       let decoder = plan.decoder(of: statement)
+      defer { plan.endUse(of: decoder) }
       repeat { try body(try decoder.row(as: type)) } while try statement.step()
     }
   }

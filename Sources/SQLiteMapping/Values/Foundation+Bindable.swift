@@ -36,8 +36,8 @@ extension Data: Bindable, ColumnValue {
     from statement: borrowing Statement, at column: Int
   ) throws(SQLiteError) -> Data {
     var data = Data()
-    try statement.withExactBytes(at: column, expected: Data.self) { bytes in
-      data = unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+    try unsafe statement.withExactBytes(at: column, expected: Data.self) { bytes in
+      data = unsafe Data(bytes)
     }
     return data
   }

@@ -117,7 +117,7 @@ import Testing
 
   @Test func `a store that was closed is a named error to a task`() async throws {
     let list = tree.lazyList
-    try magic.database.close()
+    try await magic.database.close()
     await #expect(throws: MagicError.closed) { try await list.get() }
     await #expect(throws: MagicError.closed) {
       for try await _ in try list.createAsyncStream() {}

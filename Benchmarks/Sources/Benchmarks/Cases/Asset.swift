@@ -1,0 +1,87 @@
+import Foundation
+import MagicData
+
+/// Puts files and reads them again, against files without a database.
+struct Asset: Case {
+  let name = "asset"
+  let summary = "put 32 contents of 1 MiB, each durable when it is put, then read them all"
+
+  private static let count = 32
+
+  var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
+
+  func operations(on fixture: Fixture) -> Int { Asset.count }
+
+  /// `write`, `fsync` and `rename` for each file, `read` to get it back; no row, no digest.
+  private func c(_ trial: inout Trial) throws -> Checksum {
+    let folder = "\(trial.fixture.freshPath)-assets"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    let contents = makeContents()
+    let results = try trial.measure {
+      for (number, content) in contents.enumerated() {
+        try write(content, to: "\(folder)/\(number)")
+      }
+      return try contents.enumerated().map { number, content in
+        try read(content.count, of: "\(folder)/\(number)")
+      }
+    }
+    return checksum(of: results)
+  }
+
+  private func object(_ trial: inout Trial) throws -> Checksum {
+    let path = trial.fixture.freshPath
+    let store = try AssetStore(Database(settingsAt: path), folder: "\(path)-assets")
+    let contents = makeContents()
+    let results = try trial.measure {
+      let records = try contents.map { try store.put($0) }
+      return try records.map { try store.content(of: $0.id) }
+    }
+    return checksum(of: results)
+  }
+
+  private func makeContents() -> [[UInt8]] {
+    var generator = SplitMix64(seed: 7)
+    return (0..<Asset.count).map { _ in
+      let word = generator.next()
+      return (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: word >> (UInt64($0) & 55)) }
+    }
+  }
+
+  private func checksum(of results: [[UInt8]]) -> Checksum {
+    var checksum = Checksum()
+    for bytes in results { checksum.add(unsafe bytes.span.bytes) }
+    return checksum
+  }
+
+  private func write(_ bytes: [UInt8], to path: String) throws {
+    let file = unsafe open("\(path).new", O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    guard file >= 0 else { throw Failure("open \(path): \(errno)") }
+    defer { close(file) }
+    try unsafe bytes.withUnsafeBytes { bytes in
+      var written = 0
+      while written < bytes.count {
+        let count = unsafe Foundation.write(
+          file, bytes.baseAddress.map { unsafe $0 + written }, bytes.count - written)
+        guard count > 0 else { throw Failure("write \(path): \(errno)") }
+        written += count
+      }
+    }
+    guard fsync(file) == 0, unsafe rename("\(path).new", path) == 0 else {
+      throw Failure("fsync or rename \(path): \(errno)")
+    }
+  }
+
+  private func read(_ count: Int, of path: String) throws -> [UInt8] {
+    let file = unsafe open(path, O_RDONLY)
+    guard file >= 0 else { throw Failure("open \(path): \(errno)") }
+    defer { close(file) }
+    return try unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
+      while initialized < count {
+        let length = unsafe Foundation.read(
+          file, bytes.baseAddress.map { unsafe $0 + initialized }, count - initialized)
+        guard length > 0 else { throw Failure("read \(path): \(errno)") }
+        initialized += length
+      }
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/// The cases of relations.
+let relationCases: [any Case] = [Relations(), Lazy(), Reverse(), ReverseCount()]

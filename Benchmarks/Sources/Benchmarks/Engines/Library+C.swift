@@ -1,0 +1,62 @@
+import CSQLite
+
+extension CConnection {
+  /// Opens the database with relations, and reads it into the cache.
+  convenience init(warm library: Library) throws {
+    try self.init(path: library.path)
+    for sql in Library.warm { try execute(sql) }
+  }
+
+  /// All authors with their books, by one query for each, merged by the authors' order.
+  func fetchAuthors() throws -> [Author] {
+    try execute("BEGIN")
+    let authors = try unsafe prepare(Library.selectAuthors)
+    defer { unsafe sqlite3_finalize(authors) }
+    var found: [Author] = []
+    while try unsafe step(authors) {
+      found.append(
+        Author(
+          id: unsafe sqlite3_column_int64(authors, 0), name: try unsafe text(authors, 1),
+          books: []))
+    }
+    let books = try unsafe prepare(Library.selectBooks)
+    defer { unsafe sqlite3_finalize(books) }
+    var place = 0
+    while try unsafe step(books) {
+      let owner = unsafe sqlite3_column_int64(books, 0)
+      while found[place].id < owner { place += 1 }
+      found[place].books.append(
+        Book(
+          id: unsafe sqlite3_column_int64(books, 1), title: try unsafe text(books, 2),
+          pages: unsafe sqlite3_column_int64(books, 3),
+          price: unsafe sqlite3_column_double(books, 4)))
+    }
+    try execute("COMMIT")
+    return found
+  }
+
+  /// Runs a query for each key, and reads one value of each row. Each query is a transaction of its
+  /// own, as a call of the other engines is.
+  @unsafe func forEach<Value>(
+    _ keys: [Int], _ sql: String, _ read: (OpaquePointer) throws -> Value
+  ) throws -> [Value] {
+    let statement = try unsafe prepare(sql)
+    defer { unsafe sqlite3_finalize(statement) }
+    var found: [Value] = []
+    for key in keys {
+      try check(unsafe sqlite3_bind_int64(statement, 1, Int64(key)))
+      while try unsafe step(statement) { found.append(try unsafe read(statement)) }
+      try check(unsafe sqlite3_reset(statement))
+    }
+    return found
+  }
+
+  @unsafe func text(_ statement: OpaquePointer, _ column: Int32) throws -> String {
+    guard let start = unsafe sqlite3_column_text(statement, column) else {
+      throw Failure("a text is missing")
+    }
+    let count = unsafe sqlite3_column_bytes(statement, column)
+    return unsafe String(
+      decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+  }
+}

@@ -1,0 +1,83 @@
+import MagicData
+
+/// An author as an object of a store, whose books come with it.
+struct AuthorObject: MagicObject {
+  static let tableName = "Author"
+
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var books: [BookObject]
+
+  init() {
+    name = ""
+    books = []
+  }
+}
+
+struct BookObject: MagicObject {
+  static let tableName = "Book"
+
+  @PrimaryMagicValue var id: Int
+  @MagicValue var title: String
+  @MagicValue var pages: Int64
+  @MagicValue var price: Double
+
+  init() {}
+}
+
+/// A shelf as an object of a store, whose volumes are fetched on demand.
+struct ShelfObject: MagicObject {
+  static let tableName = "Shelf"
+
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var volumes: AsyncMagical<[VolumeObject]>
+
+  init() {
+    name = ""
+    volumes = AsyncMagical(value: [])
+  }
+}
+
+struct VolumeObject: MagicObject {
+  static let tableName = "Volume"
+
+  @PrimaryMagicValue var id: Int
+  @MagicValue var shelf: Int64
+  @ReverseMagicValue(\ShelfObject.$volumes) var shelves: AsyncReverseMagicSet<ShelfObject>
+
+  init() {}
+}
+
+extension Author {
+  /// Takes the values of an object, and of those that it leads to.
+  init(_ object: AuthorObject) {
+    id = Int64(object.id)
+    name = object.name
+    books = object.books.map(Book.init)
+  }
+}
+
+extension Book {
+  init(_ object: BookObject) {
+    id = Int64(object.id)
+    title = object.title
+    pages = object.pages
+    price = object.price
+  }
+}
+
+extension Shelf {
+  init(_ object: ShelfObject) {
+    id = Int64(object.id)
+    name = object.name
+  }
+}
+
+extension MagicData {
+  /// Opens the store with relations, and reads it into the cache.
+  convenience init(warm library: Library) throws {
+    try self.init(settingsAt: library.path)
+    for sql in Library.warm { _ = try database.firstRow(SQL(unchecked: sql)) }
+  }
+}

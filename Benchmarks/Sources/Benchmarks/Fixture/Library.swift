@@ -1,0 +1,119 @@
+import Foundation
+import MagicData
+
+/// A database with relations, made when the first case asks for it: authors with ten books each, and
+/// shelves with a hundred volumes each, a million links at 200,000 rows.
+struct Library {
+  let path: String
+  /// How many shelves there are.
+  let shelves: Int
+  /// Keys of volumes, at random.
+  let volumes: [Int]
+
+  static let booksOfAuthor = 10
+  static let volumesOfShelf = 100
+
+  init(_ fixture: Fixture) throws {
+    path =
+      URL(filePath: fixture.path).deletingLastPathComponent().appending(path: "library.sqlite")
+      .path
+    let rows = fixture.items.count
+    shelves = max(1, rows / 20)
+    let authors = shelves
+    let count = shelves * Self.volumesOfShelf
+    var generator = SplitMix64(seed: 2_027)
+    volumes = (0..<Self.lookUps(in: fixture)).map { _ in
+      Int.random(in: 1...count, using: &generator)
+    }
+    if FileManager.default.fileExists(atPath: path) { return }
+    let magic = try MagicData(settingsAt: path)
+    // Makes the tables, as the types ask for them.
+    try magic.update(AuthorObject())
+    try magic.update(ShelfObject())
+    try magic.removeAll(of: AuthorObject.self)
+    try magic.removeAll(of: ShelfObject.self)
+    try magic.database.write { connection in
+      for sql in Self.filling(authors: authors, shelves: shelves) {
+        try connection.executeChange(sql)
+      }
+    }
+    try magic.database.close()
+  }
+
+  /// How many authors and shelves there are.
+  static func owners(in fixture: Fixture) -> Int { max(1, fixture.items.count / 20) }
+
+  /// How many volumes are looked up.
+  static func lookUps(in fixture: Fixture) -> Int { max(1, fixture.items.count / 20) }
+
+  /// Links are spread over their targets: the books of an author are far from each other.
+  private static func filling(authors: Int, shelves: Int) -> [SQL] {
+    let (books, volumes) = (authors * booksOfAuthor, shelves * volumesOfShelf)
+    return [
+      "\(numbers(authors)) INSERT INTO Author SELECT i, printf('The author number %d', i) FROM n",
+      "\(numbers(books)) INSERT INTO Book SELECT i, printf('The book number %d', i), i % 997, i / 7.0 FROM n",
+      "\(numbers(books)) INSERT INTO Author_books SELECT (i - 1) % \(authors) + 1, i << 20, i FROM n",
+      "\(numbers(shelves)) INSERT INTO Shelf SELECT i, printf('The shelf number %d', i) FROM n",
+      "\(numbers(volumes)) INSERT INTO Volume SELECT i, (i - 1) % \(shelves) + 1 FROM n",
+      "\(numbers(volumes)) INSERT INTO Shelf_volumes SELECT (i - 1) % \(shelves) + 1, i << 20, i FROM n",
+    ]
+  }
+
+  private static func numbers(_ count: Int) -> SQL {
+    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))"
+  }
+}
+
+/// An author with its books, as a plain value.
+struct Author {
+  var id: Int64
+  var name: String
+  var books: [Book]
+}
+
+/// A book as a plain value.
+struct Book: Codable, Sendable {
+  var id: Int64
+  var title: String
+  var pages: Int64
+  var price: Double
+}
+
+/// A shelf as a plain value.
+struct Shelf: Codable, Sendable {
+  var id: Int64
+  var name: String
+}
+
+/// A volume as a plain value: it tells which shelf it belongs to, so that any of a shelf's volumes
+/// shows whether the right one was asked.
+struct Volume: Codable, Sendable {
+  var id: Int64
+  var shelf: Int64
+}
+
+extension Checksum {
+  init(of authors: [Author]) {
+    for author in authors {
+      add(author.id)
+      add(author.name)
+      for book in author.books {
+        add(book.id)
+        add(book.title)
+        add(book.pages)
+        add(book.price)
+      }
+    }
+  }
+
+  init(of shelves: [Shelf]) {
+    for shelf in shelves {
+      add(shelf.id)
+      add(shelf.name)
+    }
+  }
+
+  init(of counts: [Int]) {
+    for count in counts { add(Int64(count)) }
+  }
+}

@@ -1,0 +1,163 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Makes objects of fetched values: calls the type's `init()`, and lets the wrappers that it makes take
+/// the places of the object's storage, one after the other, as they are made.
+///
+/// That the places are the right ones is found out once for each type, by its `encode(to:)`, and
+/// watched for each object: a wrapper takes a place only if it is declared in the line of the wrapper
+/// whose place it is, and in the end all places must have been taken once. An `init()` that makes
+/// other wrappers, or the same in another order, has its object bound by `encode(to:)` instead.
+///
+/// What `init()` sets or reads meanwhile is the new object's own and reaches no storage.
+struct Construction: ~Copyable {
+  /// The lines of the wrappers, in the order of the properties; none if the order is not known.
+  private let lines: [UInt32]
+  private var owner: MagicCell.Owner?
+  private var storage: ObjectStorage?
+  /// The place that the next wrapper takes.
+  private var next = 0
+  private var isOrderly = true
+  /// What `init()` has set.
+  private var forms: [CellContent.Form] = []
+  /// The cells that wrappers got, if that is to be found out.
+  private var recorded: [OwnCell]?
+
+  init(_ plan: ObjectPlan) {
+    lines = Construction.key == nil ? [] : plan.lines
+  }
+
+  private init(recording: Void) {
+    lines = []
+    recorded = []
+  }
+
+  /// Makes an object whose wrappers lead to a storage.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
+  mutating func object<Object: MagicObject>(
+    _ type: Object.Type, of storage: ObjectStorage, in context: FetchContext?
+  ) throws -> Object {
+    if !lines.isEmpty {
+      owner = context.map { .related(RelatedStorage(storage, $0)) } ?? .object(storage)
+      self.storage = storage
+      next = 0
+      isOrderly = true
+      if !forms.isEmpty { forms.removeAll(keepingCapacity: true) }
+      let object = Construction.run(&self) { Object() }
+      if isOrderly, next == lines.count { return object }
+    }
+    let object = Construction.outside { Object() }
+    try storage.plan.bind(object, to: storage, context: context)
+    return object
+  }
+
+  /// Makes an object, and tells in which lines its wrappers are declared, in the order of `entries`,
+  /// if that is the order in which they are made, and where their cells are in its memory.
+  static func recording<Object: MagicObject>(
+    _ type: Object.Type
+  ) throws -> (entries: [PropertyCollector.Entry], lines: [UInt32], layout: CellLayout?) {
+    var construction = Construction(recording: ())
+    let object = run(&construction) { Object() }
+    let entries = try PropertyCollector.entries(of: object)
+    let recorded = construction.recorded ?? []
+    let isOrderly =
+      recorded.count == entries.count
+      && zip(recorded, entries).allSatisfy { MagicCell(.own($0), 0) == $1.cell }
+    return (entries, isOrderly ? recorded.map(\.line) : [], CellLayout(object, entries))
+  }
+
+  private mutating func take(_ type: StaticString, _ line: UInt32) -> MagicCell {
+    if let owner {
+      let slot = next
+      next += 1
+      if slot < lines.count, lines[slot] == line { return MagicCell(owner, slot) }
+      isOrderly = false
+    }
+    let cell = OwnCell(type: type, line: line)
+    recorded?.append(cell)
+    return MagicCell(.own(cell), 0)
+  }
+
+  private func form(_ slot: Int) -> CellContent.Form { forms.isEmpty ? .unset : forms[slot] }
+
+  private mutating func set(_ form: CellContent.Form, _ slot: Int) {
+    if forms.isEmpty { forms.append(contentsOf: repeatElement(.unset, count: lines.count)) }
+    forms[slot] = form
+  }
+}
+
+// What runs on this thread. Proof: the pointer is to a variable of a caller on this thread, set for
+// the time of one call of ``run(_:_:)``, which lends the variable to nobody else and whose end
+// restores what was set before; no other thread can read it.
+extension Construction {
+  /// The thread's place for a pointer, or nil if the process has none left.
+  @safe private static let key: pthread_key_t? = {
+    var key = pthread_key_t()
+    return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
+  }()
+
+  /// What is being made on this thread.
+  @unsafe private static var current: UnsafeMutablePointer<Construction>? {
+    guard let key, let pointer = unsafe pthread_getspecific(key) else { return nil }
+    return unsafe pointer.assumingMemoryBound(to: Construction.self)
+  }
+
+  private static func run<Object>(
+    _ construction: inout Construction, _ body: () -> Object
+  ) -> Object {
+    guard let key else { return body() }
+    return unsafe withUnsafeMutablePointer(to: &construction) { pointer in
+      let outer = unsafe pthread_getspecific(key)
+      unsafe pthread_setspecific(key, pointer)
+      defer { unsafe pthread_setspecific(key, outer) }
+      return body()
+    }
+  }
+
+  /// Makes an object on its own, whatever is being made around it.
+  static func outside<Object>(_ body: () -> Object) -> Object {
+    guard let key, let outer = unsafe pthread_getspecific(key) else { return body() }
+    pthread_setspecific(key, nil)
+    defer { unsafe pthread_setspecific(key, outer) }
+    return body()
+  }
+
+  /// The place for a wrapper that is being made.
+  static func cell(_ type: StaticString, _ line: UInt32) -> MagicCell {
+    guard let current = unsafe current else {
+      return MagicCell(.own(OwnCell(type: type, line: line)), 0)
+    }
+    return unsafe current.pointee.take(type, line)
+  }
+
+  /// Says whether a storage's object is being made on this thread.
+  static func isMaking(_ storage: ObjectStorage) -> Bool {
+    guard let current = unsafe current else { return false }
+    return unsafe current.pointee.storage === storage
+  }
+
+  /// What the `init()` that runs has set, or nil if it is not that of the storage's object.
+  static func form(of storage: ObjectStorage, _ slot: Int) -> CellContent.Form? {
+    guard let current = unsafe current, unsafe current.pointee.storage === storage else {
+      return nil
+    }
+    return unsafe current.pointee.form(slot)
+  }
+
+  /// Keeps what the `init()` that runs sets.
+  ///
+  /// - Returns: False if it is not that of the storage's object.
+  static func set(_ form: CellContent.Form, of storage: ObjectStorage, _ slot: Int) -> Bool {
+    guard let current = unsafe current, unsafe current.pointee.storage === storage else {
+      return false
+    }
+    unsafe current.pointee.set(form, slot)
+    return true
+  }
+}

@@ -1,0 +1,98 @@
+import SQLiteCore
+import Synchronization
+
+/// Where the value of a property lives whose object was made and not fetched.
+///
+/// A cell holds the value itself until its object is saved; from then on the object's
+/// ``ObjectStorage`` holds the values of all its properties, and the cell leads there.
+final class OwnCell: Sendable {
+  private enum State {
+    case own(CellContent.Form)
+    case bound(ObjectStorage, slot: Int, FetchContext?)
+  }
+
+  private let state = Mutex(State.own(.unset))
+  /// Where the property was declared, for the message about a value that was never set.
+  let type: StaticString
+  let line: UInt32
+
+  init(type: StaticString, line: UInt32) {
+    self.type = type
+    self.line = line
+  }
+
+  deinit {
+    Release.forms(
+      state.withLock { state in
+        guard case .own(let form) = state, form.holdsOthers else { return [] }
+        state = .own(.unset)
+        return [form]
+      })
+  }
+
+  var form: CellContent.Form {
+    let (form, bound) = state.withLock { state -> (CellContent.Form, (ObjectStorage, Int)?) in
+      switch state {
+      case .own(let form): (form, nil)
+      case .bound(let storage, let slot, _): (.unset, (storage, slot))
+      }
+    }
+    if let (storage, slot) = bound { return storage[slot] }
+    return form
+  }
+
+  func set(_ form: CellContent.Form) {
+    let bound = state.withLock { state -> (ObjectStorage, Int, FetchContext?)? in
+      if case .bound(let storage, let slot, let context) = state { return (storage, slot, context) }
+      state = .own(form)
+      return nil
+    }
+    guard let (storage, slot, context) = bound else { return }
+    storage.set(form, at: slot, in: context)
+  }
+
+  /// Sets what the cell holds, if it holds nothing yet: of several tasks one is the first.
+  func setFirst(_ form: CellContent.Form) {
+    state.withLock { state in
+      if case .own(.unset) = state { state = .own(form) }
+    }
+  }
+
+  func cache(_ live: LiveValue) {
+    let bound = state.withLock { state -> (ObjectStorage, Int)? in
+      if case .bound(let storage, let slot, _) = state { return (storage, slot) }
+      state = .own(.live(live))
+      return nil
+    }
+    if let (storage, slot) = bound { storage.cache(.live(live), at: slot) }
+  }
+
+  var place: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
+    if case .bound(let storage, let slot, let context) = state.withLock({ $0 }) {
+      (storage, slot, context)
+    } else {
+      nil
+    }
+  }
+
+  func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) {
+    state.withLock { $0 = .bound(storage, slot: slot, context) }
+  }
+
+  /// Leads to a storage from now on.
+  ///
+  /// - Returns: What the cell held, or nil if it leads somewhere already.
+  func adopt(by storage: ObjectStorage, _ slot: Int) -> CellContent.Form? {
+    state.withLock { state in
+      guard case .own(let form) = state else { return nil }
+      state = .bound(storage, slot: slot, nil)
+      return form
+    }
+  }
+
+  func missing(_ value: Any.Type) -> String {
+    if let (storage, slot, _) = place { return storage.missing(slot) }
+    return "the property of type \(value) that \(type) declares in line \(line) was read, "
+      + "but it was never set"
+  }
+}

@@ -1,0 +1,104 @@
+import SQLiteCore
+import SQLiteMapping
+
+extension SaveCollector {
+  /// What is to be written of a property.
+  mutating func value(
+    of form: CellContent.Form, _ slot: Int, isSet: Bool, _ storage: ObjectStorage,
+    _ context: FetchContext?
+  ) throws -> SaveValue {
+    let property = storage.plan.properties[slot]
+    switch form {
+    case .unset:
+      return property.role.isOptional && !property.isLinked ? .value(.null) : .missing
+    case .stored(let value):
+      // An optional collection without a value is one without objects.
+      guard property.role.isAsset else {
+        return property.isLinked ? .links([], isSet: isSet) : .value(value)
+      }
+      return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
+    case .data(let data): return .value(data.databaseValue)
+    case .lazy: return .untouched
+    case .reference(let zIndex): return .object(try target(zIndex, property, context))
+    case .links:
+      guard let context, let links = context.links(of: storage, slot: slot) else {
+        return .untouched
+      }
+      return .links(
+        try links.map { ($0.place, try target($0.target, property, context)) }, isSet: isSet)
+    case .targets(let targets):
+      let links = try targets.map { target in
+        switch target.end {
+        case .fetched(let zIndex):
+          (target.place, try self.target(zIndex, property, context))
+        case .other(let live):
+          (target.place, try add(live, storage, property))
+        }
+      }
+      return .links(links, isSet: isSet)
+    case .live(let live):
+      return try value(of: live, property, isSet: isSet, storage, slot)
+    }
+  }
+
+  private mutating func add(
+    _ live: LiveValue, _ storage: ObjectStorage, _ property: ObjectPlan.Property
+  ) throws -> SaveTarget {
+    guard let object = live.value as? any MagicObject else {
+      throw MagicError.missingValue(type: storage.plan.typeName, property: property.name)
+    }
+    return .node(try add(object))
+  }
+
+  private mutating func target(
+    _ zIndex: Int64, _ property: ObjectPlan.Property, _ context: FetchContext?
+  ) throws -> SaveTarget {
+    // Only objects that somebody has looked at can have changed.
+    guard let type = property.role.target, let context,
+      let made = context.madeStorage(type, zIndex: zIndex)
+    else { return .stored(zIndex) }
+    return .node(add(made, context))
+  }
+
+  private mutating func value(
+    of live: LiveValue, _ property: ObjectPlan.Property, isSet: Bool, _ storage: ObjectStorage,
+    _ slot: Int
+  ) throws -> SaveValue {
+    if live.value is RelationKeys {
+      throw MagicError.unresolvedRelation(type: storage.plan.typeName, property: property.name)
+    }
+    do {
+      if let lazy = live.value as? any LazyValue, !property.role.isAsset {
+        if let set = lazy.live { return try value(of: set, property, isSet: isSet, storage, slot) }
+        guard let source = lazy.source else { return .missing }
+        let isOwn =
+          source.slot == slot && source.plan === storage.plan
+          && storage.zIndex(in: source.store.identity) == source.zIndex
+        return isOwn ? .untouched : .copy(source)
+      }
+      switch property.role.kind {
+      case .column: return .value(try storage.plan.stored(live, slot))
+      case .object: return .object(try add(live, storage, property))
+      case .links:
+        guard let collection = live.value as? any MagicCollection else { return .missing }
+        return .links(try links(of: collection), isSet: isSet)
+      case .asset:
+        guard let asset = live.value as? any AssetValue else { return .missing }
+        return try asset.pending.map { .asset($0) } ?? .untouched
+      case .reverse: return .untouched
+      }
+    } catch let error as SQLiteError {
+      throw MagicError.unstorableValue(
+        type: storage.plan.typeName, property: property.name, reason: error.message)
+    } catch let error as EncodingError {
+      throw MagicError.unstorableValue(
+        type: storage.plan.typeName, property: property.name, reason: "\(error)")
+    }
+  }
+
+  private mutating func links<Collection: MagicCollection>(
+    of collection: Collection
+  ) throws -> [(place: Value, target: SaveTarget)] {
+    try collection.magicLinks.map { ($0.place, .node(try add($0.object))) }
+  }
+}

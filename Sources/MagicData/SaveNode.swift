@@ -1,0 +1,77 @@
+import SQLiteCore
+import SQLiteMapping
+
+/// An object that a relation leads to.
+enum SaveTarget: Sendable {
+  /// One that is saved too, by its place in the request.
+  case node(Int)
+  /// One that is in the store and unchanged.
+  case stored(Int64)
+}
+
+/// What is to be written of one property.
+enum SaveValue: Sendable {
+  case value(Value)
+  case object(SaveTarget)
+  /// Links; those that were not set are written only if the object is new.
+  case links([(place: Value, target: SaveTarget)], isSet: Bool)
+  /// What a lazy value of another object leads to.
+  case copy(LazySource)
+  /// An asset that was set.
+  case asset(PendingAsset)
+  /// An asset that is in a store: it stays as it is, unless the object is a new one there.
+  case kept(AssetHandle)
+  /// What the store has stays as it is.
+  case untouched
+  /// Nothing was ever set.
+  case missing
+}
+
+/// One object to be saved, as values that may travel.
+struct SaveNode: Sendable {
+  let plan: ObjectPlan
+  let storage: ObjectStorage
+  /// What the values were taken from.
+  let snapshot: ObjectStorage.Snapshot
+  /// What is to be written if all properties are plain values, in stored form.
+  var forms: [CellContent.Form] = []
+  /// What is to be written else, one for each property.
+  var values: [SaveValue] = []
+  /// Lazy values that were set, which the object does not notice.
+  var lazy: [(slot: Int, value: any LazyValue, changes: Int)] = []
+  /// What the columns must hold for the object to be saved, if it must be unchanged.
+  var expected: [(slot: Int, value: Value)]?
+
+  func isChanged(_ slot: Int) -> Bool {
+    snapshot.isChanged(slot) || lazy.contains { $0.slot == slot && $0.changes > 0 }
+  }
+
+  /// The key that the object brings with it: its Int primary value.
+  var key: Int64? {
+    guard let counting = plan.counting, case .integer(let key)? = value(counting) else {
+      return nil
+    }
+    return key
+  }
+
+  /// The stored form of a property, if it is a plain value; NULL for one that is not there and optional.
+  func value(_ slot: Int) -> Value? {
+    guard plan.isPlain else {
+      if case .value(let value) = values[slot] { return value }
+      return nil
+    }
+    switch forms[slot] {
+    case .stored(let value): return value
+    case .data(let data): return data.databaseValue
+    case .unset where plan.properties[slot].role.isOptional: return .null
+    case .unset, .live, .reference, .links, .targets, .lazy: return nil
+    }
+  }
+
+  /// The objects that the columns of this one refer to.
+  var references: [Int] {
+    values.compactMap { value in
+      if case .object(.node(let target)) = value { target } else { nil }
+    }
+  }
+}

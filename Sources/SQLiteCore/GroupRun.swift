@@ -1,0 +1,155 @@
+/// The runs of writes that share a transaction, until each has its outcome.
+///
+/// They run together, each in a savepoint. If SQLite ends the transaction, the last one is to blame:
+/// the others run together once more, and then that one alone. If that fails too, or the commit, each
+/// runs alone. So each ends as if it had been alone from the start, after at most three runs.
+struct GroupRun {
+  /// Why a transaction was given up.
+  private struct GivenUp: Error {}
+
+  private let scheduler: Scheduler
+  private let place: Int
+  private let limits: GroupCommit
+  /// Those who wait for their outcome, in order.
+  private var members: [GroupMember]
+  private var hasBegun = false
+  /// Says whether the database was suspended while a member ran: then all of them end.
+  private var wasSuspended = false
+
+  init(_ first: GroupMember, at place: Int, of scheduler: Scheduler, _ limits: GroupCommit) {
+    self.scheduler = scheduler
+    self.place = place
+    self.limits = limits
+    members = [first]
+  }
+
+  /// Says whether there is nobody left to run.
+  var isOver: Bool { members.isEmpty }
+
+  private var isSuspended: Bool { wasSuspended || scheduler.isSuspended }
+
+  /// Tells the first member that there is no connection.
+  mutating func fail(_ error: any Error) {
+    members.removeFirst().finish(error)
+  }
+
+  /// Runs the members and tells them their outcomes, as long as the connection is of use.
+  mutating func run(on connection: Connection) {
+    let interruption = connection.interruption
+    let outer = (interruption.deadline, interruption.cancellation)
+    defer { (interruption.deadline, interruption.cancellation) = outer }
+    if !hasBegun {
+      hasBegun = true
+      if let culprit = runTogether(on: connection, takesMore: true) {
+        runApart(from: culprit, on: connection)
+      }
+    }
+    while !members.isEmpty, !connection.isBroken { runFirstAlone(on: connection) }
+  }
+
+  /// Runs all members in one transaction, and those that wait meanwhile.
+  ///
+  /// - Returns: The error of the last member, if SQLite ended the transaction there.
+  private mutating func runTogether(
+    on connection: Connection, takesMore: Bool
+  ) -> (any Error)? {
+    var outcomes: [(any Error)?] = []
+    var culprit: (any Error)?
+    do {
+      begin(members[0].access, on: connection)
+      try connection.transaction(.immediate) {
+        let end = ContinuousClock.now + limits.maximumDuration
+        repeat {
+          let member = members[outcomes.count]
+          begin(member.access, on: connection)
+          let outcome = member.join(connection)
+          connection.orphanStatements()
+          wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
+          guard connection.ended == nil, !connection.isAutocommit, !connection.isBroken else {
+            culprit = outcome
+            throw GivenUp()
+          }
+          outcomes.append(outcome)
+          connection.interruption.end()
+          try connection.endDeferral()
+          if takesMore, outcomes.count == members.count, members.count < limits.maximumCount,
+            ContinuousClock.now < end, let next = scheduler.takeMember()
+          {
+            members.append(next)
+          }
+        } while outcomes.count < members.count
+        // The commit is everybody's.
+        begin(nil, on: connection)
+        if isSuspended { throw Cancellation.Reason.suspension.error }
+      }
+    } catch {
+      guard members.count == 1 else { return culprit }
+      // Whoever was alone has its outcome: that of the work, of the beginning, or of the commit.
+      fail(culprit ?? error)
+      return nil
+    }
+    for (member, outcome) in zip(members, outcomes) { member.finish(outcome) }
+    members.removeAll()
+    return nil
+  }
+
+  /// Runs together those before the culprit, and then the culprit alone.
+  private mutating func runApart(from error: any Error, on connection: Connection) {
+    guard !connection.isBroken, !isSuspended, members.count > 1 else { return }
+    let culprit = members.removeLast()
+    defer {
+      // Its turn comes after theirs, whether they are done or not.
+      members.append(culprit)
+      if members.count == 1, culprit.isInterrupted { fail(error) }
+    }
+    _ = runTogether(on: connection, takesMore: false)
+  }
+
+  private mutating func runFirstAlone(on connection: Connection) {
+    let member = members.removeFirst()
+    guard !isSuspended else {
+      return member.finish(Cancellation.Reason.suspension.error)
+    }
+    begin(member.access, on: connection)
+    // The access brings its own.
+    connection.interruption.end()
+    let outcome = member.run(on: connection)
+    connection.orphanStatements()
+    member.finish(outcome)
+  }
+
+  /// Lets a member's deadline and cancellation end what comes, or those of nobody.
+  private func begin(_ access: Access?, on connection: Connection) {
+    let cancellation = access?.cancellation ?? Cancellation()
+    connection.interruption.deadline = access?.deadline
+    connection.interruption.cancellation = cancellation
+    scheduler.adopt(place, cancellation)
+  }
+}
+
+extension Cancellation.Reason {
+  fileprivate var error: SQLiteError { SQLiteError(.interrupt, message) }
+}
+
+extension Interruption {
+  /// Lets nothing stop what comes.
+  fileprivate func end() {
+    (deadline, cancellation) = (nil, nil)
+  }
+}
+
+extension Connection {
+  /// Ends what `PRAGMA defer_foreign_keys` has begun: it lasts until the commit, and would reach
+  /// those who come after whoever wanted it.
+  fileprivate func endDeferral() throws(SQLiteError) {
+    handle.authorizer?.isSuspended = true
+    defer { handle.authorizer?.isSuspended = false }
+    // Not from the cache: SQLite asks for the setting when it compiles.
+    var current = try transientStatement("PRAGMA defer_foreign_keys")
+    let isOn = try current?.step() == true && current?.integer(at: 0) != 0
+    current?.reset()
+    guard isOn else { return }
+    var end = try transientStatement("PRAGMA defer_foreign_keys = 0")
+    _ = try end?.step()
+  }
+}

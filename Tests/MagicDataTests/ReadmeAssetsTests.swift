@@ -1,0 +1,143 @@
+import Foundation
+import MagicData
+import Testing
+
+struct Film: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var script: MagicAsset<String>
+  @MagicValue var poster: MagicAsset<Data>
+  @MagicValue var video: AsyncMagical<MagicAsset<Data>>
+
+  init() {
+    script = MagicAsset()
+    poster = MagicAsset()
+    video = AsyncMagical(value: MagicAsset())
+  }
+
+  init(_ name: String) {
+    self.init()
+    self.name = name
+  }
+}
+
+struct Subtitles: MagicAssetConvert {
+  var lines: [String]
+
+  init(assetData: Data) throws {
+    lines = try String(assetData: assetData).components(separatedBy: "\n")
+  }
+
+  var assetData: Data { get throws { Data(lines.joined(separator: "\n").utf8) } }
+}
+
+/// The code of the README's chapter on assets; `.ci/checks/readme` compares the texts.
+@Suite struct ReadmeAssetsTests {
+  let folder: String
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.path + "/Readme-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+  }
+
+  private func cleanUp() { try? FileManager.default.removeItem(atPath: folder) }
+
+  @Test func `objects keep files as the README says`() async throws {
+    defer { cleanUp() }
+    let picture = URL(filePath: folder + "/poster.jpeg")
+    try Data([1, 2, 3]).write(to: picture)
+    let upload = AsyncStream<[UInt8]> { continuation in
+      for number in 0..<10 {
+        continuation.yield([UInt8](repeating: UInt8(number), count: 1_000))
+      }
+      continuation.finish()
+    }
+    let magic = try await MagicData(path: folder + "/store")
+
+    let film = Film("Metropolis")
+    film.script = MagicAsset(value: "FADE IN", pathExtension: "txt")
+    film.poster.copy(from: picture)
+    film.video.set(MagicAsset(try await magic.assets.stage(upload, extension: "mp4")))
+    try await magic.update(film)
+
+    let script = try film.script.value
+    let poster = try await film.poster.load()
+    #expect(script == "FADE IN")
+    #expect(poster == Data([1, 2, 3]))
+
+    let size = try film.poster.size
+    let digest = try film.poster.sha256
+    let place = try film.poster.url
+    #expect(size == 3)
+    #expect(digest == SHA256.digest(of: [1, 2, 3]))
+    #expect(place?.pathExtension == "jpeg")
+
+    var received = 0
+    if let pieces = try await film.video.get().pieces(of: 65_536) {
+      for try await piece in pieces { received += piece.count }
+    }
+    #expect(received == 10_000)
+
+    film.script.set("FADE OUT")
+    film.poster.setPathExtension("jpg")
+    film.video.set(MagicAsset())
+    try await magic.update(film)
+    #expect(try film.script.pathExtension == "txt")
+    #expect(try film.poster.path?.hasSuffix(".jpg") == true)
+
+    try await magic.database.executeChange("DELETE FROM Film WHERE name = 'Metropolis'")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: magic.assets.path + "/files") == [])
+
+    let subtitles = MagicAsset(value: try Subtitles(assetData: Data("a\nb".utf8)))
+    #expect(try subtitles.value?.lines == ["a", "b"])
+  }
+
+  @Test func `a store is looked after as the README says`() async throws {
+    defer { cleanUp() }
+    let magic = try await MagicData(path: folder + "/store", minimumFileSize: 4_096)
+    let (film, other) = (Film("Metropolis"), Film("Nosferatu"))
+    film.poster = MagicAsset(value: Data(count: 10_000))
+    try await magic.update([film, other])
+    let poster = try #require(try film.poster.path)
+    try FileManager.default.removeItem(atPath: poster)
+
+    do {
+      _ = try film.poster.value
+    } catch AssetError.missingFile(let id, let path) {
+      print("the poster \(id) is not at \(path)")
+    }
+
+    let faults = try await magic.assets.verify()
+    let report = try await magic.assets.sweep()
+    let backup = try await magic.backup(to: folder + "/backup")
+    #expect(faults.count == 1)
+    #expect(report.removed == [])
+    #expect(backup.faults == faults)
+  }
+
+  @Test func `the store below is used as the README says`() async throws {
+    defer { cleanUp() }
+    let jpeg: [UInt8] = [1, 2, 3]
+    let database = try Database(path: folder + "/data.sqlite3")
+
+    let assets = try await AssetStore(database, folder: folder + "/assets")
+    try await database.executeMultipleChanges(
+      """
+      CREATE TABLE person (name TEXT NOT NULL, photo TEXT REFERENCES magicdata_asset);
+      CREATE TRIGGER person_photo AFTER DELETE ON person
+      BEGIN DELETE FROM magicdata_asset WHERE id = OLD.photo; END;
+      """)
+    try await database.write { connection in
+      let photo = try assets.put(jpeg, extension: "jpeg", in: connection)
+      try connection.executeChange("INSERT INTO person VALUES ('Anna', \(photo.id))")
+    }
+
+    for (name, photo) in try await database.rows(
+      "SELECT name, photo FROM person", as: String.self, AssetID.self)
+    {
+      print(name, try await assets.content(of: photo).count)
+    }
+    try await database.executeChange("DELETE FROM person WHERE name = 'Anna'")
+    #expect(try await assets.records() == [])
+  }
+}

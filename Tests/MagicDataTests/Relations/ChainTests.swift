@@ -1,0 +1,75 @@
+import MagicData
+import Testing
+
+/// A class that leads to one of its own.
+final class Segment: MagicObject {
+  @OptionMagicValue var next: Segment?
+  @MagicValue var others: [Segment]
+  @MagicValue var lazy: AsyncMagical<[Segment]>
+
+  init() {
+    others = []
+    lazy = AsyncMagical(value: [])
+  }
+}
+
+@Suite struct ChainTests {
+  /// What leads to the next object of a chain.
+  enum Shape: String, CaseIterable, Codable, Sendable {
+    case object
+    case list
+    case lazy
+  }
+
+  private static let length = 50_000
+
+  private func chain(_ shape: Shape) -> Segment {
+    let first = Segment()
+    var last = first
+    for _ in 1..<Self.length {
+      let next = Segment()
+      switch shape {
+      case .object: last.next = next
+      case .list: last.others = [next]
+      case .lazy: last.lazy.set([next])
+      }
+      last = next
+    }
+    return first
+  }
+
+  @Test(arguments: Shape.allCases)
+  func `a chain of new objects is freed without recursion`(shape: Shape) async {
+    await #expect(processExitsWith: .success) { [shape] in
+      var chain: Segment? = ChainTests().chain(shape)
+      #expect(chain != nil)
+      chain = nil
+    }
+  }
+
+  @Test func `a chain of new structs is freed without recursion`() async {
+    await #expect(processExitsWith: .success) {
+      var first: Node? = Node("0")
+      var last = first
+      for number in 1..<50_000 {
+        let next = Node("\(number)")
+        last?.parent = next
+        last = next
+      }
+      last = nil
+      first = nil
+      #expect(first == nil)
+    }
+  }
+
+  @Test(arguments: Shape.allCases)
+  func `a chain of new objects is saved and freed without recursion`(shape: Shape) async {
+    await #expect(processExitsWith: .success) { [shape] in
+      let magic = try MagicData(type: .memory)
+      var chain: Segment? = ChainTests().chain(shape)
+      if let chain { try magic.update(chain) }
+      chain = nil
+      #expect(try magic.count(of: Segment.self) == 50_000)
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import MagicData
+import Testing
+
+/// What the seeds say of assets and images, snippet by snippet, beyond ``SeedSnippetTests``.
+@Suite struct SeedAssetTests {
+  /// An image, as far as the snippets need one: something that has bytes of its own form.
+  struct Image: MagicAssetConvert, Equatable {
+    let pixels: [UInt8]
+
+    init(_ pixels: [UInt8]) { self.pixels = pixels }
+
+    init(assetData: Data) throws {
+      guard assetData.first == 0x89 else { throw CocoaError(.fileReadCorruptFile) }
+      pixels = assetData.dropFirst().map(\.self)
+    }
+
+    var assetData: Data { Data([0x89] + pixels) }
+  }
+
+  struct Job: MagicalCodable, Equatable {
+    let title: String
+  }
+
+  /// The elements that the MagicData seed lists for `MagicAsset`, and those for `AsyncMagical`.
+  struct TestModel: MagicObject {
+    @PrimaryMagicValue var uuid: UUID
+
+    @MagicValue var string: MagicAsset<String>
+    @MagicValue var data: MagicAsset<Data>
+    @MagicValue var codable: MagicAsset<Job>
+    @MagicValue var array: MagicAsset<[Job]>
+    @MagicValue var set: MagicAsset<Set<Int>>
+    @MagicValue var dictionary: MagicAsset<[String: Int]>
+    @MagicValue var image: MagicAsset<Image>
+    @MagicValue var lazy: AsyncMagical<MagicAsset<[Job]>>
+
+    init() {
+      string = .init()
+      data = .init()
+      codable = .init()
+      array = .init()
+      set = .init()
+      dictionary = .init()
+      image = .init()
+      lazy = .init(value: .init())
+    }
+  }
+
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .temporary) }
+
+  @Test func `every element that the seed lists is kept in a file of its own`() async throws {
+    let instance = TestModel()
+    instance.string = .init(value: "a")
+    instance.data = .init(value: Data([1]))
+    instance.codable = .init(value: Job(title: "b"))
+    instance.array = .init(value: [Job(title: "c")])
+    instance.set = .init(value: [1, 2])
+    instance.dictionary = .init(value: ["d": 3])
+    instance.image = .init(value: Image([4]))
+    instance.lazy.set(.init(value: [Job(title: "e")]))
+    try await magic.update(instance)
+    let found = try await magic.object(of: TestModel.self, primary: instance.uuid)
+    #expect(try found.string.value == "a")
+    #expect(try found.data.value == Data([1]))
+    #expect(try found.codable.value == Job(title: "b"))
+    #expect(try found.array.value == [Job(title: "c")])
+    #expect(try found.set.value == [1, 2])
+    #expect(try found.dictionary.value == ["d": 3])
+    #expect(try found.image.value == Image([4]))
+    #expect(try await found.lazy.get().value == [Job(title: "e")])
+    #expect(try await magic.assets.records().count == 8)
+  }
+
+  @Test func `an image is saved, and its ID inserted`() async throws {
+    let assets = magic.assets
+    let image = Image([1, 2, 3])
+    try await magic.database.executeChange(
+      "CREATE TABLE SampleImageTable (Name TEXT, Image TEXT)")
+    let imageID = try await assets.put(image.assetData, extension: "png").id
+    try await magic.database.executeChange(
+      "INSERT INTO SampleImageTable (Name, Image) VALUES (?, ?)",
+      withArgs: ["SampleImageName", imageID])
+    let resultSet = try await magic.database.executeQuery("SELECT * FROM SampleImageTable")
+    for row in resultSet {
+      let id = try #require(row["Image"]?.asString().flatMap { AssetID($0) })
+      #expect(try await Image(assetData: assets.data(for: id)) == image)
+    }
+    #expect(resultSet.count == 1)
+    #expect(try await assets.delete(imageID))
+    #expect(try await assets.delete(imageID) == false)
+    await #expect(throws: AssetError.noAsset(imageID)) { try await assets.data(for: imageID) }
+  }
+
+  @Test func `saving and inserting are one, so that a failed insert leaves no image`() throws {
+    let assets = magic.assets
+    #expect(throws: SQLiteError.self) {
+      try magic.database.write { connection in
+        let image = try assets.put(Image([1]).assetData, in: connection)
+        try connection.executeChange(
+          "INSERT INTO SampleImageTable (Name, Image) VALUES (?, ?)",
+          withArgs: ["SampleImageName", image.id])
+      }
+    }
+    #expect(try assets.records() == [])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: assets.path + "/files") == [])
+  }
+
+  @Test(arguments: [
+    "../SwiftData.sqlite", "a98af5ca-7700-4abc-97fb-60737a7b6583", "", "/etc/passwd",
+  ])
+  func `a text that is not an ID names no image`(text: String) {
+    #expect(AssetID(text) == nil)
+  }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import MagicData
+import Workload
+
+/// Works on a store until it is killed: `work <folder> <process> <milliseconds>`.
+///
+/// Before each step a line `? <number>` goes to the process's journal, and `! <number>` once it is
+/// acknowledged. The journal is only appended to, so a kill can cost its last line only.
+struct WorkCommand {
+  private let folder: String
+  private let process: Int
+  private let journal: FileHandle
+  private var number: Int
+
+  init(folder: String, process: Int) throws {
+    self.folder = folder
+    self.process = process
+    let file = "\(folder)/journal-\(process)"
+    if !FileManager.default.fileExists(atPath: file) { try Data().write(to: URL(filePath: file)) }
+    let lines = String(decoding: try Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+      .split(separator: "\n")
+    number = lines.compactMap { Int($0.dropFirst(2)) }.max() ?? 0
+    journal = try FileHandle(forWritingTo: URL(filePath: file))
+    try journal.seekToEnd()
+  }
+
+  mutating func run(milliseconds: Int) throws -> Never {
+    Thread.detachNewThread {
+      Thread.sleep(forTimeInterval: Double(milliseconds) / 1_000)
+      kill(getpid(), SIGKILL)
+    }
+    let store = try Workload(path: "\(folder)/store")
+    while true {
+      number += 1
+      try journal.write(contentsOf: Data("? \(number)\n".utf8))
+      try store.run(.random(process: process, number: number))
+      try journal.write(contentsOf: Data("! \(number)\n".utf8))
+    }
+  }
+}

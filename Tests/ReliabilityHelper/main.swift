@@ -1,0 +1,25 @@
+// A process of its own for the tests of reliability: what only another process can show.
+import Foundation
+import MagicData
+
+func run(_ arguments: [String]) throws {
+  switch arguments.first {
+  case "memory":
+    var command = try MemoryCommand()
+    try command.run(arguments[1] == "all" ? .max : Int(arguments[1]) ?? 0)
+  case "work":
+    var command = try WorkCommand(folder: arguments[1], process: Int(arguments[2]) ?? 0)
+    try command.run(milliseconds: Int(arguments[3]) ?? 0)
+  case "limit":
+    try LimitCommand(folder: arguments[1], size: UInt64(arguments[2]) ?? 0).run()
+  default:
+    throw SQLiteError(.misuse, "unknown command")
+  }
+}
+
+do {
+  try run(Array(CommandLine.arguments.dropFirst()))
+} catch {
+  print("\(error)")
+  exit(2)
+}

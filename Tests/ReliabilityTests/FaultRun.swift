@@ -1,0 +1,153 @@
+import MagicData
+import Workload
+
+/// A workload with one fault in it, and what came of it.
+struct FaultRun {
+  /// What must not be.
+  struct Violation: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+  }
+
+  static let steps: [Step] = [
+    .set(.row, "a", 3), .set(.record, "a", 2), .set(.object, "a", 3), .set(.asset, "a", 1),
+    .setAll("b", 5), .migrate(1), .set(.object, "a", 6), .set(.asset, "a", 4), .checkpoint,
+    .remove(.object, "b"), .remove(.asset, "b"), .migrate(2), .set(.row, "a", 13),
+    .removeAll("a"),
+  ]
+
+  let disk: FaultDisk
+  /// What the disk holds at first, nil for nothing.
+  let base: FaultDisk?
+  private var store: Workload?
+  private var state: Step.State = [:]
+
+  init(_ disk: FaultDisk, from base: FaultDisk?) {
+    self.disk = disk
+    self.base = base
+  }
+
+  /// The number of calls that a kind of fault concerns.
+  mutating func calls(of kind: FaultDisk.Kind) throws -> Int64 {
+    try disk.reset(to: base)
+    disk.arm(.init(kind: kind, call: 0))
+    for step in Self.steps {
+      try opened().run(step)
+      // As the runs with faults do.
+      if Self.reads(step) { _ = try opened().state() }
+    }
+    close()
+    return disk.calls
+  }
+
+  private static func reads(_ step: Step) -> Bool {
+    if case .setAll = step { true } else { false }
+  }
+
+  /// Works until the fault comes, sees what it did, mends it, and works on.
+  ///
+  /// - Returns: Whether the fault came.
+  mutating func run(_ fault: FaultDisk.Fault) throws -> Bool {
+    defer {
+      close()
+      disk.mend()
+    }
+    try disk.reset(to: base)
+    disk.arm(fault)
+    state = [:]
+    var steps = Self.steps[...]
+    while let step = steps.first, disk.faults == 0 {
+      do {
+        try opened().run(step)
+        step.apply(to: &state)
+        steps.removeFirst()
+        if Self.reads(step) { try expect([state], opened().state(), "before") }
+      } catch let violation as Violation {
+        throw violation
+      } catch {
+        guard disk.faults > 0 else { throw Violation("\(step) without a fault: \(error)") }
+        try checkName(of: error)
+      }
+    }
+    guard disk.faults > 0 else {
+      // The last call of all may be one of closing.
+      close()
+      guard disk.faults > 0 else { return false }
+      try finish(steps, fault)
+      return true
+    }
+    if fault.isPersistent || fault.kind == .power { try struggle(steps) }
+    try finish(steps, fault)
+    return true
+  }
+
+  /// While the fault lasts nothing may be lost, whatever is tried.
+  private mutating func struggle(_ steps: ArraySlice<Step>) throws {
+    guard let step = steps.first else { return }
+    for _ in 0..<2 {
+      do {
+        try opened().run(step)
+        // What needs no more room, or is in memory already, may well go on.
+        state = step.applied(to: state)
+        return
+      } catch {
+        try checkName(of: error)
+      }
+    }
+  }
+
+  /// Mends the disk and sees whether what was acknowledged is there, and all goes on.
+  private mutating func finish(_ steps: ArraySlice<Step>, _ fault: FaultDisk.Fault) throws {
+    if fault.kind == .power {
+      close()
+      guard disk.openFiles == 0 else { throw Violation("\(disk.openFiles) files are open") }
+      disk.restart(seed: fault.seed)
+    } else {
+      disk.mend()
+    }
+    var possible = [state]
+    if let step = steps.first { possible.append(step.applied(to: state)) }
+    // A step may have been made while its fault lasted: then the next may be under way.
+    if steps.count > 1 { possible.append(steps[steps.startIndex + 1].applied(to: possible[1])) }
+    let found = try opened().state()
+    guard possible.contains(found) else {
+      throw Violation("expected \(possible), found \(found)")
+    }
+    // The store works on, and is the same when it is opened again.
+    state = found
+    for step in [Step.set(.row, "c", 20), .setAll("c", 21)] {
+      try opened().run(step)
+      step.apply(to: &state)
+    }
+    try expect([state], opened().state(), "after")
+    close()
+    guard disk.openFiles == 0 else { throw Violation("\(disk.openFiles) files are open") }
+    try expect([state], opened().state(), "opened again")
+    try opened().check()
+  }
+
+  private func expect(_ possible: [Step.State], _ found: Step.State, _ when: String) throws {
+    guard possible.contains(found) else {
+      throw Violation("\(when): expected \(possible), found \(found)")
+    }
+  }
+
+  private func checkName(of error: any Error) throws {
+    guard let error = error as? SQLiteError else { throw Violation("no SQLiteError: \(error)") }
+    let names: [ResultCode] = [.inputOutput, .full, .cannotOpen, .abort, .lockingProtocol, .busy]
+    guard names.contains(error.code.primary) else { throw Violation("misnamed: \(error)") }
+  }
+
+  private mutating func opened() throws -> Workload {
+    if let store { return store }
+    let opened = try disk.open()
+    store = opened
+    return opened
+  }
+
+  private mutating func close() {
+    // A checkpoint that fails while closing costs nothing: the log stays.
+    try? store?.magic.database.close()
+    store = nil
+  }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import MagicData
+
+/// `ReliabilityHelper`, which lies beside the tests, as a process.
+struct Helper {
+  private let process: Process
+  private let pipe: Pipe
+
+  struct Result {
+    /// The exit code, or the number of the signal that ended it.
+    let status: Int32
+    let wasKilled: Bool
+    let output: String
+  }
+
+  init(_ arguments: [String]) throws {
+    process = Process()
+    // The program that runs now is the tests' own, or the tool that has loaded them.
+    let folders =
+      [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
+      + Bundle.allBundles.map(\.bundlePath)
+    let candidates = folders.flatMap { path in
+      [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
+    }.map { $0.appending(path: "ReliabilityHelper") }
+    let manager = FileManager.default
+    guard let helper = candidates.first(where: { manager.isExecutableFile(atPath: $0.path) })
+    else { throw SQLiteError(.notFound, "ReliabilityHelper is not beside the tests") }
+    process.executableURL = helper
+    process.arguments = arguments
+    pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+  }
+
+  func finish() throws -> Result {
+    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return Result(
+      status: process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal,
+      output: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines))
+  }
+
+  static func run(_ arguments: String...) throws -> Result { try Helper(arguments).finish() }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import MagicData
+import Testing
+import Workload
+
+/// Processes are killed while they work on one store by all of the library, and what they left is
+/// compared with what was acknowledged to them.
+///
+/// `MAGICDATA_KILLS` sets the number of kills of each test.
+@Suite(.serialized) struct KillTests {
+  static let kills = ProcessInfo.processInfo.environment["MAGICDATA_KILLS"].flatMap { Int($0) }
+
+  @Test(arguments: [1, 3])
+  func `killed processes leave what was acknowledged`(processes: Int) throws {
+    var history = try History(processes: processes)
+    var random = SeededGenerator(seed: UInt64(processes))
+    for _ in 0..<max(1, (Self.kills ?? 36) / processes) {
+      let helpers = try (0..<processes).map { process in
+        // Some are killed while they open the store.
+        let time = Int.random(in: 5...150, using: &random)
+        return try Helper(["work", history.folder.path, "\(process)", "\(time)"])
+      }
+      for helper in helpers {
+        let result = try helper.finish()
+        #expect(result.wasKilled && result.status == SIGKILL, "\(result.output)")
+      }
+      try history.check()
+    }
+    #expect(history.acknowledged > 0)
+    print("kills: \(history.kills), \(processes) at once, \(history.acknowledged) acknowledged")
+  }
+
+  /// What the processes were told.
+  private struct History {
+    let folder: TemporaryFolder
+    private(set) var acknowledged = 0
+    private(set) var kills = 0
+    private var states: [Step.State]
+    /// How far each journal was read, in bytes.
+    private var read: [Int]
+
+    init(processes: Int) throws {
+      folder = try TemporaryFolder()
+      states = Array(repeating: [:], count: processes)
+      read = Array(repeating: 0, count: processes)
+      let store = try Workload(path: folder.file("store"))
+      try store.run(.removeAll("a"))
+      try store.magic.database.close()
+    }
+
+    /// Opens the store as the next process does, and compares everything.
+    mutating func check() throws {
+      kills += states.count
+      let store = try Workload(path: folder.file("store"))
+      try store.check()
+      let all = try store.state()
+      for process in states.indices {
+        let found = all.filter { key, _ in
+          key.contains(" p\(process)s") || key == "migrations" && process == 0
+        }
+        let pending = try advance(process)
+        let possible = pending?.outcomes(from: states[process]) ?? [states[process]]
+        #expect(possible.contains(found), "lost or wrong: \(process)")
+        states[process] = found
+      }
+      #expect(all.count == states.reduce(0) { $0 + $1.count }, "something else is there")
+      try store.magic.database.close()
+    }
+
+    /// Notes what was acknowledged since the last check, and returns the step that was cut off.
+    private mutating func advance(_ process: Int) throws -> Step? {
+      let name = "journal-\(process)"
+      guard folder.contains(name) else { return nil }
+      let bytes = try folder.bytes(of: name)
+      let text = String(decoding: bytes[read[process]...], as: UTF8.self)
+      read[process] = bytes.count
+      var pending: Step?
+      for line in text.split(separator: "\n", omittingEmptySubsequences: true) {
+        guard let number = Int(line.dropFirst(2)) else { continue }
+        let step = Step.random(process: process, number: number)
+        if line.first == "!" {
+          step.apply(to: &states[process])
+          acknowledged += 1
+          pending = nil
+        } else {
+          pending = step
+        }
+      }
+      return pending
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import SQLiteCore
+import Testing
+
+@Suite struct AsyncConvenienceTests {
+  let fixture: Fixture
+
+  init() throws { fixture = try Fixture(.file) }
+
+  @Test func `the schema is made, listed and removed by a task`() async throws {
+    let database = fixture.database
+    try await database.createTable(
+      "city", columns: [ColumnDefinition("name", .text)], isStrict: true)
+    try await database.createTable(
+      "city", columns: [ColumnDefinition("name", .text)], ifNotExists: true)
+    #expect(try await database.existingTables() == ["city"])
+    try await database.createIndex("byName", on: "city", columns: ["name"], isUnique: true)
+    try await database.createIndex("byName", on: "city", columns: ["name"], ifNotExists: true)
+    #expect(try await database.existingIndexes(of: "city").map(\.name) == ["byName"])
+    try await database.removeIndex("byName")
+    try await database.removeIndex("byName", ifExists: true)
+    #expect(try await database.existingIndexes().isEmpty)
+    try await database.deleteTable("city")
+    try await database.deleteTable("city", ifExists: true)
+    #expect(try await database.existingTables().isEmpty)
+  }
+
+  @Test func `a task copies, serializes and checkpoints`() async throws {
+    let database = fixture.database
+    try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    let bytes = try await database.serialized()
+    let copy = try Database.memory(serialized: bytes)
+    #expect(try await copy.firstRow("SELECT a FROM t", as: Int.self) == 1)
+    let path = fixture.folder.file("copy.sqlite")
+    try await database.vacuum(into: path)
+    let vacuumed = try Database(path: path)
+    #expect(try await vacuumed.firstRow("SELECT a FROM t", as: Int.self) == 1)
+    let result = try await database.checkpoint(.truncate)
+    #expect(result.logPages == 0)
+  }
+
+  @Test func `a task suspends, resumes and closes`() async throws {
+    let database = fixture.database
+    try await database.executeChange("CREATE TABLE t (a)")
+    try await database.suspend()
+    await #expect(throws: SQLiteError.self) { try await database.existingTables() }
+    database.resume()
+    #expect(try await database.existingTables() == ["t"])
+    try await database.close()
+    let error = await #expect(throws: SQLiteError.self) { try await database.existingTables() }
+    #expect(error?.code == .misuse)
+  }
+}

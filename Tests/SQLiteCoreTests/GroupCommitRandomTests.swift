@@ -1,0 +1,181 @@
+import Foundation
+import SQLiteCore
+import Synchronization
+import Testing
+
+/// What one of many writes does, so that its outcome depends on those before it.
+private enum Deed: CaseIterable {
+  case append, sum, repeatLast, rollback
+  case stop, noTable, conflict
+  case end, swallowEnd, interrupt, interruptRead
+  case orphan, heal, immediate, deferring
+
+  func work(_ number: Int) -> Work {
+    { connection in
+      try connection.executeChange("INSERT INTO t (a) VALUES (\(number))")
+      let count = try connection.firstRow("SELECT count(*) FROM t", as: Int.self) ?? 0
+      switch self {
+      case .append: break
+      case .sum:
+        try connection.executeChange("INSERT INTO t (a) SELECT sum(a) % 1000 FROM t")
+      case .repeatLast:
+        try connection.executeChange(
+          "INSERT INTO t (a) SELECT a FROM t WHERE id < (SELECT max(id) FROM t) ORDER BY id DESC")
+        try connection.executeChange("DELETE FROM t WHERE id > \(count + 20)")
+      case .rollback: return try connection.savepoint { throw Stop() }
+      case .stop: throw Stop()
+      case .noTable: try connection.executeChange("DELETE FROM nowhere")
+      case .conflict:
+        // Depends on how many have done the same.
+        try connection.executeChange("INSERT INTO single VALUES (\(count % 3))")
+      case .end: try connection.executeChange("INSERT INTO t (a) VALUES (-1)")
+      case .swallowEnd: _ = try? connection.executeChange("INSERT INTO t (a) VALUES (-1)")
+      case .interrupt:
+        try connection.executeChange(
+          """
+          INSERT INTO t (a) WITH RECURSIVE n(i) AS (SELECT interrupted() UNION ALL SELECT i + 1 FROM n)
+          SELECT i FROM n
+          """)
+      case .interruptRead:
+        _ = try connection.executeQuery(
+          """
+          WITH RECURSIVE n(i) AS (SELECT interrupted() UNION ALL SELECT i + 1 FROM n)
+          SELECT count(*) FROM n
+          """)
+      case .orphan: try connection.executeChange("INSERT INTO child VALUES (\(number))")
+      case .heal:
+        try connection.executeChange("INSERT INTO child VALUES (\(number))")
+        try connection.executeChange("INSERT OR IGNORE INTO parent VALUES (\(number))")
+      case .immediate: try connection.executeChange("INSERT INTO strict VALUES (\(number))")
+      case .deferring:
+        try connection.executeChange("PRAGMA defer_foreign_keys = ON")
+        try connection.executeChange("INSERT INTO strict VALUES (\(number))")
+        if number % 2 == 0 {
+          try connection.executeChange("INSERT OR IGNORE INTO parent VALUES (\(number))")
+        }
+      }
+      return count
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct GroupCommitRandomTests {
+  /// Two databases that are treated alike, but for the grouping.
+  private func database(_ path: String) throws -> Database {
+    let interrupt = Interrupter()
+    var options = Database.Options()
+    options.synchronous = .normalLosesLastCommitsOnPowerCut
+    options.prepareConnection = { connection in
+      try connection.addFunction("interrupted") { () -> Int in
+        interrupt.run()
+        return 0
+      }
+    }
+    let database = try Database(path: path, options: options)
+    interrupt.set(database)
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, a);
+      CREATE TABLE single (a UNIQUE);
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (parent REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+      CREATE TABLE strict (parent REFERENCES parent);
+      CREATE TRIGGER ending BEFORE INSERT ON t WHEN new.a = -1
+      BEGIN SELECT RAISE(ROLLBACK, 'all is lost'); END
+      """)
+    return database
+  }
+
+  private func content(of database: Database) throws -> [[Row]] {
+    try ["t", "single", "parent", "child", "strict"].map {
+      try database.executeQuery("SELECT * FROM \(identifier: $0)")
+    }
+  }
+
+  @Test(arguments: 1...12)
+  func `a group ends as its writes would have ended one after the other`(seed: UInt64) async throws
+  {
+    let folder = try TemporaryFolder()
+    let (grouped, serial) = (
+      try database(folder.file("grouped")), try database(folder.file("serial"))
+    )
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<8 {
+      // Most rounds have few that end the transaction, some have many.
+      let mild = Deed.allCases.filter { ![.end, .swallowEnd, .interrupt].contains($0) }
+      let isWild = Int.random(in: 0..<3, using: &random) == 0
+      let deeds = (0..<Int.random(in: 1...14, using: &random)).map { place -> (Deed, Int) in
+        let isAny = isWild || place == 5
+        let deed = (isAny ? Deed.allCases : mild).randomElement(using: &random) ?? .append
+        return (deed, Int.random(in: 0..<20, using: &random))
+      }
+      let alone = deeds.map { deed, number in
+        Result { try serial.write { try deed.work(number)($0) } }.summary
+      }
+      let together = await grouped.inGroup(deeds.map { $0.work($1) })
+      #expect(together.map(\.summary) == alone, "\(deeds.map(\.0))")
+      let (stored, expected) = (try content(of: grouped), try content(of: serial))
+      #expect(stored == expected, "\(deeds.map(\.0))")
+    }
+  }
+
+  @Test(arguments: 1...6)
+  func `whoever is cancelled is undone or done, and the others are done`(seed: UInt64) async throws
+  {
+    let folder = try TemporaryFolder()
+    let database = try database(folder.file())
+    var random = SeededGenerator(seed: seed)
+    for round in 0..<10 {
+      let hold = await WriterHold(database)
+      var tasks: [(number: Int, isCancelled: Bool, task: Task<Int, any Error>)] = []
+      for place in 0..<20 {
+        let number = round * 100 + place
+        let isSlow = place % 7 == 3
+        let task = Task {
+          try await database.writeInGroup { connection in
+            try connection.executeChange("INSERT INTO t (a) VALUES (\(number))")
+            if isSlow {
+              try connection.executeChange(
+                """
+                INSERT INTO single WITH RECURSIVE n(i) AS
+                  (SELECT \(round * 1_000_000 + place * 10_000) UNION ALL
+                   SELECT i + 1 FROM n LIMIT 3000) SELECT i FROM n
+                """)
+            }
+            return number
+          }
+        }
+        tasks.append((number, Int.random(in: 0..<3, using: &random) == 0, task))
+      }
+      await database.whenWaiting(20)
+      hold.release()
+      for entry in tasks where entry.isCancelled {
+        entry.task.cancel()
+        await pause()
+      }
+      var done: Set<Int> = []
+      for entry in tasks {
+        do {
+          done.insert(try await entry.task.value)
+        } catch {
+          #expect(error is CancellationError)
+          #expect(entry.isCancelled)
+        }
+      }
+      let stored = try await database.rows(
+        "SELECT a FROM t WHERE a BETWEEN \(round * 100) AND \(round * 100 + 99)", as: Int.self)
+      #expect(Set(stored) == done)
+      #expect(stored.count == done.count)
+    }
+  }
+}
+
+/// Interrupts a database from within one of its statements.
+private final class Interrupter: Sendable {
+  private struct Weak: Sendable { weak var database: Database? }
+  private let stored = Mutex(Weak())
+
+  func set(_ database: Database) { stored.withLock { $0.database = database } }
+
+  func run() { stored.withLock { $0.database }?.interrupt() }
+}

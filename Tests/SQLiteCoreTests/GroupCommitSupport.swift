@@ -1,0 +1,95 @@
+import Dispatch
+import Foundation
+import SQLiteCore
+import Synchronization
+
+/// What a write of a test does.
+typealias Work = @Sendable (Connection) throws -> Int
+
+/// The commits of a database, counted by its trace.
+final class CommitCount: Sendable {
+  private let count = Atomic<Int>(0)
+
+  /// Options whose connections are counted.
+  func options(_ groupCommit: GroupCommit = GroupCommit()) -> Database.Options {
+    var options = Database.Options()
+    options.groupCommit = groupCommit
+    options.prepareConnection = { [self] connection in
+      try connection.trace { event in
+        if event == .begins(sql: "COMMIT") { self.count.add(1, ordering: .relaxed) }
+      }
+    }
+    return options
+  }
+
+  var value: Int { count.load(ordering: .relaxed) }
+}
+
+/// Holds the writer's place, so that others wait for it.
+struct WriterHold {
+  private let leave = DispatchSemaphore(value: 0)
+
+  init(_ database: Database) async {
+    let entered = DispatchSemaphore(value: 0), leave = leave
+    Thread.detachNewThread {
+      _ = sqliteError {
+        try database.withoutTransaction { _ in
+          entered.signal()
+          leave.wait()
+        }
+      }
+    }
+    await wait(for: entered)
+  }
+
+  func release() { leave.signal() }
+}
+
+extension Database {
+  /// Waits until so many accesses wait.
+  func whenWaiting(_ count: Int) async {
+    while waitingAccessCount < count { await pause() }
+  }
+
+  /// Lets writes wait in this order, then run together, and returns their outcomes.
+  func inGroup(_ works: [Work]) async -> [Result<Int, any Error>] {
+    let hold = await WriterHold(self)
+    var tasks: [Task<Int, any Error>] = []
+    for work in works {
+      tasks.append(Task { try await self.writeInGroup(work) })
+      await whenWaiting(tasks.count)
+    }
+    hold.release()
+    var outcomes: [Result<Int, any Error>] = []
+    for task in tasks { outcomes.append(await task.result) }
+    return outcomes
+  }
+
+  /// The numbers in the table t, in the order of their insertion.
+  func numbers() throws -> [Int] {
+    try rows("SELECT a FROM t ORDER BY rowid", as: Int.self)
+  }
+}
+
+/// Inserts a number.
+func inserting(_ number: Int) -> Work {
+  { connection in
+    try connection.executeChange("INSERT INTO t VALUES (\(number))")
+    return number
+  }
+}
+
+func pause() async {
+  try? await Task.sleep(for: .microseconds(200))
+}
+
+extension Result<Int, any Error> {
+  /// The number, or what the error says.
+  var summary: String {
+    switch self {
+    case .success(let number): "\(number)"
+    case .failure(let error as SQLiteError): "\(error.code.rawValue) \(error.message)"
+    case .failure(let error): "\(error)"
+    }
+  }
+}

@@ -1,0 +1,546 @@
+import Dispatch
+import Foundation
+import SQLiteCore
+import Synchronization
+import Testing
+
+/// SQL that inserts rows without end.
+private let endlessInsert: SQL = """
+  INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n
+  """
+
+@Suite(.timeLimit(.minutes(2))) struct GroupCommitTests {
+  let folder: TemporaryFolder
+  let commits = CommitCount()
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func database(_ groupCommit: GroupCommit = GroupCommit()) throws -> Database {
+    let database = try Database(path: folder.file(), options: commits.options(groupCommit))
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE t (a);
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (parent REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+      CREATE TABLE strict (parent REFERENCES parent);
+      CREATE TRIGGER ending BEFORE INSERT ON t WHEN new.a = -1
+      BEGIN SELECT RAISE(ROLLBACK, 'all is lost'); END
+      """)
+    return database
+  }
+
+  @Test func `writes that wait at the same time have one commit, in their order`() async throws {
+    let database = try database()
+    let before = commits.value
+    let outcomes = await database.inGroup((0..<20).map(inserting))
+    #expect(outcomes.map(\.summary) == (0..<20).map { "\($0)" })
+    #expect(try database.numbers() == Array(0..<20))
+    #expect(commits.value == before + 1)
+  }
+
+  @Test(arguments: [1, 0, -3, 5, 19, 20])
+  func `a transaction takes no more writes than it may`(count: Int) async throws {
+    var groupCommit = GroupCommit()
+    groupCommit.maximumCount = count
+    groupCommit.maximumDuration = .seconds(60)
+    let database = try database(groupCommit)
+    let before = commits.value
+    _ = await database.inGroup((0..<20).map(inserting))
+    #expect(try database.numbers() == Array(0..<20))
+    let size = max(1, count)
+    #expect(commits.value == before + (20 + size - 1) / size)
+  }
+
+  @Test(arguments: [Duration.zero, .seconds(-1)])
+  func `a transaction takes in no more writes once its time is over`(
+    duration: Duration
+  ) async throws {
+    var groupCommit = GroupCommit()
+    groupCommit.maximumDuration = duration
+    let database = try database(groupCommit)
+    let before = commits.value
+    _ = await database.inGroup((0..<6).map(inserting))
+    #expect(try database.numbers() == Array(0..<6))
+    #expect(commits.value == before + 6)
+  }
+
+  @Test func `a write of its own is not overtaken`() async throws {
+    let database = try database()
+    let hold = await WriterHold(database)
+    let before = commits.value
+    var tasks: [Task<Int, any Error>] = []
+    for number in 0..<9 {
+      tasks.append(
+        Task {
+          number % 3 == 2
+            ? try await database.write { try inserting(number)($0) }
+            : try await database.writeInGroup(inserting(number))
+        })
+      await database.whenWaiting(number + 1)
+    }
+    hold.release()
+    for task in tasks { _ = try await task.value }
+    #expect(try database.numbers() == Array(0..<9))
+    #expect(commits.value == before + 6)
+  }
+
+  @Test func `by an option all asynchronous writes are merged`() async throws {
+    var groupCommit = GroupCommit()
+    groupCommit.includesAsyncWrites = true
+    let database = try database(groupCommit)
+    let hold = await WriterHold(database)
+    let before = commits.value
+    let tasks = (0..<10).map { number in
+      Task { try await database.write { try inserting(number)($0) } }
+    }
+    await database.whenWaiting(10)
+    hold.release()
+    for task in tasks { _ = try await task.value }
+    #expect(commits.value == before + 1)
+    let plain = try Database(path: folder.file("plain"), options: commits.options())
+    try await plain.executeChange("CREATE TABLE t (a)")
+    let second = await WriterHold(plain)
+    let others = (0..<10).map { number in
+      Task { try await plain.write { try inserting(number)($0) } }
+    }
+    await plain.whenWaiting(10)
+    second.release()
+    for task in others { _ = try await task.value }
+    #expect(commits.value == before + 11)
+  }
+
+  @Test func `what one throws undoes nothing of the others`() async throws {
+    let database = try database()
+    let before = commits.value
+    let outcomes = await database.inGroup([
+      inserting(0),
+      { connection in
+        try connection.executeChange("INSERT INTO t VALUES (1)")
+        throw Stop()
+      },
+      { connection in
+        try connection.executeChange("INSERT INTO t VALUES (2)")
+        return try connection.executeChange("INSERT INTO nowhere VALUES (2)").rows
+      },
+      inserting(3),
+    ])
+    #expect(
+      outcomes.map(\.summary) == ["0", "Stop()", "1 no such table: nowhere", "3"])
+    #expect(try database.numbers() == [0, 3])
+    #expect(commits.value == before + 1)
+  }
+
+  @Test func `a closure may return rollback`() async throws {
+    let database = try database()
+    let hold = await WriterHold(database)
+    let first = Task { try await database.writeInGroup(inserting(0)) }
+    await database.whenWaiting(1)
+    let second = Task {
+      try await database.writeInGroup { connection in
+        try connection.executeChange("INSERT INTO child VALUES (7)")
+        return TransactionOutcome.rollback
+      }
+    }
+    await database.whenWaiting(2)
+    hold.release()
+    #expect(try await first.value == 0)
+    #expect(try await second.value == .rollback)
+    #expect(try await database.firstRow("SELECT count(*) FROM child", as: Int.self) == 0)
+  }
+
+  @Test(arguments: 0..<4)
+  func `one that ends the whole transaction fails alone, and the others run again`(
+    place: Int
+  ) async throws {
+    let database = try database()
+    let runs = Mutex([0, 0, 0, 0])
+    let works = (0..<4).map { number -> Work in
+      { connection in
+        runs.withLock { $0[number] += 1 }
+        try connection.executeChange("INSERT INTO t VALUES (\(number == place ? -1 : number))")
+        return number
+      }
+    }
+    let outcomes = await database.inGroup(works)
+    let expected = (0..<4).map { $0 == place ? "1811 all is lost" : "\($0)" }
+    #expect(outcomes.map(\.summary) == expected)
+    #expect(try database.numbers() == (0..<4).filter { $0 != place })
+    // Those before it run twice, itself twice unless it was the first, and those after it once.
+    let expectedRuns = (0..<4).map { $0 < place || ($0 == place && place > 0) ? 2 : 1 }
+    #expect(runs.withLock { $0 } == expectedRuns)
+  }
+
+  @Test func `one that swallows the end of the transaction fails, too`() async throws {
+    let database = try database()
+    let outcomes = await database.inGroup([
+      inserting(0),
+      { connection in
+        _ = try? connection.executeChange("INSERT INTO t VALUES (-1)")
+        return 1
+      },
+      inserting(2),
+    ])
+    #expect(outcomes[1].summary.hasPrefix("516 SQLite has rolled back"))
+    #expect(try database.numbers() == [0, 2])
+  }
+
+  @Test func `two that end the transaction in turn leave the others alone`() async throws {
+    let database = try database()
+    let runs = Mutex(0)
+    let outcomes = await database.inGroup([
+      inserting(0),
+      { connection in
+        // Ends the transaction when the group runs again, and not before.
+        let run = runs.withLock { runs in
+          runs += 1
+          return runs
+        }
+        try connection.executeChange("INSERT INTO t VALUES (\(run == 2 ? -1 : 1))")
+        return run
+      },
+      inserting(-1),
+      inserting(3),
+    ])
+    #expect(outcomes.map(\.summary) == ["0", "3", "1811 all is lost", "3"])
+    #expect(try database.numbers() == [0, 1, 3])
+  }
+
+  @Test func `a deadline ends the write it belongs to, and no other`() async throws {
+    let database = try database()
+    let hold = await WriterHold(database)
+    let first = Task { try await database.writeInGroup(inserting(0)) }
+    await database.whenWaiting(1)
+    let late = Task {
+      try await database.writeInGroup(deadline: .now + .milliseconds(200)) { connection in
+        try connection.executeChange(endlessInsert).rows
+      }
+    }
+    await database.whenWaiting(2)
+    let third = Task { try await database.writeInGroup(inserting(2)) }
+    await database.whenWaiting(3)
+    hold.release()
+    #expect(try await first.value == 0)
+    let error = await late.result
+    #expect(error.summary == "9 the deadline has passed")
+    #expect(try await third.value == 2)
+    #expect(try database.numbers() == [0, 2])
+  }
+
+  @Test func `a deadline ends the wait for the group`() throws {
+    let database = try database()
+    let leave = DispatchSemaphore(value: 0), entered = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      _ = sqliteError {
+        try database.write { _ in
+          entered.signal()
+          leave.wait()
+        }
+      }
+    }
+    entered.wait()
+    let error = sqliteError {
+      try database.writeInGroup(deadline: .now + .milliseconds(20)) { _ in }
+    }
+    #expect(error?.code == .interrupt)
+    leave.signal()
+    try database.writeInGroup { _ in }
+  }
+
+  @Test func `cancelling a task undoes its own write, whether it waits or runs`() async throws {
+    let database = try database()
+    let hold = await WriterHold(database)
+    let began = DispatchSemaphore(value: 0)
+    let first = Task { try await database.writeInGroup(inserting(0)) }
+    await database.whenWaiting(1)
+    let running = Task {
+      try await database.writeInGroup { connection in
+        began.signal()
+        return try connection.executeChange(endlessInsert).rows
+      }
+    }
+    await database.whenWaiting(2)
+    let waiting = Task { try await database.writeInGroup(inserting(2)) }
+    await database.whenWaiting(3)
+    let last = Task { try await database.writeInGroup(inserting(3)) }
+    await database.whenWaiting(4)
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    hold.release()
+    await wait(for: began)
+    running.cancel()
+    await #expect(throws: CancellationError.self) { try await running.value }
+    #expect(try await first.value == 0)
+    #expect(try await last.value == 3)
+    #expect(try database.numbers() == [0, 3])
+  }
+
+  @Test func `interrupting stops the write that runs, and no other`() async throws {
+    let database = try database()
+    let hold = await WriterHold(database)
+    let began = DispatchSemaphore(value: 0)
+    let first = Task { try await database.writeInGroup(inserting(0)) }
+    await database.whenWaiting(1)
+    let running = Task {
+      try await database.writeInGroup { connection in
+        began.signal()
+        return try connection.executeChange(endlessInsert).rows
+      }
+    }
+    await database.whenWaiting(2)
+    let last = Task { try await database.writeInGroup(inserting(2)) }
+    await database.whenWaiting(3)
+    hold.release()
+    await wait(for: began)
+    database.interrupt()
+    #expect(await running.result.summary == "9 the access was interrupted")
+    #expect(try await first.value == 0)
+    #expect(try await last.value == 2)
+    #expect(try database.numbers() == [0, 2])
+  }
+
+  @Test func `foreign keys that lead nowhere at the end are the fault of one`() async throws {
+    let database = try database()
+    let before = commits.value
+    let outcomes = await database.inGroup([
+      inserting(0),
+      { try $0.executeChange("INSERT INTO child VALUES (7)").rows },
+      { connection in
+        try connection.executeChange("INSERT INTO child VALUES (8)")
+        return try connection.executeChange("INSERT INTO parent VALUES (8)").rows
+      },
+      inserting(3),
+    ])
+    let alone = sqliteError {
+      try database.write { _ = try $0.executeChange("INSERT INTO child VALUES (7)") }
+    }
+    let told = outcomes.map(\.summary)
+    #expect(told == ["0", "787 \(alone?.message ?? "")", "1", "3"])
+    #expect(alone?.code == .foreignKeyConstraint)
+    #expect(try await database.firstRow("SELECT group_concat(parent) FROM child", as: String.self) == "8")
+    #expect(try database.numbers() == [0, 3])
+    #expect(commits.value == before + 2)
+  }
+
+  @Test(arguments: [true, false])
+  func `deferring foreign keys ends with the write that asked for it`(fails: Bool) async throws {
+    let database = try database()
+    let outcomes = await database.inGroup([
+      { connection in
+        try connection.executeChange("PRAGMA defer_foreign_keys = ON")
+        try connection.executeChange("INSERT INTO strict VALUES (7)")
+        if fails { throw Stop() }
+        return try connection.executeChange("INSERT INTO parent VALUES (7)").rows
+      },
+      { try $0.executeChange("INSERT INTO strict VALUES (8)").rows },
+      { connection in
+        try connection.executeChange("PRAGMA defer_foreign_keys = ON")
+        return try connection.executeChange("INSERT INTO strict VALUES (9)").rows
+      },
+      inserting(3),
+    ])
+    let error = "787 FOREIGN KEY constraint failed"
+    #expect(outcomes.map(\.summary) == [fails ? "Stop()" : "1", error, error, "3"])
+    let failed = outcomes[1...2].map { result -> String? in
+      guard case .failure(let error as SQLiteError) = result else { return nil }
+      return error.sql
+    }
+    // The one fails at its statement, the other at its end.
+    #expect(failed == ["INSERT INTO strict VALUES (8)", "COMMIT"])
+  }
+
+  @Test func `a commit that fails is told to each`() async throws {
+    var options = commits.options()
+    options.journalMode = .delete
+    options.busyTimeout = .milliseconds(20)
+    let database = try Database(path: folder.file(), options: options)
+    try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (9)")
+    let reader = try Database(path: folder.file(), options: options)
+    let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      _ = sqliteError {
+        try reader.read { connection in
+          _ = try connection.executeQuery("SELECT * FROM t")
+          entered.signal()
+          leave.wait()
+        }
+      }
+      done.signal()
+    }
+    await wait(for: entered)
+    let outcomes = await database.inGroup((0..<3).map(inserting))
+    for outcome in outcomes { #expect(outcome.summary.hasPrefix("5 database is locked")) }
+    leave.signal()
+    await wait(for: done)
+    #expect(try database.numbers() == [9])
+    _ = await database.inGroup((0..<3).map(inserting))
+    #expect(try database.numbers() == [9, 0, 1, 2])
+  }
+
+  @Test func `closing refuses those who wait and lets the group that runs finish`() async throws {
+    let database = try database()
+    let hold = await WriterHold(database)
+    let (began, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let running = Task {
+      try await database.writeInGroup { connection in
+        try connection.executeChange("INSERT INTO t VALUES (0)")
+        began.signal()
+        leave.wait()
+      }
+    }
+    await database.whenWaiting(1)
+    hold.release()
+    await wait(for: began)
+    let waiting = Task { try await database.writeInGroup(inserting(1)) }
+    await database.whenWaiting(1)
+    let closed = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      _ = sqliteError { try database.close() }
+      closed.signal()
+    }
+    #expect(await waiting.result.summary == "21 the database was closed")
+    leave.signal()
+    try await running.value
+    await wait(for: closed)
+    let again = try Database(path: folder.file())
+    #expect(try again.numbers() == [0])
+  }
+
+  @Test func `suspending undoes the whole group`() async throws {
+    let database = try database()
+    let hold = await WriterHold(database)
+    let began = DispatchSemaphore(value: 0)
+    let first = Task { try await database.writeInGroup(inserting(0)) }
+    await database.whenWaiting(1)
+    let running = Task {
+      try await database.writeInGroup { connection in
+        began.signal()
+        return try connection.executeChange(endlessInsert).rows
+      }
+    }
+    await database.whenWaiting(2)
+    hold.release()
+    await wait(for: began)
+    let suspended = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      _ = sqliteError { try database.suspend() }
+      suspended.signal()
+    }
+    let results = [await first.result.summary, await running.result.summary]
+    await wait(for: suspended)
+    database.resume()
+    #expect(results == Array(repeating: "9 the database is being suspended", count: 2))
+    #expect(try database.numbers() == [])
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `within a write it is a savepoint, and within a read it is refused`(kind: Kind) throws {
+    let fixture = try Fixture(kind)
+    try fixture.database.executeChange("CREATE TABLE t (a)")
+    try fixture.database.write { connection in
+      try fixture.database.writeInGroup(inserting(1))
+      _ = try? fixture.database.writeInGroup { inner in
+        try inner.executeChange("INSERT INTO t VALUES (2)")
+        throw Stop()
+      }
+      try connection.executeChange("INSERT INTO t VALUES (3)")
+    }
+    #expect(try fixture.database.numbers() == [1, 3])
+    let error = sqliteError {
+      try fixture.database.read { _ in _ = try fixture.database.writeInGroup(inserting(4)) }
+    }
+    #expect(error?.code == .misuse)
+  }
+
+  @Test func `what waits for the end of the transaction is done once for each`() async throws {
+    let database = try database()
+    let events = Mutex<[String]>([])
+    let noting = { @Sendable (number: Int) -> Work in
+      { connection in
+        connection.beforeCommit { _ in
+          events.withLock { $0.append("before \(number)") }
+          if number == 1 { throw Stop() }
+        }
+        connection.afterCommit { connection in
+          events.withLock { $0.append("after \(number) \(connection.isAutocommit)") }
+        }
+        connection.afterRollback { _ in events.withLock { $0.append("undone \(number)") } }
+        return try inserting(number)(connection)
+      }
+    }
+    let outcomes = await database.inGroup([noting(0), noting(1), noting(2)])
+    #expect(outcomes.map(\.summary) == ["0", "Stop()", "2"])
+    #expect(
+      events.withLock { $0 } == [
+        "before 0", "before 1", "undone 1", "before 2", "after 0 true", "after 2 true",
+      ])
+    events.withLock { $0 = [] }
+    _ = await database.inGroup([noting(3), inserting(-1), noting(4)])
+    #expect(
+      events.withLock { $0 } == [
+        "before 3", "undone 3", "before 3", "after 3 true", "before 4", "after 4 true",
+      ])
+  }
+
+  @Test func `subscribers are told of what was committed, in order`() async throws {
+    let database = try database()
+    let told = Mutex<[[Int64]]>([])
+    let subscription = database.subscribe(to: .values) { changes in
+      let numbers = changes.rows.compactMap { row -> Int64? in
+        guard case .integer(let number)? = row.new?.first else { return nil }
+        return number
+      }
+      told.withLock { $0.append(numbers) }
+    }
+    _ = await database.inGroup([
+      inserting(0),
+      { connection in
+        _ = try inserting(1)(connection)
+        throw Stop()
+      },
+      inserting(2),
+    ])
+    _ = await database.inGroup([inserting(3), inserting(-1), inserting(4)])
+    subscription.cancel()
+    #expect(told.withLock { $0 } == [[0, 2], [3], [4]])
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a hundred tasks of a hundred updates add up`(kind: Kind) async throws {
+    let fixture = try Fixture(kind)
+    let database = fixture.database
+    try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<100 {
+        group.addTask {
+          for _ in 0..<100 {
+            try await database.writeInGroup { try $0.executeChange("UPDATE t SET a = a + 1") }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try database.numbers() == [10_000])
+  }
+
+  @Test func `threads of merged and other calls add up`() throws {
+    let database = try database()
+    try database.executeChange("INSERT INTO t VALUES (0)")
+    let errors = Mutex<[any Error]>([])
+    DispatchQueue.concurrentPerform(iterations: 12) { thread in
+      for call in 0..<100 {
+        do {
+          switch (thread + call) % 4 {
+          case 0: try database.write { try $0.executeChange("UPDATE t SET a = a + 1") }
+          case 1: _ = try database.numbers()
+          default: try database.writeInGroup { try $0.executeChange("UPDATE t SET a = a + 1") }
+          }
+        } catch {
+          errors.withLock { $0.append(error) }
+        }
+      }
+    }
+    #expect(errors.withLock { $0 }.isEmpty, "\(errors.withLock { $0.first })")
+    #expect(try database.numbers() == [900])
+  }
+}

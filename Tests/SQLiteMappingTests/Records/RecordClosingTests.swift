@@ -1,0 +1,64 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+/// What encodes and decodes rows must not keep a connection open: the last one to close removes the
+/// log, so the log shows whether all are closed.
+@Suite struct RecordClosingTests {
+  struct Note: Record {
+    var id: String
+    var place: Place?
+    var text: String
+
+    struct Place: Codable {
+      var x: Int
+    }
+  }
+
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func filesAfterClosing(_ body: (Database) throws -> Void) throws -> [String] {
+    try folder.open(body)
+    return try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+  }
+
+  @Test func `nothing is open after records were written`() throws {
+    let files = try filesAfterClosing { database in
+      try database.update(Note(id: "a", text: "b"))
+      try database.insert(contentsOf: [Note(id: "c", text: "d")])
+    }
+    #expect(files == ["test.sqlite3"])
+  }
+
+  @Test func `nothing is open after records were read`() throws {
+    try folder.open { try $0.update(Note(id: "a", place: .init(x: 1), text: "b")) }
+    let files = try filesAfterClosing { database in
+      #expect(try database.objects(of: Note.self).count == 1)
+      let note = try database.object(of: Note.self, primary: "a")
+      #expect(note?.text == "b")
+      try database.read { connection in
+        try connection.forEachObject(of: Note.self) { _ in
+          // This takes the type's decoder away from the query around it.
+          try connection.forEachObject(of: Note.self, where: "text = 'b'") { _ in }
+        }
+      }
+    }
+    #expect(files == ["test.sqlite3"])
+  }
+
+  @Test func `nothing is open after queries were decoded`() throws {
+    let files = try filesAfterClosing { database in
+      let sql: SQL = "SELECT 'a' AS id, 'b' AS text, 1 AS \"place.x\""
+      #expect(try database.objects(of: Note.self, sql: sql).count == 1)
+      try database.read { connection in
+        let note = try connection.object(of: Note.self, sql: sql)
+        #expect(note?.text == "b")
+        try connection.forEachObject(of: Note.self, sql: sql) { #expect($0.id == "a") }
+      }
+    }
+    #expect(files == ["test.sqlite3"])
+  }
+}

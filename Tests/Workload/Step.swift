@@ -1,0 +1,80 @@
+/// One change of a store, known by its content: it can be made, and foretold.
+public enum Step: Hashable, Sendable {
+  /// The kinds of content that a slot can have.
+  public enum Kind: String, CaseIterable, Sendable {
+    case row, record, object, asset
+  }
+
+  case set(Kind, String, Int)
+  case remove(Kind, String)
+  /// Sets all kinds in one transaction.
+  case setAll(String, Int)
+  case removeAll(String)
+  /// Makes the migrations up to a number.
+  case migrate(Int)
+  case checkpoint
+
+  /// What the store holds: versions by kind and key.
+  public typealias State = [String: Int]
+
+  public func apply(to state: inout State) {
+    switch self {
+    case .set(let kind, let key, let version): state["\(kind) \(key)"] = version
+    case .remove(let kind, let key): state["\(kind) \(key)"] = nil
+    case .setAll(let key, let version):
+      for kind in Kind.allCases { state["\(kind) \(key)"] = version }
+    case .removeAll(let key):
+      for kind in Kind.allCases { state["\(kind) \(key)"] = nil }
+    case .migrate(let count): state["migrations"] = max(count, state["migrations"] ?? 0)
+    case .checkpoint: break
+    }
+  }
+
+  /// The state after this step.
+  public func applied(to state: State) -> State {
+    var state = state
+    apply(to: &state)
+    return state
+  }
+
+  /// The states that there may be if this step was begun: each migration is a transaction of its own.
+  public func outcomes(from state: State) -> [State] {
+    guard case .migrate(let count) = self else { return [state, applied(to: state)] }
+    let made = state["migrations"] ?? 0
+    return [state] + (made..<max(made, count)).map { Step.migrate($0 + 1).applied(to: state) }
+  }
+
+  /// A step that is the same for the same numbers.
+  ///
+  /// - Parameters:
+  ///   - process: Who makes it: each has slots of its own.
+  ///   - number: The number of the step, from 1.
+  public static func random(process: Int, number: Int) -> Step {
+    var random = SeededGenerator(seed: UInt64(process) << 32 | UInt64(number))
+    let key = "p\(process)s\(random.next() % 12)"
+    let kind = Kind.allCases[Int(random.next() % 4)]
+    switch random.next() % 20 {
+    case 0...10: return .set(kind, key, number)
+    case 11...13: return .remove(kind, key)
+    case 14...16: return .setAll(key, number)
+    case 17: return .removeAll(key)
+    case 18: return .checkpoint
+    default: return process == 0 ? .migrate(min(20, 1 + number / 40)) : .checkpoint
+    }
+  }
+}
+
+/// The same numbers for the same seed (SplitMix64).
+public struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  public init(seed: UInt64) { state = seed }
+
+  public mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+}

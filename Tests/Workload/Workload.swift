@@ -1,0 +1,188 @@
+public import MagicData
+
+#if canImport(Darwin)
+  import Foundation
+#else
+  import FoundationEssentials
+  #if canImport(Glibc)
+    import Glibc
+  #elseif canImport(Musl)
+    import Musl
+  #endif
+#endif
+
+/// A store with everything in it that a store can have, used by its public calls only.
+public struct Workload: Sendable {
+  public let magic: MagicData
+
+  /// Opens the store in a folder, and makes what the steps need.
+  public init(path: String, options: Database.Options = Database.Options()) throws {
+    magic = try MagicData(path: path, options: options)
+    try magic.database.executeChange(
+      """
+      CREATE TABLE IF NOT EXISTS plain (
+        key TEXT PRIMARY KEY, version INTEGER NOT NULL, filler BLOB NOT NULL)
+      """)
+  }
+
+  /// Makes a step, all of it or nothing.
+  public func run(_ step: Step) throws {
+    switch step {
+    case .set(let kind, let key, let version): try set(kind, key, version)
+    case .remove(let kind, let key): try remove(kind, key)
+    case .setAll(let key, let version):
+      try magic.transaction { for kind in Step.Kind.allCases { try set(kind, key, version) } }
+    case .removeAll(let key):
+      try magic.transaction { for kind in Step.Kind.allCases { try remove(kind, key) } }
+    case .migrate(let count):
+      // Another program may have come further.
+      let made = try magic.database.read { try migrationCount($0) }
+      try magic.database.migrate(Workload.migrations(max(count, made)))
+    case .checkpoint: try magic.database.checkpoint(.passive)
+    }
+  }
+
+  private func set(_ kind: Step.Kind, _ key: String, _ version: Int) throws {
+    switch kind {
+    case .row:
+      try magic.database.executeChange(
+        """
+        INSERT INTO plain (key, version, filler)
+        VALUES (\(key), \(version), \(Workload.filler(version)))
+        ON CONFLICT (key) DO UPDATE SET version = excluded.version, filler = excluded.filler
+        """)
+    case .record: try magic.database.update(Note(key, version))
+    case .object:
+      if version % 2 == 0, try magic.has(of: Person.self, primary: key) {
+        let person = try magic.object(of: Person.self, primary: key)
+        person.change(to: version)
+        try magic.update(person)
+      } else {
+        try magic.update(Person(key, version))
+      }
+    case .asset:
+      if version % 2 == 0, try magic.has(of: Document.self, primary: key) {
+        let document = try magic.object(of: Document.self, primary: key)
+        document.change(to: version)
+        try magic.update(document)
+      } else {
+        try magic.update(Document(key, version))
+      }
+    }
+  }
+
+  private func remove(_ kind: Step.Kind, _ key: String) throws {
+    switch kind {
+    case .row: try magic.database.executeChange("DELETE FROM plain WHERE key = \(key)")
+    case .record: try magic.database.remove(of: Note.self, primary: key)
+    case .object:
+      try magic.removeAll(of: Person.self, where: \Person.$id == key)
+    case .asset:
+      try magic.removeAll(of: Document.self, where: \Document.$id == key)
+    }
+  }
+
+  static func filler(_ version: Int) -> [UInt8] {
+    [UInt8](repeating: UInt8(version % 251), count: version % 7 * 900)
+  }
+
+  /// Each adds a column, fills it, and drops the one before.
+  static func migrations(_ count: Int) -> [Migration] {
+    (0..<count).map { number in
+      var steps: [Migration.Step] = [
+        .addColumn(
+          ColumnDefinition("note\(number)", .integer, isOptional: true), in: "plain"),
+        .transform("plain") { row in
+          ["note\(number)": try row.get("version", as: Int.self) + number]
+        },
+      ]
+      if number > 0 { steps.append(.dropColumn("note\(number - 1)", in: "plain")) }
+      return Migration("note \(number)", steps)
+    }
+  }
+
+  private func migrationCount(_ connection: Connection) throws -> Int {
+    let columns = try connection.columns(of: "plain").map(\.name)
+    guard let note = columns.first(where: { $0.hasPrefix("note") }) else { return 0 }
+    return (Int(note.dropFirst(4)) ?? -1) + 1
+  }
+
+  /// What the store holds now.
+  ///
+  /// - Throws: ``Damage`` if something is there in part, or not as it was written.
+  public func state() throws -> Step.State {
+    var state: Step.State = [:]
+    try magic.database.read { connection in
+      for (key, version, filler) in try connection.rows(
+        "SELECT key, version, filler FROM plain", as: String.self, Int.self, [UInt8].self)
+      {
+        guard filler == Workload.filler(version) else { throw Damage("row \(key) \(version)") }
+        state["row \(key)"] = version
+      }
+      let migrations = try migrationCount(connection)
+      if migrations > 0 { state["migrations"] = migrations }
+      let columns = try connection.columns(of: "plain").count
+      guard columns == (migrations > 0 ? 4 : 3) else { throw Damage("columns") }
+    }
+    for note in try magic.database.objects(of: Note.self) {
+      guard note == Note(note.id, note.version) else { throw Damage("record \(note.id)") }
+      state["record \(note.id)"] = note.version
+    }
+    for person in try magic.object(of: Person.self) {
+      guard person.isWhole else { throw Damage("object \(person.id)") }
+      state["object \(person.id)"] = person.version
+    }
+    let documents = try magic.object(of: Document.self)
+    for document in documents {
+      guard try document.file.value == Document.content(document.id, document.version) else {
+        throw Damage("asset \(document.id)")
+      }
+      state["asset \(document.id)"] = document.version
+    }
+    return state
+  }
+
+  /// Looks for damage that reading does not meet.
+  public func check() throws {
+    let integrity = try magic.database.rows("PRAGMA integrity_check", as: String.self)
+    guard integrity == ["ok"] else { throw Damage("integrity: \(integrity)") }
+    let broken = try magic.database.executeQuery("PRAGMA foreign_key_check").count
+    guard broken == 0 else { throw Damage("\(broken) broken references") }
+    let faults = try magic.assets.verify()
+    guard faults.isEmpty else { throw Damage("assets: \(faults)") }
+    let records = try magic.assets.records()
+    let documents = try magic.count(of: Document.self)
+    guard records.count == documents else {
+      throw Damage("\(records.count) assets of \(documents) documents")
+    }
+    // Everybody else must be gone, or have no file.
+    var named: Set<String> = []
+    for file in try magic.database.rows("SELECT file FROM magicdata_asset", as: String.self) {
+      named.insert(file)
+    }
+    let there = try Workload.files(in: "\(magic.assets.path)/files")
+    guard named == Set(there) else {
+      throw Damage("files: \(named.symmetricDifference(there).sorted())")
+    }
+    let pending = try Workload.files(in: "\(magic.assets.path)/pending")
+    guard pending.isEmpty else { throw Damage("pending: \(pending)") }
+  }
+
+  /// The names of the files below a folder.
+  static func files(in path: String) throws -> [String] {
+    let manager = FileManager.default
+    return try manager.contentsOfDirectory(atPath: path).flatMap { name -> [String] in
+      var isFolder = false
+      var status = stat()
+      isFolder = unsafe stat("\(path)/\(name)", &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+      return isFolder ? try files(in: "\(path)/\(name)").map { "\(name)/\($0)" } : [name]
+    }
+  }
+}
+
+/// A store that holds what nobody has put there.
+public struct Damage: Error, CustomStringConvertible {
+  public let description: String
+
+  init(_ description: String) { self.description = description }
+}
