@@ -112,12 +112,14 @@ extension CodableStore {
     try CollectionCatalog(connection: target).make()
     for name in try sources.names() {
       guard let from = try sources.entry(name) else { continue }
-      let to = try CollectionCatalog(connection: target).add(name, keys: from.keys)
+      let to = try CollectionCatalog(connection: target).add(
+        name, keys: from.keys, isFilledNext: true)
       var insert = try target.statement(
         "INSERT INTO \(identifier: to.place) (position, key, item) VALUES (?, ?, ?)")
       try source.forEachRow("SELECT position, key, item FROM \(identifier: from.place)") { row in
         try insert.run(row.value(at: 0), row.value(at: 1), row.value(at: 2))
       }
+      try CollectionCatalog(connection: target).makeIndex(to.place)
     }
   }
 }

@@ -89,6 +89,7 @@ struct ItemCollection<Item: Codable & Equatable> {
   private func makeKeys(_ entry: CollectionCatalog.Entry) throws {
     guard let keys else { return }
     try catalog.set(keys: wantedKeys, of: name)
+    try catalog.removeIndex(entry.place)
     var update = try connection.statement(
       "UPDATE \(identifier: entry.place) SET key = ? WHERE position = ?")
     // The scan goes by position, which this leaves alone.
@@ -98,6 +99,8 @@ struct ItemCollection<Item: Codable & Equatable> {
       let item = try? coder.decode(Item.self, from: row.value(at: 1))
       try update.run(item.map(keys.key) ?? .null, row.get(0, as: Int64.self))
     }
+    update.reset()
+    try catalog.makeIndex(entry.place)
   }
 
   private func setKeys(of items: [Stored], _ entry: CollectionCatalog.Entry) throws {
