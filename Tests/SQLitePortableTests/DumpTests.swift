@@ -310,7 +310,7 @@ import Testing
       try await database.dump(to: file)
       let copy = try Database.memory()
       try await copy.restore(from: file)
-      #expect(try copy.existingTables() == ["t"])
+      #expect(try await copy.existingTables() == ["t"])
       try await file.copy(to: .spon(path: folder.file("c.spon")))
     }
   }

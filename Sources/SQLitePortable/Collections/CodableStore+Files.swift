@@ -14,6 +14,13 @@ extension CodableStore {
     get throws { Data(try database.read { try Self.content(of: $0) }) }
   }
 
+  /// As ``data``, suspending the task.
+  ///
+  /// - Throws: `SQLiteError` or `CancellationError`.
+  public func makeData() async throws -> Data {
+    try await database.read { Data(try Self.content(of: $0)) }
+  }
+
   /// Puts other items in the place of all that there are. If it throws, everything is as it was.
   ///
   /// - Parameter data: What ``data`` of a store was.

@@ -32,7 +32,7 @@ extension Database {
     guard let format = file.format else {
       let target = try Database(path: file.path)
       try await backup(to: target)
-      return try target.close()
+      return try await target.close()
     }
     try await read { try Self.dump($0, to: file.path, format, progress) }
   }
