@@ -31,15 +31,44 @@ struct CellLayout: Sendable {
     self.positions = positions
   }
 
-  /// The cell of a property, of an object of the type that the layout was made for.
-  func cell<Object: MagicObject>(of object: Object, _ slot: Int) -> MagicCell {
-    CellLayout.cell(of: object, positions[slot])
+  /// Lends the cells of an object of the type that the layout was made for.
+  func withCells<Object: MagicObject, Result>(
+    of object: Object, _ body: (FoundCells) throws -> Result
+  ) rethrows -> Result {
+    try unsafe withUnsafePointer(to: object) { pointer in
+      try body(unsafe FoundCells(UnsafeRawPointer(pointer), positions))
+    }
   }
 
   private static func cell<Object: MagicObject>(of object: Object, _ position: Int) -> MagicCell {
     unsafe withUnsafePointer(to: object) { pointer in
-      unsafe UnsafeRawPointer(pointer).load(
-        fromByteOffset: position * MemoryLayout<MagicCell>.stride, as: MagicCell.self)
+      unsafe FoundCells(UnsafeRawPointer(pointer), [position])[0]
+    }
+  }
+}
+
+/// The cells of an object, in the order of its properties, lent to a closure that must not keep them.
+@safe struct FoundCells {
+  private let start: UnsafeRawPointer
+  private let positions: [Int]
+
+  @unsafe fileprivate init(_ start: UnsafeRawPointer, _ positions: [Int]) {
+    unsafe self.start = start
+    self.positions = positions
+  }
+
+  subscript(slot: Int) -> MagicCell {
+    unsafe start.load(
+      fromByteOffset: positions[slot] * MemoryLayout<MagicCell>.stride, as: MagicCell.self)
+  }
+
+  /// Lends cells that were found otherwise.
+  static func with<Result>(
+    _ cells: [MagicCell], _ body: (FoundCells) throws -> Result
+  ) rethrows -> Result? {
+    try unsafe cells.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return nil }
+      return try body(unsafe FoundCells(start, Array(cells.indices)))
     }
   }
 }

@@ -30,7 +30,7 @@ extension MagicData {
     _ type: Object.Type, _ body: (Connection) throws -> Result
   ) throws -> Result {
     let plan = try plan(type)
-    if !isReady(plan), try database.read({ try self.settle(plan, $0) }) == .missingColumns {
+    if !isReady(plan), try database.read({ try self.settle(plan, $0) }).isGrowth {
       try database.write { try self.prepareTables([plan], $0) }
     }
     return try database.read(body)
@@ -41,7 +41,7 @@ extension MagicData {
     _ type: Object.Type, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let plan = try plan(type)
-    if !isReady(plan), try await database.read({ try self.settle(plan, $0) }) == .missingColumns {
+    if !isReady(plan), try await database.read({ try self.settle(plan, $0) }).isGrowth {
       try await database.write { try self.prepareTables([plan], $0) }
     }
     return try await database.read(body)
@@ -52,8 +52,13 @@ extension MagicData {
     case none
     /// There are tables, but they lack columns.
     case missingColumns
+    /// There are tables, but a delete rule was another one when they were made.
+    case otherRules
     /// There is no table yet.
     case missingTables
+
+    /// Says whether there is something to be changed before objects are read.
+    var isGrowth: Bool { self == .missingColumns || self == .otherRules }
   }
 
   /// Notes that the tables are as they shall be, if they are.
@@ -74,6 +79,8 @@ extension MagicData {
         !present.contains(asciiLowercased($0.name))
       }) {
         growth = .missingColumns
+      } else if growth == .none, try connection.hasOtherDeleteRules(than: definition) {
+        growth = .otherRules
       }
     }
     return growth

@@ -53,7 +53,7 @@ package final class ObjectStorage: Sendable {
     }
 
     mutating func removeIdentity(in store: StoreIdentity) {
-      otherIdentities.removeAll { $0.store == store }
+      if !otherIdentities.isEmpty { otherIdentities.removeAll { $0.store == store } }
       if identity?.store == store { identity = otherIdentities.popLast() }
     }
   }
@@ -92,25 +92,28 @@ package final class ObjectStorage: Sendable {
     self.init(plan, [], identity: nil)
   }
 
+  /// How many of an object's cells lead to a storage from now on.
+  enum Adoption {
+    case all
+    /// None, since the first one leads to another storage already.
+    case none
+    case some
+  }
+
   /// Lets the cells of an object lead here from now on, and takes over what they hold.
-  ///
-  /// - Parameter cell: The cell of each property.
-  /// - Returns: False if they do not belong to one object. True also if the first one leads to a storage
-  ///   already, since another task is saving the object: then this one is not to be used.
-  func adopt(_ cell: (Int) -> MagicCell) -> Bool {
+  func adopt(_ cells: FoundCells) -> Adoption {
     // Whoever follows a cell that leads here already waits for the others.
     state.withLock { state in
-      let count = plan.properties.count
+      let count = plan.readers.count
       state.forms.reserveCapacity(count)
-      while state.forms.count < count {
-        let slot = state.forms.count
-        guard case .own(let own) = cell(slot).owner, let form = own.adopt(by: self, slot) else {
+      for slot in 0..<count {
+        guard case .own(let own) = cells[slot].owner, let form = own.adopt(by: self, slot) else {
           state.forms.append(contentsOf: repeatElement(.unset, count: count - slot))
-          return slot == 0
+          return slot == 0 ? .none : .some
         }
         state.forms.append(form)
       }
-      return true
+      return .all
     }
   }
 
@@ -177,6 +180,7 @@ package final class ObjectStorage: Sendable {
       for (slot, value) in settled where !state.isChanged(slot, since: changes) {
         state.settle(value, slot)
       }
+      if state.originals.isEmpty { return }
       for slot in state.originals.keys where !state.isChanged(slot, since: changes) {
         state.originals[slot] = nil
       }

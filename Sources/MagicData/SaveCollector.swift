@@ -6,47 +6,53 @@ struct SaveCollector {
   let store: MagicData
   /// The types that were met.
   private(set) var plans: [ObjectPlan] = []
-  private var places: [ObjectIdentifier: Int]
+  private var places: PlaceTable
   /// Objects that were met, with the context that their relations are known in.
   private var found: [(storage: ObjectStorage, context: FetchContext?)] = []
 
   init(_ store: MagicData, capacity: Int) {
     self.store = store
-    places = Dictionary(minimumCapacity: capacity)
+    places = PlaceTable(capacity: capacity)
     found.reserveCapacity(capacity)
   }
 
   /// Adds an object, and returns its place in the request.
   mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
     let plan = try plan(of: Object.self)
-    guard let layout = plan.layout else {
-      let cells = try plan.cells(of: object)
-      return try add(plan) { cells[$0] }
+    if let layout = plan.layout {
+      return try layout.withCells(of: object) { try add(plan, $0) }
     }
-    return try add(plan) { layout.cell(of: object, $0) }
+    let cells = try plan.cells(of: object)
+    guard let place = try FoundCells.with(cells, { try add(plan, $0) }) else {
+      throw MagicError.unsuitableType(type: plan.typeName, reason: "it has no property")
+    }
+    return place
   }
 
-  private mutating func add(_ plan: ObjectPlan, _ cell: (Int) -> MagicCell) throws -> Int {
-    let first = cell(0)
-    if let place = first.place { return add(place.storage, place.context) }
-    if let primary = plan.primary, !plan.properties[primary].role.countsUp {
-      _ = cell(primary).primaryForm(plan.properties[primary].type)
+  private mutating func add(_ plan: ObjectPlan, _ cells: FoundCells) throws -> Int {
+    if let place = cells[0].place { return add(place.storage, place.context) }
+    if let primary = plan.primary, plan.counting == nil {
+      _ = cells[primary].primaryForm(plan.properties[primary].type)
     }
     let storage = ObjectStorage(plan)
-    // Another task may have been first.
-    guard storage.adopt(cell), let place = first.place else {
-      throw MagicError.unsuitableType(
-        type: plan.typeName, reason: "it has wrappers of more than one object")
+    switch storage.adopt(cells) {
+    case .all: return add(storage, nil)
+    case .none:
+      // Another task that saves the object was first.
+      if let place = cells[0].place { return add(place.storage, place.context) }
+    case .some: break
     }
-    return add(place.storage, place.context)
+    throw MagicError.unsuitableType(
+      type: plan.typeName, reason: "it has wrappers of more than one object")
   }
 
   mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) -> Int {
-    if let place = places[ObjectIdentifier(storage)] { return place }
-    places[ObjectIdentifier(storage)] = found.count
-    found.append((storage, context))
-    note(storage.plan)
-    return found.count - 1
+    let place = places.place(of: storage, orElse: found.count)
+    if place == found.count {
+      found.append((storage, context))
+      note(storage.plan)
+    }
+    return place
   }
 
   /// Looks a plan up once in a row of objects of one type.

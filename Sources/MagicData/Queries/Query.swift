@@ -55,7 +55,9 @@ struct Query<Object: MagicObject>: Sendable {
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection, depth: depth)
     // The key decides between equals, so that pages do not overlap.
-    try loader.load(Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")))
+    try loader.load(
+      Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")),
+      isWhole: condition == nil && limit == nil && offset <= 0)
     return loader.graph
   }
 

@@ -65,6 +65,11 @@ extension Connection {
     }
     differences += try keyDifferences(table, existing)
     differences += try missingIndexes(table)
+    for column in try DeleteRuleChange(table, self).columns {
+      add(
+        .deleteRule, column.name,
+        "has another delete rule than \(column.reference?.onDelete.rawValue ?? "none")")
+    }
     return differences
   }
 

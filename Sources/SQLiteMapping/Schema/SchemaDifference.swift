@@ -21,6 +21,8 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case primaryKey
     /// An index is missing. The next write makes it.
     case missingIndex
+    /// A reference has another delete rule. The next write changes it.
+    case deleteRule
   }
 
   /// What differs.
@@ -32,7 +34,10 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
 
   /// Says whether the next write removes the difference without losing anything.
   public var isMendedByWriting: Bool {
-    kind == .missingTable || kind == .missingColumn || kind == .missingIndex
+    switch kind {
+    case .missingTable, .missingColumn, .missingIndex, .deleteRule: true
+    case .extraColumn, .extraColumnWithoutDefault, .type, .nulls, .notNull, .primaryKey: false
+    }
   }
 
   /// Says whether values can be written and read all the same.

@@ -15,7 +15,7 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Connection {
-  /// Makes the table, or adds the columns that it lacks, in one savepoint.
+  /// Makes the table, or adds the columns that it lacks and changes its delete rules, in one savepoint.
   ///
   /// - Parameter table: What the type asks for.
   /// - Throws: ``SchemaError`` if a column is missing that is neither optional nor has a default, and
@@ -27,6 +27,7 @@ extension Connection {
         try executeChange(table.createSQL())
       } else {
         try grow(table, existing: existing)
+        try DeleteRuleChange(table, self).make()
       }
       for sql in table.createIndexSQL { try executeChange(sql) }
     }

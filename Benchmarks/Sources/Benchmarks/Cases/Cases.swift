@@ -1,3 +1,6 @@
 /// The cases, in the order of the table.
 let allCases: [any Case] =
-  [Scan(), Fetch(), Point(), Call(), Insert(), Cache(), Asset()] + relationCases
+  [
+    Scan(), Fetch(), Point(), Call(), Insert(), Update(), Upsert(), Delete(), DurableInsert(),
+    JSON(), Blob(), Asset(), Open(), Async(), Cache(), Stream(), Selection(),
+  ] + relationCases + Readers.all + Growth.all + [GroupCommits()]

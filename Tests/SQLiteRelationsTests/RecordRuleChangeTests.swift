@@ -1,0 +1,100 @@
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+import Testing
+
+/// The types of a program, and of its next version with other delete rules.
+private enum Old {
+  struct Owner: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    var id: Int?
+    var name: String
+  }
+
+  struct Pet: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    static let traits: [PropertyTrait] = [
+      .references("ownerID", Owner.self), .references("vetID", Owner.self),
+    ]
+    var id: Int?
+    var ownerID: Int?
+    var vetID: Int
+  }
+
+  struct Toy: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    static let traits: [PropertyTrait] = [.references("petID", Pet.self)]
+    var id: Int?
+    var petID: Int?
+  }
+}
+
+private enum New {
+  struct Toy: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    static let traits: [PropertyTrait] = [.references("petID", Old.Pet.self, onDelete: .cascade)]
+    static let prototype: Toy? = Toy(petID: 0)
+    var id: Int?
+    var petID: Int?
+  }
+
+  struct Pet: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    static let traits: [PropertyTrait] = [
+      .references("ownerID", Old.Owner.self),
+      .references("vetID", Old.Owner.self, onDelete: .cascade),
+    ]
+    var id: Int?
+    var ownerID: Int?
+    var vetID: Int
+  }
+}
+
+@Suite struct RecordRuleChangeTests {
+  let bytes: [UInt8]
+
+  init() throws {
+    let database = try Database.memory()
+    try database.write { connection in
+      let owner = try connection.update(Old.Owner(name: "Anna"))
+      let pet = try connection.update(Old.Pet(ownerID: owner.id, vetID: owner.id ?? 0))
+      let other = try connection.update(Old.Pet(ownerID: owner.id, vetID: owner.id ?? 0))
+      try connection.update(Old.Toy(petID: pet.id))
+      try connection.remove(other)
+    }
+    bytes = try database.serialized()
+  }
+
+  private func open() throws -> Database { try Database.memory(serialized: bytes) }
+
+  @Test func `a column that may be NULL gives way to one with the new rule`() throws {
+    let database = try open()
+    #expect(
+      try database.write { try $0.check(of: New.Toy.self) }.map(\.kind) == [.deleteRule])
+    try database.update(New.Toy(petID: 1))
+    #expect(try database.write { try $0.check(of: New.Toy.self) }.isEmpty)
+    try database.remove(of: Old.Pet.self, primary: 1)
+    #expect(try database.read { try $0.count(of: New.Toy.self) } == 0)
+  }
+
+  @Test func `a table that nobody refers to is made anew, and counts on`() throws {
+    let database = try open()
+    try database.executeChange("DROP TABLE Toy")
+    let pet = try database.insert(New.Pet(ownerID: nil, vetID: 1))
+    #expect(pet.id == 3)
+    #expect(try database.read { try $0.objects(of: New.Pet.self) }.map(\.id) == [1, 3])
+    try database.remove(of: Old.Owner.self, primary: 1)
+    #expect(try database.read { try $0.count(of: New.Pet.self) } == 0)
+  }
+
+  @Test func `a table that others refer to is refused by name`() throws {
+    let database = try open()
+    let error = #expect(throws: SchemaError.self) {
+      try database.insert(New.Pet(ownerID: nil, vetID: 1))
+    }
+    #expect(error?.description.contains("“vetID” has another delete rule") == true)
+    #expect(error?.description.contains("“Toy” refers to the table") == true)
+    #expect(try database.rows("SELECT id FROM Pet", as: Int.self) == [1])
+    #expect(try database.rows("SELECT petID FROM Toy", as: Int.self) == [1])
+  }
+}
