@@ -44,7 +44,9 @@ struct FetchedLinks: Sendable {
 
     static var none: Targets { Targets(targets: [], keys: []) }
 
-    func map<Result>(_ body: (_ place: Value, _ target: Int64) throws -> Result) rethrows -> [Result] {
+    func map<Result>(_ body: (_ place: Value, _ target: Int64) throws -> Result) rethrows
+      -> [Result]
+    {
       guard !keys.isEmpty else { return try targets.map { try body(.null, $0) } }
       return try zip(keys, targets).map(body)
     }
