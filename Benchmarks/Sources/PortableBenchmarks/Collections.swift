@@ -1,4 +1,5 @@
 import Foundation
+import SQLiteCore
 import SQLitePortable
 
 /// Collections of a hundred, ten thousand and a million items, in memory and in a file.
