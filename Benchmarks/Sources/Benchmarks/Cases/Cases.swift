@@ -1,3 +1,4 @@
 /// The cases, in the order of the table.
 let allCases: [any Case] =
-  [Scan(), Fetch(), Point(), Call(), Insert(), Cache(), Asset()] + relationCases
+  [Scan(), Fetch(), FetchDirect(), Point(), Call(), Insert(), InsertDirect(), Cache(), Asset()]
+  + relationCases

@@ -12,7 +12,7 @@ struct Fetch: Case {
     ]
   }
 
-  private func c(_ trial: inout Trial) throws -> Checksum {
+  func c(_ trial: inout Trial) throws -> Checksum {
     let connection = try CConnection(path: trial.fixture.path)
     try connection.execute(Item.warm)
     let items = try trial.measure { try connection.fetch() }

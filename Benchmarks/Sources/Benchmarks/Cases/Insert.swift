@@ -12,7 +12,7 @@ struct Insert: Case {
     ]
   }
 
-  private func c(_ trial: inout Trial) throws -> Checksum {
+  func c(_ trial: inout Trial) throws -> Checksum {
     let connection = try CConnection(path: trial.fixture.freshPath)
     try connection.execute(Item.createTable)
     let items = trial.fixture.items
