@@ -19,9 +19,11 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
   ],
   targets: [
+    .target(name: "AllocationCount"),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
+        "AllocationCount",
         .product(name: "CSQLite", package: "MagicData"),
         .product(name: "SQLiteCore", package: "MagicData"),
         .product(name: "SQLiteMapping", package: "MagicData"),

@@ -10,32 +10,51 @@ import SQLiteMapping
 /// object with the same primary value if there is one.
 final class InsertStatement {
   let plan: ObjectPlan
-  /// The properties, in the order of the parameters.
-  let slots: [Int]
-  /// Whether the first parameter is the table's key.
+  /// Whether the table's key is given, as the first of a row's values.
   let hasKey: Bool
+  /// The properties whose values follow.
+  let slots: [Int]
   /// Whether the object with the same primary value has a key that SQLite does not tell.
   private let mayKeepKey: Bool
   private let connection: Connection
   private var statement: Statement
 
-  init(_ plan: ObjectPlan, _ slots: [Int], _ connection: Connection) throws {
+  /// Prepares a statement.
+  ///
+  /// - Parameters:
+  ///   - plan: The objects' type.
+  ///   - hasKey: Whether the table's key is given.
+  ///   - slots: The properties that are given, besides the key.
+  ///   - rows: How many objects are inserted at once.
+  ///   - connection: Where.
+  init(
+    _ plan: ObjectPlan, hasKey: Bool, _ slots: [Int], rows: Int = 1, _ connection: Connection
+  ) throws {
     self.plan = plan
     self.slots = slots
+    self.hasKey = hasKey
     self.connection = connection
-    hasKey = plan.counting != nil && slots.first == plan.counting
     mayKeepKey = plan.primary != nil && plan.counting == nil
-    statement = try connection.statement(plan.insertion(of: slots))
+    let names = (hasKey ? [plan.key] : []) + slots.map { plan.properties[$0].name }
+    statement = try connection.statement(plan.insertion(of: names, rows: rows))
   }
 
-  /// Binds stored forms.
+  /// Binds an object's stored forms.
   ///
-  /// - Parameter forms: One for each property.
+  /// - Parameters:
+  ///   - forms: One for each property.
+  ///   - key: The key, if it is given.
+  ///   - row: Which of the rows it is, from 0.
   /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
-  func bind(_ forms: [CellContent.Form]) throws {
+  func bind(_ forms: [CellContent.Form], key: Int64?, row: Int = 0) throws {
     let handle = statement.handle
+    var parameter = Int32(truncatingIfNeeded: row * (slots.count + (hasKey ? 1 : 0)))
+    if let key {
+      parameter += 1
+      try handle.bind(key, at: parameter)
+    }
     for place in 0..<slots.count {
-      let parameter = Int32(truncatingIfNeeded: place + 1)
+      parameter += 1
       switch forms[slots[place]] {
       case .stored(let value): try handle.bind(value, at: parameter)
       case .data(let data): try handle.bind(bytes: data.bytes, at: parameter)
@@ -49,11 +68,21 @@ final class InsertStatement {
   }
 
   /// Binds values, one for each of ``slots``.
-  func bind(_ values: [Value]) throws {
-    for place in 0..<values.count {
-      try statement.handle.bind(values[place], at: Int32(truncatingIfNeeded: place + 1))
+  func bind(_ values: [Value], key: Int64?) throws {
+    let handle = statement.handle
+    var parameter: Int32 = 0
+    if let key {
+      parameter += 1
+      try handle.bind(key, at: parameter)
+    }
+    for value in values {
+      parameter += 1
+      try handle.bind(value, at: parameter)
     }
   }
+
+  /// Writes all rows that are bound, and returns how many were written.
+  func run() throws -> Int { try statement.run().rows }
 
   /// Writes the object that is bound.
   ///
@@ -64,23 +93,23 @@ final class InsertStatement {
     if mayKeepKey { connection.forgetLastInsertedRowID() }
     let change = try statement.run()
     guard change.rows > 0 else { return nil }
-    if hasKey { return key }
+    if let key { return key }
     // An object that was there keeps its key, and nothing is inserted.
     return mayKeepKey && change.lastInsertedRowID == 0 ? nil : change.lastInsertedRowID
   }
 }
 
 extension ObjectPlan {
-  /// The statement that inserts an object with values for some properties, or gives them to the
-  /// object with the same primary value.
-  fileprivate func insertion(of slots: [Int]) -> SQL {
-    let names = slots.map { properties[$0].name }
+  /// The statement that inserts objects with values for some columns, or gives them to the objects with
+  /// the same primary values.
+  fileprivate func insertion(of names: [String], rows: Int) -> SQL {
     var sql: SQL = "INSERT INTO \(identifier: table) "
     if names.isEmpty {
       sql.append("DEFAULT VALUES")
     } else {
-      let parameters = SQL(joining: names.map { _ in "?" }, separator: ", ")
-      sql.append("(\(SQL(identifiers: names))) VALUES (\(parameters))")
+      let row: SQL = "(\(SQL(joining: names.map { _ in "?" }, separator: ", ")))"
+      let all = SQL(joining: Array(repeating: row, count: rows), separator: ", ")
+      sql.append("(\(SQL(identifiers: names))) VALUES \(all)")
     }
     if let primary, !names.isEmpty {
       let updates = names.filter { $0 != key }.map { name -> SQL in

@@ -1,96 +1,35 @@
 import SQLiteAssets
 import SQLiteCore
 
-extension SaveRequest {
-  /// Copies what is to be copied, before the transaction begins: files of the user's and assets of other
-  /// stores. Blocks the thread.
-  func resolvingAssets(for store: MagicData) throws -> SaveRequest {
-    guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
-    var request = self
-    for index in nodes.indices where nodes[index].plan.hasAssets {
-      for (slot, value) in nodes[index].values.enumerated() {
-        // What is not written needs not be opened.
-        guard nodes[index].isChanged(slot) || nodes[index].isNew(in: store) else { continue }
-        request.nodes[index].values[slot] = try resolve(value, store)
-      }
+extension SaveRun {
+  /// Gives a column its asset, and returns what it shall hold, or nil to leave it alone.
+  mutating func asset(
+    _ pending: PendingAsset, _ slot: Int, of index: Int, zIndex: Int64?
+  ) throws -> Value? {
+    let present = try zIndex.flatMap { try assetID(slot, of: index, $0) }
+    let id: AssetID?
+    do {
+      id = try store.assets.save(pending, over: present, in: connection)
+    } catch AssetError.noAsset where zIndex == nil {
+      // It went with the object's row.
+      let plan = nodes[index].plan
+      throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
     }
-    return request
-  }
-
-  private func resolve(_ value: SaveValue, _ store: MagicData) throws -> SaveValue {
-    switch value {
-    case .asset(.file(let path, let pathExtension)):
-      let staged = try store.assets.stageOnce(contentsOf: path, extension: pathExtension)
-      return .asset(.staged(staged, pathExtension: pathExtension))
-    case .asset(.stored(let handle, let pathExtension)) where handle.isForeign(to: store):
-      return try copy(handle, pathExtension, to: store)
-    case .kept(let handle) where handle.isForeign(to: store):
-      return try copy(handle, nil, to: store)
-    default: return value
+    let value = id.map { Value.text($0.description) } ?? .null
+    if zIndex == nil {
+      pendingAssets.append((slot, value))
+    } else {
+      results[index]?.settled.append((slot, value))
     }
+    if id == present, zIndex != nil, !pending.isContent { return nil }
+    // The id of a replaced content is written too, so that observers of the object learn of it.
+    return value
   }
 
-  /// Copies the content of another store's asset, its extension included unless another is given.
-  private func copy(
-    _ handle: AssetHandle, _ pathExtension: String?, to store: MagicData
-  ) throws -> SaveValue {
-    let reader = try handle.store.assets.open(handle.id)
-    let wanted = pathExtension ?? reader.record.fileExtension ?? ""
-    let staged = try store.assets.stageOnce(copyOf: reader, extension: wanted)
-    return .asset(.staged(staged, pathExtension: wanted))
-  }
-}
-
-extension SaveNode {
-  /// Says whether the store does not know the object yet.
-  fileprivate func isNew(in store: MagicData) -> Bool {
-    storage.zIndex(in: store.identity) == nil
-  }
-}
-
-extension AssetHandle {
-  /// Says whether the asset is in another store than this one. A backup has this one's identity, but
-  /// a folder of its own.
-  func isForeign(to other: MagicData) -> Bool {
-    store.identity != other.identity || store.assets.path != other.assets.path
-  }
-}
-
-extension AssetStore {
-  /// Gives an object's asset what is to be saved.
-  ///
-  /// - Parameters:
-  ///   - pending: What is to be saved.
-  ///   - present: The asset that the object has in the store.
-  ///   - connection: The transaction's.
-  /// - Returns: The object's asset from now on.
-  func save(
-    _ pending: PendingAsset, over present: AssetID?, in connection: Connection
-  ) throws -> AssetID? {
-    switch pending {
-    case .empty: return nil
-    case .content(let data, let pathExtension):
-      guard let present else {
-        return try put(data, extension: pathExtension, in: connection).id
-      }
-      return try replace(present, with: data, extension: pathExtension, in: connection).id
-    case .staged(let staged, let pathExtension):
-      guard let present else {
-        return try put(staged, extension: pathExtension, in: connection).id
-      }
-      return try replace(present, with: staged, extension: pathExtension, in: connection).id
-    case .stored(let handle, nil) where handle.id == present: return present
-    case .stored(let handle, let pathExtension):
-      // Each object has an asset of its own: what belongs to another one is copied.
-      let reader = try open(handle.id, in: connection)
-      guard let present else {
-        return try put(copyOf: reader, extension: pathExtension, in: connection).id
-      }
-      return try replace(present, withCopyOf: reader, extension: pathExtension, in: connection).id
-    case .file(let path, let pathExtension):
-      let staged = try stage(contentsOf: path, extension: pathExtension)
-      return try save(
-        .staged(staged, pathExtension: pathExtension), over: present, in: connection)
-    }
+  private func assetID(_ slot: Int, of index: Int, _ zIndex: Int64) throws -> AssetID? {
+    let plan = nodes[index].plan
+    return try connection.firstRow(
+      "SELECT \(identifier: plan.properties[slot].name) FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)",
+      as: AssetID?.self) ?? nil
   }
 }

@@ -20,25 +20,39 @@ import Foundation
   }
 
   private static func run(_ options: Options) throws {
-    let fixture = try Fixture(rows: options.rows)
-    let outcome = Result { try measure(on: fixture, options) }
-    try fixture.remove()
+    let fixtures = try Fixtures()
+    let outcome = Result { try options.isPlanting ? plant(options) : measure(fixtures, options) }
+    try fixtures.remove()
     let measurements = try outcome.get()
     if let path = options.jsonPath {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
       try encoder.encode(measurements).write(to: URL(filePath: path))
     }
+    if let path = options.chartPath {
+      try Data(Chart(of: measurements).text.utf8).write(to: URL(filePath: path))
+    }
   }
 
-  private static func measure(on fixture: Fixture, _ options: Options) throws -> [Measurement] {
+  private static func plant(_ options: Options) throws -> [Measurement] {
+    let fixtures = try Fixtures(), planted = try Fixtures(isPlanted: true)
+    let planting = Planting(fixtures: fixtures, planted: planted, filter: options.filter)
+    let outcome = Result { try planting.run(rows: options.rows) }
+    try fixtures.remove()
+    try planted.remove()
+    try outcome.get()
+    return []
+  }
+
+  private static func measure(_ fixtures: Fixtures, _ options: Options) throws -> [Measurement] {
     print(try Machine().header)
     let table = Table()
     print(table.heading)
     var measurements: [Measurement] = []
-    for entry in allCases {
+    for entry in allCases where !options.filter.engines(of: entry).isEmpty {
       let contest = Contest(
-        of: entry, on: fixture, runs: options.runs, filter: options.filter, progress: Progress())
+        of: entry, on: try fixtures.fixture(rows: entry.size(for: options.rows)),
+        runs: options.runs, filter: options.filter, progress: Progress())
       for measurement in try contest.run() {
         print(table.line(for: measurement))
         measurements.append(measurement)

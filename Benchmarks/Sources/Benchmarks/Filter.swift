@@ -28,6 +28,8 @@ struct Filter {
 
   private func fits(_ entry: String, _ engine: Engine) -> Bool {
     guard let name else { return true }
-    return [entry, engine.rawValue, "\(entry)/\(engine.rawValue)"].contains(name)
+    // `readers` names the cases readers-0, readers-1 and so on.
+    let family = entry.split(separator: "-").prefix { Int($0) == nil }.joined(separator: "-")
+    return [entry, family, engine.rawValue, "\(entry)/\(engine.rawValue)"].contains(name)
   }
 }

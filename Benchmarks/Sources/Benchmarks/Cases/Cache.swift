@@ -10,13 +10,13 @@ struct Cache: Case {
 
   private func c(_ trial: inout Trial) throws -> Checksum {
     let connection = try CConnection(path: trial.fixture.path)
-    let count = Int64(operations(on: trial.fixture))
+    let items = trial.fixture.items
     return try trial.measure {
       let statement = try unsafe connection.prepare("SELECT ?1")
       defer { unsafe sqlite3_finalize(statement) }
       var checksum = Checksum()
-      for number in 0..<count {
-        try connection.check(unsafe sqlite3_bind_int64(statement, 1, number))
+      for item in items {
+        try connection.check(unsafe sqlite3_bind_int64(statement, 1, item.quantity))
         if try unsafe connection.step(statement) {
           checksum.add(unsafe sqlite3_column_int64(statement, 0))
         }
@@ -28,13 +28,13 @@ struct Cache: Case {
 
   private func statement(_ trial: inout Trial) throws -> Checksum {
     let database = try Database(settingsAt: trial.fixture.path)
-    let count = Int64(operations(on: trial.fixture))
+    let items = trial.fixture.items
     return try trial.measure {
       try database.read { connection in
         var checksum = Checksum()
-        for number in 0..<count {
+        for item in items {
           var statement = try connection.statement("SELECT ?1")
-          try statement.bind(number, at: 1)
+          try statement.bind(item.quantity, at: 1)
           if try statement.step() { checksum.add(statement.integer(at: 0)) }
         }
         return checksum

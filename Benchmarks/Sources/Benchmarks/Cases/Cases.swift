@@ -1,4 +1,7 @@
 /// The cases, in the order of the table.
 let allCases: [any Case] =
-  [Scan(), Fetch(), FetchDirect(), Point(), Call(), Insert(), InsertDirect(), Cache(), Asset()]
-  + relationCases
+  [
+    Scan(), Fetch(), FetchDirect(), Point(), Call(), Insert(), InsertDirect(), Update(), Upsert(),
+    Delete(), DurableInsert(),
+    JSON(), Blob(), Asset(), Open(), Async(), Cache(), Stream(), Selection(),
+  ] + relationCases + Readers.all + Growth.all + [GroupCommits()]

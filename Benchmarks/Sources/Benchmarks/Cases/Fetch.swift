@@ -19,7 +19,7 @@ struct Fetch: Case {
     return Checksum(of: items)
   }
 
-  private func grdbStatement(_ trial: inout Trial) throws -> Checksum {
+  func grdbStatement(_ trial: inout Trial) throws -> Checksum {
     let queue = try DatabaseQueue(warm: trial.fixture)
     let items = try trial.measure {
       try queue.read { database in
@@ -34,7 +34,7 @@ struct Fetch: Case {
     return Checksum(of: items)
   }
 
-  private func grdbRecord(_ trial: inout Trial) throws -> Checksum {
+  func grdbRecord(_ trial: inout Trial) throws -> Checksum {
     let queue = try DatabaseQueue(warm: trial.fixture)
     let records = try trial.measure {
       try queue.read { try ItemRecord.fetchAll($0, sql: Item.selectAll) }
@@ -42,7 +42,7 @@ struct Fetch: Case {
     return Checksum(of: records.map(\.item))
   }
 
-  private func grdbCodable(_ trial: inout Trial) throws -> Checksum {
+  func grdbCodable(_ trial: inout Trial) throws -> Checksum {
     let queue = try DatabaseQueue(warm: trial.fixture)
     let items = try trial.measure {
       try queue.read { try Item.fetchAll($0, sql: Item.selectAll) }

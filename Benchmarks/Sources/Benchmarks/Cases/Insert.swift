@@ -20,7 +20,7 @@ struct Insert: Case {
     return try stored(by: trial)
   }
 
-  private func grdbStatement(_ trial: inout Trial) throws -> Checksum {
+  func grdbStatement(_ trial: inout Trial) throws -> Checksum {
     let queue = try freshQueue(trial)
     let items = trial.fixture.items
     try trial.measure {
@@ -34,7 +34,7 @@ struct Insert: Case {
     return try stored(by: trial)
   }
 
-  private func grdbRecord(_ trial: inout Trial) throws -> Checksum {
+  func grdbRecord(_ trial: inout Trial) throws -> Checksum {
     let queue = try freshQueue(trial)
     let records = trial.fixture.items.map(ItemRecord.init)
     try trial.measure {
@@ -45,7 +45,7 @@ struct Insert: Case {
     return try stored(by: trial)
   }
 
-  private func grdbCodable(_ trial: inout Trial) throws -> Checksum {
+  func grdbCodable(_ trial: inout Trial) throws -> Checksum {
     let queue = try freshQueue(trial)
     let items = trial.fixture.items
     try trial.measure {
@@ -64,6 +64,6 @@ struct Insert: Case {
 
   /// Returns the checksum of what was written, read back by C calls on another connection.
   func stored(by trial: Trial) throws -> Checksum {
-    Checksum(of: try CConnection(path: trial.fixture.freshPath).fetch())
+    try trial.fixture.storedItems()
   }
 }

@@ -8,15 +8,7 @@ extension CConnection {
   }
 
   func insert(_ items: [Item]) throws {
-    try execute("BEGIN IMMEDIATE")
-    let statement = try unsafe prepare(Item.insert)
-    defer { unsafe sqlite3_finalize(statement) }
-    for item in items {
-      try unsafe item.bind(to: statement, of: self)
-      _ = try unsafe step(statement)
-      try check(unsafe sqlite3_reset(statement))
-    }
-    try execute("COMMIT")
+    try write(items, by: Item.insert)
   }
 
   /// Returns all items, by id.

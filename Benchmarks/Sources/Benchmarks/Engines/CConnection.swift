@@ -4,8 +4,16 @@ import CSQLite
 @safe final class CConnection {
   private let pointer: OpaquePointer
 
-  /// Opens the database at `path`, one thread at a time, as GRDB does.
-  init(path: String) throws {
+  /// Opens the database at `path` with the settings of all engines.
+  ///
+  /// - Parameter isDurable: Whether each commit waits for the disk.
+  convenience init(path: String, isDurable: Bool = false) throws {
+    try self.init(path: path, settings: Pragmas.script(isDurable: isDurable))
+    try Pragmas.check(isDurable: isDurable, text)
+  }
+
+  /// Opens the database at `path`, for one thread at a time, as GRDB does.
+  init(path: String, settings: String) throws {
     var opened: OpaquePointer?
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
     let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
@@ -14,8 +22,7 @@ import CSQLite
       throw Failure("\(path) does not open: code \(code)")
     }
     unsafe pointer = opened
-    try execute(Pragmas.script)
-    try Pragmas.check(text)
+    try execute(settings)
   }
 
   deinit {

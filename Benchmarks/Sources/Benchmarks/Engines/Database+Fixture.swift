@@ -2,11 +2,10 @@ import SQLiteCore
 
 extension Database {
   /// Opens the database at `path` with the settings of all engines.
-  convenience init(settingsAt path: String) throws {
-    var options = Options()
-    options.synchronous = .normalLosesLastCommitsOnPowerCut
-    options.prepareConnection = { try $0.applySettings() }
-    try self.init(path: path, options: options)
+  ///
+  /// - Parameter isDurable: Whether each commit waits for the disk.
+  convenience init(settingsAt path: String, isDurable: Bool = false) throws {
+    try self.init(path: path, options: .settings(isDurable: isDurable))
   }
 
   /// Opens the database of `fixture` and reads it into the cache.
@@ -16,13 +15,23 @@ extension Database {
   }
 }
 
+extension Database.Options {
+  /// The settings of all engines.
+  static func settings(isDurable: Bool = false) -> Database.Options {
+    var options = Database.Options()
+    if !isDurable { options.synchronous = .normalLosesLastCommitsOnPowerCut }
+    options.prepareConnection = { try $0.applySettings(isDurable: isDurable) }
+    return options
+  }
+}
+
 extension Connection {
-  func applySettings() throws {
-    for setting in Pragmas.statements {
+  fileprivate func applySettings(isDurable: Bool) throws {
+    for setting in Pragmas.statements(isDurable: isDurable) {
       var statement = try statement(SQL(unchecked: setting))
       try statement.run()
     }
-    try Pragmas.check { query in
+    try Pragmas.check(isDurable: isDurable) { query in
       var statement = try statement(SQL(unchecked: query))
       return try statement.step() ? try statement.text(at: 0) : nil
     }

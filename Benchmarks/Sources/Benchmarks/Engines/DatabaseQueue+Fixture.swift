@@ -1,14 +1,23 @@
 import GRDB
 
+extension Configuration {
+  /// The settings of all engines.
+  static func settings(isDurable: Bool = false) -> Configuration {
+    var configuration = Configuration()
+    configuration.prepareDatabase { database in
+      try database.execute(sql: Pragmas.script(isDurable: isDurable))
+      try Pragmas.check(isDurable: isDurable) { try String.fetchOne(database, sql: $0) }
+    }
+    return configuration
+  }
+}
+
 extension DatabaseQueue {
   /// Opens the database at `path` with the settings of all engines.
-  convenience init(settingsAt path: String) throws {
-    var configuration = Configuration()
-    configuration.prepareDatabase { try $0.execute(sql: Pragmas.script) }
-    try self.init(path: path, configuration: configuration)
-    try inDatabase { database in
-      try Pragmas.check { try String.fetchOne(database, sql: $0) }
-    }
+  ///
+  /// - Parameter isDurable: Whether each commit waits for the disk.
+  convenience init(settingsAt path: String, isDurable: Bool = false) throws {
+    try self.init(path: path, configuration: .settings(isDurable: isDurable))
   }
 
   /// Opens the database of `fixture` and reads it into the cache.

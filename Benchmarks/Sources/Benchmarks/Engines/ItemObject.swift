@@ -18,6 +18,11 @@ struct ItemObject: MagicObject {
 
   init(_ item: Item) {
     id = Int(item.id)
+    take(item)
+  }
+
+  /// Takes all values but the key.
+  func take(_ item: Item) {
     name = item.name
     quantity = item.quantity
     price = item.price
@@ -44,10 +49,9 @@ extension Item {
 
 extension MagicData {
   /// Opens a store in the database at `path` with the settings of all engines.
-  convenience init(settingsAt path: String) throws {
-    var options = Database.Options()
-    options.synchronous = .normalLosesLastCommitsOnPowerCut
-    options.prepareConnection = { try $0.applySettings() }
-    try self.init(path: path, options: options)
+  ///
+  /// - Parameter isDurable: Whether each commit waits for the disk.
+  convenience init(settingsAt path: String, isDurable: Bool = false) throws {
+    try self.init(path: path, options: .settings(isDurable: isDurable))
   }
 }

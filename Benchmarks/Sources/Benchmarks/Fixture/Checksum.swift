@@ -17,6 +17,13 @@ struct Checksum: Equatable {
     state ^= state >> 32
   }
 
+  /// Adds what another one has come to.
+  mutating func add(_ other: Checksum) {
+    // Not by itself: a sum taken of itself would be zero, whatever it is of.
+    add(1 as UInt64)
+    add(other.state)
+  }
+
   mutating func add(_ integer: Int64) {
     add(UInt64(bitPattern: integer))
   }

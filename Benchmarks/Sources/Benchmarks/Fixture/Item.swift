@@ -27,6 +27,17 @@ struct Item: Codable, Sendable {
     INSERT INTO item (id, name, quantity, price, isActive, note, rating, payload)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     """
+  // By number, so that what is bound for an insert fits them all.
+  static let update = """
+    UPDATE item SET name = ?2, quantity = ?3, price = ?4, isActive = ?5, note = ?6, rating = ?7,
+      payload = ?8 WHERE id = ?1
+    """
+  static let upsert = """
+    \(insert) ON CONFLICT (id) DO UPDATE SET name = excluded.name, quantity = excluded.quantity,
+      price = excluded.price, isActive = excluded.isActive, note = excluded.note,
+      rating = excluded.rating, payload = excluded.payload
+    """
+  static let delete = "DELETE FROM item WHERE id = ?"
   /// Reads every page of the table into the connection's cache.
   static let warm = "SELECT count(*) FROM item"
 }
@@ -45,6 +56,13 @@ extension Item {
     rating = generator.next() % 4 == 0 ? nil : Double.random(in: -5...5, using: &generator)
     let count = Int.random(in: 0...32, using: &generator)
     payload = Data((0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) })
+  }
+
+  /// Makes the values wrong, each a little.
+  mutating func plant() {
+    name += "x"
+    quantity = quantity &+ 1
+    payload.append(0)
   }
 
   private static func text(upTo limit: Int, using generator: inout SplitMix64) -> String {

@@ -5,12 +5,21 @@ enum Pragmas {
     "mmap_size": "0", "temp_store": "2", "foreign_keys": "1",
   ]
 
+  /// What waits for the disk at each commit, in the cases that are about that.
+  private static let durable = ["synchronous": "2"]
+
   /// The statements that apply the settings.
-  static var statements: [String] {
-    settings.map { "PRAGMA \($0.key) = \($0.value)" }
+  static func statements(isDurable: Bool) -> [String] {
+    settings.map { "PRAGMA \($0.key) = \(value(of: $0.key, $0.value, isDurable))" }
   }
 
-  static var script: String { statements.joined(separator: "; ") }
+  static func script(isDurable: Bool) -> String {
+    statements(isDurable: isDurable).joined(separator: "; ")
+  }
+
+  private static func value(of name: String, _ usual: String, _ isDurable: Bool) -> String {
+    isDurable ? durable[name] ?? usual : usual
+  }
 
   static var description: String {
     settings.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
@@ -19,8 +28,11 @@ enum Pragmas {
   /// Asks a connection for its settings, by `read`, which returns the single value of a query.
   ///
   /// - Throws: ``Failure`` if one has another value than with the other engines.
-  static func check(_ read: (_ query: String) throws -> String?) throws {
-    for (name, expected) in settings {
+  static func check(
+    isDurable: Bool, _ read: (_ query: String) throws -> String?
+  ) throws {
+    for (name, usual) in settings {
+      let expected = value(of: name, usual, isDurable)
       let actual = try read("PRAGMA \(name)")
       guard actual == expected else {
         throw Failure("\(name) is \(actual ?? "unknown") and should be \(expected)")

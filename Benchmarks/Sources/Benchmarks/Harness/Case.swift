@@ -11,6 +11,10 @@ protocol Case: Sendable {
   var engines: KeyValuePairs<Engine, Turn> { get }
   /// Returns how many operations one run does.
   func operations(on fixture: Fixture) -> Int
+  /// Returns how many rows its data has when `rows` were asked for.
+  func size(for rows: Int) -> Int
+  /// The most runs that count: few where one takes long.
+  var mostRuns: Int { get }
 }
 
 /// One engine's way through a case.
@@ -18,4 +22,6 @@ typealias Turn = (inout Trial) throws -> Checksum
 
 extension Case {
   func operations(on fixture: Fixture) -> Int { fixture.items.count }
+  func size(for rows: Int) -> Int { rows }
+  var mostRuns: Int { .max }
 }

@@ -9,34 +9,37 @@ struct Contest {
   init(of entry: any Case, on fixture: Fixture, runs: Int, filter: Filter, progress: Progress) {
     self.entry = entry
     self.fixture = fixture
-    self.runs = runs
+    self.runs = min(runs, entry.mostRuns)
     self.engines = filter.engines(of: entry)
     self.progress = progress
   }
 
   /// Runs every engine `runs` times for its time, after a run that warms up and one that watches
-  /// its memory.
+  /// its memory; the first is left out where a run takes long.
   ///
   /// - Throws: ``Failure`` if the result of any run differs from C's first one.
   func run() throws -> [Measurement] {
     defer { progress.clear() }
     guard let baseline = engines.first else { return [] }
     progress.show("\(entry.name): checking")
-    var first = Trial(on: fixture)
-    try fixture.removeFresh()
-    let expected = try baseline.turn(&first)
-    for contender in engines.dropFirst() {
-      _ = try take(contender, expecting: expected)
+    let warmsUp = entry.mostRuns == .max
+    let expected = try result(of: baseline, watching: warmsUp ? .time : .memory)
+    if warmsUp {
+      for contender in engines.dropFirst() {
+        _ = try take(contender, expecting: expected.checksum)
+      }
     }
-    let peaks = try engines.map {
-      try take($0, expecting: expected, watchingMemory: true).peakBytes
+    let uses = try engines.enumerated().map { index, contender in
+      index == 0 && !warmsUp
+        ? expected.trial.memory
+        : try take(contender, expecting: expected.checksum, watching: .memory).memory
     }
-    let times = try alternate(expecting: expected)
+    let times = try alternate(expecting: expected.checksum)
     let operations = entry.operations(on: fixture)
     return engines.indices.map { index in
       Measurement(
         case: entry.name, engine: engines[index].engine, operations: operations,
-        times: times[index], baseline: times[0], peakBytes: peaks[index])
+        times: times[index], baseline: times[0], memory: uses[index])
     }
   }
 
@@ -44,9 +47,10 @@ struct Contest {
   private func alternate(expecting expected: Checksum) throws -> [[Double]] {
     var times: [[Double]] = engines.map { _ in [] }
     for run in 0..<runs {
-      progress.show("\(entry.name): run \(run + 1) of \(runs)")
       for offset in engines.indices {
         let index = (run + offset) % engines.count
+        progress.show(
+          "\(entry.name): run \(run + 1) of \(runs), \(engines[index].engine.rawValue)")
         let trial = try take(engines[index], expecting: expected)
         guard let elapsed = trial.elapsed else {
           throw Failure("\(entry.name): \(engines[index].engine.rawValue) measured nothing")
@@ -59,13 +63,20 @@ struct Contest {
 
   private func take(
     _ contender: (engine: Engine, turn: Turn), expecting expected: Checksum,
-    watchingMemory: Bool = false
+    watching watch: Trial.Watch = .time
   ) throws -> Trial {
-    try fixture.removeFresh()
-    var trial = Trial(on: fixture, watchingMemory: watchingMemory)
-    guard try contender.turn(&trial) == expected else {
+    let (checksum, trial) = try result(of: contender, watching: watch)
+    guard checksum == expected else {
       throw Failure("\(entry.name): \(contender.engine.rawValue) and C differ in their results")
     }
     return trial
+  }
+
+  private func result(
+    of contender: (engine: Engine, turn: Turn), watching watch: Trial.Watch
+  ) throws -> (checksum: Checksum, trial: Trial) {
+    try fixture.removeFresh()
+    var trial = Trial(on: fixture, watching: watch)
+    return (try contender.turn(&trial), trial)
   }
 }

@@ -12,15 +12,18 @@ struct Measurement {
   let spread: Double
   /// How far resident memory rose, where the system tells.
   let peakBytes: Int?
+  /// How often one operation allocated memory, where it was counted.
+  let allocations: Double?
 
   init(
     case: String, engine: Engine, operations: Int, times: [Double], baseline: [Double],
-    peakBytes: Int?
+    memory: MemoryUse?
   ) {
     self.case = `case`
     self.engine = engine
     self.operations = operations
-    self.peakBytes = peakBytes
+    peakBytes = memory?.peakBytes
+    allocations = memory?.allocations.map { Double($0) / Double(operations) }
     let median = times.quantile(0.5)
     nanoseconds = median / Double(operations)
     ratioToC = zip(times, baseline).map { $0 / $1 }.quantile(0.5)
@@ -46,8 +49,7 @@ extension Measurement: Encodable {
     try container.encode(ratioToC, forKey: .ratioToC)
     try container.encode(spread, forKey: .spread)
     try container.encode(peakBytes, forKey: .peakBytes)
-    // Not counted yet; the key stands so that readers of the file need not change.
-    try container.encodeNil(forKey: .allocations)
+    try container.encode(allocations, forKey: .allocations)
   }
 }
 

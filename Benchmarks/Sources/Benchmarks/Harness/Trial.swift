@@ -1,27 +1,33 @@
-/// One turn of one engine: the data it works on, and the clock over the part that counts.
+/// One turn of one engine: the data it works on, and the clock over the parts that count.
 struct Trial {
-  let fixture: Fixture
-  private let watchesMemory: Bool
-  private(set) var elapsed: Duration?
-  private(set) var peakBytes: Int?
+  /// What a turn is watched for.
+  enum Watch {
+    case time
+    /// Its memory, by which the time does not count.
+    case memory
+  }
 
-  /// Creates a turn; one that watches memory is not one whose time counts.
-  init(on fixture: Fixture, watchingMemory: Bool = false) {
+  let fixture: Fixture
+  private let watch: Watch
+  private(set) var elapsed: Duration?
+  private(set) var memory: MemoryUse?
+
+  init(on fixture: Fixture, watching watch: Watch = .time) {
     self.fixture = fixture
-    self.watchesMemory = watchingMemory
+    self.watch = watch
   }
 
   /// Times `work`. What goes before, such as opening, and after, such as freeing its result, does
-  /// not count.
+  /// not count. Several parts add up.
   mutating func measure<Result>(_ work: () throws -> Result) throws -> Result {
-    guard !watchesMemory else {
-      let (result, rise) = try PeakMemory.rise(during: work)
-      peakBytes = rise
+    guard watch == .time else {
+      let (result, use) = try MemoryUse.during(work)
+      memory = memory.map { $0 + use } ?? use
       return result
     }
     let start = ContinuousClock.now
     let result = try work()
-    elapsed = ContinuousClock.now - start
+    elapsed = (elapsed ?? .zero) + (ContinuousClock.now - start)
     return result
   }
 }

@@ -2,28 +2,33 @@ import Foundation
 
 /// The table of measurements, in fixed columns so that each line prints as soon as it is known.
 struct Table {
-  private let widths = [8, 16, 10, 12, 12, 8, 10]
+  private let widths = [14, 14, 8, 12, 10, 7, 8, 9]
 
   var heading: String {
-    let titles = line(["case", "engine", "rows", "ns/op", "ratio to C", "spread", "peak MiB"])
+    let titles = line([
+      "case", "engine", "rows", "ns/op", "ratio to C", "spread", "peak MiB", "allocs/op",
+    ])
     return "\(titles)\n\(String(repeating: "-", count: titles.count))"
   }
 
   func line(for measurement: Measurement) -> String {
     line([
       measurement.case, measurement.engine.rawValue, String(measurement.operations),
-      fixed(measurement.nanoseconds, digits: 1), fixed(measurement.ratioToC, digits: 2),
+      fixed(measurement.nanoseconds, digits: 1),
+      fixed(measurement.ratioToC, digits: measurement.ratioToC < 0.1 ? 4 : 2),
       fixed(measurement.spread * 100, digits: 1) + "%",
       measurement.peakBytes.map { fixed(Double($0) / 1_048_576, digits: 1) } ?? "-",
+      measurement.allocations.map { fixed($0, digits: 2) } ?? "-",
     ])
   }
 
   func footing(runs: Int) -> String {
     """
 
-    ns/op: median of \(runs) runs. ratio to C: median of the ratios of runs paired with C's.
+    ns/op: median of \(runs) runs, or of 3 where one takes long. ratio to C: median of the ratios of runs paired with C's.
     spread: distance between the quartiles of the times, relative to their median.
     peak: how far resident memory rose in one more run, above that with the database in the cache.
+    allocs: how often that run allocated memory (malloc, calloc, realloc and their like).
     """
   }
 

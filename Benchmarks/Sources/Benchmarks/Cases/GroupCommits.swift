@@ -1,0 +1,132 @@
+import CSQLite
+import MagicData
+import SQLiteCore
+import SQLiteMapping
+
+/// A hundred tasks that each update a row again and again, each update with its own durable answer.
+///
+/// In C each update is a commit, one after the other. Other libraries have no equal.
+struct GroupCommits: Case {
+  let name = "group-commit"
+  let summary = "100 tasks of 100 durable updates each: merged commits, against one each in C"
+
+  private static let tasks = 100
+  private static let createTable = """
+    CREATE TABLE counter (id INTEGER PRIMARY KEY, value INTEGER NOT NULL);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT \(tasks))
+    INSERT INTO counter SELECT i, 0 FROM n
+    """
+  private static let update = "UPDATE counter SET value = value + ?2 WHERE id = ?1"
+
+  var engines: KeyValuePairs<Engine, Turn> {
+    [
+      .c: turn(
+        { try CConnection(path: $0, isDurable: true) }, from: .script(Self.createTable),
+        preparing: { $1 }, c, checking: { try stored($1) }),
+      .statement: merging(openDatabase) { database, task, value in
+        try await database.writeInGroup { connection in
+          var statement = try connection.statement(SQL(unchecked: Self.update))
+          _ = try statement.run(task, value)
+        }
+      },
+      .rows: merging(openDatabase) { database, task, value in
+        try await database.writeInGroup { connection in
+          _ = try connection.executeChange(
+            "UPDATE counter SET value = value + \(value) WHERE id = \(task)")
+        }
+      },
+      .record: merging(openDatabase) { database, task, value in
+        try await database.writeInGroup { connection in
+          guard var counter = try connection.object(of: Counter.self, primary: task) else {
+            throw Failure("there is no counter \(task)")
+          }
+          counter.value += value
+          try connection.updateExisting(counter)
+        }
+      },
+      .object: merging(openMergingStore) { magic, task, value in
+        let counter = try await magic.object(of: CounterObject.self, primary: Int(task))
+        counter.value += value
+        _ = try await magic.update(counter)
+      },
+    ]
+  }
+
+  func operations(on fixture: Fixture) -> Int { Self.tasks * updates(fixture) }
+  var mostRuns: Int { 3 }
+
+  private func updates(_ fixture: Fixture) -> Int { max(1, min(100, fixture.items.count / 2_000)) }
+
+  private func openDatabase(_ path: String) throws -> Database {
+    try Database(settingsAt: path, isDurable: true)
+  }
+
+  private func openMergingStore(_ path: String) throws -> MagicData {
+    var options = Database.Options.settings(isDurable: true)
+    options.groupCommit.includesAsyncWrites = true
+    return try MagicData(path: path, options: options)
+  }
+
+  private func c(_ connection: CConnection, _ fixture: Fixture) throws {
+    let statement = try CStatement(Self.update, connection)
+    for _ in 0..<updates(fixture) {
+      for task in 0..<Self.tasks {
+        try statement.bind(Int64(task + 1), at: 1)
+        try statement.bind(Self.value(task, fixture), at: 2)
+        _ = try statement.step()
+        try statement.reset()
+      }
+    }
+  }
+
+  private func merging<Store: Sendable>(
+    _ open: @escaping (String) throws -> Store,
+    _ add: @escaping @Sendable (Store, Int64, Int64) async throws -> Void
+  ) -> Turn {
+    turn(
+      open, from: .script(Self.createTable), preparing: { $1 },
+      { store, fixture in
+        let updates = updates(fixture)
+        try waiting {
+          try await withThrowingTaskGroup { group in
+            for task in 0..<Self.tasks {
+              let value = Self.value(task, fixture)
+              group.addTask {
+                for _ in 0..<updates { try await add(store, Int64(task + 1), value) }
+              }
+            }
+            try await group.waitForAll()
+          }
+        }
+      }, checking: { try stored($1) })
+  }
+
+  /// What a task adds at each update.
+  private static func value(_ task: Int, _ fixture: Fixture) -> Int64 {
+    Int64(UInt16(truncatingIfNeeded: fixture.items[task].quantity))
+  }
+
+  private func stored(_ fixture: Fixture) throws -> Checksum {
+    let connection = try CConnection(path: fixture.freshPath)
+    let statement = try CStatement("SELECT value FROM counter ORDER BY id", connection)
+    var checksum = Checksum()
+    while try statement.step() { checksum.add(unsafe sqlite3_column_int64(statement.pointer, 0)) }
+    return checksum
+  }
+}
+
+private struct Counter: Record {
+  static let tableName = "counter"
+
+  var id: Int64
+  var value: Int64
+}
+
+private struct CounterObject: MagicObject {
+  static let tableName = "counter"
+
+  @PrimaryMagicValue var id: Int
+  @MagicValue var value: Int64
+
+  init() {}
+}

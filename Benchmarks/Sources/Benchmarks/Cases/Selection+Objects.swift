@@ -1,0 +1,13 @@
+import MagicData
+
+extension Selection {
+  /// Fetches objects by a filter in Swift. In a file without GRDB, whose operators are other ones.
+  static func objects(_ magic: MagicData) -> (Int64) throws -> [ItemObject] {
+    { key in
+      let (first, end) = (Int(key), Int(key) + 20)
+      return try magic.objects(
+        of: ItemObject.self, where: \.$id >= first && \.$id < end && \.$price > price,
+        orderBy: [.ascending(\.$id)])
+    }
+  }
+}

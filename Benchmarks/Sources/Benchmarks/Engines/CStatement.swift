@@ -1,0 +1,24 @@
+import CSQLite
+
+/// A statement of the C baseline that is kept: for work that is called again and again.
+@safe final class CStatement {
+  let pointer: OpaquePointer
+  private let connection: CConnection
+
+  init(_ sql: String, _ connection: CConnection) throws {
+    self.connection = connection
+    unsafe pointer = try unsafe connection.prepare(sql)
+  }
+
+  deinit {
+    unsafe sqlite3_finalize(pointer)
+  }
+
+  func bind(_ value: Int64, at index: Int32) throws {
+    try connection.check(unsafe sqlite3_bind_int64(pointer, index, value))
+  }
+
+  func step() throws -> Bool { try unsafe connection.step(pointer) }
+
+  func reset() throws { try connection.check(unsafe sqlite3_reset(pointer)) }
+}

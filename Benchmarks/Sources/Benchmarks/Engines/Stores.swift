@@ -1,0 +1,19 @@
+import GRDB
+import MagicData
+import SQLiteCore
+
+// How each engine opens a database, with the settings of all.
+
+func openC(_ path: String) throws -> CConnection { try CConnection(path: path) }
+
+func openDatabase(_ path: String) throws -> SQLiteCore.Database {
+  try SQLiteCore.Database(settingsAt: path)
+}
+
+func openStore(_ path: String) throws -> MagicData { try MagicData(settingsAt: path) }
+
+func openQueue(_ path: String) throws -> DatabaseQueue { try DatabaseQueue(settingsAt: path) }
+
+func openPool(_ path: String) throws -> DatabasePool {
+  try DatabasePool(path: path, configuration: .settings())
+}

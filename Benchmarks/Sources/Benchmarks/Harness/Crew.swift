@@ -1,0 +1,59 @@
+import Foundation
+import Synchronization
+
+/// Threads that get ready, start together, and hand in a checksum each.
+final class Crew: Sendable {
+  private let results = Mutex<[Result<Checksum, any Error>?]>([])
+  private let ready = DispatchSemaphore(value: 0)
+  private let begin = DispatchSemaphore(value: 0)
+  private let done = DispatchSemaphore(value: 0)
+  private let stopped = Atomic(false)
+
+  /// Says whether the threads shall end, those that would not do so themselves.
+  var isStopped: Bool { stopped.load(ordering: .relaxed) }
+
+  /// Adds a thread.
+  ///
+  /// - Parameters:
+  ///   - prepare: Makes what it works with, before the start.
+  ///   - work: Its work.
+  func add<Tool>(
+    preparing prepare: @escaping @Sendable () throws -> Tool,
+    _ work: @escaping @Sendable (Tool) throws -> Checksum
+  ) {
+    let place = results.withLock { results in
+      results.append(nil)
+      return results.count - 1
+    }
+    Thread.detachNewThread { [self] in
+      let tool = Result { try prepare() }
+      ready.signal()
+      begin.wait()
+      let result = Result { try work(try tool.get()) }
+      results.withLock { $0[place] = result }
+      done.signal()
+    }
+  }
+
+  func whenReady() {
+    forEachThread { ready.wait() }
+  }
+
+  func start() {
+    forEachThread { begin.signal() }
+  }
+
+  func stop() {
+    stopped.store(true, ordering: .relaxed)
+  }
+
+  /// Waits for all threads and returns what they handed in, in the order in which they were added.
+  func finish() throws -> [Checksum] {
+    forEachThread { done.wait() }
+    return try results.withLock { $0 }.compactMap { try $0?.get() }
+  }
+
+  private func forEachThread(_ body: () -> Void) {
+    for _ in 0..<results.withLock(\.count) { body() }
+  }
+}

@@ -1,0 +1,19 @@
+import Foundation
+import Synchronization
+
+/// Runs asynchronous work to its end, blocking this thread, which is none of Swift's own.
+func waiting<Output: Sendable>(
+  for work: @escaping @Sendable () async throws -> Output
+) throws -> Output {
+  let done = DispatchSemaphore(value: 0)
+  let stored = Mutex<Result<Output, any Error>?>(nil)
+  Task.detached {
+    let result: Result<Output, any Error>
+    do { result = .success(try await work()) } catch { result = .failure(error) }
+    stored.withLock { $0 = result }
+    done.signal()
+  }
+  done.wait()
+  guard let result = stored.withLock({ $0 }) else { throw Failure("nothing came out") }
+  return try result.get()
+}

@@ -1,0 +1,99 @@
+import SQLiteCore
+import SQLiteMapping
+
+extension SaveRun {
+  /// Writes an object that the store does not know, or knows by its primary value only.
+  mutating func insert(_ index: Int) throws {
+    isNew[index] = true
+    let node = nodes[index]
+    let plan = node.plan
+    try refuseLostValues(node)
+    let (slots, values) = try columns(of: index)
+    let insertion = try self.insertion(plan, hasKey: node.key != nil, slots)
+    try insertion.bind(values, key: node.key)
+    let settled = pendingAssets
+    pendingAssets = []
+    guard let zIndex = try insertion.run(key: node.key) ?? existing(node) else {
+      throw MagicError.notSaved(type: plan.typeName)
+    }
+    results[index] = SaveResult(zIndex: zIndex, settled: settled)
+  }
+
+  /// The statement for values of some properties.
+  mutating func insertion(
+    _ plan: ObjectPlan, hasKey: Bool, _ slots: [Int]
+  ) throws -> InsertStatement {
+    let type = ObjectIdentifier(plan.type)
+    if let known = insertions[type], known.hasKey == hasKey, known.slots == slots { return known }
+    let insertion = try InsertStatement(plan, hasKey: hasKey, slots, connection)
+    insertions[type] = insertion
+    return insertion
+  }
+
+  /// What was left in the store went with the row: half an object must not come back.
+  func refuseLostValues(_ node: SaveNode) throws {
+    for (slot, value) in node.values.enumerated() {
+      if case .untouched = value, node.plan.properties[slot].isStored {
+        throw MagicError.lostValue(
+          type: node.plan.typeName, property: node.plan.properties[slot].name)
+      }
+    }
+  }
+
+  /// The properties of a new object that have values now, and their values.
+  mutating func columns(of index: Int) throws -> (slots: [Int], values: [Value]) {
+    let plan = nodes[index].plan
+    var slots: [Int] = []
+    var values: [Value] = []
+    for slot in plan.columns {
+      guard let value = try column(slot, of: index, zIndex: nil) else { continue }
+      slots.append(slot)
+      values.append(value)
+    }
+    return (slots, values)
+  }
+
+  func existing(_ node: SaveNode) throws -> Int64? {
+    guard let primary = node.plan.primary, let value = node.value(primary) else { return nil }
+    return try connection.firstRow(
+      "SELECT \(identifier: node.plan.key) FROM \(identifier: node.plan.table) WHERE \(identifier: node.plan.properties[primary].name) = \(value)",
+      as: Int64.self)
+  }
+
+  /// What a column shall hold, or nil to leave it alone.
+  mutating func column(_ slot: Int, of index: Int, zIndex: Int64?) throws -> Value? {
+    let node = nodes[index]
+    if node.plan.isPlain {
+      if let value = node.value(slot) { return value }
+      throw MagicError.missingValue(
+        type: node.plan.typeName, property: node.plan.properties[slot].name)
+    }
+    switch node.values[slot] {
+    case .value(let value): return value
+    case .object(.stored(let target)): return .integer(target)
+    case .object(.node(let target)):
+      if let known = results[target]?.zIndex ?? nodes[target].storage.zIndex(in: store.identity) {
+        return .integer(known)
+      }
+      late.append((index, slot, target))
+      return nil
+    case .asset(let pending): return try asset(pending, slot, of: index, zIndex: zIndex)
+    case .copy(let source): return try copy(of: source, node).map { .integer($0) } ?? .null
+    case .kept(let handle):
+      guard zIndex == nil else { return nil }
+      return try asset(.stored(handle, pathExtension: nil), slot, of: index, zIndex: nil)
+    case .untouched, .links: return nil
+    case .missing:
+      throw MagicError.missingValue(
+        type: node.plan.typeName, property: node.plan.properties[slot].name)
+    }
+  }
+
+  /// What a lazy value of another object refers to.
+  func copy(of source: LazySource, _ node: SaveNode) throws -> Int64? {
+    guard source.store.identity == store.identity else {
+      throw MagicError.notSaved(type: source.plan.typeName)
+    }
+    return try source.reference(connection)
+  }
+}

@@ -1,0 +1,105 @@
+import SQLiteCore
+
+extension CodableStore {
+  /// Reads the items of a type, which is inferred, in the order in which they were inserted.
+  ///
+  ///     let people: [Person] = try store.read()
+  ///     let adults: [Person] = try store.read { $0.age >= 18 }
+  ///
+  /// - Parameters:
+  ///   - table: The table, or nil for that of the type. One that does not exist has no items.
+  ///   - filter: Says which items to take.
+  /// - Throws: ``UndecodableItemsError`` if there is a value that is no such item, `SQLiteError`, or
+  ///   what `filter` throws.
+  /// - Complexity: O(*n*) in the number of items in the table.
+  public func read<Item: Codable & Equatable>(
+    from table: String? = nil, filter: (Item) throws -> Bool = { _ in true }
+  ) throws -> [Item] {
+    let name = try self.table(of: Item.self, table)
+    return try database.read { try collection(of: Item.self, name, $0).read(filter) }
+  }
+
+  /// Reads what can be read of a table, and says what cannot.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the items.
+  ///   - table: The table, or nil for that of the type.
+  /// - Throws: `SQLiteError`.
+  public func readReport<Item: Codable & Equatable>(
+    of type: Item.Type, from table: String? = nil
+  ) throws -> ReadReport<Item> {
+    let name = try self.table(of: type, table)
+    return try database.read { try collection(of: type, name, $0).report() }
+  }
+
+  /// Says whether an item that equals one is stored.
+  ///
+  /// - Parameters:
+  ///   - item: The item.
+  ///   - table: The table, or nil for that of the type.
+  /// - Throws: `SQLiteError`.
+  /// - Complexity: O(log *n*) for a type that is `Identifiable` or `Hashable`, else O(*n*).
+  public func contains<Item: Codable & Equatable>(
+    item: Item, in table: String? = nil
+  ) throws -> Bool {
+    let name = try self.table(of: Item.self, table)
+    // Keys may have to be made.
+    return try database.write {
+      try !collection(of: Item.self, name, $0).positions(of: item).isEmpty
+    }
+  }
+
+  /// The number of values in a table, whether they can be read or not.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the items.
+  ///   - table: The table, or nil for that of the type.
+  /// - Throws: `SQLiteError`.
+  public func count<Item: Codable & Equatable>(
+    of type: Item.Type, in table: String? = nil
+  ) throws -> Int {
+    let name = try self.table(of: type, table)
+    return try database.read { try collection(of: type, name, $0).count() }
+  }
+
+  /// Deletes the values of a table that cannot be read as items.
+  ///
+  /// - Parameters:
+  ///   - table: The table, or nil for that of the type.
+  ///   - type: The type of the items.
+  /// - Returns: What was deleted.
+  /// - Throws: `SQLiteError`.
+  @discardableResult
+  public func removeUndecodable<Item: Codable & Equatable>(
+    in table: String? = nil, as type: Item.Type
+  ) throws -> [UndecodableItem] {
+    let name = try self.table(of: type, table)
+    return try database.write { try collection(of: type, name, $0).removeUndecodable() }
+  }
+}
+
+extension ItemCollection {
+  func read(_ filter: (Item) throws -> Bool) throws -> [Item] {
+    var items: [Item] = []
+    var count = 0
+    var first: UndecodableItem?
+    try forEach({ if try filter($0.item) { items.append($0.item) } }) { undecodable in
+      count += 1
+      first = first ?? undecodable
+    }
+    if let first { throw UndecodableItemsError(table: name, count: count, first: first) }
+    return items
+  }
+
+  func removeUndecodable() throws -> [UndecodableItem] {
+    let undecodable = try report().undecodable
+    try remove(undecodable.map(\.position))
+    return undecodable
+  }
+
+  func report() throws -> ReadReport<Item> {
+    var report = ReadReport<Item>()
+    try forEach({ report.items.append($0.item) }, undecodable: { report.undecodable.append($0) })
+    return report
+  }
+}

@@ -1,0 +1,145 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+public import SQLiteCore
+public import SQLiteMapping
+import Synchronization
+
+/// Collections of plain values that last: a set or a dictionary in a database, and nothing to declare.
+///
+///     let store = try CodableStore(path: "people.sqlite3")
+///     try store.insert(item: Person(id: 0, name: "Ricardo", age: 35))
+///     let adults: [Person] = try store.read { $0.age >= 18 }
+///
+/// Any type that is `Codable` and `Equatable` can be stored. Its items lie in a table that is named
+/// after the type, or as you say, in the order in which they were inserted; equal ones may be there
+/// several times. What `==` says is one item is one here. If the type is `Hashable`, or `Identifiable`
+/// by an id that is, items are found by an index; without that each is looked at. An `Identifiable` type
+/// promises that equal items have equal ids.
+///
+/// Every call takes effect wholly or, if it throws, not at all, and any thread or task may make it.
+/// Each has a blocking form and one for `await`. Functions that you pass run within the database's
+/// transaction; they may call the store again.
+///
+/// A stored value that is no `Item` (any more) stays as it is, whatever you do, until you delete it by
+/// ``removeUndecodable(in:as:)`` or ``clear()``. ``read(from:filter:)`` throws ``UndecodableItemsError``
+/// that counts such values; ``readReport(of:from:)`` hands out the others.
+public final class CodableStore: Sendable {
+  /// The database that the items are in.
+  public let database: Database
+  /// How items are stored.
+  let coder: any NestedCoder
+  /// The file that ``save(to:)`` and ``load(from:)`` use if none is named.
+  public let fileURL: URL?
+  /// The types whose names name tables.
+  private let types = Mutex<[String: ObjectIdentifier]>([:])
+
+  /// Uses a database, which may hold other tables.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - coder: How items are stored: as SPON, or for example by a ``JSONCoder``.
+  public init(database: Database, coder: any NestedCoder = SPONCoder()) {
+    self.database = database
+    self.coder = coder
+    fileURL = nil
+  }
+
+  /// Makes a store in memory with what another one has saved.
+  ///
+  ///     let store = try CodableStore(data: data, fileURL: url)
+  ///
+  /// - Parameters:
+  ///   - coder: How items are stored.
+  ///   - data: What ``data`` of a store was, or nil.
+  ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use. If it is there, it is loaded, in
+  ///     the place of `data`.
+  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
+  public init(coder: any NestedCoder = SPONCoder(), data: Data?, fileURL: URL? = nil) throws {
+    database = try Database.memory()
+    self.coder = coder
+    self.fileURL = fileURL
+    if let fileURL, FileManager.default.fileExists(atPath: fileURL.path) {
+      try load(from: fileURL)
+    } else if let data {
+      try set(data: data)
+    }
+  }
+
+  /// As ``init(coder:data:fileURL:)``, storing items as JSON by coders of yours.
+  ///
+  /// - Parameters:
+  ///   - encoder: Writes the items.
+  ///   - decoder: Reads the items.
+  ///   - data: What ``data`` of a store was, or nil.
+  ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use.
+  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
+  public convenience init(
+    encoder: JSONEncoder, decoder: JSONDecoder, data: Data? = nil, fileURL: URL? = nil
+  ) throws {
+    try self.init(
+      coder: JSONCoder(encoder: encoder, decoder: decoder), data: data, fileURL: fileURL)
+  }
+
+  /// Makes a store in memory, which is gone with this value unless it is saved.
+  ///
+  /// - Parameter coder: How items are stored.
+  /// - Throws: `SQLiteError`.
+  public convenience init(coder: any NestedCoder = SPONCoder()) throws {
+    self.init(database: try Database.memory(), coder: coder)
+  }
+
+  /// Opens a store in a database file, where every change lasts at once.
+  ///
+  /// - Parameters:
+  ///   - path: Where the file is, or shall be.
+  ///   - coder: How items are stored.
+  /// - Throws: `SQLiteError` that says what was in the way.
+  public convenience init(path: String, coder: any NestedCoder = SPONCoder()) throws {
+    self.init(database: try Database(path: path), coder: coder)
+  }
+
+  /// The table of a type, unless another type of the same name has it.
+  func table(of type: Any.Type, _ name: String?) throws -> String {
+    if let name { return name }
+    let name = String(describing: type)
+    try types.withLock { types in
+      let owner = types[name] ?? ObjectIdentifier(type)
+      guard owner == ObjectIdentifier(type) else {
+        throw CodableStoreError.sameName(name, String(reflecting: type))
+      }
+      types[name] = owner
+    }
+    return name
+  }
+
+  /// The items of a type in a table, for one transaction.
+  func collection<Item>(
+    of type: Item.Type, _ name: String, _ connection: Connection
+  ) -> ItemCollection<Item> {
+    ItemCollection(name: name, connection: connection, coder: coder)
+  }
+
+  /// Deletes all items of all types.
+  ///
+  /// - Throws: `SQLiteError`.
+  public func clear() throws {
+    try database.write { try CollectionCatalog(connection: $0).removeAll() }
+  }
+
+  /// As the blocking ``clear()``, suspending the task.
+  ///
+  /// - Throws: `SQLiteError` or `CancellationError`.
+  public func clear() async throws {
+    try await database.write { try CollectionCatalog(connection: $0).removeAll() }
+  }
+
+  /// The names of the tables that have been made, in alphabetical order.
+  ///
+  /// - Throws: `SQLiteError`.
+  public func tableNames() throws -> [String] {
+    try database.read { try CollectionCatalog(connection: $0).names() }
+  }
+}

@@ -1,0 +1,104 @@
+import SQLiteCore
+
+/// Which collections there are: the table `magicdata_collections`.
+struct CollectionCatalog {
+  static let name = "magicdata_collections"
+
+  /// A collection as the catalog knows it.
+  struct Entry {
+    /// The table of its items.
+    let place: String
+    /// What the column of keys holds: see ``KeyMaker``.
+    let keys: String
+  }
+
+  let connection: Connection
+
+  func exists() throws -> Bool {
+    try connection.firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(Self.name)") != nil
+  }
+
+  func entry(_ name: String) throws -> Entry? {
+    guard try exists() else { return nil }
+    return try connection.firstRow(
+      "SELECT place, keys FROM magicdata_collections WHERE name = \(name)",
+      as: String.self, String.self
+    ).map { Entry(place: $0, keys: $1) }
+  }
+
+  func names() throws -> [String] {
+    guard try exists() else { return [] }
+    return try connection.rows(
+      "SELECT name FROM magicdata_collections ORDER BY name", as: String.self)
+  }
+
+  /// Makes the catalog, unless it is there.
+  func make() throws {
+    try connection.executeChange(
+      """
+      CREATE TABLE IF NOT EXISTS magicdata_collections (
+        name TEXT PRIMARY KEY NOT NULL, place TEXT NOT NULL UNIQUE, keys TEXT NOT NULL
+      ) WITHOUT ROWID
+      """)
+  }
+
+  func makeIndex(_ place: String) throws {
+    try connection.executeChange(
+      "CREATE INDEX IF NOT EXISTS \(identifier: place + " by key") ON \(identifier: place) (key)")
+  }
+
+  /// For the time in which all keys change, which is slow one by one.
+  func removeIndex(_ place: String) throws {
+    try connection.removeIndex(place + " by key", ifExists: true)
+  }
+
+  /// Makes a collection.
+  ///
+  /// - Parameter isFilledNext: Whether the index is made later.
+  func add(_ name: String, keys: String, isFilledNext: Bool = false) throws -> Entry {
+    try make()
+    let place = try freePlace(for: name)
+    try connection.executeChange(
+      """
+      CREATE TABLE \(identifier: place) (
+        position INTEGER PRIMARY KEY AUTOINCREMENT, key, item NOT NULL
+      )
+      """)
+    if !isFilledNext { try makeIndex(place) }
+    try connection.executeChange(
+      "INSERT INTO magicdata_collections (name, place, keys) VALUES (\(name), \(place), \(keys))")
+    return Entry(place: place, keys: keys)
+  }
+
+  /// A name that no table has: names of collections may differ in their case only.
+  private func freePlace(for name: String) throws -> String {
+    let start =
+      "items "
+      + name.split(separator: "\0", omittingEmptySubsequences: false)
+      .joined(separator: "_")
+    var place = start
+    var number = 2
+    while try connection.firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN \([place, place + " by key"])")
+      != nil
+    {
+      place = "\(start) \(number)"
+      number += 1
+    }
+    return place
+  }
+
+  func set(keys: String, of name: String) throws {
+    try connection.executeChange(
+      "UPDATE magicdata_collections SET keys = \(keys) WHERE name = \(name)")
+  }
+
+  /// Deletes all collections.
+  func removeAll() throws {
+    guard try exists() else { return }
+    let places = try connection.rows("SELECT place FROM magicdata_collections", as: String.self)
+    for place in places { try connection.deleteTable(place, ifExists: true) }
+    try connection.executeChange("DELETE FROM magicdata_collections")
+  }
+}

@@ -1,0 +1,136 @@
+import SQLiteCore
+import SQLiteMapping
+
+/// The items in one table, within one transaction.
+struct ItemCollection<Item: Codable & Equatable> {
+  let name: String
+  let connection: Connection
+  let coder: any NestedCoder
+  private let keys = KeyMaker<Item>()
+
+  init(name: String, connection: Connection, coder: any NestedCoder) {
+    self.name = name
+    self.connection = connection
+    self.coder = coder
+  }
+
+  /// An item and where it is.
+  typealias Stored = (position: Int64, item: Item)
+
+  private var catalog: CollectionCatalog { CollectionCatalog(connection: connection) }
+  private var wantedKeys: String { keys?.kind ?? "none" }
+
+  func insert(_ items: some Sequence<Item>) throws {
+    let entry = try catalog.entry(name) ?? catalog.add(name, keys: wantedKeys)
+    // Keys of another kind are made when they are needed.
+    let makesKeys = entry.keys == wantedKeys
+    var insert = try connection.statement(
+      "INSERT INTO \(identifier: entry.place) (key, item) VALUES (?, ?)")
+    for item in items {
+      try insert.run(makesKeys ? keys?.key(item) ?? .null : .null, coder.encode(item))
+    }
+  }
+
+  /// Reads all items that a filter takes, and hands what cannot be read to a function.
+  func forEach(
+    _ body: (Stored) throws -> Void, undecodable: (UndecodableItem) -> Void
+  ) throws {
+    guard let entry = try catalog.entry(name) else { return }
+    try connection.forEachRow(
+      "SELECT position, item FROM \(identifier: entry.place) ORDER BY position"
+    ) { row in
+      let position = try row.get(0, as: Int64.self)
+      let item: Item
+      do {
+        item = try coder.decode(Item.self, from: row.value(at: 1))
+      } catch {
+        return undecodable(UndecodableItem(position: position, reason: "\(error)"))
+      }
+      try body((position, item))
+    }
+  }
+
+  func stored(where filter: (Item) throws -> Bool) throws -> [Stored] {
+    var found: [Stored] = []
+    try forEach({ if try filter($0.item) { found.append($0) } }, undecodable: { _ in })
+    return found
+  }
+
+  /// The places of the items that equal one.
+  func positions(of item: Item) throws -> [Int64] {
+    guard let keys else { return try stored { $0 == item }.map(\.position) }
+    guard let entry = try catalog.entry(name) else { return [] }
+    if entry.keys != wantedKeys { try makeKeys(entry) }
+    let key = keys.key(item)
+    var found: [Int64] = []
+    // What has no key was written by another process since, or cannot be read.
+    var unknown: [Stored] = []
+    var candidates = try connection.statement(
+      """
+      SELECT position, item, key IS NULL FROM \(identifier: entry.place)
+      WHERE key = ?1 OR key IS NULL ORDER BY position
+      """)
+    try candidates.bind(key)
+    while try candidates.step() {
+      guard let other = try? coder.decode(Item.self, from: candidates.value(at: 1)) else {
+        continue
+      }
+      let position = try candidates.get(0, as: Int64.self)
+      if try candidates.get(2, as: Bool.self) { unknown.append((position, other)) }
+      if other == item { found.append(position) }
+    }
+    candidates.reset()
+    try setKeys(of: unknown, entry)
+    return found
+  }
+
+  /// Makes the keys of all items anew, in the memory of one.
+  private func makeKeys(_ entry: CollectionCatalog.Entry) throws {
+    guard let keys else { return }
+    try catalog.set(keys: wantedKeys, of: name)
+    try catalog.removeIndex(entry.place)
+    var update = try connection.statement(
+      "UPDATE \(identifier: entry.place) SET key = ? WHERE position = ?")
+    // The scan goes by position, which this leaves alone.
+    try connection.forEachRow(
+      "SELECT position, item FROM \(identifier: entry.place) ORDER BY position"
+    ) { row in
+      let item = try? coder.decode(Item.self, from: row.value(at: 1))
+      try update.run(item.map(keys.key) ?? .null, row.get(0, as: Int64.self))
+    }
+    update.reset()
+    try catalog.makeIndex(entry.place)
+  }
+
+  private func setKeys(of items: [Stored], _ entry: CollectionCatalog.Entry) throws {
+    guard let keys, !items.isEmpty else { return }
+    var update = try connection.statement(
+      "UPDATE \(identifier: entry.place) SET key = ? WHERE position = ?")
+    for (position, item) in items { try update.run(keys.key(item), position) }
+  }
+
+  /// Writes items in the places of others.
+  func replace(_ items: [Stored]) throws {
+    guard !items.isEmpty, let entry = try catalog.entry(name) else { return }
+    let makesKeys = entry.keys == wantedKeys
+    var update = try connection.statement(
+      "UPDATE \(identifier: entry.place) SET key = ?, item = ? WHERE position = ?")
+    for (position, item) in items {
+      try update.run(
+        makesKeys ? keys?.key(item) ?? .null : .null, coder.encode(item), position)
+    }
+  }
+
+  func remove(_ positions: [Int64]) throws {
+    guard !positions.isEmpty, let entry = try catalog.entry(name) else { return }
+    var delete = try connection.statement(
+      "DELETE FROM \(identifier: entry.place) WHERE position = ?")
+    for position in positions { try delete.run(position) }
+  }
+
+  func count() throws -> Int {
+    guard let entry = try catalog.entry(name) else { return 0 }
+    return try connection.firstRow(
+      "SELECT count(*) FROM \(identifier: entry.place)", as: Int.self) ?? 0
+  }
+}

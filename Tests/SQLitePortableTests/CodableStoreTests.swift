@@ -1,0 +1,245 @@
+import Foundation
+import SPON
+import SQLiteCore
+import SQLitePortable
+import Testing
+
+@Suite struct CodableStoreTests {
+  struct Note: Codable, Hashable, Identifiable {
+    var id: Int
+    var text: String
+  }
+
+  struct Tag: Codable, Hashable {
+    var name: String
+    var color: String
+
+    static func == (left: Tag, right: Tag) -> Bool { left.name == right.name }
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
+  }
+
+  struct Plain: Codable, Equatable {
+    var number: Double
+  }
+
+  let store: CodableStore
+
+  init() throws { store = try CodableStore() }
+
+  private func plan(_ sql: SQL) throws -> String {
+    try store.database.executeQuery(sql).map { $0["detail"]?.asString() ?? "" }.joined()
+  }
+
+  @Test func `a look-up of an identifiable or hashable item uses the index`() throws {
+    try store.insert(items: (0..<100).map { Note(id: $0, text: "note \($0)") })
+    #expect(try store.contains(item: Note(id: 7, text: "note 7")))
+    let detail = try plan(
+      "EXPLAIN QUERY PLAN SELECT * FROM \"items Note\" WHERE key = 1 OR key IS NULL")
+    #expect(detail.contains("USING INDEX"))
+    let keys = try store.database.rows(
+      "SELECT key FROM \"items Note\" LIMIT 2", as: Int.self)
+    #expect(keys == [0, 1])
+  }
+
+  @Test func `equality decides, not the key and not the content`() throws {
+    try store.insert(items: [Tag(name: "a", color: "red"), Tag(name: "b", color: "red")])
+    #expect(try store.update(item: Tag(name: "a", color: "blue")) == 1)
+    let tags: [Tag] = try store.read()
+    #expect(tags.map(\.color) == ["blue", "red"])
+    try store.insert(item: Note(id: 1, text: "x"))
+    // One id, but not equal.
+    #expect(try store.update(item: Note(id: 1, text: "y")) == 0)
+    #expect(try store.delete(item: Note(id: 1, text: "x")) == 1)
+  }
+
+  @Test(arguments: ["é", "e\u{301}", "K", "\u{212a}", ""])
+  func `texts that are equal in another spelling are found`(name: String) throws {
+    struct Named: Codable, Identifiable, Equatable {
+      var id: String
+    }
+    let names = ["é", "e\u{301}", "K", "\u{212a}", "", "k"]
+    try store.insert(items: names.map { Named(id: $0) })
+    #expect(try store.delete(item: Named(id: name)) == names.count { $0 == name })
+  }
+
+  @Test func `hashes of another process are made anew`() throws {
+    try store.insert(items: (0..<20).map { Tag(name: "\($0)", color: "") })
+    try store.database.write { connection in
+      try connection.executeChange("UPDATE magicdata_collections SET keys = 'hash 1'")
+      try connection.executeChange("UPDATE \"items Tag\" SET key = -position")
+    }
+    // Inserted before this process has made its own.
+    try store.insert(item: Tag(name: "20", color: ""))
+    for number in 0...20 {
+      #expect(try store.contains(item: Tag(name: "\(number)", color: "x")), "\(number)")
+    }
+    #expect(try store.delete(items: (0...20).map { Tag(name: "\($0)", color: "") }) == 21)
+  }
+
+  @Test func `a value that cannot be read is kept and reported, and costs nobody else anything`()
+    throws
+  {
+    struct Old: Codable, Equatable { var number: Int }
+    struct New: Codable, Equatable {
+      var number: Int
+      var name: String
+    }
+    try store.insert(on: "things", items: [Old(number: 1), Old(number: 2)])
+    try store.insert(on: "things", items: [New(number: 3, name: "c")])
+    let error = #expect(throws: UndecodableItemsError.self) {
+      let _: [New] = try store.read(from: "things")
+    }
+    #expect(error?.count == 2)
+    #expect(error?.first.position == 1)
+    #expect(error?.description.contains("name") == true)
+    let report = try store.readReport(of: New.self, from: "things")
+    #expect(report.items == [New(number: 3, name: "c")])
+    #expect(report.undecodable.map(\.position) == [1, 2])
+    try store.updateAllItems(
+      of: New.self, from: "things", changes: { New(number: $0.number, name: "d") })
+    try store.update(item: New(number: 3, name: "d"), from: "things")
+    try store.deleteAllItems(of: New.self, from: "things")
+    let old: [Old] = try store.read(from: "things")
+    #expect(old.map(\.number) == [1, 2])
+    #expect(try store.removeUndecodable(in: "things", as: New.self).count == 2)
+    #expect(try store.count(of: New.self, in: "things") == 0)
+  }
+
+  @Test func `a value that cannot be written changes nothing`() throws {
+    let json = try CodableStore(coder: JSONCoder())
+    try json.insert(items: [Plain(number: 1), Plain(number: 2)])
+    #expect(throws: EncodingError.self) {
+      try json.insert(items: [Plain(number: 3), Plain(number: .nan)])
+    }
+    #expect(throws: EncodingError.self) {
+      try json.updateAllItems(of: Plain.self, changes: { Plain(number: $0.number == 2 ? .nan : 9) })
+    }
+    let plain: [Plain] = try json.read()
+    #expect(plain.map(\.number) == [1, 2])
+  }
+
+  @Test func `what a function throws undoes the whole call`() throws {
+    try store.insert(items: (0..<5).map { Plain(number: Double($0)) })
+    #expect(throws: CancellationError.self) {
+      try store.deleteAllItems(of: Plain.self) { item in
+        if item.number == 3 { throw CancellationError() }
+        return true
+      }
+    }
+    #expect(try store.count(of: Plain.self) == 5)
+  }
+
+  @Test func `two types of one name need tables of their own`() throws {
+    enum Other {
+      struct Note: Codable, Equatable { var x: Int }
+    }
+    try store.insert(item: Note(id: 1, text: ""))
+    #expect(throws: CodableStoreError.self) { try store.insert(item: Other.Note(x: 1)) }
+    try store.insert(on: "other", item: Other.Note(x: 1))
+    #expect(try store.tableNames() == ["Note", "other"])
+  }
+
+  @Test func `any name names a table`() throws {
+    let names = [
+      "", "a", "A", "a\0b", "a_b", "x\"y", "'; DROP TABLE t;--", "é", "items a", "sqlite_",
+    ]
+    for (index, name) in names.enumerated() {
+      try store.insert(on: name, item: Plain(number: Double(index)))
+    }
+    for (index, name) in names.enumerated() {
+      let items: [Plain] = try store.read(from: name)
+      #expect(items == [Plain(number: Double(index))], "\(name)")
+    }
+    #expect(try Set(store.tableNames()) == Set(names))
+    #expect(try CodableStore(data: store.data).tableNames().count == names.count)
+  }
+
+  @Test func `calls from many tasks at once lose nothing`() async throws {
+    struct Counter: Codable, Hashable, Identifiable {
+      var id: Int
+      var count: Int
+      static func == (left: Counter, right: Counter) -> Bool { left.id == right.id }
+      func hash(into hasher: inout Hasher) { hasher.combine(id) }
+    }
+    try await store.insert(items: (0..<4).map { Counter(id: $0, count: 0) })
+    try await withThrowingTaskGroup { group in
+      for task in 0..<8 {
+        group.addTask { [store] in
+          for _ in 0..<25 {
+            try await store.updateAllItems(
+              of: Counter.self, changes: { Counter(id: $0.id, count: $0.count + 1) },
+              filter: { $0.id == task % 4 })
+            let _: [Counter] = try await store.read()
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let counters: [Counter] = try await store.read()
+    #expect(counters.map(\.count) == [50, 50, 50, 50])
+  }
+
+  @Test func `objects that are identified by their place in memory are found by equality`() throws {
+    final class Node: Codable, Equatable, Identifiable {
+      let name: String
+      init(_ name: String) { self.name = name }
+      static func == (left: Node, right: Node) -> Bool { left.name == right.name }
+    }
+    try store.insert(items: [Node("a"), Node("b")])
+    #expect(try store.delete(item: Node("b")) == 1)
+  }
+
+  @Test func `text that is not UTF-8 costs nobody else anything`() throws {
+    try store.insert(items: [Note(id: 1, text: "a"), Note(id: 2, text: "b")])
+    try store.database.write { connection in
+      try connection.executeChange(
+        "UPDATE \"items Note\" SET item = CAST(x'ff' AS TEXT) WHERE position = 1")
+    }
+    let report = try store.readReport(of: Note.self)
+    #expect(report.items.map(\.id) == [2])
+    #expect(report.undecodable.map(\.position) == [1])
+    #expect(try store.update(item: Note(id: 1, text: "a")) == 0)
+  }
+
+  @Test func `a file keeps what was inserted`() throws {
+    let folder = try TemporaryFolder()
+    try CodableStore(path: folder.file("a.sqlite3")).insert(item: Note(id: 1, text: "x"))
+    let notes: [Note] = try CodableStore(path: folder.file("a.sqlite3")).read()
+    #expect(notes == [Note(id: 1, text: "x")])
+  }
+
+  @Test func `bytes that are no store are refused, and what was there stays`() throws {
+    try store.insert(item: Plain(number: 1))
+    for data in [
+      Data("nonsense".utf8), Data(repeating: 0, count: 4_096),
+      Data(try Database.memory().serialized()) + [1],
+    ] {
+      #expect(throws: CodableStoreError.self) { try store.set(data: data) }
+    }
+    let other = try Database.memory()
+    try other.write { try $0.executeChange("CREATE TABLE t (a)") }
+    let error = #expect(throws: CodableStoreError.self) {
+      try store.set(data: Data(other.serialized()))
+    }
+    #expect(error?.description.contains("magicdata_collections") == true)
+    #expect(try store.count(of: Plain.self) == 1)
+    let folder = try TemporaryFolder()
+    #expect(throws: (any Error).self) { try store.load(from: URL(filePath: folder.file("none"))) }
+    #expect(throws: SQLiteError.self) { try store.save(to: URL(filePath: "/nowhere/at/all")) }
+  }
+
+  @Test func `a store lives beside other tables`() throws {
+    let database = try Database.memory()
+    try database.write { connection in
+      try connection.executeChange("CREATE TABLE note (a)")
+      try connection.executeChange("INSERT INTO note VALUES (1)")
+    }
+    let store = CodableStore(database: database)
+    try store.insert(item: Note(id: 1, text: "x"))
+    let data = try store.data
+    try store.clear()
+    try store.set(data: data)
+    #expect(try store.count(of: Note.self) == 1)
+    #expect(try database.rows("SELECT a FROM note", as: Int.self) == [1])
+  }
+}
