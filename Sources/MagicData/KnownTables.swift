@@ -12,6 +12,11 @@ final class KnownTables: Sendable {
   /// The properties that reverse values name, in the plans of their owners.
   private let reverses = Mutex<[PropertyKey: Int]>([:])
 
+  /// Looks at all tables again.
+  func forget() {
+    complete.withLock { $0 = [:] }
+  }
+
   /// The columns of a type's table in ASCII lower case, or nil if there is no table yet.
   func columns(of plan: ObjectPlan, _ connection: Connection) throws -> Set<String>? {
     if let known = complete.withLock({ $0[plan.table] }) { return known }

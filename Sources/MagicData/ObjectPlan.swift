@@ -61,6 +61,8 @@ package final class ObjectPlan: Sendable {
   let layout: CellLayout?
   /// How each property's column is read.
   let readers: [ColumnReader]
+  /// The text of the query for the object with a primary value.
+  let selectionByPrimary: String
   /// Says whether a fetch leaves something to look up later.
   let needsContext: Bool
   /// Says whether a value may be more than SQLite stores.
@@ -104,7 +106,10 @@ package final class ObjectPlan: Sendable {
       if case .column = property.role.kind { false } else { true }
     }
     let names = [key] + columns.map { properties[$0].name }
-    selection = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
+    let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
+    self.selection = selection
+    selectionByPrimary =
+      primary.map { "\(selection)WHERE \(identifier: properties[$0].name) = ?" as SQL }?.text ?? ""
   }
 
   private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {
