@@ -14,6 +14,11 @@ final class KnownTables: Sendable {
   /// The relations that reverse values name, by the reverse values.
   private let reverses = Mutex<[PropertyKey: RelationQueries]>([:])
 
+  /// Looks at all tables again.
+  func forget() {
+    complete.withLock { $0 = [:] }
+  }
+
   /// The columns of a type's table in ASCII lower case, or nil if there is no table yet.
   func columns(of plan: ObjectPlan, _ connection: Connection) throws -> Set<String>? {
     if let known = complete.withLock({ $0[plan.table] }) { return known }
