@@ -37,7 +37,9 @@ extension Connection {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
       let decoder = plan.decoder(of: statement)
-      defer { plan.endUse(of: decoder) }
+      try prepare(decoder, for: plan.directType)
+      decoder.enter()
+      defer { decoder.leave() }
       let last = statement.columnCount - 1
       repeat {
         try body(try statement.value(at: last), try decoder.row(as: type))
