@@ -17,16 +17,38 @@ struct ColumnReader: Sendable {
     case real
     case boolean
     case data
+    /// The z_index of another object.
+    case reference
+    /// That of one that is fetched on demand: it is left alone.
+    case lazyReference
     /// As the property's type says.
     case other
+    /// There is no column.
+    case none
   }
 
   let kind: Kind
   let isOptional: Bool
+  /// What a property without a column holds.
+  let absent: CellContent.Form
 
   init(_ property: ObjectPlan.Property) {
     isOptional = property.role.isOptional
-    kind = property.role.countsUp ? .key : property.type.columnKind
+    kind = ColumnReader.kind(of: property)
+    absent =
+      switch property.role.kind {
+      case .links: property.role.isLazy ? .lazy : .links
+      case .column, .object, .asset, .reverse: .unset
+      }
+  }
+
+  private static func kind(of property: ObjectPlan.Property) -> Kind {
+    switch property.role.kind {
+    case .column: property.role.countsUp ? .key : property.type.columnKind
+    case .object: property.role.isLazy ? .lazyReference : .reference
+    case .asset: .other
+    case .links, .reverse: .none
+    }
   }
 
   /// Reads a column, or returns nil if what it stores is to be converted or refused.
@@ -44,7 +66,10 @@ struct ColumnReader: Sendable {
       }
     case .data:
       if let data = row.data(at: column, ofText: false) { return .data(data) }
-    case .key, .other: return nil
+    case .reference:
+      if let target = row.integer(at: column) { return .reference(target) }
+    case .lazyReference: return .lazy
+    case .key, .other, .none: return nil
     }
     return isOptional && row.isNull(at: column) ? .stored(.null) : nil
   }

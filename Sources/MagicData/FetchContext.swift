@@ -1,5 +1,3 @@
-import SQLiteCore
-import SQLiteRelations
 import Synchronization
 
 /// One fetch: what it brought, and the objects made of it so far, one for each z_index.
@@ -7,11 +5,6 @@ import Synchronization
 /// The objects' cells keep the context alive, the context keeps the objects' storages, and these keep
 /// neither: relations in them are z_index values. So cycles of objects do not leak.
 package final class FetchContext: Sendable {
-  private struct ObjectKey: Hashable {
-    let type: ObjectIdentifier
-    let zIndex: Int64
-  }
-
   /// An instance of a class, as long as somebody has it.
   ///
   /// Proof: an object is handed out only to the isolation domain that
@@ -21,29 +14,56 @@ package final class FetchContext: Sendable {
     weak var object: AnyObject?
   }
 
+  /// What was made so far of the rows of one type.
+  private struct Made {
+    /// The storages, by the places of the rows.
+    var storages: [ObjectStorage?] = []
+    /// The instances, if the type is a class.
+    var instances: [Int64: Instance] = [:]
+  }
+
   private struct State {
     var graph: FetchedGraph
-    var storages: [ObjectKey: ObjectStorage] = [:]
-    var instances: [ObjectKey: Instance] = [:]
+    var made: [ObjectIdentifier: Made] = [:]
   }
 
   let store: MagicData
   private let state: Mutex<State>
 
   /// Takes what was read.
-  ///
-  /// - Throws: ``MagicError/unreadableValue(type:property:zIndex:reason:)``: all that relations lead to
-  ///   is checked now, so that reading a property later cannot fail.
-  init(store: MagicData, _ graph: FetchedGraph) throws {
+  init(store: MagicData, _ graph: FetchedGraph) {
     self.store = store
     state = Mutex(State(graph: graph))
-    try check(graph)
   }
 
   /// All objects that the query found, in its order.
   func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
-    let found = state.withLock { $0.graph.rows[ObjectIdentifier(type)]?.found } ?? []
-    return try found.map { try object(type, $0) }
+    try objects(type, state.withLock { $0.graph.rows[ObjectIdentifier(type)]?.found } ?? [])
+  }
+
+  /// Objects that the fetch brought.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if it did not bring one of them.
+  func objects<Object: MagicObject>(
+    _ type: Object.Type, _ zIndexes: ArraySlice<Int64>
+  ) throws -> [Object] {
+    let storages = storages(ObjectIdentifier(type), zIndexes)
+    guard let first = storages.lazy.compactMap(\.self).first ?? nil else {
+      if let missing = zIndexes.first {
+        throw MagicError.missingTarget(type: "\(type)", zIndex: missing)
+      }
+      return []
+    }
+    var construction = Construction(first.plan)
+    var objects: [Object] = []
+    objects.reserveCapacity(storages.count)
+    for (storage, zIndex) in zip(storages, zIndexes) {
+      guard let storage else {
+        throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
+      }
+      objects.append(try object(type, of: storage, zIndex, by: &construction))
+    }
+    return objects
   }
 
   /// An object that the fetch brought.
@@ -65,14 +85,15 @@ package final class FetchContext: Sendable {
     return follow(storage.plan) ? try? make(type, zIndex) : nil
   }
 
-  /// The links of an object's property, in their order; nil if they cannot be read.
-  func links(of storage: ObjectStorage, slot: Int) -> ArraySlice<Link>? {
-    guard let owner = storage.zIndex(in: store.identity) else { return [] }
+  /// What the links of an object's property lead to, in their order; nil if they cannot be read.
+  func links(of storage: ObjectStorage, slot: Int) -> FetchedLinks.Targets? {
+    guard let owner = storage.zIndex(in: store.identity) else { return FetchedLinks.Targets.none }
     let type = ObjectIdentifier(storage.plan.type)
-    func known() -> ArraySlice<Link>? {
+    func known() -> FetchedLinks.Targets? {
       state.withLock { state in
-        state.graph.unfollowed[type]?.contains(owner) == true
-          ? nil : state.graph.links[PropertyKey(type: type, slot: slot)]?[owner] ?? []
+        if state.graph.unfollowed[type]?.contains(owner) == true { return nil }
+        return state.graph.links[PropertyKey(type: type, slot: slot)]?[owner]
+          ?? FetchedLinks.Targets.none
       }
     }
     if let links = known() { return links }
@@ -81,62 +102,60 @@ package final class FetchContext: Sendable {
 
   /// The storage of an object that somebody has looked at, since only those can have changed.
   func madeStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
-    let key = ObjectKey(type: ObjectIdentifier(type), zIndex: zIndex)
-    return state.withLock { $0.storages[key] }
+    let type = ObjectIdentifier(type)
+    return state.withLock { state in
+      guard let place = state.graph.rows[type]?.places[zIndex],
+        let storages = state.made[type]?.storages, place < storages.count
+      else { return nil }
+      return storages[place]
+    }
   }
 
   private func make<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object? {
-    let key = ObjectKey(type: ObjectIdentifier(type), zIndex: zIndex)
-    let isClass = type is AnyObject.Type
-    if isClass, let instance = state.withLock({ $0.instances[key] })?.object as? Object {
-      return instance
-    }
-    guard let storage = try storage(key) else { return nil }
+    guard let storage = storages(ObjectIdentifier(type), [zIndex])[0] else { return nil }
     var construction = Construction(storage.plan)
-    let object = try construction.object(type, of: storage, in: self)
+    return try object(type, of: storage, zIndex, by: &construction)
+  }
+
+  private func object<Object: MagicObject>(
+    _ type: Object.Type, of storage: ObjectStorage, _ zIndex: Int64,
+    by construction: inout Construction
+  ) throws -> Object {
+    let isClass = type is AnyObject.Type
+    let key = ObjectIdentifier(type)
+    if isClass,
+      let known = state.withLock({ $0.made[key]?.instances[zIndex] })?.object as? Object
+    {
+      return known
+    }
+    let object = try construction.object(
+      type, of: storage, in: storage.plan.needsContext ? self : nil)
     if isClass {
       let instance = Instance(object: object as AnyObject)
-      state.withLock { $0.instances[key] = instance }
+      state.withLock { $0.made[key, default: Made()].instances[zIndex] = instance }
     }
     return object
   }
 
-  private func storage(_ key: ObjectKey) throws -> ObjectStorage? {
-    let (known, plan, values) = state.withLock { state -> (ObjectStorage?, ObjectPlan?, [Value]) in
-      if let storage = state.storages[key] { return (storage, nil, []) }
-      guard let plan = state.graph.plans[key.type], let rows = state.graph.rows[key.type],
-        let place = rows.places[key.zIndex]
-      else { return (nil, nil, []) }
-      let width = plan.columns.count
-      return (nil, plan, Array(rows.values[(place * width)..<((place + 1) * width)]))
-    }
-    guard let plan else { return known }
-    return keep(try plan.storage(zIndex: key.zIndex, values[...], in: store), key)
-  }
-
-  private func keep(_ storage: ObjectStorage, _ key: ObjectKey) -> ObjectStorage {
+  /// The storages of rows, nil for those that the fetch did not bring.
+  private func storages(
+    _ type: ObjectIdentifier, _ zIndexes: ArraySlice<Int64>
+  ) -> [ObjectStorage?] {
     state.withLock { state in
-      if let first = state.storages[key] { return first }
-      state.storages[key] = storage
-      return storage
-    }
-  }
-
-  /// Checks the values of all rows that no object is made of at once.
-  private func check(_ graph: FetchedGraph) throws {
-    var forms: [CellContent.Form] = []
-    for (type, rows) in graph.rows where rows.zIndexes.count > rows.foundCount {
-      guard let plan = graph.plans[type] else { continue }
-      let width = plan.columns.count
-      for place in rows.foundCount..<rows.zIndexes.count {
-        let zIndex = rows.zIndexes[place]
-        let values = rows.values[(place * width)..<((place + 1) * width)]
-        if try plan.makeForms(of: zIndex, values, in: &forms) {
-          // What was made of a stored value is not made twice.
-          let identity = ObjectStorage.Identity(magic: store, zIndex: zIndex)
-          _ = keep(
-            ObjectStorage(plan, forms, identity: identity), ObjectKey(type: type, zIndex: zIndex))
-        }
+      guard let plan = state.graph.plans[type], let rows = state.graph.rows[type] else {
+        return zIndexes.map { _ in nil }
+      }
+      var made = state.made.removeValue(forKey: type) ?? Made()
+      defer { state.made[type] = made }
+      let lacking = rows.places.count - made.storages.count
+      if lacking > 0 { made.storages.append(contentsOf: repeatElement(nil, count: lacking)) }
+      return zIndexes.map { zIndex in
+        guard let place = rows.places[zIndex] else { return nil }
+        if let known = made.storages[place] { return known }
+        let storage = ObjectStorage(
+          plan, rows.forms(at: place, of: plan), identity: .init(magic: store, zIndex: zIndex))
+        made.storages[place] = storage
+        return storage
       }
     }
   }
@@ -152,7 +171,6 @@ package final class FetchContext: Sendable {
         try loader.resume(type)
         return loader.graph
       }
-      try check(more)
       state.withLock { $0.graph = more }
       return true
     } catch {

@@ -3,48 +3,91 @@ import SQLiteRelations
 
 /// The rows of one type that a fetch brought.
 struct FetchedRows: Sendable {
-  /// The values of the plan's columns, row after row.
-  var values: [Value] = []
-  /// The rows' places by z_index.
-  var places: [Int64: Int] = [:]
-  /// The rows' z_index values.
-  var zIndexes: [Int64] = []
+  /// What the properties hold, row after row; each was checked when it was read.
+  private var forms: [CellContent.Form] = []
+  /// Where each row is, by its z_index.
+  private(set) var places = RowPlaces()
   /// How many rows the query itself found; they come first, in its order.
   var foundCount = 0
 
   /// The z_index values that the query itself found, in its order.
-  var found: ArraySlice<Int64> { zIndexes.prefix(foundCount) }
+  var found: ArraySlice<Int64> { places.keys.prefix(foundCount) }
+
+  /// Takes the row that a statement stands on, the key first, unless it is there already.
+  ///
+  /// - Returns: The row's z_index.
+  mutating func append(_ row: borrowing Statement, of plan: ObjectPlan) throws -> Int64 {
+    let zIndex = row.integer(at: 0)
+    if places.append(zIndex) { try plan.appendForms(of: row, zIndex, to: &forms) }
+    return zIndex
+  }
+
+  /// What the properties of a row hold.
+  func forms(at place: Int, of plan: ObjectPlan) -> [CellContent.Form] {
+    let width = plan.readers.count
+    return Array(forms[(place * width)..<((place + 1) * width)])
+  }
+
+  /// What a property of a row holds.
+  func form(at place: Int, _ slot: Int, of plan: ObjectPlan) -> CellContent.Form {
+    forms[place * plan.readers.count + slot]
+  }
 }
 
 /// The links of one property that a fetch brought, owner by owner.
 struct FetchedLinks: Sendable {
-  private var links: [Link] = []
-  private var ranges: [Int64: Range<Int>] = [:]
+  /// What the links of one owner lead to, in its order.
+  struct Targets {
+    let targets: ArraySlice<Int64>
+    /// The keys of a dictionary; none otherwise.
+    fileprivate let keys: ArraySlice<Value>
 
-  /// The links of an owner, in its order.
-  subscript(owner: Int64) -> ArraySlice<Link> {
-    ranges[owner].map { links[$0] } ?? []
+    static var none: Targets { Targets(targets: [], keys: []) }
+
+    func map<Result>(_ body: (_ place: Value, _ target: Int64) throws -> Result) rethrows
+      -> [Result]
+    {
+      guard !keys.isEmpty else { return try targets.map { try body(.null, $0) } }
+      return try zip(keys, targets).map(body)
+    }
   }
 
-  /// All links.
-  var targets: [Int64] { links.map(\.target) }
+  private var targets: [Int64] = []
+  private var keys: [Value] = []
+  private var owners = RowPlaces()
+  /// Where the links of each owner begin.
+  private var starts: [Int] = []
 
-  /// Takes links that come owner by owner.
+  /// What the links of an owner lead to.
+  subscript(owner: Int64) -> Targets {
+    guard let place = owners[owner] else { return .none }
+    let end = place + 1 < starts.count ? starts[place + 1] : targets.count
+    let range = starts[place]..<end
+    return Targets(targets: targets[range], keys: keys.isEmpty ? [] : keys[range])
+  }
+
+  /// Reads links, owner by owner.
   ///
-  /// - Parameter read: Hands over link by link.
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - wanted: The owners, or nil for all.
   /// - Returns: What the links lead to.
-  mutating func append(_ read: ((Link) -> Void) throws -> Void) rethrows -> [Int64] {
-    let first = links.count
-    var owner: (key: Int64, start: Int)?
-    try read { link in
-      if owner?.key != link.owner {
-        if let owner { ranges[owner.key] = owner.start..<links.count }
-        owner = (link.owner, links.count)
+  mutating func append(
+    _ table: LinkTable, of wanted: [Int64]?, _ connection: Connection
+  ) throws -> ArraySlice<Int64> {
+    let first = targets.count
+    let hasKeys = table.arrangement == .dictionary
+    var last: Int64?
+    try connection.forEachRow(table.targetQuery(of: wanted)) { row in
+      let owner = row.integer(at: 0)
+      if owner != last {
+        last = owner
+        if owners.append(owner) { starts.append(targets.count) }
       }
-      links.append(link)
+      targets.append(row.integer(at: 1))
+      if hasKeys { keys.append(try row.value(at: 2)) }
     }
-    if let owner { ranges[owner.key] = owner.start..<links.count }
-    return links[first...].map(\.target)
+    return targets[first...]
   }
 }
 

@@ -11,7 +11,15 @@ final class GraphLoader {
   private let depth: Int?
   private(set) var graph: FetchedGraph
   /// Objects that were read and whose relations are to be followed.
-  private var frontier: [(plan: ObjectPlan, zIndexes: [Int64])] = []
+  private var frontier: [Batch] = []
+
+  /// Objects of one type.
+  private struct Batch {
+    let plan: ObjectPlan
+    var zIndexes: [Int64]
+    /// Whether these are all objects of the type.
+    var isWhole = false
+  }
 
   init(
     _ store: MagicData, _ connection: Connection, _ graph: FetchedGraph = FetchedGraph(),
@@ -25,14 +33,17 @@ final class GraphLoader {
 
   /// Reads the objects that a query finds, and what they lead to.
   ///
-  /// - Parameter tail: The SQL behind `FROM`, in the table's own order.
-  func load<Object: MagicObject>(_ type: Object.Type, tail: SQL) throws {
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - tail: SQL behind the table's name.
+  ///   - isWhole: Whether the query finds all objects of the type.
+  func load<Object: MagicObject>(_ type: Object.Type, tail: SQL, isWhole: Bool = false) throws {
     let plan = try store.plan(type)
     note(plan)
     guard let columns = try store.tables.columns(of: plan, connection) else { return }
     let fresh = try read(plan, columns, from: "\(identifier: plan.table) \(tail)")
     graph.rows[ObjectIdentifier(type)]?.foundCount = fresh.count
-    frontier.append((plan, fresh))
+    frontier.append(Batch(plan: plan, zIndexes: fresh, isWhole: isWhole))
     try follow()
   }
 
@@ -49,7 +60,7 @@ final class GraphLoader {
     guard let plan = graph.plans[type],
       let zIndexes = graph.unfollowed.removeValue(forKey: type)
     else { return }
-    frontier.append((plan, zIndexes.sorted()))
+    frontier.append(Batch(plan: plan, zIndexes: zIndexes.sorted()))
     // Time has passed: what is gone since is no error.
     try follow(isStrict: false)
   }
@@ -63,8 +74,9 @@ final class GraphLoader {
   /// Reads those of the objects that are not known yet.
   private func add(_ plan: ObjectPlan, _ zIndexes: [Int64], isStrict: Bool) throws {
     note(plan)
-    let known = graph.rows[ObjectIdentifier(plan.type)]?.places ?? [:]
-    let missing = GraphLoader.distinct(zIndexes.filter { known[$0] == nil })
+    let known = graph.rows[ObjectIdentifier(plan.type)]?.places ?? RowPlaces()
+    let distinct = RowPlaces.distinct(zIndexes)
+    let missing = known.count == 0 ? distinct : distinct.filter { known[$0] == nil }
     guard !missing.isEmpty else { return }
     var fresh: [Int64] = []
     if let columns = try store.tables.columns(of: plan, connection) {
@@ -79,15 +91,7 @@ final class GraphLoader {
       let lost = Set(missing).subtracting(fresh).min()
       throw MagicError.missingTarget(type: plan.typeName, zIndex: lost ?? 0)
     }
-    frontier.append((plan, fresh))
-  }
-
-  /// The values, each once, in ascending order.
-  private static func distinct(_ values: [Int64]) -> [Int64] {
-    var distinct: [Int64] = []
-    distinct.reserveCapacity(values.count)
-    for value in values.sorted() where value != distinct.last { distinct.append(value) }
-    return distinct
+    frontier.append(Batch(plan: plan, zIndexes: fresh))
   }
 
   /// Reads depth after depth until nothing new turns up.
@@ -95,24 +99,25 @@ final class GraphLoader {
     var level = 0
     while !frontier.isEmpty {
       if let depth, level >= depth {
-        for (plan, zIndexes) in frontier where plan.hasEagerRelations {
-          graph.unfollowed[ObjectIdentifier(plan.type), default: []].formUnion(zIndexes)
+        for batch in frontier where batch.plan.needsContext {
+          graph.unfollowed[ObjectIdentifier(batch.plan.type), default: []]
+            .formUnion(batch.zIndexes)
         }
         frontier = []
         return
       }
-      var wanted: [(plan: ObjectPlan, zIndexes: [Int64])] = []
-      for (plan, zIndexes) in frontier where !zIndexes.isEmpty {
-        for (target, found) in try targets(plan, zIndexes) {
-          if let place = wanted.firstIndex(where: { $0.plan === target }) {
-            wanted[place].zIndexes += found
+      var wanted: [Batch] = []
+      for batch in frontier where !batch.zIndexes.isEmpty && batch.plan.needsContext {
+        for found in try targets(batch) {
+          if let place = wanted.firstIndex(where: { $0.plan === found.plan }) {
+            wanted[place].zIndexes += found.zIndexes
           } else {
-            wanted.append((target, found))
+            wanted.append(found)
           }
         }
       }
       frontier = []
-      for (plan, zIndexes) in wanted { try add(plan, zIndexes, isStrict: isStrict) }
+      for batch in wanted { try add(batch.plan, batch.zIndexes, isStrict: isStrict) }
       level += 1
     }
   }
@@ -133,57 +138,44 @@ final class GraphLoader {
     defer { graph.rows[key] = rows }
     var fresh: [Int64] = []
     let list = SQL(joining: ["\(table).\(identifier: plan.key)"] + columns, separator: ", ")
-    try connection.forEachRow("SELECT \(list) FROM \(source)") { row in
-      let zIndex = row.integer(at: 0)
-      fresh.append(zIndex)
-      guard rows.places[zIndex] == nil else { return }
-      rows.places[zIndex] = rows.zIndexes.count
-      rows.zIndexes.append(zIndex)
-      for column in 0..<columns.count { rows.values.append(try row.value(at: column + 1)) }
+    try connection.forEachRow("SELECT \(list) FROM \(source)") {
+      fresh.append(try rows.append($0, of: plan))
     }
     return fresh
   }
 
   /// What eager relations of freshly read objects lead to.
-  private func targets(
-    _ plan: ObjectPlan, _ fresh: [Int64]
-  ) throws -> [(plan: ObjectPlan, zIndexes: [Int64])] {
-    var found: [(plan: ObjectPlan, zIndexes: [Int64])] = []
+  private func targets(_ batch: Batch) throws -> [Batch] {
+    let plan = batch.plan
+    var found: [Batch] = []
     for (slot, property) in plan.properties.enumerated() where !property.role.isLazy {
       switch property.role.kind {
       case .object(let type):
-        found.append((try store.plan(type), references(plan, slot, fresh)))
+        found.append(Batch(plan: try store.plan(type), zIndexes: references(batch, slot)))
       case .links(_, let type):
         guard let table = try plan.linkTable(slot, store.plan),
           try store.tables.has(table, connection)
         else { continue }
         let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
         var links = graph.links.removeValue(forKey: key) ?? FetchedLinks()
-        let targets = try links.append { try connection.forEachLink(table, of: fresh, $0) }
+        let targets = try links.append(
+          table, of: batch.isWhole ? nil : batch.zIndexes, connection)
         graph.links[key] = links
-        found.append((try store.plan(type), targets))
+        found.append(Batch(plan: try store.plan(type), zIndexes: Array(targets)))
       case .column, .asset, .reverse: continue
       }
     }
     return found
   }
 
-  private func references(_ plan: ObjectPlan, _ slot: Int, _ fresh: [Int64]) -> [Int64] {
-    guard let offset = plan.columns.firstIndex(of: slot),
-      let rows = graph.rows[ObjectIdentifier(plan.type)]
-    else { return [] }
-    return fresh.compactMap { zIndex in
+  private func references(_ batch: Batch, _ slot: Int) -> [Int64] {
+    let plan = batch.plan
+    guard let rows = graph.rows[ObjectIdentifier(plan.type)] else { return [] }
+    return batch.zIndexes.compactMap { zIndex in
       guard let place = rows.places[zIndex],
-        case .integer(let target) = rows.values[place * plan.columns.count + offset]
+        case .reference(let target) = rows.form(at: place, slot, of: plan)
       else { return nil }
       return target
     }
-  }
-}
-
-extension ObjectPlan {
-  /// Says whether objects bring others with them.
-  fileprivate var hasEagerRelations: Bool {
-    properties.contains { $0.isRelation && !$0.role.isLazy }
   }
 }

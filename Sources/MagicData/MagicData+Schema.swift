@@ -61,10 +61,7 @@ extension MagicData {
   func reading<Object: MagicObject, Result>(
     _ type: Object.Type, _ body: (Connection) throws -> Result
   ) throws -> Result {
-    let plan = try plan(type)
-    if !isReady(plan), try database.read({ try self.settle(plan, $0) }).isGrowth {
-      try database.write { try self.prepareTables([plan], $0) }
-    }
+    _ = try makeReady(plan(type))
     return try database.read(body)
   }
 
@@ -72,15 +69,32 @@ extension MagicData {
   nonisolated(nonsending) func reading<Object: MagicObject, Result: Sendable>(
     _ type: Object.Type, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let plan = try plan(type)
-    if !isReady(plan), try await database.read({ try self.settle(plan, $0) }).isGrowth {
-      try await database.write { try self.prepareTables([plan], $0) }
-    }
+    _ = try await makeReady(plan(type))
     return try await database.read(body)
   }
 
+  /// Lets the tables of a type be as they shall be, if they are there.
+  ///
+  /// - Returns: False if they are not there.
+  func makeReady(_ plan: ObjectPlan) throws -> Bool {
+    if isReady(plan) { return true }
+    if try read({ try self.settle(plan, $0) }).isGrowth {
+      try database.write { try self.prepareTables([plan], $0) }
+    }
+    return isReady(plan)
+  }
+
+  /// As the blocking form, suspending the task.
+  nonisolated(nonsending) func makeReady(_ plan: ObjectPlan) async throws -> Bool {
+    if isReady(plan) { return true }
+    if try await read({ try self.settle(plan, $0) }).isGrowth {
+      try await database.write { try self.prepareTables([plan], $0) }
+    }
+    return isReady(plan)
+  }
+
   /// What the tables of a type lack.
-  private enum Growth {
+  private enum Growth: Sendable {
     case none
     /// There are tables, but they lack columns.
     case missingColumns

@@ -60,10 +60,15 @@ extension FetchContext {
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of storage: ObjectStorage, slot: Int
   ) -> Collection? {
-    guard let links = links(of: storage, slot: slot) else { return nil }
+    guard let links = links(of: storage, slot: slot),
+      let objects = try? objects(Collection.Target.self, links.targets)
+    else { return nil }
+    if let list = objects as? Collection { return list }
+    var next = 0
     return try? Collection(
-      magicLinks: links.map {
-        MagicLink($0.place, try object(Collection.Target.self, $0.target))
+      magicLinks: links.map { place, _ in
+        next += 1
+        return MagicLink(place, objects[next - 1])
       })
   }
 

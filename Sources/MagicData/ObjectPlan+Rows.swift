@@ -2,63 +2,49 @@ import SQLiteAssets
 import SQLiteCore
 
 extension ObjectPlan {
-  /// Makes an object's storage of a row, and checks each value.
+  /// Makes what an object's properties hold of the row that a statement stands on, the key first, and
+  /// checks each value.
   ///
-  /// - Parameters:
-  ///   - zIndex: The row's key.
-  ///   - values: The values of the columns.
-  ///   - magic: Where the row is from.
-  func storage(
-    zIndex: Int64, _ values: ArraySlice<Value>, in magic: MagicData
-  ) throws -> ObjectStorage {
-    var forms: [CellContent.Form] = []
-    _ = try makeForms(of: zIndex, values, in: &forms)
-    return ObjectStorage(self, forms, identity: .init(magic: magic, zIndex: zIndex))
-  }
-
-  /// Makes what an object's cells hold of a row, and checks each value.
-  ///
-  /// - Returns: Whether one is more than SQLite stores, and cost something to make.
-  func makeForms(
-    of zIndex: Int64, _ values: ArraySlice<Value>, in forms: inout [CellContent.Form]
-  ) throws -> Bool {
-    forms.removeAll(keepingCapacity: true)
-    forms.reserveCapacity(properties.count)
-    var next = values.startIndex
-    var isLive = false
-    for property in properties {
-      if property.role.countsUp {
-        forms.append(.stored(.integer(zIndex)))
-      } else if property.hasColumn {
-        let form = try form(of: values[next], property, zIndex)
-        if case .live = form { isLive = true }
-        forms.append(form)
-        next += 1
-      } else if case .links = property.role.kind {
-        forms.append(property.role.isLazy ? .lazy : .links)
-      } else {
-        forms.append(.unset)
+  /// - Throws: ``MagicError/unreadableValue(type:property:zIndex:reason:)``.
+  func appendForms(
+    of row: borrowing Statement, _ zIndex: Int64, to forms: inout [CellContent.Form]
+  ) throws {
+    let handle = row.handle
+    var column: Int32 = 1
+    for slot in 0..<readers.count {
+      switch readers[slot].kind {
+      case .key: forms.append(.stored(.integer(zIndex)))
+      case .none: forms.append(readers[slot].absent)
+      case .text, .integer, .real, .boolean, .data, .reference, .lazyReference, .other:
+        if let form = readers[slot].form(of: handle, at: column) {
+          forms.append(form)
+        } else {
+          forms.append(try form(of: handle, at: column, properties[slot], zIndex))
+        }
+        column += 1
       }
     }
-    return isLive
   }
 
+  /// Reads a column that holds something else than it mostly does.
   private func form(
-    of value: Value, _ property: Property, _ zIndex: Int64
+    of row: StatementHandle, at column: Int32, _ property: Property, _ zIndex: Int64
   ) throws -> CellContent.Form {
     func refuse(_ reason: String) -> MagicError {
       .unreadableValue(
         type: typeName, property: property.name, zIndex: zIndex, reason: reason)
     }
+    let value: Value
+    do {
+      value = try row.value(at: column)
+    } catch {
+      throw refuse(error.message)
+    }
     switch property.role.kind {
     case .object(let type):
-      if property.role.isLazy { return .lazy }
-      switch value {
-      case .integer(let target): return .reference(target)
-      case .null where property.role.isOptional: return .stored(.null)
-      case .null: throw refuse("the \(type) that it led to is gone")
-      default: throw refuse("it is no reference but \(value.storageClass)")
-      }
+      throw refuse(
+        value.isNull
+          ? "the \(type) that it led to is gone" : "it is no reference but \(value.storageClass)")
     case .asset:
       do {
         // Checked here, so that only what the file does can fail later.

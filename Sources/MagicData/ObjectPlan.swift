@@ -63,7 +63,7 @@ package final class ObjectPlan: Sendable {
   let readers: [ColumnReader]
   /// The text of the query for the object with a primary value.
   let selectionByPrimary: String
-  /// Says whether a fetch leaves something to look up later.
+  /// Says whether objects bring others with them, which are looked up when they are asked for.
   let needsContext: Bool
   /// Says whether a value may be more than SQLite stores.
   let mayHoldOthers: Bool
@@ -90,7 +90,12 @@ package final class ObjectPlan: Sendable {
     self.lines = lines
     self.layout = layout
     readers = properties.map(ColumnReader.init)
-    mayHoldOthers = readers.contains { $0.kind == .other }
+    mayHoldOthers = readers.contains { reader in
+      switch reader.kind {
+      case .reference, .lazyReference, .other, .none: true
+      case .key, .text, .integer, .real, .boolean, .data: false
+      }
+    }
     table = type.tableName
     self.properties = properties
     primary = properties.firstIndex { $0.role.isPrimary }
@@ -102,9 +107,7 @@ package final class ObjectPlan: Sendable {
     isPlain = properties.allSatisfy { property in
       if case .column = property.role.kind { !property.role.isLazy } else { false }
     }
-    needsContext = properties.contains { property in
-      if case .column = property.role.kind { false } else { true }
-    }
+    needsContext = properties.contains { $0.isRelation && !$0.role.isLazy }
     let names = [key] + columns.map { properties[$0].name }
     let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
     self.selection = selection

@@ -8,40 +8,37 @@ enum Fetched: Sendable {
   case graph(FetchedGraph)
 }
 
-extension ObjectPlan {
-  /// Makes an object's storage of the row that a statement stands on, the key first, and checks each
-  /// value. For types whose properties are all columns.
-  func storage(of row: borrowing Statement, in magic: MagicData) throws -> ObjectStorage {
-    let handle = row.handle
-    let zIndex = row.integer(at: 0)
-    var column: Int32 = 1
-    var forms: [CellContent.Form] = []
-    forms.reserveCapacity(readers.count)
-    for slot in 0..<readers.count {
-      if readers[slot].kind == .key {
-        forms.append(.stored(.integer(zIndex)))
-        continue
-      }
-      if let form = readers[slot].form(of: handle, at: column) {
-        forms.append(form)
-      } else {
-        forms.append(try converted(slot, handle, column, zIndex))
-      }
-      column += 1
+extension Fetched {
+  /// The z_index values of the objects that were found, in their order.
+  func zIndexes(_ type: any MagicObject.Type) -> [Int64] {
+    switch self {
+    case .plain(let storages): storages.compactMap { $0.lastIdentity?.zIndex }
+    case .graph(let graph): Array(graph.rows[ObjectIdentifier(type)]?.found ?? [])
     }
-    return ObjectStorage(self, forms, identity: .init(magic: magic, zIndex: zIndex))
   }
 
-  /// Reads a column as the property's type says.
-  private func converted(
-    _ slot: Int, _ row: StatementHandle, _ column: Int32, _ zIndex: Int64
-  ) throws -> CellContent.Form {
-    do {
-      return try properties[slot].type.content(from: row.value(at: column)).form
-    } catch {
-      throw MagicError.unreadableValue(
-        type: typeName, property: properties[slot].name, zIndex: zIndex,
-        reason: (error as? SQLiteError)?.message ?? "\(error)")
+  /// Makes the objects of what was read.
+  func objects<Object: MagicObject>(
+    _ type: Object.Type, _ plan: ObjectPlan, in store: MagicData
+  ) throws -> [Object] {
+    switch self {
+    case .plain(let storages):
+      var construction = Construction(plan)
+      return try storages.map { try construction.object(type, of: $0, in: nil) }
+    case .graph(let graph):
+      return try FetchContext(store: store, graph).objects(of: type)
     }
+  }
+}
+
+extension ObjectPlan {
+  /// Makes an object's storage of the row that a statement stands on, the key first, and checks each
+  /// value. For types that lead to no others, or only to those that are fetched on demand.
+  func storage(of row: borrowing Statement, in magic: MagicData) throws -> ObjectStorage {
+    let zIndex = row.integer(at: 0)
+    var forms: [CellContent.Form] = []
+    forms.reserveCapacity(readers.count)
+    try appendForms(of: row, zIndex, to: &forms)
+    return ObjectStorage(self, forms, identity: .init(magic: magic, zIndex: zIndex))
   }
 }

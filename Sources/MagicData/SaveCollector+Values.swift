@@ -25,7 +25,7 @@ extension SaveCollector {
         return .untouched
       }
       return .links(
-        try links.map { ($0.place, try target($0.target, property, context)) }, isSet: isSet)
+        try links.map { ($0, try target($1, property, context)) }, isSet: isSet)
     case .targets(let targets):
       let links = try targets.map { target in
         switch target.end {

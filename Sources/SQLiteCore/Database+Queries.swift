@@ -86,7 +86,7 @@ extension Database {
   }
 
   /// Runs a query on a snapshot, or as a write if its statement writes.
-  package func query<Result>(
+  @usableFromInline package func query<Result>(
     _ sql: SQL, _ body: (Connection) throws -> Result
   ) throws -> Result {
     let result = try perform(.query, deadline: nil) { try $0.query(sql, body) }

@@ -346,7 +346,7 @@ extension Scheduler {
 }
 
 /// A number for the running thread.
-func currentThread() -> UInt {
+package func currentThread() -> UInt {
   #if canImport(Darwin)
     unsafe UInt(bitPattern: pthread_self())
   #else

@@ -46,6 +46,17 @@ extension StatementHandle {
     return unsafe SQLiteCore.text(copying: start, count: Int(sqlite3_value_bytes(value)))
   }
 
+  /// Lends the bytes of a blob, or of a text as UTF-8, unless a column stores something else.
+  ///
+  /// Not generic, which would cost as much as copying a short blob.
+  package func lendBytes(at column: Int32, ofText isText: Bool, _ body: (RawSpan) -> Void) {
+    let value = unsafe sqlite3_column_value(pointer, column)
+    guard unsafe sqlite3_value_type(value) == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return }
+    let start = unsafe sqlite3_value_blob(value)
+    let count = unsafe Int(sqlite3_value_bytes(value))
+    unsafe body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count).bytes)
+  }
+
   /// Lends the bytes of a blob, or of a text as UTF-8; nil if a column stores something else.
   ///
   /// - Parameters:
@@ -59,7 +70,9 @@ extension StatementHandle {
     guard unsafe sqlite3_value_type(value) == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
       return nil
     }
-    let start = unsafe sqlite3_value_blob(value)
+    // A text in UTF-16 becomes UTF-8.
+    let start =
+      unsafe isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
     let count = unsafe Int(sqlite3_value_bytes(value))
     let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
     return try unsafe body(buffer.bytes)

@@ -8,8 +8,8 @@
   private static var unknown: Int32 { -2 }
 
   /// By the key's byte; ``unknown`` where it was not looked up yet. An array would cost a check for
-  /// exclusive access at each of its uses.
-  private let bytes: UnsafeMutableBufferPointer<Int32>
+  /// exclusive access at each of its uses. Nil for keys of more bytes.
+  let bytes: UnsafeMutablePointer<Int32>?
   private var names: [String: Int32] = [:]
   private let find: (Key) -> Int32
 
@@ -18,17 +18,22 @@
   /// - Parameter find: Returns what a key stands for, or ``none``.
   init(_ find: @escaping (Key) -> Int32) {
     self.find = find
-    unsafe bytes = .allocate(capacity: MemoryLayout<Key>.size <= 1 ? 256 : 0)
-    unsafe bytes.initialize(repeating: Self.unknown)
+    guard MemoryLayout<Key>.size <= 1 else {
+      unsafe bytes = nil
+      return
+    }
+    let bytes = UnsafeMutablePointer<Int32>.allocate(capacity: 256)
+    unsafe bytes.initialize(repeating: Self.unknown, count: 256)
+    unsafe self.bytes = unsafe bytes
   }
 
   deinit {
-    unsafe bytes.deallocate()
+    unsafe bytes?.deallocate()
   }
 
   @inline(__always)
   subscript(key: Key) -> Int32 {
-    guard MemoryLayout<Key>.size <= 1 else { return slot(named: key) }
+    guard let bytes = unsafe bytes else { return slot(named: key) }
     let slot = unsafe bytes[byte(of: key)]
     return slot == Self.unknown ? newSlot(of: key) : slot
   }
@@ -42,7 +47,7 @@
   @inline(never)
   private func newSlot(of key: Key) -> Int32 {
     let slot = find(key)
-    unsafe bytes[byte(of: key)] = slot
+    unsafe bytes?[byte(of: key)] = slot
     return slot
   }
 

@@ -81,6 +81,19 @@ extension Connection {
 }
 
 extension LinkTable {
+  /// A query for what the links of owners lead to, owner by owner, each one's in its order: the owner,
+  /// the target, and of a dictionary the key.
+  ///
+  /// - Parameter owners: The keys of the owners, or nil for all.
+  package func targetQuery(of owners: [Int64]?) -> SQL {
+    var sql: SQL =
+      arrangement == .dictionary ? "SELECT owner, target, key FROM " : "SELECT owner, target FROM "
+    sql.append("\(identifier: name)")
+    if let owners { sql.append(" WHERE owner IN \(owners)") }
+    sql.append(" ORDER BY owner\(placeOrder)")
+    return sql
+  }
+
   /// What tells apart the links of one owner, NULL in a set.
   fileprivate var placeSQL: SQL { place.map { "\(identifier: $0)" } ?? "NULL" }
 

@@ -135,3 +135,66 @@ import Testing
     #expect("\(error as Any)".contains("first implementation"))
   }
 }
+
+extension SeedFormTests {
+  enum CategoryType: String, Codable {
+    case local
+    case web
+  }
+
+  /// The seed's model, without its protocol.
+  final class Category: Codable {
+    var id = 0
+    var added = Date(timeIntervalSince1970: 1_507_896_000)
+    var name = "a`b"
+    var enabled = true
+    var type: CategoryType = .local
+    var icon = Data([1, 2, 3])
+  }
+
+  struct Person: Codable, Equatable {
+    var id = "F6DEC3CD-DA62-4A08-A2B6-272E62A7F6E3"
+    var firstName = ""
+    var addresses: [String: Address] = [:]
+  }
+
+  @Test func `the seed's models are written with its marks and come back`() throws {
+    let category = try SPONEncoder().encodeText(Category())
+    #expect(
+      category
+        == "@obj:Category<id!=`0` added#=`2017-10-13T12:00:00Z` name$=`a&01;b` enabled%=`true` "
+        + "type$=`local` icon*=`AQID`>")
+    let copy = try SPONDecoder().decode(Category.self, from: category)
+    #expect(copy.added == Category().added && copy.type == .local && copy.icon == Data([1, 2, 3]))
+    let address = Address(addr1: "PO Box 1234", city: "Houston", state: "TX", zip: "77012")
+    let people = [Person(firstName: "Sue", addresses: ["home": address]), Person()]
+    let text = try SPONEncoder().encodeText(people)
+    #expect(text.hasPrefix("@array[@obj:Person<id$=`F6DEC3CD"))
+    #expect(text.contains("addresses=@obj:Dictionary<home=@obj:Address<addr1$=`PO Box 1234` "))
+    #expect(try SPONDecoder().decode([Person].self, from: text) == people)
+  }
+
+  @Test func `an object of the seed with all of its marks is read`() throws {
+    struct Everything: Decodable, Equatable {
+      var flag: Bool
+      var count: Int
+      var ratio: Float
+      var size: Double
+      var bytes: Data
+      var text: String
+      var when: Date
+      var list: [Int]
+      var map: [String: [String]]
+    }
+    let text =
+      "@obj:Everything<ratio^=`0.5` flag%=`true` when?=`2017-10-13 12:00:00 +0000` count!=`-3` "
+      + "size&=`2.5` bytes*=`AQID` text$=`a <b> [c] = : d, it&01;s & more` list=@array[1!, 2!] "
+      + "map=@obj:Dictionary<a=@array[`x`, `y z`] b=@array[]>>"
+    #expect(
+      try SPONDecoder().decode(Everything.self, from: text)
+        == Everything(
+          flag: true, count: -3, ratio: 0.5, size: 2.5, bytes: Data([1, 2, 3]),
+          text: "a <b> [c] = : d, it`s & more", when: Date(timeIntervalSince1970: 1_507_896_000),
+          list: [1, 2], map: ["a": ["x", "y z"], "b": []]))
+  }
+}

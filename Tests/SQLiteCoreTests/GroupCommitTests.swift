@@ -316,7 +316,8 @@ private let endlessInsert: SQL = """
     let told = outcomes.map(\.summary)
     #expect(told == ["0", "787 \(alone?.message ?? "")", "1", "3"])
     #expect(alone?.code == .foreignKeyConstraint)
-    #expect(try await database.firstRow("SELECT group_concat(parent) FROM child", as: String.self) == "8")
+    #expect(
+      try await database.firstRow("SELECT group_concat(parent) FROM child", as: String.self) == "8")
     #expect(try database.numbers() == [0, 3])
     #expect(commits.value == before + 2)
   }

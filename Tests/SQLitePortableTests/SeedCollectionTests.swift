@@ -164,12 +164,15 @@ import Testing
     #expect(try await database.delete(item: steve) == 1)
     #expect(try await database.delete(items: [steve], from: "VIP") == 2)
     #expect(try await database.deleteAllItems(of: Person.self) == 0)
-    let data = try database.data
+    #expect(try await database.count(of: Person.self) == 0)
+    #expect(try await database.removeUndecodable(as: Person.self).isEmpty)
+    let data = try await database.makeData()
     try await database.set(data: data)
     let folder = try TemporaryFolder()
     try await database.save(to: URL(filePath: folder.file("store")))
     try await database.load(from: URL(filePath: folder.file("store")))
+    #expect(try await database.tableNames() == ["Person", "VIP"])
     try await database.clear()
-    #expect(try database.tableNames() == [])
+    #expect(try await database.tableNames() == [])
   }
 }

@@ -56,7 +56,9 @@ struct Query<Object: MagicObject>: Sendable {
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection, depth: depth)
     // The key decides between equals, so that pages do not overlap.
-    try loader.load(Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")))
+    try loader.load(
+      Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")),
+      isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)
     return loader.graph
   }
 
@@ -82,13 +84,7 @@ struct Query<Object: MagicObject>: Sendable {
 
   /// Makes the objects of what was read.
   func objects(_ fetched: Fetched) throws -> [Object] {
-    switch fetched {
-    case .plain(let storages):
-      var construction = Construction(plan)
-      return try storages.map { try construction.object(Object.self, of: $0, in: nil) }
-    case .graph(let graph):
-      return try FetchContext(store: store, graph).objects(of: Object.self)
-    }
+    try fetched.objects(Object.self, plan, in: store)
   }
 
   /// Counts the objects.

@@ -47,4 +47,9 @@ package struct Document {
     let token = tokens[member]
     return SPON.text(bytes.span, token.keyRange, hasEscapes: token.keyHasEscapes)
   }
+
+  /// The name of an object's type, or nothing.
+  package func typeName(of object: Int) -> String {
+    SPON.text(bytes.span, tokens[object].range, hasEscapes: false)
+  }
 }

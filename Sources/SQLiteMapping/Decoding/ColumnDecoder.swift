@@ -4,11 +4,11 @@ import SQLiteCore
 ///
 /// Two words, so that it needs no memory of its own as `any Decoder`.
 struct ColumnDecoder: Decoder {
-  let row: RowDecoder
+  let row: DecodedRow
   let column: Int32
 
   var codingPath: [any CodingKey] { row.path(to: column) }
-  var userInfo: [CodingUserInfoKey: Any] { row.userInfo }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     try nested().container(keyedBy: type)
@@ -67,26 +67,54 @@ extension ColumnDecoder: SingleValueDecodingContainer {
 
 /// The row as a single value: its only column, or a value that reads the row itself.
 extension RowDecoder: SingleValueDecodingContainer {
-  package func decodeNil() -> Bool { isNull }
-  package func decode(_ type: Bool.Type) throws -> Bool { try only(type).decode(type) }
-  package func decode(_ type: String.Type) throws -> String { try only(type).decode(type) }
-  package func decode(_ type: Double.Type) throws -> Double { try only(type).decode(type) }
-  package func decode(_ type: Float.Type) throws -> Float { try only(type).decode(type) }
-  package func decode(_ type: Int.Type) throws -> Int { try only(type).decode(type) }
-  package func decode(_ type: Int8.Type) throws -> Int8 { try only(type).decode(type) }
-  package func decode(_ type: Int16.Type) throws -> Int16 { try only(type).decode(type) }
-  package func decode(_ type: Int32.Type) throws -> Int32 { try only(type).decode(type) }
-  package func decode(_ type: Int64.Type) throws -> Int64 { try only(type).decode(type) }
-  package func decode(_ type: UInt.Type) throws -> UInt { try only(type).decode(type) }
-  package func decode(_ type: UInt8.Type) throws -> UInt8 { try only(type).decode(type) }
-  package func decode(_ type: UInt16.Type) throws -> UInt16 { try only(type).decode(type) }
-  package func decode(_ type: UInt32.Type) throws -> UInt32 { try only(type).decode(type) }
-  package func decode(_ type: UInt64.Type) throws -> UInt64 { try only(type).decode(type) }
-  package func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
+  @usableFromInline package func decodeNil() -> Bool { content.isNull }
+  @usableFromInline package func decode(_ type: Bool.Type) throws -> Bool {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: String.Type) throws -> String {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: Double.Type) throws -> Double {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: Float.Type) throws -> Float {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: Int.Type) throws -> Int {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: Int8.Type) throws -> Int8 {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: Int16.Type) throws -> Int16 {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: Int32.Type) throws -> Int32 {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: Int64.Type) throws -> Int64 {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: UInt.Type) throws -> UInt {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: UInt8.Type) throws -> UInt8 {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: UInt16.Type) throws -> UInt16 {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: UInt32.Type) throws -> UInt32 {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode(_ type: UInt64.Type) throws -> UInt64 {
+    try only(type).decode(type)
+  }
+  @usableFromInline package func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
     try row(as: type)
   }
 
   private func only(_ type: Any.Type) throws -> ColumnDecoder {
-    try onlyColumn(for: "\(type)")
+    try content.onlyColumn(for: "\(type)")
   }
 }

@@ -4,10 +4,10 @@ import SQLiteCore
 ///
 /// A class, since the standard library copies its containers at every call.
 final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  let row: RowDecoder
+  let row: DecodedRow
   let slots: KeySlots<Key>
 
-  init(_ row: RowDecoder) {
+  init(_ row: DecodedRow) {
     self.row = row
     slots = KeySlots { row.column(of: $0) ?? KeySlots<Key>.none }
   }
@@ -32,7 +32,7 @@ final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
   }
 
   func decodeNil(forKey key: Key) throws -> Bool {
-    if slots[key] < 0, let child = row.child(of: key) { return child.isNull }
+    if slots[key] < 0, let child = row.child(of: key) { return child.content.isNull }
     return try row.handle.isNull(at: column(key))
   }
 
@@ -107,7 +107,7 @@ final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
       return row.handle.isNull(at: column) ? nil : try row.value(type, at: column)
     }
     guard let child = row.child(of: key) else { throw row.missing(key) }
-    return child.isNull ? nil : try child.row(as: type)
+    return child.content.isNull ? nil : try child.row(as: type)
   }
 
   func nestedContainer<NestedKey: CodingKey>(

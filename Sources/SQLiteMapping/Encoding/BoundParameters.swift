@@ -21,6 +21,17 @@
     unsafe rows[0] += 1
   }
 
+  /// Lends the parameters that have no value of this row.
+  @inline(__always)
+  func forEachUnbound<Failure: Error>(_ body: (Int32) throws(Failure) -> Void) throws(Failure) {
+    let row = unsafe rows[0]
+    var index = 1
+    while unsafe index < rows.count {
+      if unsafe rows[index] != row { try body(Int32(truncatingIfNeeded: index)) }
+      index += 1
+    }
+  }
+
   @inline(__always)
   subscript(parameter: Int32) -> Bool {
     get {

@@ -2,11 +2,11 @@
 ///
 /// Two words, so that it needs no memory of its own as `any Encoder`.
 struct ColumnEncoder: Encoder {
-  let row: RowEncoder
+  let row: EncodedRow
   let parameter: Int32
 
-  var codingPath: [any CodingKey] { row.codingPath }
-  var userInfo: [CodingUserInfoKey: Any] { row.userInfo }
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     row.isNested = true

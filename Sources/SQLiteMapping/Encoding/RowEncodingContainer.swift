@@ -2,15 +2,15 @@
 ///
 /// A class, since the standard library copies its containers at every call.
 final class RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let row: RowEncoder
+  let row: EncodedRow
   let slots: KeySlots<Key>
 
-  init(_ row: RowEncoder) {
+  init(_ row: EncodedRow) {
     self.row = row
     slots = KeySlots { row.parameter(of: $0) ?? KeySlots<Key>.none }
   }
 
-  var codingPath: [any CodingKey] { row.codingPath }
+  var codingPath: [any CodingKey] { [] }
 
   /// The parameter of a property.
   @inline(__always)

@@ -20,14 +20,13 @@ extension Connection {
   ///   - sql: A single statement.
   ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  @inlinable  // Benchmark `fetch`.
   public func objects<Value: Decodable>(
     of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
   ) throws -> [Value] {
-    var statement = try boundStatement(sql)
-    guard try statement.step() else { return [] }
-    let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    defer { decoder.end() }
-    return try decoder.rows(of: &statement, as: type)
+    var values: [Value] = []
+    try forEachRow(of: type, sql: sql, strategies) { values.append(try $0.row(as: type)) }
+    return values
   }
 
   /// Reads the first row of a query as any `Decodable` type.
@@ -44,7 +43,8 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return nil }
     let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    defer { decoder.end() }
+    decoder.enter()
+    defer { decoder.leave() }
     let value = try decoder.row(as: type)
     if !statement.isReadOnly { while try statement.step() {} }
     return value
@@ -59,15 +59,25 @@ extension Connection {
   ///   - body: Takes a value. What it throws ends the query.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
+  @inlinable  // Benchmark `fetch`.
   public func forEachObject<Value: Decodable>(
     of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil,
     _ body: (Value) throws -> Void
   ) throws {
+    try forEachRow(of: type, sql: sql, strategies) { try body(try $0.row(as: type)) }
+  }
+
+  /// Lends a decoder that stands on each row in turn.
+  @usableFromInline func forEachRow(
+    of type: any Decodable.Type, sql: SQL, _ strategies: MappingStrategies?,
+    _ body: (RowDecoder) throws -> Void
+  ) throws {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return }
     let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    defer { decoder.end() }
-    repeat { try body(try decoder.row(as: type)) } while try statement.step()
+    decoder.enter()
+    defer { decoder.leave() }
+    repeat { try body(decoder) } while try statement.step()
   }
 }
 

@@ -19,7 +19,10 @@ extension Connection {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
       try statement.bind(key: key, repeat each rest, of: plan)
       guard try statement.step() else { return nil }
-      return try plan.decoder(of: statement).row(as: type)
+      let decoder = plan.decoder(of: statement)
+      decoder.enter()
+      defer { decoder.leave() }
+      return try decoder.row(as: type)
     } catch let error as SQLiteError {
       try checkMissing(plan, error)
       return nil
@@ -38,17 +41,16 @@ extension Connection {
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  @inlinable  // Benchmark `fetch`.
   public func objects<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     limit: Int? = nil, offset: Int = 0
   ) throws -> [Value] {
-    let plan = try plan(of: type)
-    let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
-    return try reading(plan, without: []) {
-      var statement = try boundStatement(sql)
-      guard try statement.step() else { return [] }
-      return try plan.decoder(of: statement).rows(of: &statement, as: type)
+    var values: [Value] = []
+    try forEachRow(of: type, condition, order, limit, offset) {
+      values.append(try $0.row(as: type))
     }
+    return values
   }
 
   /// Reads the first of some values.
@@ -76,9 +78,18 @@ extension Connection {
   ///   - body: Takes a value. What it throws ends the query.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
+  @inlinable  // Benchmark `fetch`.
   public func forEachObject<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     limit: Int? = nil, offset: Int = 0, _ body: (Value) throws -> Void
+  ) throws {
+    try forEachRow(of: type, condition, order, limit, offset) { try body(try $0.row(as: type)) }
+  }
+
+  /// Lends a decoder that stands on each row in turn.
+  @usableFromInline func forEachRow(
+    of type: any Record.Type, _ condition: SQL?, _ order: Ordering?, _ limit: Int?, _ offset: Int,
+    _ body: (RowDecoder) throws -> Void
   ) throws {
     let plan = try plan(of: type)
     let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
@@ -86,8 +97,9 @@ extension Connection {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
       let decoder = plan.decoder(of: statement)
-      defer { plan.endUse(of: decoder) }
-      repeat { try body(try decoder.row(as: type)) } while try statement.step()
+      decoder.enter()
+      defer { decoder.leave() }
+      repeat { try body(decoder) } while try statement.step()
     }
   }
 

@@ -42,6 +42,7 @@ extension Database {
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  @inlinable  // Benchmark `fetch`.
   public func objects<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     limit: Int? = nil, offset: Int = 0
@@ -60,6 +61,7 @@ extension Database {
   ///   - body: Takes a value. What it throws ends the query.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
+  @inlinable  // Benchmark `fetch`.
   public func forEachObject<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     _ body: (Value) throws -> Void
@@ -73,6 +75,7 @@ extension Database {
   ///   - type: What to read.
   ///   - sql: A single statement. One that writes (RETURNING) is a transaction.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  @inlinable  // Benchmark `fetch`.
   public func objects<Value: Decodable>(of type: Value.Type, sql: SQL) throws -> [Value] {
     try query(sql) { try $0.objects(of: type, sql: sql) }
   }

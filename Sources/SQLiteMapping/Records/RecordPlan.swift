@@ -36,16 +36,6 @@ final class RecordPlan {
     selectByKey = sql.text
   }
 
-  deinit { endCoding() }
-
-  /// Ends the use of what encodes and decodes rows.
-  private func endCoding() {
-    decoder?.end()
-    decoder = nil
-    for encoder in encoders.values { encoder.end() }
-    encoders.removeAll()
-  }
-
   /// Says whether the database makes the key of a value that has none.
   var makesKey: Bool { type.primaryKeyType != .unique }
 
@@ -70,28 +60,21 @@ final class RecordPlan {
     }
     isEnsured = false
     texts.removeAll()
-    endCoding()
+    encoders.removeAll()
   }
 
   /// A decoder for the rows of a statement, the last one again if it fits.
   func decoder(of statement: borrowing Statement) -> RowDecoder {
     if let decoder, decoder.reads(statement) { return decoder }
     let new = RowDecoder(statement, as: type, strategies: strategies)
-    decoder?.end()
     decoder = new
     return new
   }
 
-  /// Ends the use of a decoder, unless the next statement may use it again.
-  func endUse(of decoder: RowDecoder) {
-    if decoder !== self.decoder { decoder.end() }
-  }
-
   /// An encoder for the parameters of a write, the last one again if it is for the same statement.
   func encoder(of write: RecordWrite, _ statement: borrowing Statement) -> RowEncoder {
-    if let encoder = encoders[write], encoder.handle === statement.handle { return encoder }
+    if let encoder = encoders[write], encoder.binds(to: statement) { return encoder }
     let new = RowEncoder(statement, columns: columns.map(\.name), strategies: strategies)
-    encoders[write]?.end()
     encoders[write] = new
     return new
   }

@@ -56,7 +56,8 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return [] }
     let decoder = plan.decoder(of: statement)
-    defer { plan.endUse(of: decoder) }
+    decoder.enter()
+    defer { decoder.leave() }
     // Those that were added stand behind those of the table.
     let first = statement.columnCount - columns.count - 2
     var results: [SearchResult<Value>] = []

@@ -169,4 +169,41 @@ extension CodableStore {
       try collection(of: Item.self, name, $0).deleteAll(filter)
     }
   }
+
+  /// As the blocking ``count(of:in:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the items.
+  ///   - table: The table, or nil for that of the type.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func count<Item: Codable & Equatable & Sendable>(
+    of type: Item.Type, in table: String? = nil
+  ) async throws -> Int {
+    let name = try self.table(of: type, table)
+    return try await database.read { [self] in try collection(of: Item.self, name, $0).count() }
+  }
+
+  /// As the blocking ``removeUndecodable(in:as:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - table: The table, or nil for that of the type.
+  ///   - type: The type of the items.
+  /// - Returns: What was deleted.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func removeUndecodable<Item: Codable & Equatable & Sendable>(
+    in table: String? = nil, as type: Item.Type
+  ) async throws -> [UndecodableItem] {
+    let name = try self.table(of: type, table)
+    return try await database.write { [self] in
+      try collection(of: Item.self, name, $0).removeUndecodable()
+    }
+  }
+
+  /// As the blocking ``tableNames()``, suspending the task.
+  ///
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func tableNames() async throws -> [String] {
+    try await database.read { try CollectionCatalog(connection: $0).names() }
+  }
 }

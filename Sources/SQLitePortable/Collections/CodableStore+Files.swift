@@ -14,6 +14,13 @@ extension CodableStore {
     get throws { Data(try database.read { try Self.content(of: $0) }) }
   }
 
+  /// As ``data``, suspending the task.
+  ///
+  /// - Throws: `SQLiteError` or `CancellationError`.
+  public func makeData() async throws -> Data {
+    try await database.read { Data(try Self.content(of: $0)) }
+  }
+
   /// Puts other items in the place of all that there are. If it throws, everything is as it was.
   ///
   /// - Parameter data: What ``data`` of a store was.
@@ -112,12 +119,14 @@ extension CodableStore {
     try CollectionCatalog(connection: target).make()
     for name in try sources.names() {
       guard let from = try sources.entry(name) else { continue }
-      let to = try CollectionCatalog(connection: target).add(name, keys: from.keys)
+      let to = try CollectionCatalog(connection: target).add(
+        name, keys: from.keys, isFilledNext: true)
       var insert = try target.statement(
         "INSERT INTO \(identifier: to.place) (position, key, item) VALUES (?, ?, ?)")
       try source.forEachRow("SELECT position, key, item FROM \(identifier: from.place)") { row in
         try insert.run(row.value(at: 0), row.value(at: 1), row.value(at: 2))
       }
+      try CollectionCatalog(connection: target).makeIndex(to.place)
     }
   }
 }

@@ -74,12 +74,7 @@ extension CodableStore {
     in table: String? = nil, as type: Item.Type
   ) throws -> [UndecodableItem] {
     let name = try self.table(of: type, table)
-    return try database.write { connection in
-      let items = collection(of: type, name, connection)
-      let undecodable = try items.report().undecodable
-      try items.remove(undecodable.map(\.position))
-      return undecodable
-    }
+    return try database.write { try collection(of: type, name, $0).removeUndecodable() }
   }
 }
 
@@ -94,6 +89,12 @@ extension ItemCollection {
     }
     if let first { throw UndecodableItemsError(table: name, count: count, first: first) }
     return items
+  }
+
+  func removeUndecodable() throws -> [UndecodableItem] {
+    let undecodable = try report().undecodable
+    try remove(undecodable.map(\.position))
+    return undecodable
   }
 
   func report() throws -> ReadReport<Item> {

@@ -43,8 +43,20 @@ struct CollectionCatalog {
       """)
   }
 
+  func makeIndex(_ place: String) throws {
+    try connection.executeChange(
+      "CREATE INDEX IF NOT EXISTS \(identifier: place + " by key") ON \(identifier: place) (key)")
+  }
+
+  /// For the time in which all keys change, which is slow one by one.
+  func removeIndex(_ place: String) throws {
+    try connection.removeIndex(place + " by key", ifExists: true)
+  }
+
   /// Makes a collection.
-  func add(_ name: String, keys: String) throws -> Entry {
+  ///
+  /// - Parameter isFilledNext: Whether the index is made later.
+  func add(_ name: String, keys: String, isFilledNext: Bool = false) throws -> Entry {
     try make()
     let place = try freePlace(for: name)
     try connection.executeChange(
@@ -53,8 +65,7 @@ struct CollectionCatalog {
         position INTEGER PRIMARY KEY AUTOINCREMENT, key, item NOT NULL
       )
       """)
-    try connection.executeChange(
-      "CREATE INDEX \(identifier: place + " by key") ON \(identifier: place) (key)")
+    if !isFilledNext { try makeIndex(place) }
     try connection.executeChange(
       "INSERT INTO magicdata_collections (name, place, keys) VALUES (\(name), \(place), \(keys))")
     return Entry(place: place, keys: keys)

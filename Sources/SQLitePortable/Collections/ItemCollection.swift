@@ -40,10 +40,9 @@ struct ItemCollection<Item: Codable & Equatable> {
       "SELECT position, item FROM \(identifier: entry.place) ORDER BY position"
     ) { row in
       let position = try row.get(0, as: Int64.self)
-      let value = try row.value(at: 1)
       let item: Item
       do {
-        item = try coder.decode(Item.self, from: value)
+        item = try coder.decode(Item.self, from: row.value(at: 1))
       } catch {
         return undecodable(UndecodableItem(position: position, reason: "\(error)"))
       }
@@ -89,6 +88,7 @@ struct ItemCollection<Item: Codable & Equatable> {
   private func makeKeys(_ entry: CollectionCatalog.Entry) throws {
     guard let keys else { return }
     try catalog.set(keys: wantedKeys, of: name)
+    try catalog.removeIndex(entry.place)
     var update = try connection.statement(
       "UPDATE \(identifier: entry.place) SET key = ? WHERE position = ?")
     // The scan goes by position, which this leaves alone.
@@ -98,6 +98,8 @@ struct ItemCollection<Item: Codable & Equatable> {
       let item = try? coder.decode(Item.self, from: row.value(at: 1))
       try update.run(item.map(keys.key) ?? .null, row.get(0, as: Int64.self))
     }
+    update.reset()
+    try catalog.makeIndex(entry.place)
   }
 
   private func setKeys(of items: [Stored], _ entry: CollectionCatalog.Entry) throws {

@@ -5,7 +5,7 @@
 #endif
 import SQLiteCore
 
-extension RowEncoder {
+extension EncodedRow {
   func bind(_ integer: some FixedWidthInteger, at parameter: Int32) throws {
     guard let exact = Int64(exactly: integer) else {
       throw named(

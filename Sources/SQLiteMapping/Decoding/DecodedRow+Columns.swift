@@ -1,6 +1,6 @@
 import SQLiteCore
 
-extension RowDecoder {
+extension DecodedRow {
   func integer<Integer: FixedWidthInteger>(
     _ type: Integer.Type, at column: Int32
   ) throws -> Integer {

@@ -5,7 +5,7 @@
 #endif
 package import SQLiteCore
 
-extension RowDecoder {
+extension DecodedRow {
   /// Reads a column as any type.
   func value<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result {
     // Each cast is from the type to itself, which the comparison before it has just proved.
@@ -81,8 +81,13 @@ extension RowDecoder {
 extension StatementHandle {
   /// A copy of the bytes of a blob or of a text; nil if a column stores something else.
   package func data(at column: Int32, ofText isText: Bool) -> Data? {
-    withBytes(at: column, ofText: isText) { bytes in
-      unsafe bytes.withUnsafeBytes { unsafe Data($0) }
+    var data: Data?
+    lendBytes(at: column, ofText: isText) { bytes in
+      data = unsafe bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress else { return Data() }
+        return unsafe Data(bytes: start, count: buffer.count)
+      }
     }
+    return data
   }
 }

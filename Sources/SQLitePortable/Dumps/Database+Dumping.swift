@@ -1,0 +1,165 @@
+public import SQLiteCore
+
+extension Database {
+  /// Writes the whole database, as it is at one moment, into a file, which is there in whole or as it
+  /// was before.
+  ///
+  ///     try database.dump(to: .spon(path: "app.spon"))
+  ///
+  /// - Parameters:
+  ///   - file: The file. One that exists is replaced; into a database of SQLite the content is copied
+  ///     in one transaction.
+  ///   - progress: Called for each table and each thousand rows; what it throws ends the dump.
+  /// - Throws: ``DumpError`` for what no text can say, `SQLiteError`, or what `progress` throws.
+  public func dump(
+    to file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
+  ) throws {
+    guard let format = file.format else { return try copy(to: file.path, progress) }
+    try withoutActuallyEscaping(progress) { progress in
+      try read { try Self.dump($0, to: file.path, format, progress) }
+    }
+  }
+
+  /// As the blocking ``dump(to:progress:)``, suspending the task; cancelling the task ends it.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - progress: Called now and then, on a thread of the database's own.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func dump(
+    to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
+  ) async throws {
+    guard let format = file.format else {
+      let target = try Database(path: file.path)
+      try await backup(to: target)
+      return try await target.close()
+    }
+    try await read { try Self.dump($0, to: file.path, format, progress) }
+  }
+
+  /// Puts the content of a file in the place of all that the database holds. If it throws, everything is
+  /// as it was.
+  ///
+  /// - Parameters:
+  ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
+  ///   - progress: Called for each thousand rows; what it throws ends it.
+  /// - Throws: ``DumpError`` that names the line, `SQLiteError`, or what `progress` throws.
+  public func restore(
+    from file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
+  ) throws {
+    let source = try withoutActuallyEscaping(progress) { try content(of: file, $0) }
+    try source.backup(to: self)
+  }
+
+  /// As the blocking ``restore(from:progress:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
+  ///   - progress: Called now and then, on a thread of the database's own.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func restore(
+    from file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
+  ) async throws {
+    // A place to work on, away from Swift's own threads.
+    let worker = try Database.memory()
+    let source = try await worker.withoutTransaction { [self] _ in try content(of: file, progress) }
+    try await source.backup(to: self)
+  }
+
+  /// Makes a database in memory of a file.
+  ///
+  ///     let database = try Database.memory(restoring: .spon(path: "app.spon"))
+  ///
+  /// - Parameters:
+  ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
+  ///   - options: How to open it.
+  /// - Throws: As ``restore(from:progress:)``.
+  public static func memory(
+    restoring file: DataFile, options: Options = Options()
+  ) throws -> Database {
+    let database = try memory(options: options)
+    try database.restore(from: file)
+    return database
+  }
+
+  private static func dump(
+    _ connection: Connection, to path: String, _ format: any DumpFormat,
+    _ progress: @escaping (DumpProgress) throws -> Void
+  ) throws {
+    let file = try AtomicFile(path)
+    var writer = DumpWriter(connection, format, file, progress)
+    try writer.run()
+    try file.finish()
+  }
+
+  private func copy(to path: String, _ progress: (DumpProgress) throws -> Void) throws {
+    let target = try Database(path: path)
+    try backup(to: target) { _ in try progress(DumpProgress()) }
+    try target.close()
+  }
+
+  /// The content of a file as a database that nobody else has.
+  private func content(
+    of file: DataFile, _ progress: @escaping (DumpProgress) throws -> Void
+  ) throws -> Database {
+    guard let format = file.format else { return try Database(path: file.path, options: .readOnly) }
+    var options = Options()
+    // What a user's schema needs is prepared as for the database itself.
+    options.prepareConnection = self.options.prepareConnection
+    // Rows come before the tables that they lead to.
+    options.foreignKeys = false
+    // It goes away with this value.
+    options.synchronous = .offMayCorruptOnPowerCut
+    // Schemas from long ago may have texts in double quotes.
+    options.doubleQuotedStrings = true
+    options.allowsSchemaDamage = true
+    let database = try Database.temporary(options: options)
+    // A backup cannot change the size of the pages in a log.
+    let pageSize = try read { try $0.pragma("page_size").map { try Int64(databaseValue: $0) } }
+    if let pageSize {
+      try database.withoutTransaction { _ = try $0.pragma("page_size", " = \(pageSize)") }
+    }
+    var reader = try DumpReader(file.path, format, progress)
+    try reader.fill(database)
+    return database
+  }
+}
+
+extension DataFile {
+  /// Copies a database from one kind of file to another, in the memory of one row.
+  ///
+  /// - Parameters:
+  ///   - target: The file to write. One that exists is replaced in whole, or, if this throws, not at
+  ///     all.
+  ///   - progress: Called for each thousand rows; what it throws ends it.
+  /// - Throws: As ``SQLiteCore/Database/dump(to:progress:)`` and
+  ///   ``SQLiteCore/Database/restore(from:progress:)``.
+  public func copy(
+    to target: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
+  ) throws {
+    if case .sqlite(let path) = self {
+      return try Database(path: path, options: .readOnly).dump(to: target, progress: progress)
+    }
+    if case .sqlite(let path) = target {
+      let database = try Database(path: path)
+      try database.restore(from: self, progress: progress)
+      return try database.close()
+    }
+    let database = try Database.temporary()
+    try database.restore(from: self, progress: progress)
+    try database.dump(to: target, progress: progress)
+  }
+
+  /// As the blocking ``copy(to:progress:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - target: The file to write.
+  ///   - progress: Called now and then, on a thread of a database's own.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func copy(
+    to target: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
+  ) async throws {
+    let worker = try Database.memory()
+    try await worker.withoutTransaction { _ in try copy(to: target, progress: progress) }
+  }
+}

@@ -1,0 +1,181 @@
+import SQLiteCore
+
+/// Makes a new database of lines, in the memory of one row.
+struct DumpReader {
+  private let lines: LineReader
+  private let format: any DumpFormat
+  private let report: (DumpProgress) throws -> Void
+  private var progress = DumpProgress()
+  private var number = 0
+  /// How many lines were no rows, behind the first.
+  private var others: Int64 = 0
+
+  init(
+    _ path: String, _ format: any DumpFormat, _ report: @escaping (DumpProgress) throws -> Void
+  ) throws {
+    lines = try LineReader(path)
+    self.format = format
+    self.report = report
+    progress.totalBytes = lines.size
+  }
+
+  /// Fills an empty database.
+  mutating func fill(_ database: Database) throws {
+    guard case .database(let header) = try next() else {
+      throw wrong("the first line is no database")
+    }
+    guard (1...DumpHeader.currentFormat).contains(header.format) else {
+      throw wrong("a newer program has written this, in the format \(header.format)")
+    }
+    guard ["UTF-8", "UTF-16le", "UTF-16be"].contains(header.encoding),
+      let userVersion = Int32(exactly: header.userVersion),
+      let applicationID = Int32(exactly: header.applicationID)
+    else { throw wrong("the encoding or a number is none that SQLite has") }
+    try database.withoutTransaction { connection in
+      _ = try connection.pragma("encoding", " = '\(header.encoding)'")
+    }
+    var reader = self
+    try database.write { connection in
+      _ = try connection.pragma("user_version", " = \(userVersion)")
+      _ = try connection.pragma("application_id", " = \(applicationID)")
+      try reader.fill(connection)
+    }
+    self = reader
+    try database.withoutTransaction { connection in
+      // Makes SQLite read the schema anew, so that a wrong one is found here.
+      _ = try connection.pragma("writable_schema", " = RESET")
+      do {
+        _ = try connection.executeQuery("SELECT count(*) FROM sqlite_schema")
+      } catch let error as SQLiteError {
+        throw DumpError.schema(name: "sqlite_schema", reason: error.message)
+      }
+    }
+    try report(progress)
+  }
+
+  private mutating func fill(_ connection: Connection) throws {
+    var line = try next()
+    while true {
+      switch line {
+      case .database: throw wrong("a second database")
+      case .row: throw wrong("a row without a table")
+      case .sequence(let table, let value):
+        try connection.executeChange("DELETE FROM sqlite_sequence WHERE name = \(table)")
+        try connection.executeChange("INSERT INTO sqlite_sequence VALUES (\(table), \(value))")
+      case .end(let rows, let others):
+        guard rows == progress.rows, others == self.others else {
+          throw wrong(
+            "there were \(progress.rows) rows and \(self.others) other lines, and not \(rows) and "
+              + "\(others)")
+        }
+        return try checkEnd()
+      case .object(let object):
+        try make(object, connection)
+        if object.kind == .table || object.kind == .statistics {
+          others += 1
+          line = try readRows(of: object, connection)
+          continue
+        }
+      }
+      others += 1
+      line = try next()
+    }
+  }
+
+  /// Reads rows, and returns the line behind them.
+  private mutating func readRows(
+    of table: DumpObject, _ connection: Connection
+  ) throws -> DumpLine {
+    progress.table = table.name
+    guard !table.columns.isEmpty else { return try next() }
+    let list = SQL(joining: table.columns.map { "\(identifier: $0)" }, separator: ", ")
+    let marks = SQL(unchecked: table.columns.map { _ in "?" }.joined(separator: ", "))
+    var insert = try connection.statement(
+      "INSERT INTO \(identifier: table.name) (\(list)) VALUES (\(marks))")
+    while true {
+      let line = try next()
+      guard case .row(let values) = line else { return line }
+      guard values.count == table.columns.count else {
+        throw wrong("\(values.count) values for \(table.columns.count) columns of “\(table.name)”")
+      }
+      do throws(SQLiteError) {
+        insert.reset()
+        for (index, value) in values.enumerated() { try insert.bind(value, at: index + 1) }
+        try insert.run()
+      } catch {
+        throw wrong("the row does not fit the table “\(table.name)”: \(error.message)")
+      }
+      progress.rows += 1
+      if progress.rows % 1_000 == 0 { try report(progress) }
+    }
+  }
+
+  private func make(_ object: DumpObject, _ connection: Connection) throws {
+    let expected = Self.words(of: object.kind)
+    let words = object.sql.prefix(64).split(whereSeparator: \.isWhitespace).prefix(3)
+      .map { $0.uppercased() }
+    guard expected.contains(where: { words.starts(with: $0) }) else {
+      throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
+    }
+    do throws(SQLiteError) {
+      switch object.kind {
+      case .statistics:
+        try connection.executeChange("ANALYZE sqlite_schema")
+        try connection.executeChange("DELETE FROM sqlite_stat1")
+      case .virtualTable:
+        // Its tables are there already, as they were; making it would make them anew.
+        _ = try connection.pragma("writable_schema", " = ON")
+        try connection.executeChange(
+          """
+          INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)
+          VALUES ('table', \(object.name), \(object.name), 0, \(object.sql))
+          """)
+        _ = try connection.pragma("writable_schema", " = OFF")
+      default:
+        try connection.executeChange(SQL(unchecked: object.sql))
+      }
+    } catch {
+      throw DumpError.schema(name: object.name, reason: error.message)
+    }
+    let made = try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = \(object.name)")
+    guard made != nil else {
+      throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
+    }
+  }
+
+  private static func words(of kind: DumpObject.Kind) -> [[String]] {
+    switch kind {
+    case .table, .statistics: [["CREATE", "TABLE"]]
+    case .index: [["CREATE", "INDEX"], ["CREATE", "UNIQUE", "INDEX"]]
+    case .view: [["CREATE", "VIEW"]]
+    case .trigger: [["CREATE", "TRIGGER"]]
+    case .virtualTable: [["CREATE", "VIRTUAL", "TABLE"]]
+    }
+  }
+
+  private mutating func next() throws -> DumpLine {
+    while true {
+      number += 1
+      guard let text = try lines.next() else { throw DumpError.truncated(lines.path) }
+      progress.bytes = lines.position
+      if text.allSatisfy({ $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }) { continue }
+      do {
+        return try format.line(text)
+      } catch {
+        throw wrong("\(error)")
+      }
+    }
+  }
+
+  private mutating func checkEnd() throws {
+    while let text = try lines.next() {
+      number += 1
+      guard text.allSatisfy({ $0 == 0x20 || $0 == 0x0d || $0 == 0x09 }) else {
+        throw wrong("there is something behind the end")
+      }
+    }
+    progress.bytes = lines.position
+  }
+
+  private func wrong(_ reason: String) -> DumpError { .line(number, reason) }
+}

@@ -1,0 +1,128 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import SPON
+import SQLiteCore
+
+/// Lines of SPON.
+struct SPONLines: DumpFormat {
+  func text(of line: DumpLine) -> [UInt8] {
+    var text = TextBuffer()
+    if let fields = DumpFields(line) {
+      append(fields, to: &text)
+    } else if case .row(let values) = line {
+      text.append("@array[")
+      for (index, value) in values.enumerated() {
+        if index > 0 { text.append(", ") }
+        append(value, to: &text)
+      }
+      text.append("]")
+    }
+    return text.bytes
+  }
+
+  private func append(_ value: Value, to text: inout TextBuffer) {
+    switch value {
+    case .null: text.appendNull()
+    case .integer(let integer): text.append(integer, isMember: false)
+    case .real(let real): text.append(real, isMember: false)
+    case .text(let string): text.append(string, isMember: false)
+    case .blob(let bytes):
+      text.append(plain: Data(bytes).base64EncodedData(), .data, isMember: false)
+    }
+  }
+
+  private func append(_ fields: DumpFields, to text: inout TextBuffer) {
+    text.append("@obj:")
+    text.bytes += fields.kind.utf8
+    text.append("<")
+    for (index, field) in fields.fields.enumerated() {
+      if index > 0 { text.append(" ") }
+      text.append(key: field.name)
+      switch field.value {
+      case .text(let string): text.append(string, isMember: true)
+      case .integer(let integer): text.append(integer, isMember: true)
+      case .texts(let strings):
+        text.append("=@array[")
+        for (index, string) in strings.enumerated() {
+          if index > 0 { text.append(", ") }
+          text.append(string, isMember: false)
+        }
+        text.append("]")
+      }
+    }
+    text.append(">")
+  }
+
+  func line(_ text: [UInt8]) throws -> DumpLine {
+    let document = try Document(text, maximumDepth: 3)
+    switch document.tokens[0].kind {
+    case .scalar: throw DumpLineError(description: "a line is an object or an array")
+    case .array: return .row(try elements(of: 0, in: document).map { try value($0, of: document) })
+    case .object:
+      let kind = document.typeName(of: 0)
+      let fields = try elements(of: 0, in: document).map { member in
+        (name: document.key(of: member), value: try field(member, of: document))
+      }
+      return try DumpFields(kind, fields).line()
+    }
+  }
+
+  private func elements(of container: Int, in document: Document) -> [Int] {
+    var elements: [Int] = []
+    elements.reserveCapacity(Int(document.tokens[container].count))
+    var element = container + 1
+    while element < document.tokens[container].next {
+      elements.append(element)
+      element = Int(document.tokens[element].next)
+    }
+    return elements
+  }
+
+  private func field(_ token: Int, of document: Document) throws -> DumpFields.Field {
+    if document.tokens[token].kind == .array {
+      return .texts(
+        try elements(of: token, in: document).map { element in
+          guard case .text(let text) = try value(element, of: document) else {
+            throw DumpLineError(description: "a list has something else than text in it")
+          }
+          return text
+        })
+    }
+    switch try value(token, of: document) {
+    case .text(let text): return .text(text)
+    case .integer(let integer): return .integer(integer)
+    default: throw DumpLineError(description: "“\(document.key(of: token))” has a wrong type")
+    }
+  }
+
+  private func value(_ token: Int, of document: Document) throws -> Value {
+    guard document.tokens[token].kind == .scalar else {
+      throw DumpLineError(description: "a value is no object and no array")
+    }
+    switch document.tokens[token].designator {
+    case .null: return .null
+    case .text: return .text(document.text(of: token))
+    case .integer:
+      guard let integer = document.integer(of: token, as: Int64.self) else {
+        throw DumpLineError(description: "“\(document.text(of: token))” is no integer of 64 bits")
+      }
+      return .integer(integer)
+    case .double:
+      guard let real = document.double(of: token), !real.isNaN else {
+        throw DumpLineError(description: "“\(document.text(of: token))” is no number")
+      }
+      return .real(real)
+    case .data:
+      guard let data = Data(base64Encoded: document.text(of: token)) else {
+        throw DumpLineError(description: "a blob is not base64")
+      }
+      return .blob(Array(data))
+    default:
+      throw DumpLineError(
+        description: "SQLite stores no \(document.tokens[token].designator.name)")
+    }
+  }
+}

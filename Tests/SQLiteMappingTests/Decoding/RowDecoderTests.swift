@@ -1,0 +1,94 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+@Suite struct RowDecoderTests {
+  struct Row: Codable {
+    var number: Int
+    var name: String?
+  }
+
+  /// Keeps what it should not.
+  struct Keeper: Decodable {
+    enum CodingKeys: CodingKey { case number, other }
+
+    let container: KeyedDecodingContainer<CodingKeys>
+    let number: Int
+
+    init(from decoder: any Decoder) throws {
+      container = try decoder.container(keyedBy: CodingKeys.self)
+      number = try container.decode(Int.self, forKey: .number)
+    }
+  }
+
+  /// Runs a query of its own while its row is read.
+  struct Asker: Decodable {
+    enum CodingKeys: CodingKey { case number, name }
+    static let other = Result { try Database.memory() }
+
+    let number: Int
+    let others: [Row]
+    let name: String
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      number = try container.decode(Int.self, forKey: .number)
+      others = try Self.other.get().objects(
+        of: Row.self, sql: "SELECT 7 AS number, 'x' AS name UNION ALL SELECT 8, NULL")
+      name = try container.decode(String.self, forKey: .name)
+    }
+  }
+
+  @Test func `a container that is kept is empty after its row was read`() throws {
+    let database = try Database.memory()
+    let values = try database.objects(
+      of: Keeper.self, sql: "SELECT 1 AS number UNION ALL SELECT 2")
+    #expect(values.map(\.number) == [1, 2])
+    for value in values {
+      #expect(throws: DecodingError.self) {
+        try value.container.decode(Int.self, forKey: .number)
+      }
+      #expect(throws: DecodingError.self) { try value.container.decodeNil(forKey: .number) }
+      #expect(!value.container.contains(.number))
+      #expect(value.container.allKeys.isEmpty)
+    }
+    // Another decoder, which has the place of the one that is gone.
+    let later = try database.objects(of: Keeper.self, sql: "SELECT 3 AS number")
+    #expect(later.map(\.number) == [3])
+    #expect(throws: DecodingError.self) {
+      try values[0].container.decode(Int.self, forKey: .number)
+    }
+  }
+
+  @Test func `a type may run a query while it is read`() throws {
+    let values = try Database.memory().objects(
+      of: Asker.self, sql: "SELECT 1 AS number, 'one' AS name UNION ALL SELECT 2, 'two'")
+    #expect(values.map(\.name) == ["one", "two"])
+    #expect(values.map(\.others.count) == [2, 2])
+  }
+
+  @Test func `what reads rows is freed with its statement`() throws {
+    weak var decoder: RowDecoder?
+    try Database.memory().read { connection in
+      var statement = try connection.statement("SELECT 1 AS number, NULL AS name")
+      _ = try statement.step()
+      let strong = RowDecoder(statement, as: Row.self, strategies: MappingStrategies())
+      #expect(try strong.row(as: Row.self).number == 1)
+      decoder = strong
+    }
+    #expect(decoder == nil)
+  }
+
+  @Test func `what binds values is freed with its statement`() throws {
+    weak var encoder: RowEncoder?
+    try Database.memory().read { connection in
+      let statement = try connection.statement("SELECT ?1, ?2")
+      let strong = RowEncoder(
+        statement, columns: ["number", "name"], strategies: MappingStrategies())
+      try strong.bind(Row(number: 1))
+      encoder = strong
+    }
+    #expect(encoder == nil)
+  }
+}
