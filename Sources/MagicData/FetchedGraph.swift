@@ -77,13 +77,15 @@ struct FetchedLinks: Sendable {
   ) throws -> ArraySlice<Int64> {
     let first = targets.count
     let hasKeys = table.arrangement == .dictionary
-    var last: Int64?
+    var last: (owner: Int64, isNew: Bool)?
     try connection.forEachRow(table.targetQuery(of: wanted)) { row in
       let owner = row.integer(at: 0)
-      if owner != last {
-        last = owner
-        if owners.append(owner) { starts.append(targets.count) }
+      if owner != last?.owner {
+        last = (owner, owners.append(owner))
+        if last?.isNew == true { starts.append(targets.count) }
       }
+      // Those that are known stay as they are.
+      guard last?.isNew == true else { return }
       targets.append(row.integer(at: 1))
       if hasKeys { keys.append(try row.value(at: 2)) }
     }

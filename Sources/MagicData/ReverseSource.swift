@@ -61,7 +61,13 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
   /// Reads all owners, whose tables are as they shall be, and which bring no others.
   private func loadAll(_ sql: SQL, _ connection: Connection) throws -> Fetched {
     var storages: [ObjectStorage] = []
-    try connection.forEachRow(sql) { storages.append(try plan.storage(of: $0, in: store)) }
+    var last: Int64?
+    try connection.forEachRow(sql) { row in
+      let zIndex = row.integer(at: 0)
+      guard zIndex != last else { return }
+      last = zIndex
+      storages.append(try plan.storage(of: row, in: store))
+    }
     return .plain(storages)
   }
 

@@ -79,6 +79,17 @@ struct Keyed: MagicObject {
     #expect(set.count == 2)
   }
 
+  @Test func `objects that saving made equal are one element once that is asked for`() throws {
+    let saved = Keyed(id: "1", "saved")
+    try magic.update(saved)
+    let new = Keyed(id: "1", "new")
+    var set: MagicalSet<Keyed> = [saved, new, Keyed(id: "2", "other")]
+    try magic.update(new)
+    #expect(set.count == 3)
+    set.deduplicate()
+    #expect(set.map(\.text) == ["new", "other"])
+  }
+
   @Test func `removing by a condition keeps the rest in order`() {
     var set = MagicalSet((0..<10).map { Leaf("\($0)") })
     let kept = set[4]

@@ -100,12 +100,12 @@ import Testing
     let magic = try MagicData(type: .memory)
     let crowd = Crowd("small")
     let visitor = Guest()
-    crowd.guests.set([visitor])
+    crowd.guests.set([visitor, Guest(), visitor])
     try magic.update(crowd)
     _ = try visitor.crowds.get()
     let (crowds, cost) = try magic.cost { try visitor.crowds.get() }
     #expect(crowds.map(\.name) == ["small"])
-    #expect(try crowds[0].guests.count == 1)
+    #expect(try crowds[0].guests.count == 3)
     #expect(cost.statements == 1)
   }
 
