@@ -58,7 +58,7 @@ struct Query<Object: MagicObject>: Sendable {
     // The key decides between equals, so that pages do not overlap.
     try loader.load(
       Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")),
-      isWhole: condition == nil && limit == nil && offset <= 0)
+      isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)
     return loader.graph
   }
 
