@@ -30,6 +30,14 @@ let package = Package(
         .product(name: "MagicData", package: "MagicData"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      swiftSettings: settings)
+      swiftSettings: settings),
+    .executableTarget(
+      name: "PortableBenchmarks",
+      dependencies: [
+        .product(name: "SPON", package: "MagicData"),
+        .product(name: "SQLiteCore", package: "MagicData"),
+        .product(name: "SQLitePortable", package: "MagicData"),
+      ],
+      swiftSettings: settings),
   ]
 )

@@ -16,7 +16,7 @@ extension AsyncMagical where Element: MagicCollection {
     case .value(let value): return try links(of: value, filter).count
     case .source(let source):
       let condition = try source.condition(filter)
-      return try source.store.read { try source.count(where: condition, $0) }
+      return try source.count(where: condition)
     }
   }
 
@@ -31,7 +31,7 @@ extension AsyncMagical where Element: MagicCollection {
     case .value(let value): return try links(of: value, filter).count
     case .source(let source):
       let condition = try source.condition(filter)
-      return try await source.store.read { try source.count(where: condition, $0) }
+      return try await source.count(where: condition)
     }
   }
 

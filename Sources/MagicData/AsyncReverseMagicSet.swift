@@ -26,7 +26,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   public func count(where filter: Filter<Owner>?) throws -> Int {
     guard let source = try source() else { return 0 }
     let condition = try source.store.condition(filter)
-    return try source.store.read { try source.count(where: condition, $0) }
+    return try source.count(where: condition)
   }
 
   /// As the blocking ``count(where:)``, suspending the task.
@@ -36,7 +36,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   nonisolated(nonsending) public func count(where filter: Filter<Owner>?) async throws -> Int {
     guard let source = try source() else { return 0 }
     let condition = try source.store.condition(filter)
-    return try await source.store.read { try source.count(where: condition, $0) }
+    return try await source.count(where: condition)
   }
 
   /// Fetches the objects, all or some, blocking the thread.
@@ -52,7 +52,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     guard let source = try source() else { return [] }
     let page = ReverseSource<Owner>.Page(
       condition: try source.store.condition(filter), limit: limit, offset: offset)
-    return try source.objects(try source.store.read { try source.load(page, $0) })
+    return try source.objects(try source.load(page))
   }
 
   /// As the blocking ``get(where:limit:offset:)``, suspending the task.
@@ -68,16 +68,16 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     guard let source = try source() else { return [] }
     let page = ReverseSource<Owner>.Page(
       condition: try source.store.condition(filter), limit: limit, offset: offset)
-    return try source.objects(try await source.store.read { try source.load(page, $0) })
+    return try source.objects(try await source.load(page))
   }
 
   /// Where the objects are, or nil if this one was never saved.
   fileprivate func source() throws -> ReverseSource<Owner>? {
     guard let place = cell.place, let identity = place.storage.lastIdentity else { return nil }
     let store = identity.magic
-    let plan = try store.plan(Owner.self)
     let key = PropertyKey(type: ObjectIdentifier(place.storage.plan.type), slot: place.slot)
-    let slot = try store.tables.reverse(key) {
+    let relation = try store.tables.reverse(key) {
+      let plan = try store.plan(Owner.self)
       let prototype = Construction.outside { Owner() }
       let wanted = find(prototype)
       let entries = try PropertyCollector.entries(of: prototype)
@@ -87,9 +87,9 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
         throw MagicError.unsuitableType(
           type: plan.typeName, reason: "a reverse value names something that is no relation")
       }
-      return slot
+      return try store.tables.relation(plan, slot, store)
     }
-    return ReverseSource(store: store, plan: plan, slot: slot, target: identity.zIndex)
+    return ReverseSource(store: store, relation: relation, target: identity.zIndex)
   }
 }
 
@@ -116,11 +116,11 @@ extension AsyncReverseMagicSet: AsyncSequence {
     nonisolated(nonsending) public mutating func next() async throws -> Owner? {
       if owners.isEmpty, !isAtEnd, let source = try set.source() {
         let page = ReverseSource<Owner>.Page(last: last, limit: Iterator.batch)
-        let graph = try await source.store.read { try source.load(page, $0) }
-        let order = graph.rows[ObjectIdentifier(Owner.self)]?.found ?? []
+        let fetched = try await source.load(page)
+        let order = fetched.zIndexes(Owner.self)
         last = order.last
         isAtEnd = order.count < Iterator.batch
-        owners = try source.objects(graph)[...]
+        owners = try source.objects(fetched)[...]
       }
       return owners.popFirst()
     }

@@ -92,7 +92,8 @@ package final class FetchContext: Sendable {
     func known() -> FetchedLinks.Targets? {
       state.withLock { state in
         if state.graph.unfollowed[type]?.contains(owner) == true { return nil }
-        return state.graph.links[PropertyKey(type: type, slot: slot)]?[owner] ?? .none
+        return state.graph.links[PropertyKey(type: type, slot: slot)]?[owner]
+          ?? FetchedLinks.Targets.none
       }
     }
     if let links = known() { return links }

@@ -44,7 +44,9 @@ struct FetchedLinks: Sendable {
 
     static var none: Targets { Targets(targets: [], keys: []) }
 
-    func map<Result>(_ body: (_ place: Value, _ target: Int64) throws -> Result) rethrows -> [Result] {
+    func map<Result>(_ body: (_ place: Value, _ target: Int64) throws -> Result) rethrows
+      -> [Result]
+    {
       guard !keys.isEmpty else { return try targets.map { try body(.null, $0) } }
       return try zip(keys, targets).map(body)
     }
@@ -75,13 +77,15 @@ struct FetchedLinks: Sendable {
   ) throws -> ArraySlice<Int64> {
     let first = targets.count
     let hasKeys = table.arrangement == .dictionary
-    var last: Int64?
+    var last: (owner: Int64, isNew: Bool)?
     try connection.forEachRow(table.targetQuery(of: wanted)) { row in
       let owner = row.integer(at: 0)
-      if owner != last {
-        last = owner
-        if owners.append(owner) { starts.append(targets.count) }
+      if owner != last?.owner {
+        last = (owner, owners.append(owner))
+        if last?.isNew == true { starts.append(targets.count) }
       }
+      // Those that are known stay as they are.
+      guard last?.isNew == true else { return }
       targets.append(row.integer(at: 1))
       if hasKeys { keys.append(try row.value(at: 2)) }
     }

@@ -9,8 +9,15 @@ import Synchronization
 /// come while programs run, and do not go.
 final class KnownTables: Sendable {
   private let complete = Mutex<[String: Set<String>]>([:])
-  /// The properties that reverse values name, in the plans of their owners.
-  private let reverses = Mutex<[PropertyKey: Int]>([:])
+  /// The relations that were asked for, by their properties.
+  private let relations = Mutex<[PropertyKey: RelationQueries]>([:])
+  /// The relations that reverse values name, by the reverse values.
+  private let reverses = Mutex<[PropertyKey: RelationQueries]>([:])
+
+  /// Looks at all tables again.
+  func forget() {
+    complete.withLock { $0 = [:] }
+  }
 
   /// The columns of a type's table in ASCII lower case, or nil if there is no table yet.
   func columns(of plan: ObjectPlan, _ connection: Connection) throws -> Set<String>? {
@@ -33,12 +40,25 @@ final class KnownTables: Sendable {
     return true
   }
 
-  /// The property that a reverse value names, found out once.
-  func reverse(_ key: PropertyKey, _ find: () throws -> Int) rethrows -> Int {
+  /// A relation, looked at once.
+  func relation(
+    _ plan: ObjectPlan, _ slot: Int, _ store: MagicData
+  ) throws -> RelationQueries {
+    let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
+    if let known = relations.withLock({ $0[key] }) { return known }
+    let relation = try RelationQueries(plan, slot, store)
+    relations.withLock { $0[key] = relation }
+    return relation
+  }
+
+  /// The relation that a reverse value names, found out once.
+  func reverse(
+    _ key: PropertyKey, _ find: () throws -> RelationQueries
+  ) rethrows -> RelationQueries {
     if let known = reverses.withLock({ $0[key] }) { return known }
-    let slot = try find()
-    reverses.withLock { $0[key] = slot }
-    return slot
+    let relation = try find()
+    reverses.withLock { $0[key] = relation }
+    return relation
   }
 
   private func remember(_ table: String, _ columns: Set<String>, _ connection: Connection) {

@@ -55,7 +55,24 @@ package struct LazySource: Sendable {
   }
 
   /// Counts the links.
-  func count(where condition: SQL?, _ connection: Connection) throws -> Int {
+  func count(where condition: SQL?) throws -> Int {
+    if try store.makeReady(plan), condition == nil {
+      let sql = try store.tables.relation(plan, slot, store).targetCount(of: zIndex)
+      return try store.query(sql) { try $0.firstRow(sql, as: Int.self) ?? 0 }
+    }
+    return try store.read { try count(where: condition, $0) }
+  }
+
+  /// As the blocking form, suspending the task.
+  nonisolated(nonsending) func count(where condition: SQL?) async throws -> Int {
+    if try await store.makeReady(plan), condition == nil {
+      let sql = try store.tables.relation(plan, slot, store).targetCount(of: zIndex)
+      return try await store.query(sql) { try $0.firstRow(sql, as: Int.self) ?? 0 }
+    }
+    return try await store.read { try count(where: condition, $0) }
+  }
+
+  private func count(where condition: SQL?, _ connection: Connection) throws -> Int {
     guard let table = try table(connection) else { return 0 }
     return try connection.linkCount(table, of: zIndex, where: condition)
   }
@@ -73,7 +90,7 @@ package struct LazySource: Sendable {
 
   /// The link table, or nil if it was not made yet.
   func table(_ connection: Connection) throws -> LinkTable? {
-    guard let table = try plan.linkTable(slot, store.plan),
+    guard let table = try store.tables.relation(plan, slot, store).table,
       try store.tables.has(table, connection)
     else { return nil }
     return table
@@ -106,7 +123,8 @@ package struct LoadedTargets: Sendable {
   func objects<Object: MagicObject>(
     _ type: Object.Type, in store: MagicData
   ) throws -> [MagicLink<Object>] {
-    let context = try FetchContext(store: store, graph)
-    return try links.map { MagicLink($0.place, try context.object(type, $0.target)) }
+    let context = FetchContext(store: store, graph)
+    let objects = try context.objects(type, links.map(\.target)[...])
+    return zip(links, objects).map { MagicLink($0.place, $1) }
   }
 }

@@ -21,7 +21,7 @@ extension MagicData {
     of type: Object.Type, primary: some MagicPrimaryValue
   ) throws -> Object {
     let query = try Query<Object>(self, primary: primary)
-    return try single(query, primary, try reading(Object.self, query.fetch))
+    return try single(query, primary, fetched(query))
   }
 
   /// Fetches objects, blocking the thread.
@@ -44,7 +44,7 @@ extension MagicData {
     limit: Int? = nil, offset: Int = 0, depth: Int? = nil
   ) throws -> [Object] {
     let query = try Query<Object>(self, filter, order, limit, offset, depth: depth)
-    return try query.objects(try reading(Object.self, query.fetch))
+    return try query.objects(fetched(query))
   }
 
   /// As the blocking ``object(of:)``, suspending the task.
@@ -67,7 +67,7 @@ extension MagicData {
     of type: Object.Type, primary: some MagicPrimaryValue
   ) async throws -> Object {
     let query = try Query<Object>(self, primary: primary)
-    return try single(query, primary, try await reading(Object.self) { try query.fetch($0) })
+    return try single(query, primary, try await fetched(query))
   }
 
   /// As the blocking ``objects(of:where:orderBy:limit:offset:depth:)``, suspending the task.
@@ -88,7 +88,7 @@ extension MagicData {
     limit: Int? = nil, offset: Int = 0, depth: Int? = nil
   ) async throws -> [Object] {
     let query = try Query<Object>(self, filter, order, limit, offset, depth: depth)
-    return try query.objects(try await reading(Object.self) { try query.fetch($0) })
+    return try query.objects(try await fetched(query))
   }
 
   /// Says whether there is an object with a primary value, blocking the thread.
@@ -140,6 +140,24 @@ extension MagicData {
   ) async throws -> Int {
     let query = try Query<Object>(self, filter)
     return try await reading(Object.self) { try query.count($0) }
+  }
+
+  /// Reads what a query finds; by one statement without a transaction if that does.
+  private func fetched<Object: MagicObject>(_ query: Query<Object>) throws -> Fetched {
+    guard let sql = query.plainSelection else {
+      return try reading(Object.self) { try query.fetch($0) }
+    }
+    return try database.query(sql) { try query.fetch(sql, $0) }
+  }
+
+  /// As the blocking form, suspending the task.
+  nonisolated(nonsending) private func fetched<Object: MagicObject>(
+    _ query: Query<Object>
+  ) async throws -> Fetched {
+    guard let sql = query.plainSelection else {
+      return try await reading(Object.self) { try query.fetch($0) }
+    }
+    return try await database.query(sql) { try query.fetch(sql, $0) }
   }
 
   private func single<Object: MagicObject>(

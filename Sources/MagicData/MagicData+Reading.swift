@@ -23,6 +23,26 @@ extension MagicData {
     }
   }
 
+  /// Runs one SELECT, which is a snapshot of its own without a transaction around it.
+  func query<Result>(_ sql: SQL, _ body: (Connection) throws -> Result) throws -> Result {
+    do {
+      return try database.query(sql, body)
+    } catch let error as SQLiteError where isRefusal(error) {
+      throw MagicError.closed
+    }
+  }
+
+  /// As the blocking form, suspending the task.
+  nonisolated(nonsending) func query<Result: Sendable>(
+    _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    do {
+      return try await database.query(sql, body)
+    } catch let error as SQLiteError where isRefusal(error) {
+      throw MagicError.closed
+    }
+  }
+
   private func isRefusal(_ error: SQLiteError) -> Bool {
     error.code == .misuse && database.isClosed
   }

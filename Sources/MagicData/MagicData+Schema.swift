@@ -1,16 +1,17 @@
 import SQLiteCore
-import SQLiteMapping
+public import SQLiteMapping
 
 extension MagicData {
-  /// Says whether the next save of an object of the type will make or grow its tables, blocking the
-  /// thread.
+  /// Says whether the tables of a type differ from what the type asks for, blocking the thread.
+  ///
+  /// Columns that belong to no property do not count. ``differences(of:)`` tells what differs, and what
+  /// the next save mends.
   ///
   /// - Parameter type: A type of objects.
   /// - Returns: False if the tables are as the type asks for them.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func check<Object: MagicObject>(of type: Object.Type) throws -> Bool {
-    let plan = try plan(type)
-    return try database.read { try self.growth(plan, $0) != .none }
+    try differences(of: type).contains { $0.kind != .extraColumn }
   }
 
   /// As the blocking ``check(of:)``, suspending the task.
@@ -21,18 +22,46 @@ extension MagicData {
   nonisolated(nonsending) public func check<Object: MagicObject>(
     of type: Object.Type
   ) async throws -> Bool {
+    try await differences(of: type).contains { $0.kind != .extraColumn }
+  }
+
+  /// Tells in what the tables of a type, of its links and of the types that it leads to differ from what
+  /// the types ask for, blocking the thread.
+  ///
+  /// - Parameter type: A type of objects.
+  /// - Returns: The differences: of tables, columns, their types and NOT NULL, keys, indexes and delete
+  ///   rules.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func differences<Object: MagicObject>(of type: Object.Type) throws -> [SchemaDifference] {
     let plan = try plan(type)
-    return try await database.read { try self.growth(plan, $0) != .none }
+    return try database.read { try self.differences(plan, $0) }
+  }
+
+  /// As the blocking ``differences(of:)``, suspending the task.
+  ///
+  /// - Parameter type: A type of objects.
+  /// - Returns: The differences.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func differences<Object: MagicObject>(
+    of type: Object.Type
+  ) async throws -> [SchemaDifference] {
+    let plan = try plan(type)
+    return try await database.read { try self.differences(plan, $0) }
+  }
+
+  private func differences(
+    _ plan: ObjectPlan, _ connection: Connection
+  ) throws -> [SchemaDifference] {
+    try SchemaWriter.definitions([plan], isDeep: true, self.plan).flatMap {
+      try connection.differences(from: $0)
+    }
   }
 
   /// Runs `body` on a snapshot in which the type's tables have all its columns, if they exist.
   func reading<Object: MagicObject, Result>(
     _ type: Object.Type, _ body: (Connection) throws -> Result
   ) throws -> Result {
-    let plan = try plan(type)
-    if !isReady(plan), try database.read({ try self.settle(plan, $0) }).isGrowth {
-      try database.write { try self.prepareTables([plan], $0) }
-    }
+    _ = try makeReady(plan(type))
     return try database.read(body)
   }
 
@@ -40,15 +69,32 @@ extension MagicData {
   nonisolated(nonsending) func reading<Object: MagicObject, Result: Sendable>(
     _ type: Object.Type, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let plan = try plan(type)
-    if !isReady(plan), try await database.read({ try self.settle(plan, $0) }).isGrowth {
-      try await database.write { try self.prepareTables([plan], $0) }
-    }
+    _ = try await makeReady(plan(type))
     return try await database.read(body)
   }
 
+  /// Lets the tables of a type be as they shall be, if they are there.
+  ///
+  /// - Returns: False if they are not there.
+  func makeReady(_ plan: ObjectPlan) throws -> Bool {
+    if isReady(plan) { return true }
+    if try read({ try self.settle(plan, $0) }).isGrowth {
+      try database.write { try self.prepareTables([plan], $0) }
+    }
+    return isReady(plan)
+  }
+
+  /// As the blocking form, suspending the task.
+  nonisolated(nonsending) func makeReady(_ plan: ObjectPlan) async throws -> Bool {
+    if isReady(plan) { return true }
+    if try await read({ try self.settle(plan, $0) }).isGrowth {
+      try await database.write { try self.prepareTables([plan], $0) }
+    }
+    return isReady(plan)
+  }
+
   /// What the tables of a type lack.
-  private enum Growth {
+  private enum Growth: Sendable {
     case none
     /// There are tables, but they lack columns.
     case missingColumns

@@ -31,13 +31,13 @@ public final class MagicData: Sendable {
   /// A folder that goes away with the store.
   private let temporaryFolder: TemporaryFolder?
   private let plans = Mutex<Plans>(Plans())
+  /// Types whose tables are as they shall be.
+  private let ready = Mutex<Set<ObjectIdentifier>>([])
   let tables = KnownTables()
 
   private struct Plans {
     var byType: [ObjectIdentifier: ObjectPlan] = [:]
     var typeByTable: [String: String] = [:]
-    /// Types whose tables are as they shall be.
-    var ready: Set<ObjectIdentifier> = []
   }
 
   /// Takes over what was opened.
@@ -79,11 +79,18 @@ public final class MagicData: Sendable {
 
   /// Says whether the tables of a type are known to be as they shall be.
   func isReady(_ plan: ObjectPlan) -> Bool {
-    plans.withLock { $0.ready.contains(ObjectIdentifier(plan.type)) }
+    // By the type: an object may bring the plan of another store with it.
+    ready.withLock { $0.contains(ObjectIdentifier(plan.type)) }
   }
 
   /// Notes that the tables of types are as they shall be.
-  func markReady(_ ready: [ObjectPlan]) {
-    plans.withLock { $0.ready.formUnion(ready.map { ObjectIdentifier($0.type) }) }
+  func markReady(_ plans: [ObjectPlan]) {
+    ready.withLock { $0.formUnion(plans.map { ObjectIdentifier($0.type) }) }
+  }
+
+  /// Looks at all tables again before they are used next.
+  func forgetTables() {
+    ready.withLock { $0 = [] }
+    tables.forget()
   }
 }

@@ -61,6 +61,15 @@ public struct MagicalSet<Element: MagicObject> {
     rebuild()
   }
 
+  /// Removes objects that have become equal to others since they were inserted; the last stays.
+  ///
+  /// Two objects become equal when saving them gives them one z_index.
+  ///
+  /// - Complexity: O(*n*).
+  public mutating func deduplicate() {
+    if unsavedCount > 0 { rebuild() }
+  }
+
   /// Says whether the set has the equal of an object.
   ///
   /// - Parameter element: The object.

@@ -61,6 +61,8 @@ package final class ObjectPlan: Sendable {
   let layout: CellLayout?
   /// How each property's column is read.
   let readers: [ColumnReader]
+  /// The text of the query for the object with a primary value.
+  let selectionByPrimary: String
   /// Says whether objects bring others with them, which are looked up when they are asked for.
   let needsContext: Bool
   /// Says whether a value may be more than SQLite stores.
@@ -107,7 +109,10 @@ package final class ObjectPlan: Sendable {
     }
     needsContext = properties.contains { $0.isRelation && !$0.role.isLazy }
     let names = [key] + columns.map { properties[$0].name }
-    selection = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
+    let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
+    self.selection = selection
+    selectionByPrimary =
+      primary.map { "\(selection)WHERE \(identifier: properties[$0].name) = ?" as SQL }?.text ?? ""
   }
 
   private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {

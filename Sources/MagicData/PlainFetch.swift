@@ -8,6 +8,29 @@ enum Fetched: Sendable {
   case graph(FetchedGraph)
 }
 
+extension Fetched {
+  /// The z_index values of the objects that were found, in their order.
+  func zIndexes(_ type: any MagicObject.Type) -> [Int64] {
+    switch self {
+    case .plain(let storages): storages.compactMap { $0.lastIdentity?.zIndex }
+    case .graph(let graph): Array(graph.rows[ObjectIdentifier(type)]?.found ?? [])
+    }
+  }
+
+  /// Makes the objects of what was read.
+  func objects<Object: MagicObject>(
+    _ type: Object.Type, _ plan: ObjectPlan, in store: MagicData
+  ) throws -> [Object] {
+    switch self {
+    case .plain(let storages):
+      var construction = Construction(plan)
+      return try storages.map { try construction.object(type, of: $0, in: nil) }
+    case .graph(let graph):
+      return try FetchContext(store: store, graph).objects(of: type)
+    }
+  }
+}
+
 extension ObjectPlan {
   /// Makes an object's storage of the row that a statement stands on, the key first, and checks each
   /// value. For types that lead to no others, or only to those that are fetched on demand.

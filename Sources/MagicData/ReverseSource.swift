@@ -5,8 +5,7 @@ import SQLiteRelations
 /// Where the owners of a relation to one object are to be found.
 struct ReverseSource<Owner: MagicObject>: Sendable {
   let store: MagicData
-  let plan: ObjectPlan
-  let slot: Int
+  let relation: RelationQueries
   let target: Int64
 
   /// Which of the owners are meant.
@@ -16,14 +15,65 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
     var last: Int64?
     var limit: Int?
     var offset = 0
+
+    /// Says whether all are meant.
+    var isWhole: Bool { condition == nil && last == nil && limit == nil && offset <= 0 }
   }
 
+  private var plan: ObjectPlan { relation.plan }
+
   /// Reads some of the owners, in the order of their z_index, with all that they lead to.
-  func load(_ page: Page, _ connection: Connection) throws -> FetchedGraph {
+  func load(_ page: Page) throws -> Fetched {
+    if try store.makeReady(plan), page.isWhole, !plan.needsContext {
+      let sql = relation.owners(of: target)
+      return try store.query(sql) { try loadAll(sql, $0) }
+    }
+    return .graph(try store.read { try load(page, $0) })
+  }
+
+  /// As the blocking form, suspending the task.
+  nonisolated(nonsending) func load(_ page: Page) async throws -> Fetched {
+    if try await store.makeReady(plan), page.isWhole, !plan.needsContext {
+      let sql = relation.owners(of: target)
+      return try await store.query(sql) { try loadAll(sql, $0) }
+    }
+    return .graph(try await store.read { try load(page, $0) })
+  }
+
+  /// Counts the owners.
+  func count(where condition: SQL?) throws -> Int {
+    if try store.makeReady(plan), condition == nil {
+      let sql = relation.ownerCount(of: target)
+      return try store.query(sql) { try $0.firstRow(sql, as: Int.self) ?? 0 }
+    }
+    return try store.read { try count(where: condition, $0) }
+  }
+
+  /// As the blocking form, suspending the task.
+  nonisolated(nonsending) func count(where condition: SQL?) async throws -> Int {
+    if try await store.makeReady(plan), condition == nil {
+      let sql = relation.ownerCount(of: target)
+      return try await store.query(sql) { try $0.firstRow(sql, as: Int.self) ?? 0 }
+    }
+    return try await store.read { try count(where: condition, $0) }
+  }
+
+  /// Reads all owners, whose tables are as they shall be, and which bring no others.
+  private func loadAll(_ sql: SQL, _ connection: Connection) throws -> Fetched {
+    var storages: [ObjectStorage] = []
+    var last: Int64?
+    try connection.forEachRow(sql) { row in
+      let zIndex = row.integer(at: 0)
+      guard zIndex != last else { return }
+      last = zIndex
+      storages.append(try plan.storage(of: row, in: store))
+    }
+    return .plain(storages)
+  }
+
+  private func load(_ page: Page, _ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection)
-    if page.limit != nil, let table = try plan.linkTable(slot, store.plan),
-      try store.tables.has(table, connection)
-    {
+    if page.limit != nil, let table = relation.table, try store.tables.has(table, connection) {
       // By the links' index, which goes on where the last page ended.
       let owners = try connection.owners(
         table, of: target, where: page.condition.map { exists(table, $0) }, after: page.last,
@@ -43,12 +93,8 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
     return loader.graph
   }
 
-  /// Counts the owners.
-  func count(where condition: SQL?, _ connection: Connection) throws -> Int {
+  private func count(where condition: SQL?, _ connection: Connection) throws -> Int {
     guard let leading = try leading(connection) else { return 0 }
-    if condition == nil, let table = try plan.linkTable(slot, store.plan) {
-      return try connection.ownerCount(table, of: target)
-    }
     var sql: SQL = "SELECT count(*) FROM \(identifier: plan.table) WHERE \(leading)"
     if let condition { sql.append(" AND (\(condition))") }
     return try connection.firstRow(sql, as: Int.self) ?? 0
@@ -64,8 +110,8 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
   /// SQL that is true of the owners, or nil if there is no table of them yet.
   private func leading(_ connection: Connection) throws -> SQL? {
     guard let columns = try store.tables.columns(of: plan, connection) else { return nil }
-    guard let table = try plan.linkTable(slot, store.plan) else {
-      let name = plan.properties[slot].name
+    guard let table = relation.table else {
+      let name = plan.properties[relation.slot].name
       guard columns.contains(asciiLowercased(name)) else { return nil }
       return "\(identifier: plan.table).\(identifier: name) = \(target)"
     }
@@ -75,7 +121,7 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
   }
 
   /// The objects of what was read.
-  func objects(_ graph: FetchedGraph) throws -> [Owner] {
-    try FetchContext(store: store, graph).objects(of: Owner.self)
+  func objects(_ fetched: Fetched) throws -> [Owner] {
+    try fetched.objects(Owner.self, plan, in: store)
   }
 }

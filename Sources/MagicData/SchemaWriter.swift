@@ -21,7 +21,7 @@ struct SchemaWriter {
     }
     for plan in plans {
       for property in plan.properties where property.role.isAsset {
-        try makeTriggers(plan, property)
+        try AssetTriggers(connection).make(property.name, of: plan.table)
       }
     }
   }
@@ -63,23 +63,5 @@ struct SchemaWriter {
       }
     }
     return reached
-  }
-
-  /// Lets an asset go when its object goes, or when the object gets another, by whatever SQL.
-  private func makeTriggers(_ plan: ObjectPlan, _ property: ObjectPlan.Property) throws {
-    let column: SQL = "\(identifier: property.name)"
-    try connection.executeChange(
-      """
-      CREATE TRIGGER IF NOT EXISTS \(identifier: "\(plan.table)_\(property.name)_delete")
-      AFTER DELETE ON \(identifier: plan.table) WHEN OLD.\(column) IS NOT NULL
-      BEGIN DELETE FROM magicdata_asset WHERE id = OLD.\(column); END
-      """)
-    try connection.executeChange(
-      """
-      CREATE TRIGGER IF NOT EXISTS \(identifier: "\(plan.table)_\(property.name)_update")
-      AFTER UPDATE OF \(column) ON \(identifier: plan.table)
-      WHEN OLD.\(column) IS NOT NULL AND OLD.\(column) IS NOT NEW.\(column)
-      BEGIN DELETE FROM magicdata_asset WHERE id = OLD.\(column); END
-      """)
   }
 }

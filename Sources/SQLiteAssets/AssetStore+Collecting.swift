@@ -12,7 +12,7 @@ extension AssetStore {
   /// - Throws: ``AssetError`` or ``SQLiteError``. What was not removed is removed another time.
   public func removeDeletedFiles() throws {
     try outsideTransaction { connection in
-      try settleLeftovers(in: connection)
+      try settleLeftoversNow(in: connection)
       try collect(in: connection)
     }
   }

@@ -7,20 +7,47 @@ extension AssetStore {
   /// A file that is marked for removal is moved too, since an older reader may still need it.
   func recover() throws {
     for (opener, left) in try folder.takeAbandoned() {
-      try recover(left)
+      // What cannot be settled now is settled by another opening.
+      guard try recover(left) else { continue }
       if database.path != nil { try folder.files.sync() }
       try folder.pending.removeFolder(opener)
     }
   }
 
-  private func recover(_ left: Folder) throws {
+  /// Settles what one opener left, and says whether that was all of it.
+  private func recover(_ left: Folder) throws -> Bool {
     let names = try left.names().compactMap { AssetFileName($0) }
-    guard !names.isEmpty else { return }
-    // One snapshot, taken after the lock: its opener will not commit any more.
-    let known = try database.read { connection in
+    guard !names.isEmpty else { return true }
+    // Taken after the lock: its opener will not commit any more.
+    var known = try known(names)
+    var isSettled = true
+    if known.count < names.count {
+      isSettled = (try? database.write { try endCommitsCutOff(in: $0) }) != nil
+      known = try self.known(names)
+    }
+    for name in names where isSettled || known.contains(name) {
+      try settle(name, from: left, isKnown: known.contains(name))
+    }
+    return isSettled
+  }
+
+  private func known(_ names: [AssetFileName]) throws -> Set<AssetFileName> {
+    try database.read { connection in
       Set(try names.filter { try isKnown($0, in: connection) })
     }
-    for name in names { try settle(name, from: left, isKnown: known.contains(name)) }
+  }
+
+  /// Has the open transaction undo for good what a COMMIT wrote that failed or was killed.
+  ///
+  /// Its frames may be in the log, complete, and yet be seen by nobody as long as a connection keeps the
+  /// index of the log: whoever opens the database after that one finds them and takes them for
+  /// committed. A commit of our own overwrites them, or shows that they count. Only then can a file
+  /// that no row names be removed.
+  private func endCommitsCutOff(in connection: Connection) throws {
+    // Pages that were changed and changed back are written all the same.
+    try connection.executeChange(
+      "INSERT INTO main.magicdata_asset_store (id, format) VALUES ('', 0)")
+    try connection.executeChange("DELETE FROM main.magicdata_asset_store WHERE id = ''")
   }
 
   private func settle(
@@ -35,6 +62,15 @@ extension AssetStore {
     } catch .notRegularFile {
       // Somebody has put a folder in the way: that is one asset's trouble and not the store's.
     }
+  }
+
+  /// Does the same outside of any commit.
+  ///
+  /// - Parameter connection: The connection that writes, outside any transaction.
+  func settleLeftoversNow(in connection: Connection) throws {
+    guard !opener.unsettled.isEmpty else { return }
+    try connection.transaction { try endCommitsCutOff(in: connection) }
+    try settleLeftovers(in: connection)
   }
 
   /// Does the same for files of this store whose COMMIT failed, or that could not be moved.

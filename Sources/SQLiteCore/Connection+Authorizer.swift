@@ -47,7 +47,8 @@ public enum AuthorizationDecision: Sendable {
 
 /// Asked by SQLite, kept alive by the handle.
 final class Authorizer {
-  let decide: ((Authorization) -> AuthorizationDecision)?
+  private let decide: ((Authorization) -> AuthorizationDecision)?
+  private let hook: Hook
   /// Says whether statements of the library's own are compiled, which nobody is asked about.
   var isSuspended = false
   /// Says whether deletions of all rows must go row by row.
@@ -55,9 +56,18 @@ final class Authorizer {
   /// The table that is being dropped: deleting its rows is then another thing.
   fileprivate var dropped: String?
 
-  init(_ decide: ((Authorization) -> AuthorizationDecision)?, keepsRowDeletes: Bool) {
+  init(
+    _ decide: ((Authorization) -> AuthorizationDecision)?, keepsRowDeletes: Bool, _ hook: Hook
+  ) {
     self.decide = decide
     self.keepsRowDeletes = keepsRowDeletes
+    self.hook = hook
+  }
+
+  /// What the user decides.
+  fileprivate func decision(on request: Authorization) -> AuthorizationDecision {
+    guard let decide else { return .allow }
+    return hook.run { decide(request) }
   }
 
   /// SQLite deletes row by row if told to ignore the DELETE, which it then does all the same; but it
@@ -82,7 +92,7 @@ extension ConnectionHandle {
   /// Makes SQLite ask, if there is anything to ask (`sqlite3_set_authorizer`).
   func installAuthorizer() {
     let isNeeded = decide != nil || keepsRowDeletes
-    authorizer = isNeeded ? Authorizer(decide, keepsRowDeletes: keepsRowDeletes) : nil
+    authorizer = isNeeded ? Authorizer(decide, keepsRowDeletes: keepsRowDeletes, hook) : nil
     let context = unsafe authorizer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     // SQLite compiles all statements anew, so that cached ones are asked about, too.
     unsafe sqlite3_set_authorizer(pointer, isNeeded ? authorize : nil, context)
@@ -95,7 +105,7 @@ extension Connection {
   /// Each connection of a pool asks its own: set it in ``Database/Options/prepareConnection``. The
   /// transactions that this library begins and ends itself are not asked about.
   ///
-  /// - Parameter decide: The decision, or nil to allow everything. It must not use the database.
+  /// - Parameter decide: The decision, or nil to allow everything. It cannot use the database.
   /// - Throws: ``SQLiteError`` outside the access.
   public func setAuthorizer(
     _ decide: (@Sendable (Authorization) -> AuthorizationDecision)?
@@ -119,7 +129,7 @@ private func authorize(
   let request = unsafe Authorization(
     action: action, first: text(first), second: text(second), schema: text(schema),
     accessor: text(accessor))
-  switch authorizer.decide?(request) ?? .allow {
+  switch authorizer.decision(on: request) {
   case .allow: return authorizer.answer(to: request)
   case .deny: return SQLITE_DENY
   case .ignore: return SQLITE_IGNORE

@@ -11,11 +11,17 @@ public enum TraceEvent: Hashable, Sendable {
 /// Called by SQLite, kept alive by the handle.
 final class Tracer {
   let showsValues: Bool
-  let body: (TraceEvent) -> Void
+  private let body: (TraceEvent) -> Void
+  private let hook: Hook
 
-  init(showsValues: Bool, _ body: @escaping (TraceEvent) -> Void) {
+  init(showsValues: Bool, _ hook: Hook, _ body: @escaping (TraceEvent) -> Void) {
     self.showsValues = showsValues
+    self.hook = hook
     self.body = body
+  }
+
+  func tell(_ event: TraceEvent) {
+    hook.run { body(event) }
   }
 }
 
@@ -26,13 +32,13 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - showsValues: Whether the SQL has the bound values in it, which may be private.
-  ///   - body: Takes an event, or nil to end the telling. It must not use the database.
+  ///   - body: Takes an event, or nil to end the telling. It cannot use the database.
   /// - Throws: ``SQLiteError`` outside the access.
   public func trace(
     showsValues: Bool = false, _ body: (@Sendable (TraceEvent) -> Void)?
   ) throws(SQLiteError) {
     try checkAccess()
-    let tracer = body.map { Tracer(showsValues: showsValues, $0) }
+    let tracer = body.map { Tracer(showsValues: showsValues, handle.hook, $0) }
     let context = unsafe tracer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     let mask = tracer == nil ? 0 : UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE)
     try handle.check(
@@ -51,15 +57,15 @@ private func traced(
     // The detail is a number of nanoseconds.
     let nanoseconds = unsafe detail?.load(as: Int64.self) ?? 0
     let sql = unsafe sqlText(OpaquePointer(statement), showsValues: tracer.showsValues)
-    tracer.body(.ended(sql: sql, duration: .nanoseconds(nanoseconds)))
+    tracer.tell(.ended(sql: sql, duration: .nanoseconds(nanoseconds)))
   } else {
     // The detail is the text, or a comment that names the trigger that begins.
     let text = unsafe detail.map { unsafe String(cString: $0.assumingMemoryBound(to: CChar.self)) }
     if let text, text.hasPrefix("--") {
-      tracer.body(.begins(sql: text))
+      tracer.tell(.begins(sql: text))
     } else {
       let sql = unsafe sqlText(OpaquePointer(statement), showsValues: tracer.showsValues)
-      tracer.body(.begins(sql: sql))
+      tracer.tell(.begins(sql: sql))
     }
   }
   return 0

@@ -164,6 +164,10 @@ public final class Connection {
     guard user.load(ordering: .relaxed) == currentThread() else {
       throw SQLiteError(.misuse, "a connection was used outside its access", sql: sql)
     }
+    guard !handle.hook.isRunning else {
+      throw SQLiteError(
+        .misuse, "an authorizer or a trace cannot use the database that it belongs to", sql: sql)
+    }
   }
 
   /// Throws if a statement must not begin now.

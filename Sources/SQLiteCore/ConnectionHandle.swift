@@ -1,5 +1,18 @@
 import CSQLite
 
+/// What the closures have in common that SQLite calls while it compiles or begins a statement: it
+/// must not be used by them.
+final class Hook {
+  private(set) var isRunning = false
+
+  func run<Result>(_ body: () -> Result) -> Result {
+    let outer = isRunning
+    isRunning = true
+    defer { isRunning = outer }
+    return body()
+  }
+}
+
 /// The owner of one `sqlite3` pointer: one C call for each method.
 @safe final class ConnectionHandle {
   let pointer: OpaquePointer
@@ -9,6 +22,7 @@ import CSQLite
   /// The user's answers to the authorizer.
   var decide: ((Authorization) -> AuthorizationDecision)?
   var tracer: Tracer?
+  let hook = Hook()
   var recorder: ChangeRecorder?
   /// Says whether deletions of all rows must go row by row.
   var keepsRowDeletes = false {

@@ -11,8 +11,10 @@ final class ConnectionSlot: Sendable {
     open: () throws(SQLiteError) -> sending Connection,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    try stored.withLock { connection throws(SQLiteError) in
-      if connection == nil { connection = try open() }
+    // Outside the lock, since the user's preparation of the connection may use the database.
+    if stored.withLock({ $0 == nil }) {
+      let fresh = try unsafe UInt(bitPattern: Unmanaged.passRetained(open()).toOpaque())
+      stored.withLock { $0 = ConnectionSlot.connection(retainedAt: fresh) }
     }
     let lent = try connection()
     lent.beginAccess()
@@ -42,9 +44,14 @@ final class ConnectionSlot: Sendable {
     let address = stored.withLock { connection in
       connection.map { unsafe UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) }
     }
-    guard let address, let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
+    guard let address, let connection = ConnectionSlot.connection(retainedAt: address) else {
       throw SQLiteError(.misuse, "the connection is closed")
     }
+    return connection
+  }
+
+  private static func connection(retainedAt address: UInt) -> Connection? {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
     return unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
   }
 }

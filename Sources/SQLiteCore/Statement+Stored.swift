@@ -61,7 +61,17 @@ extension Statement {
     return try unsafe text(in: content, of: column)
   }
 
-  @unsafe @inline(__always) private func text(
+  /// The text of a number or a blob. A copy is converted: the row's own value would become a text,
+  /// and bytes of it that are lent would move.
+  @unsafe func text(
+    converting content: OpaquePointer?, of column: Int
+  ) throws(SQLiteError) -> String {
+    let copy = unsafe sqlite3_value_dup(content)
+    defer { unsafe sqlite3_value_free(copy) }
+    return try unsafe text(in: copy, of: column)
+  }
+
+  @unsafe @inline(__always) func text(
     in content: OpaquePointer?, of column: Int
   ) throws(SQLiteError) -> String {
     // First the text, then its size: asking for the text may convert the value.

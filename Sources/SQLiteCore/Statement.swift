@@ -123,30 +123,25 @@ extension Statement {
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if the stored text is not valid UTF-8.
   public func text(at column: Int) throws(SQLiteError) -> String {
     let content = unsafe content(of: column)
-    guard let start = unsafe sqlite3_value_text(content) else {
-      guard unsafe sqlite3_value_type(content) == SQLITE_NULL else {
-        throw SQLiteError(.outOfMemory, sql: sql)
-      }
-      return ""
+    return switch unsafe sqlite3_value_type(content) {
+    case SQLITE_TEXT: try unsafe text(in: content, of: column)
+    case SQLITE_NULL: ""
+    default: try unsafe text(converting: content, of: column)
     }
-    // The text came first: asking for it may have converted the value.
-    let count = unsafe Int(sqlite3_value_bytes(content))
-    guard let text = unsafe SQLiteCore.text(copying: start, count: count) else {
-      throw invalidText(at: column)
-    }
-    return text
   }
 
-  /// SQLite's bytes for a column: a blob, or the bytes of a text (`sqlite3_value_blob`).
+  /// SQLite's bytes for a column: a blob, or the UTF-8 of a text (`sqlite3_value_blob`).
   ///
   /// Empty for NULL and for a column that does not exist.
   public func blob(at column: Int) -> [UInt8] {
-    let content = unsafe content(of: column)
-    let start = unsafe sqlite3_value_blob(content)
-    return unsafe bytes(copying: start, count: Int(sqlite3_value_bytes(content)))
+    withBytes(at: column) { span in
+      unsafe span.withUnsafeBytes { unsafe bytes(copying: $0.baseAddress, count: $0.count) }
+    }
   }
 
-  /// Lends the bytes of a column without a copy (`sqlite3_value_blob`).
+  /// Lends the bytes of a blob, or the UTF-8 of a text, without a copy (`sqlite3_value_blob`).
+  ///
+  /// None are lent for NULL and for a column that does not exist.
   ///
   /// - Parameters:
   ///   - column: The column's index, from 0.
@@ -155,10 +150,14 @@ extension Statement {
     at column: Int, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result {
     let content = unsafe content(of: column)
-    let start = unsafe sqlite3_value_blob(content)
-    let count = unsafe Int(sqlite3_value_bytes(content))
-    let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
-    return try unsafe body(buffer.bytes)
+    let storage = unsafe sqlite3_value_type(content)
+    // The bytes of a text are made UTF-8 with an end now: that later, they would move.
+    if storage == SQLITE_TEXT { return try unsafe lend(sqlite3_value_text(content), content, body) }
+    if storage == SQLITE_BLOB { return try unsafe lend(sqlite3_value_blob(content), content, body) }
+    // Converting the number itself would make a text of it.
+    let copy = unsafe storage == SQLITE_NULL ? nil : sqlite3_value_dup(content)
+    defer { unsafe sqlite3_value_free(copy) }
+    return try unsafe lend(sqlite3_value_text(copy), copy, body)
   }
 
   /// Says whether a column holds NULL; true for a column that does not exist.
@@ -195,6 +194,13 @@ extension Statement {
     } catch {
       throw named(error, at: column)
     }
+  }
+
+  @unsafe @inline(__always) private func lend<Result>(
+    _ start: UnsafeRawPointer?, _ content: OpaquePointer?, _ body: (RawSpan) throws -> Result
+  ) rethrows -> Result {
+    let count = unsafe start == nil ? 0 : Int(sqlite3_value_bytes(content))
+    return try unsafe body(UnsafeRawBufferPointer(start: start, count: count).bytes)
   }
 
   /// The content of a column, for several questions at the price of one (`sqlite3_column_value`).

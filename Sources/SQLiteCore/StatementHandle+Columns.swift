@@ -70,7 +70,9 @@ extension StatementHandle {
     guard unsafe sqlite3_value_type(value) == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
       return nil
     }
-    let start = unsafe sqlite3_value_blob(value)
+    // A text in UTF-16 becomes UTF-8.
+    let start =
+      unsafe isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
     let count = unsafe Int(sqlite3_value_bytes(value))
     let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
     return try unsafe body(buffer.bytes)

@@ -23,7 +23,8 @@ final class AtomicFile {
     }
     self.path = path
     pendingPath = path + ".pending-" + String(UInt64.random(in: 0 ... .max), radix: 16)
-    descriptor = unsafe open(pendingPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+    descriptor = unsafe open(
+      pendingPath, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw Self.failure(path, "cannot be written", errno) }
     buffer.reserveCapacity(1 << 17)
   }
@@ -71,7 +72,7 @@ final class AtomicFile {
   private func syncFolder() {
     let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY)
+    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     _ = fsync(descriptor)
     _ = close(descriptor)

@@ -53,11 +53,10 @@ extension Connection {
     let links = try rows(
       "SELECT \(identifier: reference.leftKeyName), \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) IN \(keys) ORDER BY 1, 2",
       as: Value.self, Value.self)
-    let column = try keyColumn(of: Right.self)
     var objects: [Value: Right] = [:]
-    try forEachObject(
-      of: Right.self, where: "\(identifier: column) IN \(Array(Set(links.map { $0.1 })))"
-    ) { objects[try keyValue(of: $0)] = $0 }
+    try forEachObject(of: Right.self, withKeys: Array(Set(links.map { $0.1 }))) {
+      objects[$0] = $1
+    }
     var found: [Value: [Right]] = [:]
     for (left, right) in links {
       if let object = objects[right] { found[left, default: []].append(object) }

@@ -53,12 +53,9 @@ extension Connection {
     ofEach owners: [Owner], through reference: RecordReference<Owner, Target>
   ) throws -> [Target?] {
     let keys = try owners.map { try value(of: reference.column, in: $0) }
-    let column = try keyColumn(of: Target.self)
     var found: [Value: Target] = [:]
-    try forEachObject(of: Target.self, where: "\(identifier: column) IN \(Array(Set(keys)))") {
-      found[try keyValue(of: $0)] = $0
-    }
-    return keys.map { found[$0] }
+    try forEachObject(of: Target.self, withKeys: Array(Set(keys))) { found[$0.asKey] = $1 }
+    return keys.map { found[$0.asKey] }
   }
 
   /// Reads the records that refer to another, in the order of their keys.
@@ -73,5 +70,13 @@ extension Connection {
     try objects(
       of: Owner.self, where: "\(identifier: reference.column) = \(keyValue(of: target))",
       orderedBy: .column(try keyColumn(of: Owner.self)))
+  }
+}
+
+extension Value {
+  /// A whole real as an integer, since it depends on its column which of them SQLite stores.
+  fileprivate var asKey: Value {
+    if case .real(let real) = self, let integer = Int64(exactly: real) { return .integer(integer) }
+    return self
   }
 }

@@ -19,7 +19,10 @@ func run(_ arguments: [String]) throws {
   switch arguments.first {
   case "add":
     // add <path> <count>: reads a number and writes the next, so many times.
-    let database = try Database(path: arguments[1])
+    var options = Database.Options()
+    // Four processes on a machine that has much else to do.
+    options.busyTimeout = .seconds(300)
+    let database = try Database(path: arguments[1], options: options)
     for _ in 0..<(Int(arguments[2]) ?? 0) {
       try database.write { connection in
         let old = try connection.firstRow("SELECT a FROM t", as: Int.self) ?? 0

@@ -35,6 +35,23 @@ private struct Author: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
+private struct Shelf: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var first: AsyncMagical<Book>
+  @OptionMagicValue var last: AsyncMagical<Author>?
+  @MagicValue var byNumber: [Int: Book]
+  @MagicValue var books: AsyncMagical<[Book]>
+  @MagicValue var authors: AsyncMagical<MagicalSet<Author>>
+  @MagicValue var byYear: AsyncMagical<[Int: Book]>
+
+  init() {
+    books = .init(value: [])
+    authors = .init(value: [])
+    byYear = .init(value: [:])
+    byNumber = [:]
+  }
+}
+
 @Suite struct OutsideTests {
   let magic: MagicData
   let encoder: JSONEncoder
@@ -102,5 +119,58 @@ private struct Author: MagicObject {
     let author = try decoder.decode(Author.self, from: Data(#"{"name":"New"}"#.utf8))
     #expect(try magic.update(author) == 1)
     #expect(author.number == 1)
+  }
+
+  private func shelf() throws -> Shelf {
+    let shelf = Shelf()
+    shelf.id = "s"
+    shelf.first = .init(value: Book("One"))
+    shelf.books.set([Book("Two"), Book("Three")])
+    shelf.authors.set([Author("Ann")])
+    shelf.byNumber = [-3: Book("Five")]
+    shelf.byYear.set([1999: Book("Four")])
+    try magic.update(shelf)
+    return shelf
+  }
+
+  private static let shelfJSON = """
+    {"authors":[1],"books":["Two","Three"],"byNumber":{"-3":"Five"},"byYear":{"1999":"Four"},\
+    "first":"One","id":"s","last":null}
+    """
+
+  @Test func `lazy relations are their targets' keys, set or not`() throws {
+    let set = try encoder.encode(try shelf())
+    #expect(String(decoding: set, as: UTF8.self) == OutsideTests.shelfJSON)
+    let fetched = try magic.object(of: Shelf.self, primary: "s")
+    #expect(
+      String(decoding: try encoder.encode(fetched), as: UTF8.self) == OutsideTests.shelfJSON)
+    #expect(try magic.cost { _ = try encoder.encode(fetched) }.cost.rows == 0)
+  }
+
+  @Test func `a decoded object has its lazy relations once they are resolved`() throws {
+    _ = try shelf()
+    let decoded = try decoder.decode(Shelf.self, from: Data(OutsideTests.shelfJSON.utf8))
+    #expect(throws: MagicError.self) { try magic.update(decoded) }
+    try magic.resolve(decoded)
+    #expect(try decoded.first.get().title == "One")
+    #expect(try decoded.books.get().map(\.title) == ["Two", "Three"])
+    #expect(try decoded.byYear.get()[1999]?.title == "Four")
+    #expect(decoded.byNumber[-3]?.title == "Five")
+    decoded.books.set(try decoded.books.get().reversed())
+    try magic.update(decoded)
+    let found = try magic.object(of: Shelf.self, primary: "s")
+    #expect(try found.books.get().map(\.title) == ["Three", "Two"])
+    #expect(try found.authors.get().map(\.name) == ["Ann"])
+    #expect(try magic.count(of: Book.self) == 5)
+  }
+
+  @Test func `a lazy relation whose object is gone is null or a named error`() throws {
+    _ = try shelf()
+    let fetched = try magic.object(of: Shelf.self, primary: "s")
+    try magic.remove(try magic.object(of: Book.self, primary: "One"))
+    let json = String(decoding: try encoder.encode(fetched), as: UTF8.self)
+    #expect(json.contains(#""first":null"#))
+    try magic.remove(try magic.object(of: Shelf.self, primary: "s"))
+    #expect(throws: MagicError.self) { try encoder.encode(fetched) }
   }
 }

@@ -109,6 +109,21 @@ private enum Seed {
     }
   }
 
+  struct LazyArrayModel: MagicObject {
+    @PrimaryMagicValue var uuid: UUID
+
+    @MagicValue var array: AsyncMagical<[Sub]>
+    @MagicValue var one: AsyncMagical<Sub>
+    @OptionMagicValue var sub: Sub?
+
+    init() {}
+
+    init(_ object: Sub) {
+      array = .init(value: [object])
+      one = .init(value: object)
+    }
+  }
+
   struct DictionaryModel: MagicObject {
     @PrimaryMagicValue var uuid: UUID
 
@@ -242,6 +257,25 @@ private enum Seed {
     #expect(instanceCopy2.set.map(\.text) == ["2"])
     instanceCopy2.set.removeAll { $0.text == "2" }
     #expect(instanceCopy2.set.isEmpty)
+  }
+
+  @Test func `a lazy array is fetched, streamed, and drawn from`() async throws {
+    let (first, second) = (Seed.Sub("1"), Seed.Sub("2"))
+    let instance = Seed.LazyArrayModel(first)
+    instance.array.set([first, second])
+    try await magic.update(instance)
+    let instanceCopy = try await magic.object(of: Seed.LazyArrayModel.self, primary: instance.uuid)
+    #expect(try await instanceCopy.one.get().text == "1")
+    var res: [Seed.Sub] = []
+    for try await item in try instanceCopy.array.createAsyncStream() {
+      res.append(item)
+    }
+    #expect(res.map(\.text) == ["1", "2"])
+    let uuid = try await instance.array.randomValue()?.uuid
+    #expect(uuid == first.uuid || uuid == second.uuid)
+    #expect(try await instance.array.randomValue(in: 1..<2)?.text == "2")
+    #expect(try await instanceCopy.array.randomValue(in: 1..<2)?.text == "2")
+    #expect(instanceCopy.sub == nil)
   }
 
   @Test func `an array and a dictionary of objects`() async throws {

@@ -117,6 +117,19 @@ import Testing
     }
   }
 
+  @Test(arguments: [
+    "1e99999999999", "1e127", "1e-999999", "-", "e", "+-1", "1.2.3", "NaN", "",
+    String(repeating: "9", count: 100_000),
+  ])
+  func `decimal numbers of any kind are read or refused`(text: String) throws {
+    _ = try? SPONDecoder().decode(Decimal.self, from: "`\(text)`$")
+    _ = try? SPONDecoder().decode(Double.self, from: "`\(text)`&")
+    _ = try? SPONDecoder().decode(Int128.self, from: "`\(text)`!")
+    #expect(throws: DecodingError.self) {
+      try SPONDecoder().decode(Bool.self, from: "`\(text)`%")
+    }
+  }
+
   @Test func `an error names the place and the path`() throws {
     let error = #expect(throws: DecodingError.self) {
       try SPONDecoder().decode(

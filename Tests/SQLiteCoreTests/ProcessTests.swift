@@ -41,7 +41,9 @@ import Testing
   }
 
   private func makeCounter() throws -> Database {
-    let database = try Database(path: folder.file())
+    var options = Database.Options()
+    options.busyTimeout = .seconds(300)
+    let database = try Database(path: folder.file(), options: options)
     try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
     return database
   }

@@ -179,6 +179,28 @@ import Testing
     #expect(counters.map(\.count) == [50, 50, 50, 50])
   }
 
+  @Test func `objects that are identified by their place in memory are found by equality`() throws {
+    final class Node: Codable, Equatable, Identifiable {
+      let name: String
+      init(_ name: String) { self.name = name }
+      static func == (left: Node, right: Node) -> Bool { left.name == right.name }
+    }
+    try store.insert(items: [Node("a"), Node("b")])
+    #expect(try store.delete(item: Node("b")) == 1)
+  }
+
+  @Test func `text that is not UTF-8 costs nobody else anything`() throws {
+    try store.insert(items: [Note(id: 1, text: "a"), Note(id: 2, text: "b")])
+    try store.database.write { connection in
+      try connection.executeChange(
+        "UPDATE \"items Note\" SET item = CAST(x'ff' AS TEXT) WHERE position = 1")
+    }
+    let report = try store.readReport(of: Note.self)
+    #expect(report.items.map(\.id) == [2])
+    #expect(report.undecodable.map(\.position) == [1])
+    #expect(try store.update(item: Note(id: 1, text: "a")) == 0)
+  }
+
   @Test func `a file keeps what was inserted`() throws {
     let folder = try TemporaryFolder()
     try CodableStore(path: folder.file("a.sqlite3")).insert(item: Note(id: 1, text: "x"))

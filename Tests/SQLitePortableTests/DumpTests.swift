@@ -315,6 +315,23 @@ import Testing
     }
   }
 
+  @Test func `a database with large pages is restored in place`() throws {
+    let database = try Database(path: folder.file("large.sqlite3"), options: large)
+    try database.write { try $0.executeChange("CREATE TABLE t (a)") }
+    try database.dump(to: files[0])
+    try database.write { try $0.executeChange("DROP TABLE t") }
+    try database.restore(from: files[0])
+    #expect(try database.existingTables() == ["t"])
+    #expect(try database.executeQuery("PRAGMA page_size")[0].values == [.integer(16_384)])
+  }
+
+  private var large: Database.Options {
+    var options = Database.Options()
+    options.journalMode = .delete
+    options.prepareConnection = { try $0.executeChange("PRAGMA page_size = 16384") }
+    return options
+  }
+
   @Test func `a database in UTF-16 stays one`() throws {
     let database = try Database.memory()
     try database.withoutTransaction { try $0.executeChange("PRAGMA encoding = 'UTF-16le'") }

@@ -3,7 +3,7 @@ import SQLiteCore
 extension MagicCell {
   /// Writes the value for use outside the store, a relation as its targets' keys.
   ///
-  /// A lazy relation is written if it was set, and else as null: encoding fetches nothing.
+  /// The keys of a lazy relation that was not set are read from its store, blocking the thread.
   ///
   /// - Returns: False if there is no value.
   func encode<Value: Codable>(_ type: Value.Type, to encoder: any Encoder) throws -> Bool {
@@ -20,14 +20,20 @@ extension MagicCell {
       return true
     }
     guard let value = value(type) else { return false }
-    let target: Any? = if let lazy = value as? any LazyValue { lazy.live?.value } else { value }
-    guard let target else {
+    guard let keys = try keys(of: value), keys.isThere(role.kind) else {
       var container = encoder.singleValueContainer()
       try container.encodeNil()
       return true
     }
-    try RelationKeys(of: target).encode(role.kind, to: encoder)
+    try keys.encode(role.kind, to: encoder)
     return true
+  }
+
+  /// The keys of what a relation leads to, or nil if it is lazy and was never saved nor set.
+  private func keys(of value: Any) throws -> RelationKeys? {
+    guard let lazy = value as? any LazyValue else { return try RelationKeys(of: value) }
+    if let live = lazy.live { return try RelationKeys(of: live.value) }
+    return try lazy.source.map { RelationKeys(targets: try $0.keys()) }
   }
 
   /// Reads a value from outside the store; of a relation only the keys, to be resolved later.

@@ -116,10 +116,27 @@ extension Optional: OptionalRelation {
   }
 }
 
+/// A relation that is fetched on demand, whose element is asked instead.
+private protocol LazyRelation {
+  static func relation<Object: MagicObject>(
+    to targets: [(place: SQLiteCore.Value, object: Object)]
+  ) throws -> LiveValue?
+}
+
+extension AsyncMagical: LazyRelation {
+  fileprivate static func relation<Object: MagicObject>(
+    to targets: [(place: SQLiteCore.Value, object: Object)]
+  ) throws -> LiveValue? {
+    let live = try RelationMaker.value(Element.self, targets)
+    return (live?.value as? Element).map { LiveValue(AsyncMagical(value: $0)) }
+  }
+}
+
 private enum RelationMaker {
   static func value<Object: MagicObject>(
     _ type: Any.Type, _ targets: [(place: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
+    if let type = type as? any LazyRelation.Type { return try type.relation(to: targets) }
     if type == Object.self { return targets.first.map { LiveValue($0.object) } }
     guard let type = type as? any MagicCollection<Object>.Type else { return nil }
     return try collection(type, targets)
@@ -128,6 +145,17 @@ private enum RelationMaker {
   private static func collection<Collection: MagicCollection>(
     _ type: Collection.Type, _ targets: [(place: SQLiteCore.Value, object: Collection.Target)]
   ) throws -> LiveValue {
-    LiveValue(try Collection(magicLinks: targets.map { MagicLink($0.place, $0.object) }))
+    do {
+      return LiveValue(try Collection(magicLinks: targets.map { MagicLink($0.place, $0.object) }))
+    } catch {
+      // Outside, a number that is a key is text.
+      let links = targets.map { MagicLink(number($0.place) ?? $0.place, $0.object) }
+      return LiveValue(try Collection(magicLinks: links))
+    }
+  }
+
+  private static func number(_ place: SQLiteCore.Value) -> SQLiteCore.Value? {
+    guard case .text(let text) = place else { return nil }
+    return Int64(text).map { .integer($0) } ?? Double(text).map { .real($0) }
   }
 }

@@ -7,6 +7,15 @@ struct RelationKeys: Sendable {
   /// The keys, with the keys of a dictionary.
   var targets: [(place: Value, key: Value)]
 
+  init(targets: [(place: Value, key: Value)]) {
+    self.targets = targets
+  }
+
+  /// Says whether there is something to write: a relation to one object may lead nowhere.
+  func isThere(_ kind: PropertyRole.Kind) -> Bool {
+    if case .object = kind { !targets.isEmpty } else { true }
+  }
+
   /// The keys of the objects that a value leads to.
   init(of value: Any) throws {
     if let object = value as? any MagicObject {

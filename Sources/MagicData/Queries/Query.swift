@@ -5,7 +5,9 @@ import SQLiteMapping
 struct Query<Object: MagicObject>: Sendable {
   private let store: MagicData
   private let plan: ObjectPlan
-  private let condition: SQL?
+  /// The primary value of the one object that is asked for.
+  private var primary: Value?
+  private var condition: SQL?
   private let order: [SQL]
   private let limit: Int?
   private let offset: Int
@@ -26,12 +28,11 @@ struct Query<Object: MagicObject>: Sendable {
 
   init(_ store: MagicData, primary: some MagicPrimaryValue) throws {
     plan = try store.plan(Object.self)
-    guard let slot = plan.primary else {
+    guard plan.primary != nil else {
       throw MagicError.missingPrimaryValue(type: plan.typeName)
     }
     self.store = store
-    condition =
-      "\(identifier: plan.properties[slot].name) = \(try ValueCoding.stored(primary))"
+    self.primary = try ValueCoding.stored(primary)
     order = []
     limit = nil
     offset = 0
@@ -57,29 +58,33 @@ struct Query<Object: MagicObject>: Sendable {
     // The key decides between equals, so that pages do not overlap.
     try loader.load(
       Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")),
-      isWhole: condition == nil && limit == nil && offset <= 0)
+      isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)
     return loader.graph
+  }
+
+  /// The one query that brings the objects, if their type leads to no others.
+  var plainSelection: SQL? {
+    guard !plan.needsContext, store.isReady(plan) else { return nil }
+    if let primary { return SQL(plan.selectionByPrimary, [primary]) }
+    return "\(plan.selection)\(tail(SQL(joining: order + [key], separator: ", ")))"
+  }
+
+  /// Reads the objects that ``plainSelection`` finds.
+  func fetch(_ sql: SQL, _ connection: Connection) throws -> Fetched {
+    var storages: [ObjectStorage] = []
+    try connection.forEachRow(sql) { storages.append(try plan.storage(of: $0, in: store)) }
+    return .plain(storages)
   }
 
   /// Reads the objects, with what they lead to if they lead anywhere.
   func fetch(_ connection: Connection) throws -> Fetched {
-    guard !plan.needsContext, store.isReady(plan) else { return .graph(try load(connection)) }
-    var storages: [ObjectStorage] = []
-    try connection.forEachRow(
-      "\(plan.selection)\(tail(SQL(joining: order + [key], separator: ", ")))"
-    ) { storages.append(try plan.storage(of: $0, in: store)) }
-    return .plain(storages)
+    if let sql = plainSelection { return try fetch(sql, connection) }
+    return .graph(try load(connection))
   }
 
   /// Makes the objects of what was read.
   func objects(_ fetched: Fetched) throws -> [Object] {
-    switch fetched {
-    case .plain(let storages):
-      var construction = Construction(plan)
-      return try storages.map { try construction.object(Object.self, of: $0, in: nil) }
-    case .graph(let graph):
-      return try FetchContext(store: store, graph).objects(of: Object.self)
-    }
+    try fetched.objects(Object.self, plan, in: store)
   }
 
   /// Counts the objects.
@@ -134,7 +139,10 @@ struct Query<Object: MagicObject>: Sendable {
   private var key: SQL { "\(identifier: plan.table).\(identifier: plan.key)" }
 
   private var clause: SQL {
-    condition.map { "WHERE \($0)" } ?? ""
+    if let primary, let slot = plan.primary {
+      return "WHERE \(identifier: plan.properties[slot].name) = \(primary)"
+    }
+    return condition.map { "WHERE \($0)" } ?? ""
   }
 
   private func tail(_ order: SQL) -> SQL {

@@ -57,7 +57,7 @@ extension DecodedRow {
     throw mismatch(Date.self, at: column)
   }
 
-  private func data(at column: Int32) throws -> Data {
+  func data(at column: Int32) throws -> Data {
     guard case .blob = strategies.data else {
       return try stored(Data.self, at: column) { try strategies.data.data(from: $0) }
     }

@@ -12,8 +12,15 @@ package import SQLiteCore
   @usableFromInline package var codingPath: [any CodingKey] { content.codingPath }
   @usableFromInline package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  private var containers: AnyObject?
-  private var containersKey: ObjectIdentifier?
+  // Nobody else has a part in these, and to check that costs as much as to read a column.
+  /// What reads values of one type in place, a ``DirectReader`` of it.
+  @exclusivity(unchecked) @usableFromInline var direct: AnyObject?
+  /// That type.
+  @exclusivity(unchecked) @usableFromInline var directType: ObjectIdentifier?
+  /// Whether it was found out if values can be read in place.
+  var isPrepared = false
+  @exclusivity(unchecked) private var containers: AnyObject?
+  @exclusivity(unchecked) private var containersKey: ObjectIdentifier?
   private var otherContainers: [ObjectIdentifier: AnyObject] = [:]
 
   /// Prepares to read rows.
@@ -42,6 +49,10 @@ package import SQLiteCore
   /// - Throws: ``RowDecodingError``, or what the type's own `init(from:)` throws.
   @inlinable  // Benchmark `fetch`.
   package func row<Result: Decodable>(as type: Result.Type) throws -> Result {
+    if unsafe directType == ObjectIdentifier(type), let direct = unsafe direct {
+      // Stored together with the type that it was made for.
+      return try unsafe unsafeDowncast(direct, to: DirectReader<Result>.self).value()
+    }
     do {
       if isSingle, let value = try singleValue(type) { return value }
       return try Result(from: self)
@@ -72,7 +83,7 @@ package import SQLiteCore
     keyedBy type: Key.Type
   ) throws -> KeyedDecodingContainer<Key> {
     guard ticket.isValid else { return KeyedDecodingContainer(containers(of: type).owned) }
-    if containersKey == ObjectIdentifier(type), let containers {
+    if unsafe containersKey == ObjectIdentifier(type), let containers = unsafe containers {
       // An object is stored together with the identity of the key type that it was made for.
       return unsafe unsafeDowncast(containers, to: DecodingContainers<Key>.self).lent.copy()
     }
@@ -92,14 +103,14 @@ extension RowDecoder {
   /// The containers for a type of keys.
   @inline(never)
   private func containers<Key: CodingKey>(of type: Key.Type) -> DecodingContainers<Key> {
-    if let containers, let containersKey { otherContainers[containersKey] = containers }
+    if let last = unsafe containers, let key = unsafe containersKey { otherContainers[key] = last }
     // As above.
     let known = otherContainers[ObjectIdentifier(type)].map {
       unsafe unsafeDowncast($0, to: DecodingContainers<Key>.self)
     }
     let fitting = known ?? DecodingContainers(content, for: ticket)
-    containers = fitting
-    containersKey = ObjectIdentifier(type)
+    unsafe containers = fitting
+    unsafe containersKey = ObjectIdentifier(type)
     return fitting
   }
 

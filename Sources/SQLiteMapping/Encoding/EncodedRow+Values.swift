@@ -34,6 +34,15 @@ extension EncodedRow {
     mark(parameter)
   }
 
+  func bind(_ data: Data, at parameter: Int32) throws {
+    if bindsBlobs {
+      try handle.bind(bytes: data.bytes, at: parameter)
+    } else {
+      try handle.bind(strategies.data.value(for: data), at: parameter)
+    }
+    mark(parameter)
+  }
+
   /// Binds a value of any type.
   func bind(any value: some Encodable, at parameter: Int32) throws {
     if try bind(foundation: value, at: parameter) { return }

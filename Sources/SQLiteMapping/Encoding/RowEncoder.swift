@@ -8,9 +8,10 @@ package final class RowEncoder: Encoder {
   package var codingPath: [any CodingKey] { [] }
   package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-  private let content: EncodedRow
-  private var container: AnyObject?
-  private var containerKey: ObjectIdentifier?
+  let content: EncodedRow
+  // Nobody else has a part in these, and to check that costs as much as to bind a value.
+  @exclusivity(unchecked) private var container: AnyObject?
+  @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
 
   /// Prepares to bind.
   ///
@@ -40,14 +41,8 @@ package final class RowEncoder: Encoder {
   /// Says whether the encoder binds to a statement.
   func binds(to statement: borrowing Statement) -> Bool { content.handle === statement.handle }
 
-  /// Ends the use of the encoder: its container holds it as it holds that, and with it the statement.
-  func end() {
-    container = nil
-    containerKey = nil
-  }
-
   package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    if containerKey == ObjectIdentifier(type), let container {
+    if unsafe containerKey == ObjectIdentifier(type), let container = unsafe container {
       // An object is stored together with the identity of the key type that it was made for.
       return unsafe unsafeDowncast(container, to: Boxed<KeyedEncodingContainer<Key>>.self).copy()
     }
@@ -57,8 +52,8 @@ package final class RowEncoder: Encoder {
   @inline(never)
   private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     let boxed = Boxed(KeyedEncodingContainer(RowEncodingContainer<Key>(content)))
-    container = boxed
-    containerKey = ObjectIdentifier(type)
+    unsafe container = boxed
+    unsafe containerKey = ObjectIdentifier(type)
     return boxed.copy()
   }
 

@@ -43,6 +43,7 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return nil }
     let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    if strategies == nil { try prepare(decoder, for: type as? any DirectRecord.Type) }
     decoder.enter()
     defer { decoder.leave() }
     let value = try decoder.row(as: type)
@@ -75,6 +76,7 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return }
     let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    if strategies == nil { try prepare(decoder, for: type as? any DirectRecord.Type) }
     decoder.enter()
     defer { decoder.leave() }
     repeat { try body(decoder) } while try statement.step()

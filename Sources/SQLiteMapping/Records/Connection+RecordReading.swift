@@ -20,6 +20,7 @@ extension Connection {
       try statement.bind(key: key, repeat each rest, of: plan)
       guard try statement.step() else { return nil }
       let decoder = plan.decoder(of: statement)
+      try prepare(decoder, for: plan.directType)
       decoder.enter()
       defer { decoder.leave() }
       return try decoder.row(as: type)
@@ -97,6 +98,7 @@ extension Connection {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
       let decoder = plan.decoder(of: statement)
+      try prepare(decoder, for: plan.directType)
       decoder.enter()
       defer { decoder.leave() }
       repeat { try body(decoder) } while try statement.step()
@@ -145,6 +147,11 @@ extension Connection {
       let sql = try plan.selection("count(*)", where: condition, orderedBy: nil, nil, 0)
       return try firstRow(sql, as: Int.self) ?? 0
     }
+  }
+
+  /// Makes a decoder read in place if its type is coded so.
+  func prepare(_ decoder: RowDecoder, for type: (any DirectRecord.Type)?) throws {
+    if let type { try decoder.readInPlace(type, self) }
   }
 
   /// Runs `body`, or returns `nothing` if the table is not there yet.

@@ -57,6 +57,7 @@ extension Connection {
   private func write<Value: Record>(
     _ values: UnsafeBufferPointer<Value>, by write: RecordWrite, _ plan: RecordPlan
   ) throws {
+    guard let start = values.baseAddress else { return }
     var index = values.startIndex
     while index < values.endIndex {
       try withTable(of: plan, for: unsafe values[index]) {
@@ -64,7 +65,7 @@ extension Connection {
         let first = index
         while index < values.endIndex {
           do {
-            guard try unsafe writer.bind(values[index]) || write != .updateExisting else {
+            guard try unsafe writer.bind(start + index) || write != .updateExisting else {
               throw notFound(plan)
             }
           } catch is UnknownColumn where index > first {

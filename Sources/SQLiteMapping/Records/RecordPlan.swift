@@ -9,6 +9,8 @@ final class RecordPlan {
   let strategies: MappingStrategies
   /// `SELECT * FROM` the table `WHERE` the key is given.
   let selectByKey: String
+  /// The type, if its values are coded in place.
+  let directType: (any DirectRecord.Type)?
 
   /// The columns, in order; none before the first value was seen.
   private(set) var columns: [ColumnDefinition] = []
@@ -17,9 +19,11 @@ final class RecordPlan {
   private var texts: [RecordWrite: String] = [:]
   private var decoder: RowDecoder?
   private var encoders: [RecordWrite: RowEncoder] = [:]
+  private var directWriter: AnyObject?
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
+    directType = type as? any DirectRecord.Type
     table = type.tableName
     strategies = type.strategies
     let names = type.primaryKeys
@@ -61,6 +65,7 @@ final class RecordPlan {
     isEnsured = false
     texts.removeAll()
     encoders.removeAll()
+    directWriter = nil
   }
 
   /// A decoder for the rows of a statement, the last one again if it fits.
@@ -77,6 +82,15 @@ final class RecordPlan {
     let new = RowEncoder(statement, columns: columns.map(\.name), strategies: strategies)
     encoders[write] = new
     return new
+  }
+
+  /// What binds values in place, if it is possible, the last one again.
+  func directWriter<Root: DirectRecord>(
+    of type: Root.Type, _ connection: Connection
+  ) throws -> AnyObject? {
+    if let directWriter { return directWriter }
+    directWriter = try DirectWriter(connection.directPlan(of: type), self)
+    return directWriter
   }
 
   /// The SQL of a write, made once.

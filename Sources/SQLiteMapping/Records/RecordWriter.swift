@@ -5,21 +5,32 @@ struct RecordWriter: ~Copyable {
   private let plan: RecordPlan
   private let keyParameter: Int32
   private let encoder: RowEncoder
+  /// A ``DirectWriter`` of the plan's type.
+  private let direct: AnyObject?
   private var statement: Statement
 
   init(_ write: RecordWrite, _ plan: RecordPlan, on connection: Connection) throws {
+    // First what throws: what is not copyable must not be half made.
+    let text = try plan.text(of: write)
+    let direct = try plan.directType.flatMap { try plan.directWriter(of: $0, connection) }
+    let statement = try connection.statement(SQL(unchecked: text))
     self.plan = plan
+    self.direct = direct
     keyParameter = plan.keyParameter
-    statement = try connection.statement(SQL(unchecked: plan.text(of: write)))
     encoder = plan.encoder(of: write, statement)
+    self.statement = statement
   }
 
   /// Binds a value, with a new key if it has none, and says whether it had one.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it has none, and none can be made.
-  mutating func bind(_ value: some Record) throws -> Bool {
-    try encoder.bind(value)
-    if encoder.isBound(keyParameter) { return true }
+  mutating func bind<Value: Record>(_ value: Value) throws -> Bool {
+    try unsafe withUnsafePointer(to: value) { try unsafe bind($0) }
+  }
+
+  /// Binds a value where it lies, as ``bind(_:)-(Value)``.
+  @unsafe mutating func bind<Value: Record>(_ value: UnsafePointer<Value>) throws -> Bool {
+    if try unsafe bindAll(value) { return true }
     guard plan.makesKey else {
       throw SQLiteError(
         .misuse, "this \(plan.type) has no value for its primary key “\(plan.keys[0])”",
@@ -30,6 +41,17 @@ struct RecordWriter: ~Copyable {
       try statement.bind(plan.newUUID(), at: Int(keyParameter))
     }
     return false
+  }
+
+  /// Binds a value, and says whether it had a key.
+  @unsafe private func bindAll<Value: Record>(_ value: UnsafePointer<Value>) throws -> Bool {
+    if let direct {
+      // It was made for the plan's type, which is the value's.
+      let writer = unsafe unsafeDowncast(direct, to: DirectWriter<Value>.self)
+      if let hasKey = try unsafe writer.bind(value, encoder.content) { return hasKey }
+    }
+    try unsafe encoder.bind(value.pointee)
+    return encoder.isBound(keyParameter)
   }
 
   /// Writes the value that is bound.

@@ -43,6 +43,13 @@ public struct Migration: Sendable {
     /// The change in words, as a plan shows it.
     public let description: String
     let run: @Sendable (Connection) throws -> Void
+
+    package init(
+      description: String, run: @escaping @Sendable (Connection) throws -> Void
+    ) {
+      self.description = description
+      self.run = run
+    }
   }
 }
 

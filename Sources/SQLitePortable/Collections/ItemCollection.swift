@@ -40,10 +40,9 @@ struct ItemCollection<Item: Codable & Equatable> {
       "SELECT position, item FROM \(identifier: entry.place) ORDER BY position"
     ) { row in
       let position = try row.get(0, as: Int64.self)
-      let value = try row.value(at: 1)
       let item: Item
       do {
-        item = try coder.decode(Item.self, from: value)
+        item = try coder.decode(Item.self, from: row.value(at: 1))
       } catch {
         return undecodable(UndecodableItem(position: position, reason: "\(error)"))
       }

@@ -21,13 +21,19 @@ struct KeyMaker<Item> {
 
   /// The keys of a type, or nil if nothing is promised about its items.
   init?() {
-    if let type = Item.self as? any Identifiable.Type {
+    if let type = Item.self as? any Identifiable.Type, !Self.isIdentifiedByPlace(type) {
       self.init(identifiable: type)
     } else if let type = Item.self as? any Hashable.Type {
       self.init(hashable: type)
     } else {
       return nil
     }
+  }
+
+  /// Whether the id is where an object lies in memory, as the standard library has it for classes that
+  /// name no other: nothing that is decoded has it.
+  private static func isIdentifiedByPlace<Same: Identifiable>(_ type: Same.Type) -> Bool {
+    Same.ID.self == ObjectIdentifier.self
   }
 
   private init(hashable type: (some Hashable).Type) {

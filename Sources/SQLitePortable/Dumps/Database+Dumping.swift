@@ -114,6 +114,11 @@ extension Database {
     options.doubleQuotedStrings = true
     options.allowsSchemaDamage = true
     let database = try Database.temporary(options: options)
+    // A backup cannot change the size of the pages in a log.
+    let pageSize = try read { try $0.pragma("page_size").map { try Int64(databaseValue: $0) } }
+    if let pageSize {
+      try database.withoutTransaction { _ = try $0.pragma("page_size", " = \(pageSize)") }
+    }
     var reader = try DumpReader(file.path, format, progress)
     try reader.fill(database)
     return database

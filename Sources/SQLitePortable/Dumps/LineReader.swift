@@ -28,10 +28,16 @@ final class LineReader {
       throw SQLiteError(.cannotOpen, "“\(path)” is not the path of a file")
     }
     self.path = path
-    descriptor = unsafe open(path, O_RDONLY)
+    // A pipe without a writer would keep us waiting.
+    descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw AtomicFile.failure(path, "cannot be read", errno) }
     var status = stat()
-    size = unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    let isKnown = unsafe fstat(descriptor, &status) == 0
+    size = isKnown ? Int(status.st_size) : 0
+    guard isKnown, status.st_mode & S_IFMT == S_IFREG else {
+      _ = close(descriptor)
+      throw SQLiteError(.cannotOpen, "\(path): this is no regular file")
+    }
   }
 
   deinit {

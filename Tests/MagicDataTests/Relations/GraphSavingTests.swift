@@ -111,23 +111,16 @@ import Testing
     #expect(try again(tree).lazyList.get().map(\.text) == ["a", "b"])
   }
 
-  @Test func `inserting in front of 100,000 elements writes few rows in time`() throws {
+  @Test func `inserting in front of 100,000 elements writes few rows`() throws {
     let tree = Tree("big")
     tree.list = (0..<100_000).map { Leaf("\($0)") }
     try magic.update(tree)
     let fetched = try again(tree)
-    let clock = ContinuousClock()
-    var cost = Cost(statements: 0, rows: 0)
-    let time = try clock.measure {
-      var list = fetched.list
-      list.insert(Leaf("first"), at: 0)
-      fetched.list = list
-      cost = try magic.cost { try magic.update(fetched) }.cost
-    }
+    fetched.list.insert(Leaf("first"), at: 0)
+    let (_, cost) = try magic.cost { try magic.update(fetched) }
     // The object and its link.
     #expect(cost.rows <= 3)
     #expect(cost.statements <= 10)
-    #expect(time < .seconds(60))
     #expect(try again(tree).list.prefix(2).map(\.text) == ["first", "0"])
   }
 
@@ -144,7 +137,7 @@ import Testing
     #expect(try again(tree).list.map(\.text) == ["a", "b"])
   }
 
-  @Test func `a chain of 20,000 objects is saved and fetched without recursion`() throws {
+  @Test func `a chain of 20,000 fetched objects is saved and fetched without recursion`() throws {
     try magic.update((0..<20_000).map { Node("\($0)") })
     let nodes = try magic.object(of: Node.self)
     for (node, parent) in zip(nodes.dropFirst(), nodes) { node.parent = parent }

@@ -42,7 +42,7 @@ import Testing
     _ = try leaf.listOwners.count
     let (count, cost) = try magic.cost { try leaf.listOwners.count }
     #expect(count == 7)
-    #expect(cost.statements == 3)
+    #expect(cost.statements == 1)
     #expect(try leaf.setOwners.count == 10)
     #expect(try leaf.oneOwners.count == 4)
     #expect(try leaf.setOwners.count(where: \.$name == "4") == 1)
@@ -94,6 +94,19 @@ import Testing
   @Test func `an object that was never saved has no owners`() throws {
     #expect(try Leaf("new").setOwners.get().isEmpty)
     #expect(try Leaf("new").setOwners.count == 0)
+  }
+
+  @Test func `owners that bring no others are fetched by one statement`() throws {
+    let magic = try MagicData(type: .memory)
+    let crowd = Crowd("small")
+    let visitor = Guest()
+    crowd.guests.set([visitor, Guest(), visitor])
+    try magic.update(crowd)
+    _ = try visitor.crowds.get()
+    let (crowds, cost) = try magic.cost { try visitor.crowds.get() }
+    #expect(crowds.map(\.name) == ["small"])
+    #expect(try crowds[0].guests.count == 3)
+    #expect(cost.statements == 1)
   }
 
   @Test func `a look-up among many links is an indexed query`() throws {

@@ -1,6 +1,7 @@
 /// The cases, in the order of the table.
 let allCases: [any Case] =
   [
-    Scan(), Fetch(), Point(), Call(), Insert(), Update(), Upsert(), Delete(), DurableInsert(),
+    Scan(), Fetch(), FetchDirect(), Point(), Call(), Insert(), InsertDirect(), Update(), Upsert(),
+    Delete(), DurableInsert(),
     JSON(), Blob(), Asset(), Open(), Async(), Cache(), Stream(), Selection(),
   ] + relationCases + Readers.all + Growth.all + [GroupCommits()]

@@ -1,0 +1,129 @@
+import SQLiteCore
+import SQLiteMapping
+
+/// Changes of the tables of objects, with the names that ``SchemaWriter`` gives to what belongs to them.
+struct ObjectTables {
+  private let connection: Connection
+
+  init(_ connection: Connection) {
+    self.connection = connection
+  }
+
+  func rename(_ table: String, to newName: String) throws {
+    let links = try links(of: table)
+    try renaming(table, to: newName) {
+      try connection.executeChange(
+        "ALTER TABLE \(identifier: table) RENAME TO \(identifier: newName)")
+    }
+    for (link, property) in links { try renameLink(link, to: "\(newName)_\(property)") }
+    try connection.executeChange("DELETE FROM magicdata_meta WHERE key = \("table:\(newName)")")
+    try connection.executeChange(
+      "UPDATE magicdata_meta SET key = \("table:\(newName)") WHERE key = \("table:\(table)")")
+  }
+
+  func renameProperty(_ property: String, to newName: String, of table: String) throws {
+    if let link = try link(property, of: table) {
+      return try renameLink(link, to: "\(table)_\(newName)")
+    }
+    try renaming(table, to: table, property, newName) {
+      try connection.executeChange(
+        "ALTER TABLE \(identifier: table) RENAME COLUMN \(identifier: property) TO \(identifier: newName)"
+      )
+    }
+  }
+
+  func dropProperty(_ property: String, of table: String) throws {
+    if let link = try link(property, of: table) {
+      try connection.executeChange("DROP TABLE \(identifier: link)")
+      return
+    }
+    if try AssetTriggers(connection).columns(of: table).contains(where: { isSame($0, property) }) {
+      // The triggers let the assets go.
+      try connection.executeChange(
+        "UPDATE \(identifier: table) SET \(identifier: property) = NULL")
+      try AssetTriggers(connection).remove(property, of: table)
+    }
+    for index in try connection.existingIndexes(of: table) where index.isExplicit {
+      guard index.columns.contains(where: { $0.map { isSame($0, property) } ?? false }) else {
+        continue
+      }
+      try connection.executeChange("DROP INDEX \(identifier: index.name)")
+    }
+    try connection.executeChange(
+      "ALTER TABLE \(identifier: table) DROP COLUMN \(identifier: property)")
+  }
+
+  func drop(_ table: String) throws {
+    // By rows, so that the triggers let the assets go.
+    try connection.executeChange("DELETE FROM \(identifier: table)")
+    for (link, _) in try links(of: table) {
+      try connection.executeChange("DROP TABLE \(identifier: link)")
+    }
+    try connection.executeChange("DROP TABLE \(identifier: table)")
+    try connection.executeChange("DELETE FROM magicdata_meta WHERE key = \("table:\(table)")")
+  }
+
+  /// The link tables of a type's properties, with the properties' names.
+  private func links(of table: String) throws -> [(table: String, property: String)] {
+    let parts: Set = ["owner", "target", "position", "key"]
+    return try connection.rows(
+      """
+      SELECT t.name FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS k
+      WHERE t.type = 'table' AND k."from" = 'owner' AND k."table" = \(table) COLLATE NOCASE
+      AND substr(t.name, 1, length(\(table)) + 1) = \(table) || '_' COLLATE NOCASE
+      """, as: String.self
+    ).filter { try connection.columnNames(of: $0).isSubset(of: parts) }
+      .map { ($0, String($0.unicodeScalars.dropFirst(table.unicodeScalars.count + 1))) }
+  }
+
+  private func link(_ property: String, of table: String) throws -> String? {
+    try links(of: table).first { isSame($0.property, property) }?.table
+  }
+
+  private func renameLink(_ link: String, to newName: String) throws {
+    try renaming(link, to: newName) {
+      try connection.executeChange(
+        "ALTER TABLE \(identifier: link) RENAME TO \(identifier: newName)")
+    }
+  }
+
+  /// Renames a table or a column, and what is named after it: indexes and triggers.
+  private func renaming(
+    _ table: String, to newTable: String, _ column: String? = nil, _ newColumn: String? = nil,
+    _ rename: () throws -> Void
+  ) throws {
+    func newName(_ name: String) -> String {
+      if let column, let newColumn, isSame(name, column) { return newColumn }
+      return name
+    }
+    let indexes = try connection.existingIndexes(of: table).filter { $0.isNamed(after: table) }
+    let assets = try AssetTriggers(connection).columns(of: table)
+    try rename()
+    for index in indexes {
+      let columns = index.columns.compactMap { $0.map(newName) }
+      let definition = TableDefinition(
+        newTable, key: .declared, columns: [],
+        indexes: [IndexDefinition(columns, isUnique: index.isUnique)])
+      try connection.executeChange("DROP INDEX \(identifier: index.name)")
+      for sql in definition.createIndexSQL { try connection.executeChange(sql) }
+    }
+    for asset in assets {
+      try AssetTriggers(connection).remove(asset, of: table)
+      try AssetTriggers(connection).make(newName(asset), of: newTable)
+    }
+  }
+
+  private func isSame(_ one: String, _ other: String) -> Bool {
+    asciiLowercased(one) == asciiLowercased(other)
+  }
+}
+
+extension TableIndex {
+  /// Says whether it has the name that an index of its columns gets.
+  fileprivate func isNamed(after table: String) -> Bool {
+    let columns = columns.compactMap { $0 }
+    return isExplicit && !isPartial && columns.count == self.columns.count
+      && asciiLowercased(name)
+        == asciiLowercased("\(table)_\(columns.joined(separator: "_"))")
+  }
+}

@@ -1,0 +1,58 @@
+import SQLiteCore
+import SQLiteRelations
+
+/// A relation of a type, and the SQL by which it is asked from both ends, made once.
+final class RelationQueries: Sendable {
+  /// The type with the relation.
+  let plan: ObjectPlan
+  /// The relation.
+  let slot: Int
+  /// Its links, unless it leads to one object.
+  let table: LinkTable?
+  /// Counts what one object leads to.
+  private let targetCount: String
+  /// Counts what leads to one object.
+  private let ownerCount: String
+  /// Reads what leads to one object.
+  private let owners: String
+
+  init(_ plan: ObjectPlan, _ slot: Int, _ store: MagicData) throws {
+    self.plan = plan
+    self.slot = slot
+    table = try plan.linkTable(slot, store.plan)
+    let key: SQL = "\(identifier: plan.table).\(identifier: plan.key)"
+    let source: SQL
+    if let table {
+      let links: SQL = "\(identifier: table.name)"
+      targetCount = ("SELECT count(*) FROM \(links) WHERE owner = ?" as SQL).text
+      // A set has each owner of a target once.
+      let distinct: SQL = table.arrangement == .set ? "owner" : "DISTINCT owner"
+      ownerCount = ("SELECT count(\(distinct)) FROM \(links) WHERE target = ?" as SQL).text
+      // The index of the links leads, in the order that is asked for; no list has to be made.
+      source =
+        "\(links) CROSS JOIN \(identifier: plan.table) ON \(key) = \(links).owner WHERE \(links).target = ? ORDER BY \(links).owner"
+    } else {
+      let column: SQL = "\(identifier: plan.table).\(identifier: plan.properties[slot].name)"
+      targetCount =
+        ("SELECT count(\(column)) FROM \(identifier: plan.table) WHERE \(key) = ?" as SQL).text
+      ownerCount =
+        ("SELECT count(*) FROM \(identifier: plan.table) WHERE \(column) = ?" as SQL).text
+      source = "\(identifier: plan.table) WHERE \(column) = ? ORDER BY \(key)"
+    }
+    let columns = plan.columns.map { slot -> SQL in
+      "\(identifier: plan.table).\(identifier: plan.properties[slot].name)"
+    }
+    let list = SQL(joining: [key] + columns, separator: ", ")
+    owners = ("SELECT \(list) FROM \(source)" as SQL).text
+  }
+
+  /// Counts what an object leads to.
+  func targetCount(of owner: Int64) -> SQL { SQL(targetCount, [.integer(owner)]) }
+
+  /// Counts what leads to an object.
+  func ownerCount(of target: Int64) -> SQL { SQL(ownerCount, [.integer(target)]) }
+
+  /// Reads what leads to an object, in the order of the z_index: the key, and the columns. What leads
+  /// there several times comes several times, one behind the other.
+  func owners(of target: Int64) -> SQL { SQL(owners, [.integer(target)]) }
+}

@@ -1,0 +1,81 @@
+import SQLiteCore
+
+/// Reads rows of one statement into the properties of a type, in place.
+@usableFromInline final class DirectReader<Root> {
+  private let row: DecodedRow
+  private let prototype: Root
+  private let columns: [DirectColumn<Root>]
+  private let properties: [PlacedProperty]
+  private let codings: [PropertyCoding]
+  private let decode: () throws -> Root
+  // Nobody else has a part in these: a check of that costs as much as reading a column.
+  @exclusivity(unchecked) private var count = 0
+
+  /// Prepares to read; nil if the statement lacks a column.
+  init?(_ plan: DirectPlan<Root>, _ decoder: RowDecoder) where Root: DirectRecord {
+    row = decoder.content
+    prototype = plan.prototype
+    columns = plan.columns
+    codings = plan.columns.map(\.coding)
+    var properties: [PlacedProperty] = []
+    for column in plan.columns {
+      let name = plan.strategies.keys.column(for: column.name)
+      guard let offset = column.offset, let position = row.columns.position(of: name) else {
+        return nil
+      }
+      properties.append(PlacedProperty(column.kind, offset: offset, position: Int32(position)))
+    }
+    self.properties = properties
+    decode = { [unowned decoder] in try Root(from: decoder) }
+  }
+
+  /// Reads the row that the statement stands on; one that is not as expected by the type's own code.
+  @usableFromInline func value() throws -> Root {
+    var value = prototype
+    // The offsets and kinds are those of the properties, which `DirectPlan` has proven.
+    let isRead = unsafe withUnsafeMutablePointer(to: &value) { pointer in
+      let start = UnsafeMutableRawPointer(pointer)
+      return unsafe properties.withUnsafeBufferPointer {
+        unsafe row.handle.read($0, into: start) { unsafe readOther($0, start) }
+      }
+    }
+    guard isRead else { return try decode() }
+    unsafe count += 1
+    if unsafe count & (count - 1) == 0 { try compare(value) }
+    return value
+  }
+
+  private func readOther(_ index: Int, _ start: UnsafeMutableRawPointer) -> Bool {
+    let property = properties[index]
+    do {
+      try unsafe codings[index].read(row, property.position, start + property.offset)
+      return true
+    } catch {
+      // The type's own code will say what is wrong.
+      return false
+    }
+  }
+
+  /// Reads the row once more, by the type's own code.
+  @inline(never)
+  private func compare(_ value: Root) throws {
+    let other = try decode()
+    for column in columns {
+      guard try column.stored(value, row.strategies) == column.stored(other, row.strategies) else {
+        throw DirectRecordError(
+          type: "\(Root.self)", property: column.name,
+          message: "init(from:) makes something else of a row than what its column holds")
+      }
+    }
+  }
+}
+
+extension RowDecoder {
+  /// Reads rows in place from now on, if the statement has all columns.
+  func readInPlace<Root: DirectRecord>(_ type: Root.Type, _ connection: Connection) throws {
+    guard !isPrepared else { return }
+    isPrepared = true
+    unsafe direct = try DirectReader(connection.directPlan(of: type), self)
+    unsafe directType = ObjectIdentifier(type)
+  }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import MagicData
+import Testing
+
+/// The types of a program before its migrations.
+private enum Old {
+  struct Leaf: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var text: String
+    init() {}
+    init(_ text: String) { self.text = text }
+  }
+
+  struct Tree: MagicObject {
+    @PrimaryMagicValue var id: String
+    @MagicValue var name: String
+    @MagicValue var height: Double
+    @OptionMagicValue var best: Leaf?
+    @MagicValue var leaves: [Leaf]
+    @MagicValue var byName: [String: Leaf]
+    @MagicValue var photo: MagicAsset<String>
+    @OptionMagicValue var note: String?
+
+    static var traits: [PropertyTrait] { [.indexed(\Self.$name), .unique(\Self.$height)] }
+
+    init() {}
+    init(_ id: String) {
+      self.id = id
+      name = "name of \(id)"
+      height = Double(id.count)
+      best = Leaf("best of \(id)")
+      leaves = [Leaf("a"), Leaf("b")]
+      byName = ["x": leaves[1]]
+      photo = .init(value: "photo of \(id)", pathExtension: "txt")
+      note = "note"
+    }
+  }
+}
+
+/// The same after all has been renamed.
+private enum New {
+  struct Leaf: MagicObject {
+    static var tableName: String { "Blade" }
+    @PrimaryMagicValue var number: Int
+    @MagicValue var words: String
+  }
+
+  struct Tree: MagicObject {
+    static var tableName: String { "Plant" }
+    @PrimaryMagicValue var key: String
+    @MagicValue var title: String
+    @MagicValue var size: Double
+    @OptionMagicValue var first: Leaf?
+    @MagicValue var blades: [Leaf]
+    @MagicValue var named: [String: Leaf]
+    @MagicValue var picture: MagicAsset<String>
+    @OptionMagicValue var note: String?
+
+    static var traits: [PropertyTrait] { [.indexed(\Self.$title), .unique(\Self.$size)] }
+  }
+}
+
+/// The same after all has been removed that can be.
+private enum Bare {
+  struct Tree: MagicObject {
+    @PrimaryMagicValue var id: String
+    @MagicValue var height: Double
+    init() {}
+  }
+}
+
+/// Renames and removals by declared migrations, on objects with relations and assets.
+@Suite struct ObjectMigrationTests {
+  let folder: TemporaryTestFolder
+
+  init() throws { folder = try TemporaryTestFolder() }
+
+  private static let renames = Migration(
+    "plants",
+    .renameProperty("text", to: "words", of: "Leaf"),
+    .renameProperty("id", to: "number", of: "Leaf"),
+    .renameObjects("Leaf", to: "Blade"),
+    .renameProperty("id", to: "key", of: "Tree"),
+    .renameProperty("name", to: "title", of: "Tree"),
+    .renameProperty("best", to: "first", of: "Tree"),
+    .renameObjects("Tree", to: "Plant"),
+    .renameProperty("height", to: "size", of: "Plant"),
+    .renameProperty("leaves", to: "blades", of: "Plant"),
+    .renameProperty("byName", to: "named", of: "Plant"),
+    .renameProperty("photo", to: "picture", of: "Plant"))
+
+  private func fill() throws {
+    let magic = try MagicData(path: folder.path)
+    try magic.update(["oak", "beech"].map(Old.Tree.init))
+  }
+
+  private func files(_ magic: MagicData) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: magic.assets.path + "/files")
+  }
+
+  private func names(_ type: String, _ magic: MagicData) throws -> [String] {
+    try magic.database.read {
+      try $0.rows(
+        "SELECT name FROM sqlite_schema WHERE type = \(type) AND sql IS NOT NULL AND name NOT LIKE 'magicdata%' AND name NOT LIKE 'sqlite%' ORDER BY name",
+        as: String.self)
+    }
+  }
+
+  @Test func `objects keep everything when all of it is renamed`() throws {
+    try fill()
+    let magic = try MagicData(path: folder.path)
+    #expect(try magic.migrate([ObjectMigrationTests.renames]) == ["plants"])
+    let oak = try magic.object(of: New.Tree.self, primary: "oak")
+    #expect(oak.title == "name of oak" && oak.size == 3 && oak.note == "note")
+    #expect(oak.first?.words == "best of oak")
+    #expect(oak.blades.map(\.words) == ["a", "b"])
+    #expect(oak.named.mapValues(\.number) == ["x": oak.blades[1].number])
+    #expect(try oak.picture.value == "photo of oak")
+    #expect(try magic.differences(of: New.Tree.self) == [])
+    // Nothing was made twice: each thing has the name that it would have in a new store.
+    let fresh = try MagicData(type: .memory)
+    try fresh.update([New.Tree]())
+    let sample = New.Tree()
+    (sample.title, sample.size, sample.blades, sample.named) = ("", 0, [], [:])
+    sample.picture = .init()
+    try fresh.update(sample)
+    oak.title += "!"
+    try magic.update(oak)
+    for type in ["table", "index", "trigger"] {
+      #expect(try names(type, magic) == names(type, fresh))
+    }
+    // The counters go on, and assets go with their objects.
+    let blade = New.Leaf()
+    blade.words = "new"
+    let last = try magic.object(of: New.Leaf.self).map(\.number).max() ?? 0
+    #expect(try magic.update(blade) == last + 1)
+    try magic.remove(oak)
+    #expect(try files(magic).count == 1)
+    #expect(throws: MagicError.notFound(type: "Tree", primary: "oak")) {
+      try magic.object(of: New.Tree.self, primary: "oak")
+    }
+  }
+
+  @Test func `properties are removed with their values, links and files`() throws {
+    try fill()
+    let magic = try MagicData(path: folder.path)
+    #expect(try files(magic).count == 2)
+    let removals = Migration(
+      "bare",
+      .dropProperty("name", of: "Tree"), .dropProperty("best", of: "Tree"),
+      .dropProperty("leaves", of: "Tree"), .dropProperty("byName", of: "Tree"),
+      .dropProperty("photo", of: "Tree"), .dropProperty("note", of: "Tree"),
+      .dropObjects("Leaf"))
+    try magic.migrate([removals])
+    #expect(try magic.object(of: Bare.Tree.self).map(\.height) == [3, 5])
+    #expect(try magic.differences(of: Bare.Tree.self) == [])
+    #expect(try names("table", magic) == ["Tree"])
+    #expect(try names("trigger", magic) == [])
+    #expect(try files(magic) == [])
+    // Made once, and never again.
+    #expect(try magic.migrate([removals]) == [])
+  }
+
+  @Test func `objects are removed with their links and files`() throws {
+    try fill()
+    let magic = try MagicData(path: folder.path)
+    try magic.migrate([Migration("no trees", .dropObjects("Tree"))])
+    #expect(try files(magic) == [])
+    #expect(try names("table", magic) == ["Leaf"])
+    #expect(try magic.count(of: Old.Leaf.self) == 6)
+    #expect(try magic.count(of: Old.Tree.self) == 0)
+    try magic.update(Old.Tree("ash"))
+    #expect(try magic.object(of: Old.Tree.self, primary: "ash").leaves.count == 2)
+  }
+
+  @Test func `a migration that fails changes nothing`() throws {
+    try fill()
+    let magic = try MagicData(path: folder.path)
+    #expect(throws: (any Error).self) {
+      try magic.migrate([
+        Migration(
+          "half", .renameObjects("Tree", to: "Plant"), .dropProperty("missing", of: "Plant"))
+      ])
+    }
+    #expect(try magic.object(of: Old.Tree.self, primary: "oak").leaves.count == 2)
+    #expect(try magic.check(of: Old.Tree.self) == false)
+  }
+
+  @Test func `a type that was used before its migration is looked at again`() throws {
+    try fill()
+    let magic = try MagicData(path: folder.path)
+    #expect(try magic.count(of: Old.Leaf.self) == 6)
+    #expect(try magic.object(of: Old.Leaf.self).count == 6)
+    try magic.migrate([Migration("no text", .dropProperty("text", of: "Leaf"))])
+    // The property is there again, as a new one that has no default: that is refused by name.
+    #expect(throws: SchemaError.self) { try magic.object(of: Old.Leaf.self) }
+  }
+
+  @Test func `a type whose name begins with another's keeps its tables`() throws {
+    let magic = try MagicData(path: folder.path)
+    try magic.update(Old.Tree("oak"))
+    // Looks like the links of a property “ring” of a type that is not asked about.
+    try magic.database.executeMultipleChanges(
+      """
+      CREATE TABLE Tree_ring (owner INTEGER REFERENCES Tree (z_index), target INTEGER, width REAL);
+      INSERT INTO Tree_ring SELECT z_index, 1, 2.5 FROM Tree
+      """)
+    try magic.migrate([Migration("plants", .renameObjects("Tree", to: "Plant"))])
+    #expect(try names("table", magic).contains("Tree_ring"))
+    #expect(try names("table", magic).contains("Plant_leaves"))
+  }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import MagicData
+import SQLiteMapping
+import Testing
+
+private struct Order: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var count: Int = 0
+  @MagicValue var buyer: String
+  @OptionMagicValue var next: Order?
+
+  static var traits: [PropertyTrait] { [.indexed(\Self.$buyer)] }
+
+  init() {}
+  init(_ buyer: String) { self.buyer = buyer }
+}
+
+private enum Grade: Int, Codable, MagicComparable {
+  case low
+  case high
+}
+
+/// What an object promises that no value can show: messages, types and other processes.
+@Suite struct PromiseTests {
+  let folder: TemporaryTestFolder
+
+  init() throws { folder = try TemporaryTestFolder() }
+
+  private func message(_ result: ExitTest.Result?) -> String {
+    String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+  }
+
+  @Test func `reading a value of a new object that was never set names type and line`() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      _ = Order().buyer
+    }
+    #expect(message(result).contains("String"))
+    #expect(message(result).contains("Order"))
+    #expect(message(result).contains("line 9"))
+    #expect(message(result).contains("never set"))
+  }
+
+  @Test func `reading a value of a saved object that was never set names type and property`() async
+  {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let order = Order()
+      let magic = try MagicData(type: .memory)
+      // The save is refused, and the object knows its properties by then.
+      _ = try? magic.update(order)
+      _ = order.buyer
+    }
+    #expect(message(result).contains("Order.buyer was read, but it was never set"))
+  }
+
+  @Test func `types whose stored form does not sort cannot be compared or sorted by`() {
+    // What asks for MagicComparable does not compile for these: `sum < price` with a Decimal, say.
+    let unsorted: [Any.Type] = [
+      Decimal.self, URL.self, Data.self, Bool.self, [Int].self, [String: Int].self, Order.self,
+      MagicalSet<Order>.self, MagicAsset<String>.self, Optional<Int>.self,
+    ]
+    for type in unsorted { #expect(!(type is any MagicComparable.Type), "\(type)") }
+    let sorted: [Any.Type] = [
+      Int.self, UInt8.self, Int64.self, Double.self, Float.self, String.self, Date.self,
+      UUID.self, Grade.self,
+    ]
+    for type in sorted { #expect(type is any MagicComparable.Type, "\(type)") }
+  }
+
+  @Test func `processes that write objects on one path add up`() async throws {
+    let magic = try await MagicData(path: folder.path)
+    try await magic.update(Order("all"))
+    let path = folder.path
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for buyer in ["first", "second"] {
+        group.addTask {
+          await #expect(processExitsWith: .success) {
+            [path = path as String, buyer = buyer as String] in
+            try PromiseTests.count(200, buyer, path)
+          }
+        }
+      }
+      group.addTask { try PromiseTests.count(50, "third", path) }
+      try await group.waitForAll()
+    }
+    #expect(try await magic.object(of: Order.self, primary: 1).count == 450)
+    for (buyer, count) in [("first", 200), ("second", 200), ("third", 50)] {
+      #expect(try await magic.count(of: Order.self, where: \.$buyer == buyer) == count)
+    }
+    // Keys are told apart, whoever gave them.
+    #expect(Set(try await magic.object(of: Order.self).map(\.id)).count == 451)
+  }
+
+  /// Counts an object up, and saves another one each time.
+  private static func count(_ times: Int, _ buyer: String, _ path: String) throws {
+    let magic = try MagicData(path: path)
+    for _ in 0..<times {
+      try magic.transaction {
+        let order = try magic.object(of: Order.self, primary: 1)
+        order.count += 1
+        try magic.update(order)
+        try magic.update(Order(buyer))
+      }
+    }
+  }
+
+  @Test func `what differs between tables and types is told`() throws {
+    let magic = try MagicData(path: folder.path)
+    #expect(try magic.differences(of: Order.self).map(\.kind) == [.missingTable])
+    #expect(try magic.check(of: Order.self))
+    try magic.update(Order("a"))
+    #expect(try magic.differences(of: Order.self) == [])
+    #expect(try magic.check(of: Order.self) == false)
+    try magic.database.executeChange("ALTER TABLE \"Order\" ADD COLUMN old TEXT")
+    #expect(try magic.differences(of: Order.self).map(\.kind) == [.extraColumn])
+    #expect(try magic.check(of: Order.self) == false)
+    try magic.database.executeChange("DROP INDEX Order_buyer")
+    #expect(try magic.check(of: Order.self))
+    try magic.database.executeMultipleChanges(
+      """
+      DROP TABLE "Order";
+      CREATE TABLE "Order" (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, count TEXT, buyer TEXT, next INTEGER NOT NULL);
+      INSERT INTO "Order" (count, buyer, next) VALUES ('x', NULL, 0)
+      """)
+    let kinds = Set(try magic.differences(of: Order.self).map(\.kind))
+    #expect(kinds.isSuperset(of: [.type, .nulls, .notNull, .missingIndex]))
+  }
+}

@@ -1,0 +1,101 @@
+import MagicData
+import Testing
+
+private enum Guide {
+  struct Shop: MagicObject {
+    static var traits: [PropertyTrait] { [.onDelete(\Self.$owner, .cascade)] }
+
+    @PrimaryMagicValue var id: String
+    @MagicValue var name: String
+    @OptionMagicValue var owner: Person?
+    @MagicValue var staff: [Person]
+    @MagicValue var keyHolders: MagicalSet<Person>
+    @MagicValue var roles: [String: Person]
+    @MagicValue var customers: AsyncMagical<[Person]>
+
+    init() {}
+
+    init(_ name: String) {
+      self.name = name
+      staff = []
+      keyHolders = []
+      roles = [:]
+      customers = AsyncMagical(value: [])
+    }
+  }
+
+  struct Person: MagicObject {
+    @MagicValue var name: String
+    @ReverseMagicValue(\Shop.$staff) var worksAt: AsyncReverseMagicSet<Shop>
+
+    init() {}
+
+    init(_ name: String) { self.name = name }
+  }
+
+  struct Note: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    var id: Int?
+    var text: String
+  }
+
+  struct Tag: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    var id: Int?
+    var name: String
+  }
+}
+
+/// The code of the README's chapter on relations, block by block.
+@Suite struct ReadmeRelationsTests {
+  private typealias Shop = Guide.Shop
+  private typealias Person = Guide.Person
+  private typealias Note = Guide.Note
+  private typealias Tag = Guide.Tag
+
+  @Test func `relations do what the guide says`() async throws {
+    let magic = try await MagicData(type: .memory)
+
+    let shop = Shop("Books")
+    let (ada, bob) = (Person("Ada"), Person("Bob"))
+    shop.owner = ada
+    shop.staff = [bob, ada]
+    shop.keyHolders = [ada]
+    shop.roles["till"] = bob
+    shop.customers.set([Person("Cleo"), bob])
+    try await magic.update(shop)
+
+    let fetched = try await magic.object(of: Shop.self, primary: shop.id)
+    fetched.staff.insert(Person("Dora"), at: 0)
+    try await magic.update(fetched)
+
+    let count = try await fetched.customers.count(where: nil)
+    let first = try await fetched.customers.objects(where: \.$name > "B", limit: 10)
+    let anyone = try await fetched.customers.randomValue()
+    for try await customer in try fetched.customers.createAsyncStream() {
+      print(customer.name)
+    }
+    #expect(count == 2)
+    #expect(first.map(\.name) == ["Cleo", "Bob"])
+    #expect(anyone != nil)
+
+    let shops = try await bob.worksAt.get()
+    let number = try await bob.worksAt.count(where: nil)
+    #expect(shops.map(\.name) == ["Books"])
+    #expect(shops[0].staff.map(\.name) == ["Dora", "Bob", "Ada"])
+    #expect(number == 1)
+
+    try await magic.remove(ada)
+    #expect(try await magic.count(of: Shop.self) == 0)
+  }
+
+  @Test func `records are linked as the guide says`() async throws {
+    let database = try Database.memory()
+    let noteTags = CrossReference<Note, Tag>(
+      "note_tag", leftKeyName: "noteID", rightKeyName: "tagID")
+    let note = try await database.update(Note(text: "Buy milk"))
+    let tags = try await database.setLinks(of: note, to: [Tag(name: "home")], through: noteTags)
+    let notes = try await database.leftObjects(of: tags[0], through: noteTags)
+    #expect(notes.map(\.text) == ["Buy milk"])
+  }
+}

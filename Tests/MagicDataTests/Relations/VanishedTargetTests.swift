@@ -1,0 +1,48 @@
+import MagicData
+import Testing
+
+/// What another program removes while this one has it at hand; here by a second store on one file.
+@Suite struct VanishedTargetTests {
+  let folder: TemporaryTestFolder
+  let magic: MagicData
+  let tree: Tree
+
+  /// A tree, fetched, whose leaves another store has removed since.
+  init() throws {
+    folder = try TemporaryTestFolder()
+    magic = try MagicData(path: folder.path)
+    let tree = Tree("oak", lazyOne: Leaf("lazy"))
+    tree.list = [Leaf("a"), Leaf("b")]
+    tree.one = tree.list[0]
+    tree.lazyList.set(tree.list)
+    try magic.update(tree)
+    self.tree = try magic.object(of: Tree.self, primary: tree.id)
+    let other = try MagicData(path: folder.path)
+    try other.removeAll(of: Leaf.self)
+    try other.database.close()
+  }
+
+  @Test func `what was fetched is as it was`() {
+    #expect(tree.list.map(\.text) == ["a", "b"])
+    #expect(tree.one?.text == "a")
+  }
+
+  @Test func `what is asked for now is gone by name`() throws {
+    #expect(throws: MagicError.lostTarget(type: "Tree", property: "lazyOne", zIndex: 1)) {
+      try tree.lazyOne.get()
+    }
+    #expect(try tree.lazyList.count == 0)
+    #expect(try tree.lazyList.randomValue() == nil)
+  }
+
+  @Test func `what leads to it cannot be saved, by name`() throws {
+    let gone = tree.list[0]
+    tree.set = [gone]
+    #expect(throws: MagicError.self) { try magic.update(tree) }
+    let new = Tree("new", lazyOne: Leaf("new"))
+    new.one = gone
+    #expect(throws: MagicError.self) { try magic.update(new) }
+    #expect(try magic.count(of: Tree.self) == 1)
+    #expect(try magic.violations() == 0)
+  }
+}

@@ -1,0 +1,26 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+@Suite struct WideIntegerTests {
+  struct Wide: Record {
+    var id: Int
+    var number: Int128
+  }
+
+  struct Unsigned: Record {
+    var id: Int
+    var number: UInt128?
+  }
+
+  @Test func `integers of 128 bits are refused, since SQLite's have 64`() throws {
+    let database = try Database.memory()
+    #expect(throws: (any Error).self) { try database.insert(Wide(id: 1, number: 1)) }
+    #expect(throws: (any Error).self) { try database.insert(Unsigned(id: 1, number: 1)) }
+    #expect(try database.executeQuery("SELECT 1 FROM sqlite_schema WHERE name = 'Wide'") == [])
+    let error = #expect(throws: RowDecodingError.self) {
+      try database.objects(of: Wide.self, sql: "SELECT 1 AS id, 1 AS number")
+    }
+    #expect(error?.description.contains("number") == true)
+  }
+}

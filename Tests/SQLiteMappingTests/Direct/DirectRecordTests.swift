@@ -1,0 +1,162 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+/// Every kind of property that is coded in place.
+struct AllKinds: DirectRecord, Equatable, Sendable {
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  static let prototype: AllKinds? = AllKinds()
+  static var directColumns: [DirectColumn<AllKinds>] {
+    [
+      .init("id", \.id), .init("name", \.name), .init("large", \.large), .init("real", \.real),
+      .init("flag", \.flag), .init("note", \.note), .init("rating", \.rating),
+      .init("other", \.other), .init("maybe", \.maybe), .init("small", \.small),
+      .init("data", \.data), .init("when", \.when), .init("uuid", \.uuid),
+      .init("tags", \.tags, example: ["a"]), .init("single", \.single),
+    ]
+  }
+
+  var id: Int?
+  var name = ""
+  var large: Int64 = 0
+  var real = 0.0
+  var flag = false
+  var note: String?
+  var rating: Double?
+  var other: Int64?
+  var maybe: Bool?
+  var small: UInt8 = 0
+  var data = Data()
+  var when: Date?
+  var uuid = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+  var tags: [String] = []
+  var single: Float = 0
+
+  init() {}
+
+  init(_ random: inout SplitMix64) {
+    name = String(random.next(), radix: 36)
+    large = Int64(bitPattern: random.next())
+    real = Double.random(in: -1e9...1e9, using: &random)
+    flag = Bool.random(using: &random)
+    note = Bool.random(using: &random) ? nil : "ä\0\(random.next())"
+    rating = Bool.random(using: &random) ? nil : Double(bitPattern: random.next() & ~(0x7ff << 52))
+    other = Bool.random(using: &random) ? nil : .min
+    maybe = [nil, true, false].randomElement(using: &random) ?? nil
+    small = UInt8.random(in: 0...255, using: &random)
+    data = Data(
+      (0..<Int.random(in: 0...40, using: &random)).map { _ in
+        UInt8(truncatingIfNeeded: random.next())
+      })
+    when = Bool.random(using: &random) ? nil : Date(timeIntervalSinceReferenceDate: real / 7)
+    uuid = UUID()
+    tags = (0..<Int.random(in: 0...3, using: &random)).map { "\($0)" }
+    single = Float.random(in: -1...1, using: &random)
+  }
+}
+
+/// The same without the promise.
+private struct PlainAllKinds: Record, Equatable {
+  static let tableName = "AllKinds"
+  var id: Int?
+  var name: String
+  var large: Int64
+  var real: Double
+  var flag: Bool
+  var note: String?
+  var rating: Double?
+  var other: Int64?
+  var maybe: Bool?
+  var small: UInt8
+  var data: Data
+  var when: Date?
+  var uuid: UUID
+  var tags: [String]
+  var single: Float
+}
+
+@Suite struct DirectRecordTests {
+  let database: Database
+
+  init() throws { database = try Database.memory() }
+
+  @Test func `ten thousand values of all kinds come back as they were`() throws {
+    var random = SplitMix64(seed: 44)
+    let values = (0..<10_000).map { number in
+      var value = AllKinds(&random)
+      value.id = number + 1
+      return value
+    }
+    try database.insert(contentsOf: values)
+    let read = try database.objects(of: AllKinds.self, orderedBy: .column("id"))
+    #expect(read == values)
+    for value in values.prefix(50) {
+      let one = try database.object(of: AllKinds.self, primary: value.id ?? 0)
+      #expect(one == value)
+    }
+  }
+
+  @Test func `rows are the same as those of a type without the promise`() throws {
+    var random = SplitMix64(seed: 45)
+    let values = (0..<300).map { _ in AllKinds(&random) }
+    for value in values { try database.update(value) }
+    let rows = try database.executeQuery("SELECT * FROM AllKinds")
+    let plain = try database.objects(
+      of: PlainAllKinds.self, sql: "SELECT * FROM AllKinds ORDER BY id")
+    #expect(plain.map(\.name) == values.map(\.name))
+    #expect(plain.map(\.data) == values.map(\.data))
+    try database.executeChange("ALTER TABLE AllKinds RENAME TO Other")
+    let other = try Database.memory()
+    try other.write { connection in for value in plain { try connection.update(value) } }
+    #expect(try other.executeQuery("SELECT * FROM AllKinds") == rows)
+  }
+
+  @Test func `keys are handed back, changed rows keep theirs`() throws {
+    var sample = try database.update(AllKinds())
+    #expect(sample.id == 1)
+    sample.name = "changed"
+    #expect(try database.update(sample) == sample)
+    #expect(try database.count(of: AllKinds.self) == 1)
+    #expect(try database.object(of: AllKinds.self, primary: 1)?.name == "changed")
+  }
+
+  @Test func `what is not stored as expected is read by the type's own code`() throws {
+    try database.insert(AllKinds())
+    try database.executeChange("UPDATE AllKinds SET real = 5")
+    try database.executeChange("UPDATE AllKinds SET rating = 7, large = 3")
+    let sample = try #require(try database.object(of: AllKinds.self, primary: 1))
+    #expect(sample.real == 5 && sample.rating == 7 && sample.large == 3)
+    let error = #expect(throws: RowDecodingError.self) {
+      try database.objects(
+        of: AllKinds.self, sql: "SELECT id, 'x' AS large, * FROM AllKinds")
+    }
+    #expect(error?.column == "large" && error?.codingPath == ["large"])
+    let missing = #expect(throws: RowDecodingError.self) {
+      try database.objects(of: AllKinds.self, sql: "SELECT id FROM AllKinds")
+    }
+    #expect(missing?.message.contains("name") == true)
+  }
+
+  @Test func `what cannot be stored is refused by name`() throws {
+    var sample = AllKinds()
+    sample.real = .nan
+    let error = #expect(throws: SQLiteError.self) { try database.insert(sample) }
+    #expect(error?.message.contains("real") == true)
+    #expect(try database.count(of: AllKinds.self) == 0)
+  }
+
+  @Test func `one row leaves nothing behind for the next`() throws {
+    var full = AllKinds()
+    full.note = "note"
+    full.rating = 1
+    full.maybe = true
+    full.when = Date(timeIntervalSinceReferenceDate: 0)
+    try database.insert(contentsOf: [full, AllKinds(), full])
+    let read = try database.objects(of: AllKinds.self, orderedBy: .column("id"))
+    #expect(read.map(\.note) == ["note", nil, "note"])
+    #expect(read.map(\.rating) == [1, nil, 1])
+    #expect(read.map(\.maybe) == [true, nil, true])
+    #expect(read.map(\.when) == [full.when, nil, full.when])
+  }
+}
