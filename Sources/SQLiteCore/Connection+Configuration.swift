@@ -25,7 +25,6 @@ extension Connection {
     try set("synchronous", synchronous.rawValue)
     try set("recursive_triggers", options.recursiveTriggers ? "1" : "0")
     try set("journal_size_limit", "\(options.journalSizeLimit)")
-    if !options.checksConstraints { try set("ignore_check_constraints", "1") }
     if options.checksCells { try set("cell_size_check", "1") }
     if let cacheSize = options.cacheSize { try set("cache_size", "-\(cacheSize)") }
     if let mappedSize = options.mappedSize { try set("mmap_size", "\(mappedSize)") }

@@ -103,7 +103,8 @@ final class Hook {
 
   /// Says whether SQLite has just found no table, column or function of a name (`sqlite3_errmsg`).
   var saysMissing: Bool {
-    unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) }?.hasPrefix("no such ") ?? false
+    let message = unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) }
+    return message?.hasPrefix("no such ") ?? false
   }
 
   /// The error that SQLite has just reported with `code`.

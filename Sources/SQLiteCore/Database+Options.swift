@@ -78,8 +78,8 @@ extension Database {
     public var filePermissions: UInt16 = 0o600
     /// Whether the path may be a symbolic link.
     public var followsSymbolicLinks = true
-    /// Whether functions and virtual tables may be used by the schema: views, triggers, indexes,
-    /// columns that are made. For CHECK constraints see ``checksConstraints``.
+    /// Whether functions and virtual tables may be used by the schema: views, triggers, checks,
+    /// indexes, columns that are made.
     public var trustedSchema = false
     /// Whether text in double quotes that names no column is a string, as in old SQLite.
     public var doubleQuotedStrings = false
@@ -88,9 +88,6 @@ extension Database {
     public var allowsSchemaDamage = false
     /// Whether each page is checked when it is read (`PRAGMA cell_size_check`).
     public var checksCells = false
-    /// Whether CHECK constraints are tested, by writing and by `PRAGMA integrity_check`. They may call
-    /// any function of the connection: SQLite does not ask there whether the schema is trusted.
-    public var checksConstraints = true
     /// Limits of each connection; what is not named keeps SQLite's own.
     public var limits: [Limit: Int] = [:]
     /// How long an access may take that names no deadline of its own, or nil for as long as it takes.
@@ -128,7 +125,6 @@ extension Database {
     public static var untrusted: Options {
       var options = Options(mode: .readOnly)
       options.checksCells = true
-      options.checksConstraints = false
       options.mappedSize = 0
       options.accessTimeout = .seconds(10)
       options.limits = [

@@ -222,7 +222,10 @@ import Testing
     "CREATE TRIGGER r BEFORE DELETE ON t WHEN effect() BEGIN SELECT 1; END",
     "DROP TABLE t; CREATE TABLE t (a CHECK (effect()))",
     "DROP TABLE t; CREATE TABLE t (a, b DEFAULT (effect()))",
-    "CREATE TEMP TRIGGER r AFTER INSERT ON t BEGIN SELECT effect(); END",
+    "DROP TABLE t; CREATE TABLE t (a, b AS (effect()))",
+    "DROP TABLE t; CREATE TABLE t (a, b AS (effect()) STORED)",
+    "CREATE INDEX i ON t (effect())",
+    "CREATE UNIQUE INDEX i ON t (a) WHERE effect()",
   ]) func `writing calls nothing that the schema names`(schema: String) throws {
     let folder = try TemporaryFolder()
     try make(folder.file(), schema)
@@ -236,12 +239,37 @@ import Testing
     #expect(effect.count.load(ordering: .relaxed) == 0)
   }
 
+  @Test func `a function that comes later is hidden from the schema, too`() throws {
+    let folder = try TemporaryFolder()
+    try make(
+      folder.file(), "CREATE TABLE v (a, b AS (effect())); INSERT INTO v (a) VALUES (1), (2)")
+    let effect = Effect()
+    let database = try Database(path: folder.file())
+    try database.write { connection in
+      var rows = 0
+      try connection.forEachRow("SELECT a FROM v") { _ in
+        rows += 1
+        guard rows == 1 else { return }
+        try connection.addFunction("effect") { () -> Int in
+          effect.count.add(1, ordering: .relaxed)
+          return 1
+        }
+      }
+      #expect(rows == 2)
+      #expect(throws: SQLiteError.self) { try connection.executeQuery("SELECT b FROM v") }
+      #expect(throws: SQLiteError.self) { try connection.executeChange("UPDATE v SET a = 3") }
+      // Without it the schema is as it was.
+      try connection.removeFunction("effect", argumentCount: 0)
+      #expect(try connection.rows("SELECT a FROM v", as: Int.self) == [1, 2])
+    }
+    #expect(effect.count.load(ordering: .relaxed) == 0)
+  }
+
   @Test func `what is not trusted has the settings that are promised`() throws {
     let folder = try TemporaryFolder()
     try make(folder.file(), "")
     let database = try Database(path: folder.file(), options: .untrusted)
-    let pragmas = ["trusted_schema": 0, "cell_size_check": 1, "query_only": 0, "mmap_size": 0]
-    for (name, value) in pragmas where name != "query_only" {
+    for (name, value) in ["trusted_schema": 0, "cell_size_check": 1, "mmap_size": 0] {
       let found = try database.firstRow(SQL(unchecked: "PRAGMA \(name)"), as: Int.self)
       #expect(found == value, "\(name)")
     }
