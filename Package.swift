@@ -71,13 +71,14 @@ let package = Package(
       name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
-      name: "Workload", dependencies: ["MagicData"], path: "Tests/Workload", swiftSettings: settings
-    ),
+      name: "Workload", dependencies: ["MagicData", "SQLitePortable"], path: "Tests/Workload",
+      swiftSettings: settings),
     .executableTarget(
       name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
     .target(
-      name: "Fuzzing", dependencies: ["MagicData"], path: "Tests/Fuzzing", swiftSettings: settings),
+      name: "Fuzzing", dependencies: ["MagicData", "SPON"], path: "Tests/Fuzzing",
+      swiftSettings: settings),
     .testTarget(
       name: "ReliabilityTests",
       dependencies: ["Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper"],
@@ -87,7 +88,7 @@ let package = Package(
 
 // Programs for libFuzzer, which `.ci/fuzz` builds and runs. They have no main of their own.
 if Context.environment["MAGICDATA_FUZZ"] != nil {
-  package.targets += ["Database", "Quoting", "JSON", "Assets"].map { name in
+  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON"].map { name in
     .executableTarget(
       name: "Fuzz\(name)", dependencies: ["Fuzzing"], path: "Tests/Fuzz\(name)",
       swiftSettings: settings)

@@ -37,4 +37,10 @@ import Testing
     #expect(inputs.count > 20)
     for input in inputs { #expect(AssetNames.check(input) == nil) }
   }
+
+  @Test func `SPON means the same when it is written anew`() throws {
+    let inputs = try inputs("SPON")
+    #expect(inputs.count > 20)
+    for input in inputs { #expect(try SPONText.check(input) == nil) }
+  }
 }

@@ -11,9 +11,10 @@ struct FaultRun {
 
   static let steps: [Step] = [
     .set(.row, "a", 3), .set(.record, "a", 2), .set(.object, "a", 3), .set(.asset, "a", 1),
-    .setAll("b", 5), .migrate(1), .set(.object, "a", 6), .set(.asset, "a", 4), .checkpoint,
+    .set(.collection, "a", 1), .setAll("b", 5), .migrate(1), .set(.object, "a", 6),
+    .set(.asset, "a", 4), .checkpoint,
     .remove(.object, "b"), .remove(.asset, "b"), .migrate(2), .set(.row, "a", 13),
-    .removeAll("a"),
+    .set(.collection, "a", 8), .remove(.collection, "b"), .removeAll("a"),
   ]
 
   let disk: FaultDisk
