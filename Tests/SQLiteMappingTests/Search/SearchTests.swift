@@ -11,6 +11,14 @@ private struct Note: Record, Equatable {
   var body: String?
 }
 
+/// It has a property that is called as what a search computes.
+private struct Ranked: Record, Equatable {
+  static let traits: [PropertyTrait] = [.searched("text")]
+  var id: Int
+  var text: String
+  var rank: String
+}
+
 @Suite struct SearchTests {
   let database: Database
 
@@ -45,6 +53,20 @@ private struct Note: Record, Equatable {
     #expect(result.rank < 0)
     #expect(result.snippet == "milk and [bread]")
     #expect(result.highlights == ["title": "Shopping", "body": "milk and [bread]"])
+  }
+
+  @Test func `a property may be called rank, and stands in conditions`() throws {
+    let values = [
+      Ranked(id: 1, text: "milk among many other words that say nothing of it", rank: "a"),
+      Ranked(id: 2, text: "milk", rank: "b"), Ranked(id: 3, text: "tea", rank: "c"),
+    ]
+    try database.insert(contentsOf: values)
+    let results = try database.search(Ranked.self, for: .all(of: "milk"))
+    #expect(results.map(\.value) == [values[1], values[0]])
+    #expect(results.allSatisfy { $0.rank < 0 })
+    let some = try database.search(
+      Ranked.self, for: .all(of: "milk"), where: "rank < 'b' AND text LIKE '%say%'")
+    #expect(some.map(\.value) == [values[0]])
   }
 
   @Test func `the index follows every change`() throws {
