@@ -45,7 +45,7 @@ extension Connection {
           FROM \(identifier: index) WHERE \(identifier: index) MATCH \(pattern.expression))
         SELECT found.*, magicdata_rank, magicdata_snippet, \(names(columns.count))
         FROM hit JOIN \(identifier: plan.table) AS found ON found.\(identifier: rowID) = magicdata_id
-        WHERE TRUE
+        WHERE 1
         """
       if let condition { sql.append(" AND (\(condition)\n)") }
       sql.append(" ORDER BY magicdata_rank LIMIT \(limit ?? -1) OFFSET \(offset)")

@@ -47,6 +47,13 @@ private struct Ranked: Record, Equatable {
     #expect(try found(.all(of: "roses").or(.all(of: "bread"))) == ["Garden", "Shopping"])
   }
 
+  @Test(arguments: ["milk '\u{301}", "\u{24B6} milk", "milk \u{903}", "\u{301}milk"])
+  func `what is no word hides no word`(text: String) throws {
+    #expect(try found(.all(of: text)) == ["Milk", "Shopping"])
+    #expect(try found(.phrase(text)) == ["Milk", "Shopping"])
+    #expect(try found(.prefix(text)) == ["Milk", "Shopping"])
+  }
+
   @Test func `results have a rank, a snippet and highlights`() throws {
     let result = try #require(try database.search(Note.self, for: .all(of: "bread")).first)
     #expect(result.value == Note(id: 1, title: "Shopping", body: "milk and bread"))
