@@ -81,7 +81,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "ReliabilityTests",
-      dependencies: ["Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper"],
+      dependencies: ["Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper", "SQLitePortable"],
       swiftSettings: settings),
   ]
 )

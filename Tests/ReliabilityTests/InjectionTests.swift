@@ -39,29 +39,10 @@ import Testing
     #expect(Set(Self.texts.map { Array($0.utf8) }).count == 200)
   }
 
-  /// A database with something in it that must stay, and how it is now.
-  private func makeDatabase() throws -> Database {
-    let database = try Database.memory()
-    try database.executeMultipleChanges(
-      "CREATE TABLE safe (a, b); INSERT INTO safe VALUES (1, 2); CREATE INDEX i ON safe (a)")
-    return database
-  }
-
-  /// The whole schema, and the rows of `safe`.
-  private func dump(_ database: Database) throws -> [[Value]] {
-    try
-      (database.executeQuery("SELECT type, name, sql FROM sqlite_schema ORDER BY name")
-      + database.executeQuery("SELECT * FROM safe")).map(\.values)
-  }
-
-  private func isSame(_ one: String?, _ other: String) -> Bool {
-    one.map { Array($0.utf8) } == Array(other.utf8)
-  }
-
   @Test func `a text as a value is kept`() throws {
-    let database = try makeDatabase()
+    let database = try SafeDatabase.make()
     try database.executeChange("CREATE TABLE t (a TEXT, b)")
-    let before = try dump(database)
+    let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
       try database.executeChange("INSERT INTO t VALUES (\(text), 1)")
       try database.executeChange("INSERT INTO t VALUES (?, 2)", withArgs: [text])
@@ -82,12 +63,12 @@ import Testing
       #expect(found ?? -1 >= 0)
       try database.executeChange("DELETE FROM t")
     }
-    #expect(try dump(database) == before)
+    #expect(try SafeDatabase.content(of: database) == before)
   }
 
   @Test func `a text as a name is that name or none`() throws {
-    let database = try makeDatabase()
-    let before = try dump(database)
+    let database = try SafeDatabase.make()
+    let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
       do {
         try database.createTable(
@@ -122,13 +103,13 @@ import Testing
       }
       try database.executeMultipleChanges("DROP TABLE IF EXISTS magicdata_meta")
     }
-    #expect(try dump(database) == before)
+    #expect(try SafeDatabase.content(of: database) == before)
   }
 
   @Test func `a text as an order or a column that is not there changes nothing`() throws {
-    let database = try makeDatabase()
+    let database = try SafeDatabase.make()
     try database.insert(contentsOf: [Entry(key: "b", text: "1"), Entry(key: "a", text: "2")])
-    let before = try dump(database)
+    let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
       #expect(throws: SQLiteError.self, "\(text)") {
         try database.objects(of: Entry.self, orderedBy: .column(text + "§", descending: true))
@@ -140,35 +121,51 @@ import Testing
         of: Entry.self, where: "text = \(text)", orderedBy: .column("key"))
       #expect(found == (text == "1" ? [Entry(key: "b", text: "1")] : []))
     }
-    #expect(try dump(database) == before)
+    #expect(try SafeDatabase.content(of: database) == before)
   }
 
   @Test func `a text in a record is found as in memory`() throws {
-    let database = try makeDatabase()
+    let database = try SafeDatabase.make()
     try database.update(Entry(key: "first", text: ""))
-    let before = try dump(database)
+    let before = try SafeDatabase.content(of: database)
     let entries = Self.texts.map { Entry(key: $0, text: "x\($0)y") }
     try database.update(contentsOf: entries)
     for entry in entries {
       let found = try database.object(of: Entry.self, primary: entry.key)
       #expect(isSame(found?.key, entry.key) && isSame(found?.text, entry.text))
-      // The words of a text are looked for, and nothing that they may mean to FTS5.
-      for pattern in [
-        SearchPattern.all(of: entry.key), .any(of: entry.key), .phrase(entry.key),
-        .prefix(entry.key),
-      ] {
-        _ = try database.search(Entry.self, for: pattern)
-      }
       #expect(try database.count(of: Entry.self, where: "key = \(entry.key)") == 1)
     }
     for entry in entries { #expect(try database.remove(entry)) }
     #expect(try database.objects(of: Entry.self) == [Entry(key: "first", text: "")])
-    #expect(try dump(database) == before)
+    #expect(try SafeDatabase.content(of: database) == before)
+  }
+
+  @Test func `a text to search for finds what has its words`() throws {
+    let database = try SafeDatabase.make()
+    try database.insert(contentsOf: Self.texts.map { Entry(key: $0, text: $0) })
+    let before = try SafeDatabase.content(of: database)
+    let words = Self.texts.map { Words($0) }
+    for (text, wanted) in zip(Self.texts, words) {
+      let patterns: [(SearchPattern, (Words) -> Bool)] = [
+        (.all(of: text), { $0.hasAll(of: wanted) }), (.any(of: text), { $0.hasAny(of: wanted) }),
+        (.phrase(text), { $0.hasPhrase(wanted) }),
+      ]
+      for (pattern, fits) in patterns {
+        let found = try database.search(Entry.self, for: pattern).map { Array($0.value.key.utf8) }
+        let expected = zip(Self.texts, words).filter { fits($1) }.map { Array($0.0.utf8) }
+        #expect(Set(found) == Set(expected), "\(text.debugDescription)")
+        #expect(found.count == expected.count)
+      }
+      // What begins so is at least what is so.
+      let begun = try database.search(Entry.self, for: .prefix(text)).count
+      #expect(begun >= words.count { $0.hasAll(of: wanted) })
+    }
+    #expect(try SafeDatabase.content(of: database) == before)
   }
 
   @Test func `a path into JSON finds what it names or nothing`() throws {
-    let database = try makeDatabase()
-    let before = try dump(database)
+    let database = try SafeDatabase.make()
+    let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
       let json = try String(decoding: JSONEncoder().encode([text: text]), as: UTF8.self)
       // The key as a value is exact.
@@ -176,12 +173,14 @@ import Testing
         "SELECT value FROM json_each(\(json)) WHERE key = \(text)", as: String.self)
       #expect(found.count == 1 && isSame(found.first, text))
       do {
-        _ = try database.executeQuery("SELECT json_extract(\(json), \(text))")
+        // None of them is the path of its own key.
+        let value = try database.firstRow("SELECT json_extract(\(json), \(text))", as: Value.self)
+        #expect(value == .null, "\(text.debugDescription)")
       } catch let error as SQLiteError {
         #expect(error.code.primary == .error)
       }
     }
-    #expect(try dump(database) == before)
+    #expect(try SafeDatabase.content(of: database) == before)
   }
 
   @Test func `a text in an object is found as in memory`() throws {
@@ -189,7 +188,7 @@ import Testing
     try magic.update(Thing("first"))
     try magic.database.executeMultipleChanges(
       "CREATE TABLE safe (a, b); INSERT INTO safe VALUES (1, 2)")
-    let before = try dump(magic.database)
+    let before = try SafeDatabase.content(of: magic.database)
     try magic.update(Self.texts.map { Thing($0) })
     let ids = try magic.object(of: Thing.self).map(\.id)
     for text in Self.texts {
@@ -205,10 +204,12 @@ import Testing
       let containing = try magic.count(of: Thing.self, where: (\Thing.$text).contains(text))
       #expect(
         containing == ids.count { contains(Array($0.utf8), bytes) }, "\(text.debugDescription)")
-      _ = try magic.count(of: Thing.self, where: (\Thing.$text).like(text))
+      let like = try magic.count(of: Thing.self, where: (\Thing.$text).like(text))
+      let pattern = LikePattern(text)
+      #expect(like == ids.count { pattern.matches($0) }, "\(text.debugDescription)")
     }
     #expect(try magic.removeAll(of: Thing.self) == 201)
-    #expect(try dump(magic.database) == before)
+    #expect(try SafeDatabase.content(of: magic.database) == before)
   }
 
   private func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
