@@ -48,7 +48,10 @@ extension FilterWriter {
       case .term(let term): return try writer.sql(term, row)
       // The condition may end in a comment, which ends with the line.
       case .sql(let sql): return "(\(sql)\n)"
-      case .not(let operand): return "(\(try writer.sql(operand, row))) IS NOT TRUE"
+      // TRUE is no keyword: a column may be called so.
+      case .not(let operand):
+        let sql = try writer.sql(operand, row)
+        return operand.isTruthValue ? "(\(sql)) IS NOT 1" : "NOT ifnull((\(sql)), 0)"
       case .and: return try writer.joined(condition.conjuncts, "AND", row)
       case .or: return try writer.joined(condition.disjuncts, "OR", row)
       }
@@ -136,5 +139,15 @@ extension FilterCondition {
       }
     }
     return leaves
+  }
+}
+
+extension FilterCondition {
+  /// Whether the condition is 0, 1 or NULL, and no other number.
+  fileprivate var isTruthValue: Bool {
+    switch self {
+    case .term, .sql: false
+    default: true
+    }
   }
 }
