@@ -61,7 +61,7 @@ let package = Package(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),
     tests(of: "SQLiteMapping"),
-    tests(of: "SQLitePortable", ["SPON", "SQLiteCore", "SQLiteMapping"]),
+    tests(of: "SQLitePortable", ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations"]),
     tests(of: "SQLiteAssets"),
     tests(of: "SQLiteRelations"),
     tests(of: "MagicData"),
