@@ -29,8 +29,12 @@ import Testing
       Thread.detachNewThread {
         var sum = smuggled.connection.statementCount
         started.signal()
-        // Until the end: what a thread did that has ended is forgotten.
-        while !stop.isSet.load(ordering: .relaxed) { sum &+= smuggled.connection.statementCount }
+        // Until the end, and slowly: what a thread did that has ended, or has done much since, is
+        // forgotten.
+        while !stop.isSet.load(ordering: .relaxed) {
+          sum &+= smuggled.connection.statementCount
+          Thread.sleep(forTimeInterval: 0.001)
+        }
         done.signal()
       }
       started.wait()

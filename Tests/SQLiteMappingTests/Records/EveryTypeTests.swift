@@ -115,6 +115,85 @@ import Testing
     var trees: [Tree]
   }
 
+  /// A value by itself, in a container of its own.
+  struct Single<Value: Codable & Equatable>: Codable, Equatable {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+
+    init(from decoder: any Decoder) throws {
+      value = try decoder.singleValueContainer().decode(Value.self)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      try container.encode(value)
+    }
+  }
+
+  struct Singles: Record, Equatable {
+    var id = 1
+    var bool = Single(true)
+    var string = Single("a")
+    var double = Single(0.5)
+    var float = Single(Float(1.5))
+    var int = Single(Int.min)
+    var int8 = Single(Int8.min)
+    var int16 = Single(Int16.min)
+    var int32 = Single(Int32.min)
+    var int64 = Single(Int64.min)
+    var uint = Single(UInt(7))
+    var uint8 = Single(UInt8.max)
+    var uint16 = Single(UInt16.max)
+    var uint32 = Single(UInt32.max)
+    var uint64 = Single(UInt64(8))
+    var list = Single([1, 2])
+    var tree = Single(Tree("a"))
+  }
+
+  /// A record that hands its own row on, as a class does to its superclass.
+  struct Handing: Record, Equatable {
+    var id = 1
+    var members = Single("a")
+
+    enum Key: String, CodingKey {
+      case id, members
+    }
+
+    init() {}
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Key.self)
+      try container.encode(id, forKey: .id)
+      try Tree("handed").encode(to: container.superEncoder(forKey: .members))
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Key.self)
+      id = try container.decode(Int.self, forKey: .id)
+      members = Single(try Tree(from: container.superDecoder(forKey: .members)).text)
+    }
+  }
+
+  @Test func `values by themselves in a column`() throws {
+    let database = try Database.memory()
+    try database.update(Singles())
+    #expect(try database.objects(of: Singles.self) == [Singles()])
+    try database.executeChange("UPDATE Singles SET int8 = 1000")
+    #expect(throws: RowDecodingError.self) { try database.objects(of: Singles.self) }
+  }
+
+  @Test func `a record may hand a column on to another encoder, or is refused`() throws {
+    let database = try Database.memory()
+    do {
+      try database.update(Handing())
+      let found = try database.objects(of: Handing.self)
+      #expect(found.map(\.members.value) == ["handed"])
+    } catch is EncodingError {
+      #expect(try database.existingTables().isEmpty)
+    }
+  }
+
   @Test func `properties that may be nil`() throws {
     let database = try Database.memory()
     let empty = Optionals(id: 1)
