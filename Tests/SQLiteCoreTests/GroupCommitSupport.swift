@@ -55,9 +55,10 @@ struct WriterHold {
 }
 
 extension Database {
-  /// Waits until so many accesses wait.
+  /// Waits until so many accesses wait, unless one of them has given up by then.
   func whenWaiting(_ count: Int) async {
-    while waitingAccessCount < count { await pause() }
+    let end = ContinuousClock.now + .seconds(20)
+    while waitingAccessCount < count, .now < end { await pause() }
   }
 
   /// Lets writes wait in this order, then run together, and returns their outcomes.

@@ -38,7 +38,12 @@ package struct Workload: Sendable {
       // Another program may have come further.
       let made = try magic.database.read { try migrationCount($0) }
       try magic.database.migrate(Workload.migrations(max(count, made)))
-    case .checkpoint: try magic.database.checkpoint(.passive)
+    case .checkpoint:
+      do {
+        try magic.database.checkpoint(.passive)
+      } catch let error as SQLiteError where error.code == .busy {
+        // Another process is at it, and this kind waits for nobody.
+      }
     }
   }
 
