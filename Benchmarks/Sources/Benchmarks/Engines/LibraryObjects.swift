@@ -8,8 +8,10 @@ struct AuthorObject: MagicObject {
   @MagicValue var name: String
   @MagicValue var books: [BookObject]
 
-  init() {
-    name = ""
+  init() {}
+
+  init(named name: String) {
+    self.name = name
     books = []
   }
 }
@@ -33,8 +35,10 @@ struct ShelfObject: MagicObject {
   @MagicValue var name: String
   @MagicValue var volumes: AsyncMagical<[VolumeObject]>
 
-  init() {
-    name = ""
+  init() {}
+
+  init(named name: String) {
+    self.name = name
     volumes = AsyncMagical(value: [])
   }
 }

@@ -28,8 +28,8 @@ struct Library {
     if FileManager.default.fileExists(atPath: path) { return }
     let magic = try MagicData(settingsAt: path)
     // Makes the tables, as the types ask for them.
-    try magic.update(AuthorObject())
-    try magic.update(ShelfObject())
+    try magic.update(AuthorObject(named: ""))
+    try magic.update(ShelfObject(named: ""))
     try magic.removeAll(of: AuthorObject.self)
     try magic.removeAll(of: ShelfObject.self)
     try magic.database.write { connection in
