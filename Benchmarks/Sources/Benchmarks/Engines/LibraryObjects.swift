@@ -53,31 +53,6 @@ struct VolumeObject: MagicObject {
   init() {}
 }
 
-extension Author {
-  /// Takes the values of an object, and of those that it leads to.
-  init(_ object: AuthorObject) {
-    id = Int64(object.id)
-    name = object.name
-    books = object.books.map(Book.init)
-  }
-}
-
-extension Book {
-  init(_ object: BookObject) {
-    id = Int64(object.id)
-    title = object.title
-    pages = object.pages
-    price = object.price
-  }
-}
-
-extension Shelf {
-  init(_ object: ShelfObject) {
-    id = Int64(object.id)
-    name = object.name
-  }
-}
-
 extension MagicData {
   /// Opens the store with relations, and reads it into the cache.
   convenience init(warm library: Library) throws {
