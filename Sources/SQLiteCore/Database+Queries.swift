@@ -128,7 +128,7 @@ extension Connection {
     _ sql: SQL, _ body: (Connection) throws -> Result
   ) throws -> Result? {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
-    let handle = try checkOut(sql.text)
+    let handle = try checkOut(sql)
     let (isReadOnly, isPlainQuery) = (handle.isReadOnly, handle.isPlainQuery)
     takeBack(handle)
     guard isReadOnly else { return nil }
