@@ -1,0 +1,36 @@
+import MagicData
+import Testing
+
+private enum Before {
+  struct Book: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var name: String
+    @MagicValue var rank: Int
+
+    init() {}
+    init(_ name: String) {
+      self.name = name
+      rank = 1
+    }
+  }
+}
+
+private struct Book: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var title: String
+}
+
+/// The README's example of migrations of objects, line for line.
+@Suite struct ReadmeMigrationTests {
+  @Test func `objects keep what a migration renames`() throws {
+    let folder = try TemporaryTestFolder()
+    try MagicData(path: folder.path).update(Before.Book("Momo"))
+    let magic = try MagicData(path: folder.path)
+    try magic.migrate([
+      Migration("names are titles", .renameProperty("name", to: "title", of: "Book")),
+      Migration("no more ranks", .dropProperty("rank", of: "Book")),
+    ])
+    #expect(try magic.object(of: Book.self).map(\.title) == ["Momo"])
+    #expect(try magic.check(of: Book.self) == false)
+  }
+}
