@@ -64,6 +64,7 @@ private enum Deed: CaseIterable {
   private func database(_ path: String) throws -> Database {
     let interrupt = Interrupter()
     var options = Database.Options()
+    options.groupCommit = .unhurried
     options.synchronous = .normalLosesLastCommitsOnPowerCut
     options.prepareConnection = { connection in
       try connection.addFunction("interrupted") { () -> Int in

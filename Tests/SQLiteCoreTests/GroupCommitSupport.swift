@@ -6,12 +6,21 @@ import Synchronization
 /// What a write of a test does.
 typealias Work = @Sendable (Connection) throws -> Int
 
+extension GroupCommit {
+  /// Takes in writes however slow the machine is.
+  static var unhurried: GroupCommit {
+    var groupCommit = GroupCommit()
+    groupCommit.maximumDuration = .seconds(3_600)
+    return groupCommit
+  }
+}
+
 /// The commits of a database, counted by its trace.
 final class CommitCount: Sendable {
   private let count = Atomic<Int>(0)
 
   /// Options whose connections are counted.
-  func options(_ groupCommit: GroupCommit = GroupCommit()) -> Database.Options {
+  func options(_ groupCommit: GroupCommit = .unhurried) -> Database.Options {
     var options = Database.Options()
     options.groupCommit = groupCommit
     options.prepareConnection = { [self] connection in
@@ -46,9 +55,10 @@ struct WriterHold {
 }
 
 extension Database {
-  /// Waits until so many accesses wait.
+  /// Waits until so many accesses wait, unless one of them has given up by then.
   func whenWaiting(_ count: Int) async {
-    while waitingAccessCount < count { await pause() }
+    let end = ContinuousClock.now + .seconds(20)
+    while waitingAccessCount < count, .now < end { await pause() }
   }
 
   /// Lets writes wait in this order, then run together, and returns their outcomes.

@@ -15,7 +15,7 @@ private let endlessInsert: SQL = """
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func database(_ groupCommit: GroupCommit = GroupCommit()) throws -> Database {
+  private func database(_ groupCommit: GroupCommit = .unhurried) throws -> Database {
     let database = try Database(path: folder.file(), options: commits.options(groupCommit))
     try database.executeMultipleChanges(
       """
@@ -40,9 +40,8 @@ private let endlessInsert: SQL = """
 
   @Test(arguments: [1, 0, -3, 5, 19, 20])
   func `a transaction takes no more writes than it may`(count: Int) async throws {
-    var groupCommit = GroupCommit()
+    var groupCommit = GroupCommit.unhurried
     groupCommit.maximumCount = count
-    groupCommit.maximumDuration = .seconds(60)
     let database = try database(groupCommit)
     let before = commits.value
     _ = await database.inGroup((0..<20).map(inserting))
@@ -85,7 +84,7 @@ private let endlessInsert: SQL = """
   }
 
   @Test func `by an option all asynchronous writes are merged`() async throws {
-    var groupCommit = GroupCommit()
+    var groupCommit = GroupCommit.unhurried
     groupCommit.includesAsyncWrites = true
     let database = try database(groupCommit)
     let hold = await WriterHold(database)
@@ -211,7 +210,7 @@ private let endlessInsert: SQL = """
     let first = Task { try await database.writeInGroup(inserting(0)) }
     await database.whenWaiting(1)
     let late = Task {
-      try await database.writeInGroup(deadline: .now + .milliseconds(200)) { connection in
+      try await database.writeInGroup(deadline: .now + .seconds(2)) { connection in
         try connection.executeChange(endlessInsert).rows
       }
     }
@@ -221,7 +220,7 @@ private let endlessInsert: SQL = """
     hold.release()
     #expect(try await first.value == 0)
     let error = await late.result
-    #expect(error.summary == "9 the deadline has passed")
+    #expect(error.summary.hasPrefix("9 the deadline has passed"))
     #expect(try await third.value == 2)
     #expect(try database.numbers() == [0, 2])
   }

@@ -1,20 +1,20 @@
-public import MagicData
+package import MagicData
 
 #if canImport(FoundationEssentials)
-  public import FoundationEssentials
+  package import FoundationEssentials
 #else
-  public import Foundation
+  package import Foundation
 #endif
 
 /// A record whose content follows from its key and its version.
-public struct Note: Record, Equatable {
-  public var id: String
-  public var version: Int
-  public var text: String
-  public var tags: [String]
-  public var date: Date
+package struct Note: Record, Equatable {
+  package var id: String
+  package var version: Int
+  package var text: String
+  package var tags: [String]
+  package var date: Date
 
-  public init(_ id: String, _ version: Int) {
+  package init(_ id: String, _ version: Int) {
     self.id = id
     self.version = version
     text = String(repeating: "\(id) \(version) ", count: 1 + version % 50)
@@ -24,35 +24,35 @@ public struct Note: Record, Equatable {
 }
 
 /// What people lead to.
-public struct Tag: MagicObject {
-  @PrimaryMagicValue public var id: String
-  @MagicValue public var name: String
+package struct Tag: MagicObject {
+  @PrimaryMagicValue package var id: String
+  @MagicValue package var name: String
 
-  public init() {}
+  package init() {}
 
-  public init(_ id: String) {
+  package init(_ id: String) {
     self.id = id
     name = "tag \(id)"
   }
 }
 
 /// An object with relations.
-public struct Person: MagicObject {
-  @PrimaryMagicValue public var id: String
-  @MagicValue public var version: Int
-  @OptionMagicValue public var best: Tag?
-  @MagicValue public var list: [Tag]
-  @MagicValue public var set: MagicalSet<Tag>
-  @MagicValue public var byName: [String: Tag]
+package struct Person: MagicObject {
+  @PrimaryMagicValue package var id: String
+  @MagicValue package var version: Int
+  @OptionMagicValue package var best: Tag?
+  @MagicValue package var list: [Tag]
+  @MagicValue package var set: MagicalSet<Tag>
+  @MagicValue package var byName: [String: Tag]
 
-  public init() {
+  package init() {
     version = 0
     list = []
     set = []
     byName = [:]
   }
 
-  public init(_ id: String, _ version: Int) {
+  package init(_ id: String, _ version: Int) {
     self.init()
     self.id = id
     change(to: version)
@@ -61,7 +61,7 @@ public struct Person: MagicObject {
   /// The names of the tags in each relation of a version.
   static func tags(_ version: Int) -> [String] { (0..<version % 4).map { "\((version + $0) % 5)" } }
 
-  public func change(to version: Int) {
+  package func change(to version: Int) {
     let tags = Person.tags(version).map { Tag($0) }
     self.version = version
     best = tags.first
@@ -80,17 +80,17 @@ public struct Person: MagicObject {
 }
 
 /// An object with a file.
-public struct Document: MagicObject {
-  @PrimaryMagicValue public var id: String
-  @MagicValue public var version: Int
-  @MagicValue public var file: MagicAsset<String>
+package struct Document: MagicObject {
+  @PrimaryMagicValue package var id: String
+  @MagicValue package var version: Int
+  @MagicValue package var file: MagicAsset<String>
 
-  public init() {
+  package init() {
     version = 0
     file = .init()
   }
 
-  public init(_ id: String, _ version: Int) {
+  package init(_ id: String, _ version: Int) {
     self.init()
     self.id = id
     change(to: version)
@@ -100,7 +100,7 @@ public struct Document: MagicObject {
     String(repeating: "\(id):\(version);", count: 1 + version % 300)
   }
 
-  public func change(to version: Int) {
+  package func change(to version: Int) {
     self.version = version
     file = MagicAsset(value: Document.content(id, version), pathExtension: "txt")
   }

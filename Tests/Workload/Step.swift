@@ -1,7 +1,7 @@
 /// One change of a store, known by its content: it can be made, and foretold.
-public enum Step: Hashable, Sendable {
+package enum Step: Hashable, Sendable {
   /// The kinds of content that a slot can have.
-  public enum Kind: String, CaseIterable, Sendable {
+  package enum Kind: String, CaseIterable, Sendable {
     case row, record, object, asset
   }
 
@@ -15,9 +15,9 @@ public enum Step: Hashable, Sendable {
   case checkpoint
 
   /// What the store holds: versions by kind and key.
-  public typealias State = [String: Int]
+  package typealias State = [String: Int]
 
-  public func apply(to state: inout State) {
+  package func apply(to state: inout State) {
     switch self {
     case .set(let kind, let key, let version): state["\(kind) \(key)"] = version
     case .remove(let kind, let key): state["\(kind) \(key)"] = nil
@@ -31,14 +31,14 @@ public enum Step: Hashable, Sendable {
   }
 
   /// The state after this step.
-  public func applied(to state: State) -> State {
+  package func applied(to state: State) -> State {
     var state = state
     apply(to: &state)
     return state
   }
 
   /// The states that there may be if this step was begun: each migration is a transaction of its own.
-  public func outcomes(from state: State) -> [State] {
+  package func outcomes(from state: State) -> [State] {
     guard case .migrate(let count) = self else { return [state, applied(to: state)] }
     let made = state["migrations"] ?? 0
     return [state] + (made..<max(made, count)).map { Step.migrate($0 + 1).applied(to: state) }
@@ -49,7 +49,7 @@ public enum Step: Hashable, Sendable {
   /// - Parameters:
   ///   - process: Who makes it: each has slots of its own.
   ///   - number: The number of the step, from 1.
-  public static func random(process: Int, number: Int) -> Step {
+  package static func random(process: Int, number: Int) -> Step {
     var random = SeededGenerator(seed: UInt64(process) << 32 | UInt64(number))
     let key = "p\(process)s\(random.next() % 12)"
     let kind = Kind.allCases[Int(random.next() % 4)]
@@ -65,12 +65,12 @@ public enum Step: Hashable, Sendable {
 }
 
 /// The same numbers for the same seed (SplitMix64).
-public struct SeededGenerator: RandomNumberGenerator {
+package struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
-  public init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  public mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9

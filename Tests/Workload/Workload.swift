@@ -1,4 +1,4 @@
-public import MagicData
+package import MagicData
 
 #if canImport(Darwin)
   import Foundation
@@ -11,12 +11,12 @@ public import MagicData
   #endif
 #endif
 
-/// A store with everything in it that a store can have, used by its public calls only.
-public struct Workload: Sendable {
-  public let magic: MagicData
+/// A store with everything in it that a store can have, used by its package calls only.
+package struct Workload: Sendable {
+  package let magic: MagicData
 
   /// Opens the store in a folder, and makes what the steps need.
-  public init(path: String, options: Database.Options = Database.Options()) throws {
+  package init(path: String, options: Database.Options = Database.Options()) throws {
     magic = try MagicData(path: path, options: options)
     try magic.database.executeChange(
       """
@@ -26,7 +26,7 @@ public struct Workload: Sendable {
   }
 
   /// Makes a step, all of it or nothing.
-  public func run(_ step: Step) throws {
+  package func run(_ step: Step) throws {
     switch step {
     case .set(let kind, let key, let version): try set(kind, key, version)
     case .remove(let kind, let key): try remove(kind, key)
@@ -38,7 +38,12 @@ public struct Workload: Sendable {
       // Another program may have come further.
       let made = try magic.database.read { try migrationCount($0) }
       try magic.database.migrate(Workload.migrations(max(count, made)))
-    case .checkpoint: try magic.database.checkpoint(.passive)
+    case .checkpoint:
+      do {
+        try magic.database.checkpoint(.passive)
+      } catch let error as SQLiteError where error.code == .busy {
+        // Another process is at it, and this kind waits for nobody.
+      }
     }
   }
 
@@ -110,7 +115,7 @@ public struct Workload: Sendable {
   /// What the store holds now.
   ///
   /// - Throws: ``Damage`` if something is there in part, or not as it was written.
-  public func state() throws -> Step.State {
+  package func state() throws -> Step.State {
     var state: Step.State = [:]
     try magic.database.read { connection in
       for (key, version, filler) in try connection.rows(
@@ -143,7 +148,7 @@ public struct Workload: Sendable {
   }
 
   /// Looks for damage that reading does not meet.
-  public func check() throws {
+  package func check() throws {
     let integrity = try magic.database.rows("PRAGMA integrity_check", as: String.self)
     guard integrity == ["ok"] else { throw Damage("integrity: \(integrity)") }
     let broken = try magic.database.executeQuery("PRAGMA foreign_key_check").count
@@ -181,8 +186,8 @@ public struct Workload: Sendable {
 }
 
 /// A store that holds what nobody has put there.
-public struct Damage: Error, CustomStringConvertible {
-  public let description: String
+package struct Damage: Error, CustomStringConvertible {
+  package let description: String
 
   init(_ description: String) { self.description = description }
 }

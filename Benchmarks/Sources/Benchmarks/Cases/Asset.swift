@@ -4,19 +4,17 @@ import MagicData
 /// Puts files and reads them again, against files without a database.
 struct Asset: Case {
   let name = "asset"
-  let summary = "put 32 contents of 1 MiB, each durable when it is put, then read them all"
-
-  private static let count = 32
+  let summary = "put contents of 1 MiB, each durable when it is put, then read them all"
 
   var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
 
-  func operations(on fixture: Fixture) -> Int { Asset.count }
+  func operations(on fixture: Fixture) -> Int { FileRow.count(fixture) }
 
   /// `write`, `fsync` and `rename` for each file, `read` to get it back; no row, no digest.
   private func c(_ trial: inout Trial) throws -> Checksum {
     let folder = "\(trial.fixture.freshPath)-assets"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-    let contents = makeContents()
+    let contents = self.contents(of: trial.fixture)
     let results = try trial.measure {
       for (number, content) in contents.enumerated() {
         try write(content, to: "\(folder)/\(number)")
@@ -31,7 +29,7 @@ struct Asset: Case {
   private func object(_ trial: inout Trial) throws -> Checksum {
     let path = trial.fixture.freshPath
     let store = try AssetStore(Database(settingsAt: path), folder: "\(path)-assets")
-    let contents = makeContents()
+    let contents = self.contents(of: trial.fixture)
     let results = try trial.measure {
       let records = try contents.map { try store.put($0) }
       return try records.map { try store.content(of: $0.id) }
@@ -39,12 +37,8 @@ struct Asset: Case {
     return checksum(of: results)
   }
 
-  private func makeContents() -> [[UInt8]] {
-    var generator = SplitMix64(seed: 7)
-    return (0..<Asset.count).map { _ in
-      let word = generator.next()
-      return (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: word >> (UInt64($0) & 55)) }
-    }
+  private func contents(of fixture: Fixture) -> [[UInt8]] {
+    FileRow.all(fixture).map { Array($0.content) }
   }
 
   private func checksum(of results: [[UInt8]]) -> Checksum {

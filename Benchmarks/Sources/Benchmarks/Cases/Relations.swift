@@ -5,6 +5,7 @@ import MagicData
 struct Relations: Case {
   let name = "relations"
   let summary = "fetch authors with ten books each, which are read after the clock has stopped"
+  let usesItems = false
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

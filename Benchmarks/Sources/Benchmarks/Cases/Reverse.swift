@@ -6,6 +6,7 @@ import MagicData
 struct Reverse: Case {
   let name = "reverse"
   let summary = "fetch the shelf of a volume by its link, for random volumes"
+  let usesItems = false
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .record: record, .object: object, .grdbRecord: grdbRecord]
@@ -74,6 +75,7 @@ struct Reverse: Case {
 struct ReverseCount: Case {
   let name = "reverse-count"
   let summary = "count the shelves of a volume by their links, for random volumes"
+  let usesItems = false
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .object: object, .grdbRecord: grdbRecord]

@@ -15,6 +15,8 @@ protocol Case: Sendable {
   func size(for rows: Int) -> Int
   /// The most runs that count: few where one takes long.
   var mostRuns: Int { get }
+  /// Whether its data are the fixture's items, in which a wrong value can be planted.
+  var usesItems: Bool { get }
 }
 
 /// One engine's way through a case.
@@ -24,4 +26,5 @@ extension Case {
   func operations(on fixture: Fixture) -> Int { fixture.items.count }
   func size(for rows: Int) -> Int { rows }
   var mostRuns: Int { .max }
+  var usesItems: Bool { true }
 }

@@ -41,8 +41,9 @@ struct Chart {
       font-size="11" role="img">
       <title>Time relative to the same work in C calls, by case and engine</title>
       <style>
-      text { fill: #24292f } .name { font-weight: 600; text-anchor: end } .tick { text-anchor: middle }
-      line { stroke: #8c959f; stroke-opacity: .35 } .c { stroke: #24292f; stroke-opacity: .9 }
+      text { fill: #6e7781 } .name { font-weight: 600; text-anchor: end } .tick { text-anchor: middle }
+      line { stroke: #8c959f; stroke-opacity: .35 } .c { stroke: #6e7781; stroke-opacity: 1 }
+      @media (prefers-color-scheme: light) { text { fill: #1f2328 } .c { stroke: #1f2328 } }
       @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .c { stroke: #e6edf3 } }
       </style>
       \(Self.text("Time relative to the same work in C calls (1 = C; logarithmic)", x: 8, y: 16, nil))

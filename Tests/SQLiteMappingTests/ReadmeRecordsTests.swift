@@ -1,0 +1,234 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+/// The code of the chapter "Records", so that it compiles and does what is said.
+@Suite struct ReadmeRecordsTests {
+  let database: Database
+
+  init() throws { database = try Database.memory() }
+
+  private func fill() throws {
+    // Writing
+    let toronto = try database.update(Town(name: "Toronto", population: 2_615_060))
+    let others = try database.insert([
+      Town(name: "Bern", country: "CH", population: 133_883),
+      Town(name: "Montréal", population: 1_762_949, tags: ["île", "fleuve"]),
+    ])
+    #expect(toronto.id == 1)
+    #expect(others.map(\.id) == [2, 3])
+  }
+
+  @Test func `records are written and read`() throws {
+    try fill()
+    let millions = (1...5).map { Town(name: "\($0)", population: $0) }
+
+    // Many
+    try database.insert(contentsOf: millions)
+
+    // Reading
+    let big = try database.objects(
+      of: Town.self, where: "population > \(1_000_000)", orderedBy: .column("name"), limit: 10)
+    let bern = try database.object(of: Town.self, primary: 2)
+    let count = try database.count(of: Town.self, where: "country = \("CA")")
+    try database.forEachObject(of: Town.self, orderedBy: .column("id")) { print($0.name) }
+    #expect(big.map(\.name) == ["Montréal", "Toronto"])
+    #expect(bern?.name == "Bern")
+    #expect(count == 7)
+
+    // Queries
+    struct Summary: Decodable {
+      var country: String
+      var towns: Int
+    }
+    let summaries = try database.objects(
+      of: Summary.self,
+      sql: "SELECT country, count(*) AS towns FROM Town GROUP BY country ORDER BY country")
+    let names = try database.objects(of: String.self, sql: "SELECT name FROM Town ORDER BY id")
+    #expect(summaries.map(\.towns) == [7, 1])
+    #expect(names.first == "Toronto")
+
+    // Removing
+    try database.write { connection in
+      try connection.remove(of: Town.self, primary: 2)
+      try connection.removeAll(of: Town.self, where: "population < \(10)")
+    }
+    #expect(try database.count(of: Town.self) == 2)
+  }
+
+  @Test func `keys of all types`() throws {
+    try database.update(Membership(person: 1, club: 2, role: "guest"))
+
+    // By key
+    let membership = try database.object(of: Membership.self, primary: 1, 2)
+    let account = try database.update(
+      Account(email: "ann@example.org", name: "Ann"), matching: ["email"])
+    #expect(membership?.role == "guest")
+    #expect(account.id != nil)
+    let again = try database.update(
+      Account(email: "ann@example.org", name: "Anna"), matching: ["email"])
+    #expect(again.id == account.id)
+  }
+
+  @Test func `joined rows`() throws {
+    try fill()
+    try database.executeMultipleChanges(
+      "CREATE TABLE country (code TEXT, name TEXT); INSERT INTO country VALUES ('CH', 'Schweiz')")
+
+    // Joined
+    struct Country: Decodable {
+      var code: String
+      var name: String
+    }
+    struct Place: Decodable {
+      var name: String
+      var country: Country?
+    }
+    let places = try database.objects(
+      of: Place.self,
+      sql: """
+        SELECT town.name, country.code AS "country.code", country.name AS "country.name"
+        FROM Town AS town LEFT JOIN country ON country.code = town.country ORDER BY town.id
+        """)
+    #expect(places.map { $0.country?.name } == [nil, "Schweiz", nil])
+  }
+
+  @Test func `full-text search`() throws {
+    try database.insert(Note(title: "Fleuve", text: "the river of Montréal"))
+
+    // Search
+    let found = try database.search(Note.self, for: .all(of: "montréal riv").or(.prefix("riv")))
+    for result in found { print(result.value.title, result.rank, result.snippet) }
+    #expect(found.map(\.snippet) == ["the [river] of Montréal"])
+  }
+
+  @Test func `migrations`() throws {
+    try fill()
+
+    // Migrations
+    let migrations = [
+      Migration("residents", .renameColumn("population", to: "residents", in: "Town")),
+      Migration(
+        "names in capitals",
+        .transform("Town") { row in
+          ["name": try row.get("name", as: String.self).uppercased()]
+        }),
+    ]
+    let plan = try database.migrationPlan(of: migrations)
+    let made = try database.migrate(migrations)
+    #expect(plan.count == 4)
+    #expect(made == ["residents", "names in capitals"])
+    let names = try database.objects(of: String.self, sql: "SELECT name FROM Town ORDER BY id")
+    #expect(names == ["TORONTO", "BERN", "MONTRÉAL"])
+
+    // Check
+    let differences = try database.read { try $0.check(of: Town.self) }
+    for difference in differences { print(difference) }
+    #expect(differences.map(\.column).contains("population"))
+  }
+
+  @Test func `strategies, tables of others, records in place`() throws {
+    try database.update(Measurement(id: 1, takenAt: Date(timeIntervalSince1970: 1)))
+    let taken = try database.objects(of: Int.self, sql: "SELECT taken_at FROM Measurement")
+    #expect(taken == [1_000])
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT, hash INTEGER);
+      INSERT INTO moz_places VALUES (1, 'https://swift.org', NULL, 7);
+      """)
+    #expect(try database.objects(of: Visit.self).map(\.url) == ["https://swift.org"])
+    #expect(throws: SQLiteError.self) {
+      try database.insert(Visit(id: 2, url: "", title: nil))
+    }
+    try database.insert(contentsOf: [Sample(id: 1, sensor: "a", value: 1.5)])
+    #expect(try database.object(of: Sample.self, primary: 1)?.value == 1.5)
+  }
+
+  @Test func `errors`() throws {
+    try fill()
+    try database.executeChange("UPDATE Town SET population = 'many' WHERE id = 2")
+
+    // Errors
+    do {
+      _ = try database.objects(of: Town.self)
+    } catch let error as RowDecodingError {
+      print(error.type, error.codingPath, error.column ?? "", error.storageClass ?? "", error.sql)
+    }
+    #expect(throws: RowDecodingError.self) { try database.objects(of: Town.self) }
+  }
+}
+
+extension ReadmeRecordsTests {
+  // The table
+  struct Town: Record, Equatable {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    static let traits: [PropertyTrait] = [.indexed("country"), .default("country", "CA")]
+
+    var id: Int?
+    var name: String
+    var country = "CA"
+    var population: Int
+    var founded: Date?
+    var tags: [String] = []
+  }
+
+  // Keys
+  struct Membership: Record {
+    static let primaryKeys = ["person", "club"]
+    var person: Int
+    var club: Int
+    var role: String
+  }
+
+  struct Account: Record {
+    static let primaryKeyType = PrimaryKeyType.uuid
+    static let traits: [PropertyTrait] = [.unique("email")]
+    var id: UUID?
+    var email: String
+    var name: String
+  }
+
+  // Searched
+  struct Note: Record, Equatable {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    static let traits: [PropertyTrait] = [.searched("title", "text")]
+    var id: Int?
+    var title: String
+    var text: String
+  }
+
+  // Strategies
+  struct Measurement: Record {
+    static var strategies: MappingStrategies {
+      var strategies = MappingStrategies()
+      strategies.dates = .millisecondsSince1970
+      strategies.keys = .convertToSnakeCase
+      return strategies
+    }
+
+    var id: Int
+    var takenAt: Date
+  }
+
+  // Others
+  struct Visit: Record {
+    static let tableName = "moz_places"
+    static let isReadOnly = true
+    var id: Int
+    var url: String
+    var title: String?
+  }
+
+  // Direct
+  struct Sample: DirectRecord {
+    static let prototype: Sample? = Sample(id: 0, sensor: "", value: 0)
+    static var directColumns: [DirectColumn<Sample>] {
+      [.init("id", \.id), .init("sensor", \.sensor), .init("value", \.value)]
+    }
+
+    var id: Int
+    var sensor: String
+    var value: Double?
+  }
+}
