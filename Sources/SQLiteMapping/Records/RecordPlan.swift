@@ -9,6 +9,8 @@ final class RecordPlan {
   let strategies: MappingStrategies
   /// `SELECT * FROM` the table `WHERE` the key is given.
   let selectByKey: String
+  /// `DELETE FROM` the table `WHERE` the key is given.
+  let deleteByKey: String
   /// The type, if its values are coded in place.
   let directType: (any DirectRecord.Type)?
 
@@ -20,6 +22,7 @@ final class RecordPlan {
   private var decoder: RowDecoder?
   private var encoders: [RecordWrite: RowEncoder] = [:]
   private var directWriter: AnyObject?
+  private var keyEncoder: RowEncoder?
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
@@ -38,6 +41,7 @@ final class RecordPlan {
     let sql: SQL = "SELECT * FROM \(identifier: table) WHERE \(condition)"
     if let failure = sql.failure { throw failure }
     selectByKey = sql.text
+    deleteByKey = ("DELETE FROM \(identifier: table) WHERE \(condition)" as SQL).text
   }
 
   /// Says whether the database makes the key of a value that has none.
@@ -81,6 +85,15 @@ final class RecordPlan {
     if let encoder = encoders[write], encoder.binds(to: statement) { return encoder }
     let new = RowEncoder(statement, columns: columns.map(\.name), strategies: strategies)
     encoders[write] = new
+    return new
+  }
+
+  /// An encoder for the parameters of ``selectByKey`` or ``deleteByKey``, the last one again if it is
+  /// for the same statement.
+  func keyEncoder(of statement: borrowing Statement) -> RowEncoder {
+    if let keyEncoder, keyEncoder.binds(to: statement) { return keyEncoder }
+    let new = RowEncoder(statement, columns: keys, strategies: strategies, bindsKeysOnly: true)
+    keyEncoder = new
     return new
   }
 
