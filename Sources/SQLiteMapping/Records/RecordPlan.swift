@@ -132,7 +132,7 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here.
   func plan(of type: any Record.Type) throws -> RecordPlan {
-    if let known = attachments[ObjectIdentifier(type)] as? RecordPlan { return known }
+    if let known = attachment(type) as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)
     if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
     try claim(plan.table, for: type)
