@@ -61,7 +61,7 @@ let package = Package(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),
     tests(of: "SQLiteMapping"),
-    tests(of: "SQLitePortable", ["SPON", "SQLiteCore", "SQLiteMapping"]),
+    tests(of: "SQLitePortable", ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations"]),
     tests(of: "SQLiteAssets"),
     tests(of: "SQLiteRelations"),
     tests(of: "MagicData"),
@@ -71,13 +71,26 @@ let package = Package(
       name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
-      name: "Workload", dependencies: ["MagicData"], path: "Tests/Workload", swiftSettings: settings
-    ),
+      name: "Workload", dependencies: ["MagicData", "SQLitePortable"], path: "Tests/Workload",
+      swiftSettings: settings),
     .executableTarget(
       name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
+    .target(
+      name: "Fuzzing", dependencies: ["MagicData", "SPON"], path: "Tests/Fuzzing",
+      swiftSettings: settings),
     .testTarget(
-      name: "ReliabilityTests", dependencies: ["Workload", "CFaultVFS", "ReliabilityHelper"],
+      name: "ReliabilityTests",
+      dependencies: ["Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper", "SQLitePortable"],
       swiftSettings: settings),
   ]
 )
+
+// Programs for libFuzzer, which `.ci/fuzz` builds and runs. They have no main of their own.
+if Context.environment["MAGICDATA_FUZZ"] != nil {
+  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON"].map { name in
+    .executableTarget(
+      name: "Fuzz\(name)", dependencies: ["Fuzzing"], path: "Tests/Fuzz\(name)",
+      swiftSettings: settings)
+  }
+}

@@ -14,6 +14,8 @@ extension Connection {
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
+    // Before the schema is read, which is SQL of whoever made the file.
+    for (limit, value) in options.limits { try setLimit(limit, to: value) }
     let isWritable = options.mode != .readOnly
     // SQLite opens a file that it may not write for reading instead, and says nothing.
     if isWritable, unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 {
@@ -35,7 +37,6 @@ extension Connection {
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
     // Reads the first page, so that a file that is not a database is refused now.
     _ = try pragma("schema_version")
-    for (limit, value) in options.limits { try setLimit(limit, to: value) }
     try options.prepareConnection?(self)
     if forReading {
       try set("query_only", "1")

@@ -160,6 +160,7 @@ extension Connection {
       unsafe sqlite3_create_function_v2(
         handle.pointer, name, argumentCount, flags, Unmanaged.passRetained(function).toOpaque(),
         callScalar, nil, nil, releaseObject))
+    try hideFromSchema(flags)
   }
 
   private func add(
@@ -172,6 +173,19 @@ extension Connection {
         handle.pointer, name, argumentCount, flags, Unmanaged.passRetained(function).toOpaque(),
         stepAggregate, finishAggregate, isWindow ? valueOfAggregate : nil,
         isWindow ? removeFromAggregate : nil, releaseObject))
+    try hideFromSchema(flags)
+  }
+
+  /// Has the schema read again, so that it is seen to name a function that it may not use.
+  ///
+  /// SQLite asks that when it reads a CHECK, an index or a column that is made, and takes a function
+  /// for allowed that it did not know then.
+  private func hideFromSchema(_ flags: Int32) throws(SQLiteError) {
+    guard flags & SQLITE_DIRECTONLY != 0 else { return }
+    handle.authorizer?.isSuspended = true
+    defer { handle.authorizer?.isSuspended = false }
+    try handle.check(
+      unsafe sqlite3_exec(handle.pointer, "PRAGMA writable_schema = RESET", nil, nil, nil))
   }
 }
 

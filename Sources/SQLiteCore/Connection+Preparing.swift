@@ -66,11 +66,31 @@ extension Connection {
     }
     var pointer: OpaquePointer?
     var tail: UnsafePointer<CChar>?
-    let code = unsafe sqlite3_prepare_v3(
+    var code = unsafe sqlite3_prepare_v3(
       handle.pointer, start, Int32(count + 1), flags, &pointer, &tail)
+    if code == SQLITE_ERROR, handle.saysMissing {
+      try readSchema()
+      code = unsafe sqlite3_prepare_v3(
+        handle.pointer, start, Int32(count + 1), flags, &pointer, &tail)
+    }
     guard code == SQLITE_OK else { throw failure(code, sql: text(upTo: count)) }
     guard let pointer = unsafe pointer else { return (nil, count) }
     let end = unsafe tail.map { unsafe min(count, $0 - start) } ?? count
     return unsafe (StatementHandle(pointer: pointer, sql: text(upTo: end)), end)
+  }
+
+  /// Reads the schema's table, and throws what is in the way.
+  ///
+  /// SQLite says that a table is missing also if it could not read the file to see whether somebody
+  /// has made it since.
+  private func readSchema() throws(SQLiteError) {
+    let sql = "SELECT 1 FROM main.sqlite_master LIMIT 1"
+    handle.authorizer?.isSuspended = true
+    defer { handle.authorizer?.isSuspended = false }
+    var pointer: OpaquePointer?
+    defer { unsafe sqlite3_finalize(pointer) }
+    var code = unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil)
+    if code == SQLITE_OK { code = unsafe sqlite3_step(pointer) }
+    guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code, sql: sql) }
   }
 }

@@ -101,6 +101,12 @@ final class Hook {
     throw error(code, sql: sql)
   }
 
+  /// Says whether SQLite has just found no table, column or function of a name (`sqlite3_errmsg`).
+  var saysMissing: Bool {
+    let message = unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) }
+    return message?.hasPrefix("no such ") ?? false
+  }
+
   /// The error that SQLite has just reported with `code`.
   func error(_ code: Int32, sql: String? = nil) -> SQLiteError {
     // The handle speaks of its last call only: its words count if it means the same failure.

@@ -78,7 +78,8 @@ extension Database {
     public var filePermissions: UInt16 = 0o600
     /// Whether the path may be a symbolic link.
     public var followsSymbolicLinks = true
-    /// Whether functions and virtual tables may be used by the schema: views, triggers, checks.
+    /// Whether functions and virtual tables may be used by the schema: views, triggers, checks,
+    /// indexes, columns that are made.
     public var trustedSchema = false
     /// Whether text in double quotes that names no column is a string, as in old SQLite.
     public var doubleQuotedStrings = false

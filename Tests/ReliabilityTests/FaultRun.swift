@@ -11,9 +11,10 @@ struct FaultRun {
 
   static let steps: [Step] = [
     .set(.row, "a", 3), .set(.record, "a", 2), .set(.object, "a", 3), .set(.asset, "a", 1),
-    .setAll("b", 5), .migrate(1), .set(.object, "a", 6), .set(.asset, "a", 4), .checkpoint,
+    .set(.collection, "a", 1), .setAll("b", 5), .migrate(1), .set(.object, "a", 6),
+    .set(.asset, "a", 4), .checkpoint,
     .remove(.object, "b"), .remove(.asset, "b"), .migrate(2), .set(.row, "a", 13),
-    .removeAll("a"),
+    .set(.collection, "a", 8), .remove(.collection, "b"), .removeAll("a"),
   ]
 
   let disk: FaultDisk
@@ -21,6 +22,8 @@ struct FaultRun {
   let base: FaultDisk?
   private var store: Workload?
   private var state: Step.State = [:]
+  /// The step that reported an error, and may have been made or not.
+  private var failed: Step?
 
   init(_ disk: FaultDisk, from base: FaultDisk?) {
     self.disk = disk
@@ -55,6 +58,7 @@ struct FaultRun {
     try disk.reset(to: base)
     disk.arm(fault)
     state = [:]
+    failed = nil
     var steps = Self.steps[...]
     while let step = steps.first, disk.faults == 0 {
       do {
@@ -66,6 +70,7 @@ struct FaultRun {
         throw violation
       } catch {
         guard disk.faults > 0 else { throw Violation("\(step) without a fault: \(error)") }
+        failed = step
         try checkName(of: error)
       }
     }
@@ -73,11 +78,11 @@ struct FaultRun {
       // The last call of all may be one of closing.
       close()
       guard disk.faults > 0 else { return false }
-      try finish(steps, fault)
+      try finish(fault)
       return true
     }
     if fault.isPersistent || fault.kind == .power { try struggle(steps) }
-    try finish(steps, fault)
+    try finish(fault)
     return true
   }
 
@@ -89,15 +94,17 @@ struct FaultRun {
         try opened().run(step)
         // What needs no more room, or is in memory already, may well go on.
         state = step.applied(to: state)
+        failed = nil
         return
       } catch {
+        failed = step
         try checkName(of: error)
       }
     }
   }
 
   /// Mends the disk and sees whether what was acknowledged is there, and all goes on.
-  private mutating func finish(_ steps: ArraySlice<Step>, _ fault: FaultDisk.Fault) throws {
+  private mutating func finish(_ fault: FaultDisk.Fault) throws {
     if fault.kind == .power {
       close()
       guard disk.openFiles == 0 else { throw Violation("\(disk.openFiles) files are open") }
@@ -105,10 +112,7 @@ struct FaultRun {
     } else {
       disk.mend()
     }
-    var possible = [state]
-    if let step = steps.first { possible.append(step.applied(to: state)) }
-    // A step may have been made while its fault lasted: then the next may be under way.
-    if steps.count > 1 { possible.append(steps[steps.startIndex + 1].applied(to: possible[1])) }
+    let possible = failed?.outcomes(from: state) ?? [state]
     let found = try opened().state()
     guard possible.contains(found) else {
       throw Violation("expected \(possible), found \(found)")

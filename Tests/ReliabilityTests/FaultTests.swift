@@ -53,6 +53,30 @@ import Workload
     print("control: \(mode): \(result.violations.count) violations in \(result.runs) runs")
   }
 
+  @Test(arguments: [false, true])
+  func `what cannot be read is not called missing`(isPersistent: Bool) throws {
+    let disk = try FaultDisk(.wal)
+    disk.options.maximumReaderCount = 1
+    for call in 1...8 {
+      try disk.reset(to: nil)
+      let database = try Database(path: disk.folder.file("data"), options: disk.options)
+      // The reader knows the schema without the table.
+      #expect(try database.objects(of: Note.self) == [])
+      try database.update(Note("a", 1))
+      disk.arm(.init(kind: .error, call: Int64(call), isPersistent: isPersistent))
+      defer { disk.mend() }
+      do {
+        let notes = try database.objects(of: Note.self)
+        #expect(notes == [Note("a", 1)], "call \(call)")
+      } catch let error as SQLiteError {
+        #expect(error.code.primary == .inputOutput, "call \(call): \(error)")
+      }
+      disk.mend()
+      #expect(try database.objects(of: Note.self) == [Note("a", 1)])
+      try database.close()
+    }
+  }
+
   static func violations(
     _ plan: Plan, runs: Int, isDurable: Bool = true
   ) throws -> (runs: Int, faults: Int, violations: [String]) {

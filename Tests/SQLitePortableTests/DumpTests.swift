@@ -2,6 +2,7 @@ import Foundation
 import SPON
 import SQLiteCore
 import SQLitePortable
+import Synchronization
 import Testing
 
 @Suite struct DumpTests {
@@ -303,6 +304,66 @@ import Testing
     #expect(try database.rows("SELECT count(*) FROM t", as: Int.self) == [2_500])
   }
 
+  @Test func `progress between databases is told in bytes of pages`() throws {
+    let database = try Database.memory()
+    try database.write { connection in
+      try connection.executeChange("CREATE TABLE t (a)")
+      try connection.executeChange("INSERT INTO t VALUES (zeroblob(3000000))")
+    }
+    let steps = Mutex<[DumpProgress]>([])
+    try database.dump(to: files[2]) { step in steps.withLock { $0.append(step) } }
+    #expect(steps.withLock { $0.count } > 1)
+    #expect(steps.withLock { $0.last?.bytes } == steps.withLock { $0.last?.totalBytes })
+    #expect(try #require(steps.withLock { $0.last?.bytes }) >= 3_000_000)
+    let blocking = steps.withLock { $0 }
+    steps.withLock { $0 = [] }
+    let copy = try Database.memory()
+    try copy.restore(from: files[2]) { step in steps.withLock { $0.append(step) } }
+    #expect(steps.withLock { $0 } == blocking)
+  }
+
+  @Test func `a database that cannot be filled is not left where none was`() throws {
+    let wrong = DataFile.json(path: folder.file("wrong"))
+    try Data("no dump\n".utf8).write(to: URL(filePath: wrong.path))
+    let database = try Database.memory()
+    try database.write { try $0.executeChange("CREATE TABLE t (a)") }
+    let target = DataFile.sqlite(path: folder.file("new.sqlite3"))
+    #expect(throws: DumpError.self) { try wrong.copy(to: target) }
+    #expect(throws: CancellationError.self) {
+      try database.dump(to: target) { _ in throw CancellationError() }
+    }
+    #expect(try folder.names() == ["wrong"])
+    try database.dump(to: target)
+    #expect(throws: DumpError.self) { try wrong.copy(to: target) }
+    let kept = try Database(path: target.path)
+    #expect(try kept.existingTables() == ["t"])
+  }
+
+  @Test func `cancelling the task ends a copy`() async throws {
+    let database = try Database.memory()
+    try await database.write { connection in
+      try connection.executeChange("CREATE TABLE t (a)")
+      for number in 0..<2_500 { try connection.executeChange("INSERT INTO t VALUES (\(number))") }
+    }
+    try await database.dump(to: files[0])
+    for target in [files[1], files[2]] {
+      let (started, begins) = AsyncStream<Void>.makeStream()
+      let cancelled = Mutex(false)
+      let task = Task { [source = files[0]] in
+        try await source.copy(to: target) { _ in
+          begins.yield()
+          // Until the cancellation has arrived, the copy makes no step.
+          while !cancelled.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.001) }
+        }
+      }
+      for await _ in started { break }
+      task.cancel()
+      cancelled.withLock { $0 = true }
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    #expect(try folder.names() == [URL(filePath: files[0].path).lastPathComponent])
+  }
+
   @Test func `each call has a form for await`() async throws {
     let database = try Database.memory()
     try await database.write { try $0.executeChange("CREATE TABLE t (a)") }
@@ -313,6 +374,10 @@ import Testing
       #expect(try await copy.existingTables() == ["t"])
       try await file.copy(to: .spon(path: folder.file("c.spon")))
     }
+    let steps = Mutex<[DumpProgress]>([])
+    try await database.dump(to: files[2]) { step in steps.withLock { $0.append(step) } }
+    #expect(steps.withLock { $0.last?.bytes } == steps.withLock { $0.last?.totalBytes })
+    #expect(try #require(steps.withLock { $0.last?.bytes }) > 0)
   }
 
   @Test func `a database with large pages is restored in place`() throws {

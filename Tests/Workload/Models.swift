@@ -105,3 +105,13 @@ package struct Document: MagicObject {
     file = MagicAsset(value: Document.content(id, version), pathExtension: "txt")
   }
 }
+
+/// What a collection holds: entries with one id are one.
+struct Entry: Codable, Hashable, Identifiable {
+  let id: String
+  let version: Int
+
+  static func == (one: Entry, other: Entry) -> Bool { one.id == other.id }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}

@@ -2,7 +2,7 @@
 package enum Step: Hashable, Sendable {
   /// The kinds of content that a slot can have.
   package enum Kind: String, CaseIterable, Sendable {
-    case row, record, object, asset
+    case row, record, object, asset, collection
   }
 
   case set(Kind, String, Int)
@@ -52,7 +52,7 @@ package enum Step: Hashable, Sendable {
   package static func random(process: Int, number: Int) -> Step {
     var random = SeededGenerator(seed: UInt64(process) << 32 | UInt64(number))
     let key = "p\(process)s\(random.next() % 12)"
-    let kind = Kind.allCases[Int(random.next() % 4)]
+    let kind = Kind.allCases[Int(random.next() % UInt64(Kind.allCases.count))]
     switch random.next() % 20 {
     case 0...10: return .set(kind, key, number)
     case 11...13: return .remove(kind, key)

@@ -1,4 +1,5 @@
 package import MagicData
+import SQLitePortable
 
 #if canImport(Darwin)
   import Foundation
@@ -14,10 +15,12 @@ package import MagicData
 /// A store with everything in it that a store can have, used by its package calls only.
 package struct Workload: Sendable {
   package let magic: MagicData
+  private let collections: CodableStore
 
   /// Opens the store in a folder, and makes what the steps need.
   package init(path: String, options: Database.Options = Database.Options()) throws {
     magic = try MagicData(path: path, options: options)
+    collections = CodableStore(database: magic.database)
     try magic.database.executeChange(
       """
       CREATE TABLE IF NOT EXISTS plain (
@@ -73,6 +76,11 @@ package struct Workload: Sendable {
       } else {
         try magic.update(Document(key, version))
       }
+    case .collection:
+      let entry = Entry(id: key, version: version)
+      try magic.transaction {
+        if try collections.update(item: entry) == 0 { try collections.insert(item: entry) }
+      }
     }
   }
 
@@ -84,6 +92,7 @@ package struct Workload: Sendable {
       try magic.removeAll(of: Person.self, where: \Person.$id == key)
     case .asset:
       try magic.removeAll(of: Document.self, where: \Document.$id == key)
+    case .collection: try collections.delete(item: Entry(id: key, version: 0))
     }
   }
 
@@ -143,6 +152,12 @@ package struct Workload: Sendable {
         throw Damage("asset \(document.id)")
       }
       state["asset \(document.id)"] = document.version
+    }
+    let entries: [Entry] = try collections.read()
+    for entry in entries {
+      guard state.updateValue(entry.version, forKey: "collection \(entry.id)") == nil else {
+        throw Damage("collection \(entry.id) twice")
+      }
     }
     return state
   }

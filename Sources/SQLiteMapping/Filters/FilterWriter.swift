@@ -64,9 +64,10 @@ extension FilterWriter {
       // The condition may end in a comment, which ends with the line.
       sql.append("\n)")
     case .not(let operand):
-      sql.append("(")
+      // TRUE is no keyword: a column may be called so.
+      sql.append(operand.isTruthValue ? "(" : "NOT ifnull((")
       try write(operand, row, to: &sql)
-      sql.append(") IS NOT TRUE")
+      sql.append(operand.isTruthValue ? ") IS NOT 1" : "), 0)")
     case .and: try write(condition.conjuncts[...], joinedBy: " AND ", row, to: &sql)
     case .or: try write(condition.disjuncts[...], joinedBy: " OR ", row, to: &sql)
     }
@@ -196,5 +197,15 @@ extension FilterCondition {
       }
     }
     return leaves
+  }
+}
+
+extension FilterCondition {
+  /// Whether the condition is 0, 1 or NULL, and no other number.
+  fileprivate var isTruthValue: Bool {
+    switch self {
+    case .term, .sql: false
+    default: true
+    }
   }
 }

@@ -122,13 +122,14 @@ extension Migration.Step {
     _ table: String, _ change: @escaping @Sendable (Row) throws -> [String: (any Bindable)?]
   ) -> Self {
     Self(description: "change each row of “\(table)”") { connection in
+      let rowID = try connection.rowIDName(of: table)
       // The rows first, since a row that changes may be met again.
       let ids = try connection.rows(
-        "SELECT rowid FROM \(identifier: table)", as: Int64.self)
+        "SELECT \(identifier: rowID) FROM \(identifier: table)", as: Int64.self)
       for id in ids {
         guard
           let row = try connection.firstRow(
-            "SELECT * FROM \(identifier: table) WHERE rowid = \(id)")
+            "SELECT * FROM \(identifier: table) WHERE \(identifier: rowID) = \(id)")
         else { continue }
         let changes = try change(row)
         guard !changes.isEmpty else { continue }
@@ -136,9 +137,20 @@ extension Migration.Step {
           "\(identifier: column) = \(try value?.databaseValue ?? .null)"
         }
         try connection.executeChange(
-          "UPDATE \(identifier: table) SET \(SQL(joining: assignments, separator: ", ")) WHERE rowid = \(id)"
+          "UPDATE \(identifier: table) SET \(SQL(joining: assignments, separator: ", ")) WHERE \(identifier: rowID) = \(id)"
         )
       }
     }
+  }
+}
+
+extension Connection {
+  /// The name of the rowid that no column of the table has taken.
+  fileprivate func rowIDName(of table: String) throws -> String {
+    let columns = try columnNames(of: table)
+    guard let name = ["rowid", "_rowid_", "oid"].first(where: { !columns.contains($0) }) else {
+      throw SQLiteError(.misuse, "all names of the rowid are columns of “\(table)”")
+    }
+    return name
   }
 }

@@ -36,18 +36,26 @@ extension Connection {
       let highlights = columns.indices.map { column -> SQL in
         "highlight(\(identifier: index), \(column), \(marks.start), \(marks.end))"
       }
+      // A table of its own, so that the names of the index do not meet those of the properties.
       var sql: SQL = """
-        SELECT found.*, \(identifier: index).rank,
-          snippet(\(identifier: index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)),
-          \(SQL(joining: highlights, separator: ", "))
-        FROM \(identifier: index) JOIN \(identifier: plan.table) AS found
-          ON found.\(identifier: rowID) = \(identifier: index).rowid
-        WHERE \(identifier: index) MATCH \(pattern.expression)
+        WITH hit (magicdata_id, magicdata_rank, magicdata_snippet, \(names(columns.count))) AS (
+          SELECT rowid, rank,
+            snippet(\(identifier: index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)),
+            \(SQL(joining: highlights, separator: ", "))
+          FROM \(identifier: index) WHERE \(identifier: index) MATCH \(pattern.expression))
+        SELECT found.*, magicdata_rank, magicdata_snippet, \(names(columns.count))
+        FROM hit JOIN \(identifier: plan.table) AS found ON found.\(identifier: rowID) = magicdata_id
+        WHERE 1
         """
       if let condition { sql.append(" AND (\(condition)\n)") }
-      sql.append(" ORDER BY rank LIMIT \(limit ?? -1) OFFSET \(offset)")
+      sql.append(" ORDER BY magicdata_rank LIMIT \(limit ?? -1) OFFSET \(offset)")
       return try results(sql, plan, columns, as: type)
     }
+  }
+
+  private func names(_ count: Int) -> SQL {
+    SQL(
+      joining: (0..<count).map { "\(identifier: "magicdata_highlight_\($0)")" }, separator: ", ")
   }
 
   private func results<Value: Record>(

@@ -64,15 +64,27 @@ public struct SearchPattern: Hashable, Sendable {
     return SearchPattern(expression: "(\(expression)) NOT (\(other.expression))")
   }
 
-  /// The words in quotes, which FTS5 takes as they are. What is neither letter nor digit is left
-  /// out, quotes among it.
+  /// The words in quotes, which FTS5 takes as they are. What is neither letter nor digit to its
+  /// tokenizer is left out, quotes among it: a word of nothing else would let nothing be found.
   private static func words(of text: String) -> [String] {
-    text.unicodeScalars.split { scalar in
-      let properties = scalar.properties
-      return
-        !(properties.isAlphabetic || properties.numericType != nil
-        || properties.generalCategory == .nonspacingMark
-        || properties.generalCategory == .spacingMark)
-    }.map { "\"\(String(String.UnicodeScalarView($0)))\"" }
+    text.unicodeScalars.split { !isMark($0) && !isLetter($0) }
+      .filter { $0.contains(where: isLetter) }
+      .map { "\"\(String(String.UnicodeScalarView($0)))\"" }
+  }
+
+  private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+      .decimalNumber, .letterNumber, .otherNumber, .privateUse:
+      true
+    default: false
+    }
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .spacingMark: true
+    default: false
+    }
   }
 }

@@ -31,11 +31,11 @@ public enum DataFile: Hashable, Sendable {
 
 /// How far a database has been written as text, or made of it.
 public struct DumpProgress: Hashable, Sendable {
-  /// The table whose rows are being copied.
+  /// The table whose rows are being copied; empty between two databases, which are copied by pages.
   public var table = ""
-  /// How many rows have been copied, of all tables.
+  /// How many rows have been copied, of all tables; 0 between two databases.
   public var rows = 0
-  /// How many bytes of text have been written or read.
+  /// How many bytes of text, or of pages, have been written or read.
   public var bytes = 0
   /// How many bytes there are to be read; nil while text is written.
   public var totalBytes: Int?

@@ -30,9 +30,7 @@ extension Database {
     to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
     guard let format = file.format else {
-      let target = try Database(path: file.path)
-      try await backup(to: target)
-      return try await target.close()
+      return try await cancellable(progress) { [self] in try copy(to: file.path, $0) }
     }
     try await read { try Self.dump($0, to: file.path, format, progress) }
   }
@@ -47,7 +45,10 @@ extension Database {
   public func restore(
     from file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
-    let source = try withoutActuallyEscaping(progress) { try content(of: file, $0) }
+    guard let format = file.format else {
+      return try Database(path: file.path, options: .readOnly).copy(to: self, progress)
+    }
+    let source = try withoutActuallyEscaping(progress) { try content(of: file.path, format, $0) }
     try source.backup(to: self)
   }
 
@@ -60,10 +61,7 @@ extension Database {
   public func restore(
     from file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
-    // A place to work on, away from Swift's own threads.
-    let worker = try Database.memory()
-    let source = try await worker.withoutTransaction { [self] _ in try content(of: file, progress) }
-    try await source.backup(to: self)
+    try await cancellable(progress) { [self] in try restore(from: file, progress: $0) }
   }
 
   /// Makes a database in memory of a file.
@@ -92,17 +90,11 @@ extension Database {
     try file.finish()
   }
 
-  private func copy(to path: String, _ progress: (DumpProgress) throws -> Void) throws {
-    let target = try Database(path: path)
-    try backup(to: target) { _ in try progress(DumpProgress()) }
-    try target.close()
-  }
-
-  /// The content of a file as a database that nobody else has.
+  /// The content of a text as a database that nobody else has.
   private func content(
-    of file: DataFile, _ progress: @escaping (DumpProgress) throws -> Void
+    of path: String, _ format: any DumpFormat,
+    _ progress: @escaping (DumpProgress) throws -> Void
   ) throws -> Database {
-    guard let format = file.format else { return try Database(path: file.path, options: .readOnly) }
     var options = Options()
     // What a user's schema needs is prepared as for the database itself.
     options.prepareConnection = self.options.prepareConnection
@@ -119,7 +111,7 @@ extension Database {
     if let pageSize {
       try database.withoutTransaction { _ = try $0.pragma("page_size", " = \(pageSize)") }
     }
-    var reader = try DumpReader(file.path, format, progress)
+    var reader = try DumpReader(path, format, progress)
     try reader.fill(database)
     return database
   }
@@ -141,9 +133,7 @@ extension DataFile {
       return try Database(path: path, options: .readOnly).dump(to: target, progress: progress)
     }
     if case .sqlite(let path) = target {
-      let database = try Database(path: path)
-      try database.restore(from: self, progress: progress)
-      return try database.close()
+      return try Database.filling(path) { try $0.restore(from: self, progress: progress) }
     }
     let database = try Database.temporary()
     try database.restore(from: self, progress: progress)
@@ -159,7 +149,6 @@ extension DataFile {
   public func copy(
     to target: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
-    let worker = try Database.memory()
-    try await worker.withoutTransaction { _ in try copy(to: target, progress: progress) }
+    try await cancellable(progress) { try copy(to: target, progress: $0) }
   }
 }

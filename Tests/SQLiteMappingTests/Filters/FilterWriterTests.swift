@@ -45,6 +45,14 @@ private let third = Condition.comparison(age, .less, .value(.integer(50)))
     try database.rows("SELECT id FROM person WHERE \(sql(condition)) ORDER BY id", as: Int.self)
   }
 
+  @Test func `a column called true does not change what is not`() throws {
+    try database.executeChange("ALTER TABLE person ADD COLUMN \"true\" DEFAULT 0")
+    #expect(try ids(.not(first)) == [1, 3, 5])
+    #expect(try ids(.not(.not(first))) == [2, 4, 6, 7])
+    #expect(try ids(.not(.sql("age - 20"))) == [1, 3, 5])
+    #expect(try ids(.not(.not(.sql("age")))) == [1, 2, 4, 6, 7])
+  }
+
   @Test func `a comparison is a column, a sign and a bound value`() throws {
     #expect(try text(first) == #""person"."age" > ?"#)
     #expect(try sql(first).values == [.integer(30)])
@@ -95,6 +103,8 @@ private let third = Condition.comparison(age, .less, .value(.integer(50)))
   @Test func `what is not true is false, so that its negation is true`() throws {
     #expect(try ids(.not(first)) == [1, 3, 5])
     #expect(try ids(.not(.not(first))) == [2, 4, 6, 7])
+    #expect(try ids(.not(.sql("age - 20"))) == [1, 3, 5])
+    #expect(try ids(.not(.not(.sql("age")))) == [1, 2, 4, 6, 7])
     #expect(try ids(.not(.contains(name, "n"))) == [4, 5, 7])
     #expect(try ids(.not(.isIn(age, [.value(.integer(20))]))) == [2, 3, 4, 5, 6, 7])
     #expect(try ids(.not(.and(first, third))) == [1, 3, 4, 5])

@@ -94,4 +94,16 @@ import Testing
     }
     #expect(throws: SQLiteError.self) { try database.migrate([Self.all[0], Self.all[0]]) }
   }
+
+  @Test func `rows are changed one by one if a column is called rowid`() throws {
+    try database.executeMultipleChanges(
+      "CREATE TABLE odd (rowid, _rowid_); INSERT INTO odd VALUES (7, 1), (7, 2)")
+    let double = Migration.Step.transform("odd") { row in
+      ["_rowid_": try row.get("_rowid_", as: Int.self) * 2]
+    }
+    try database.migrate([Migration("double", double)])
+    #expect(try database.rows("SELECT _rowid_ FROM odd", as: Int.self) == [2, 4])
+    try database.executeChange("ALTER TABLE odd ADD COLUMN oid")
+    #expect(throws: SQLiteError.self) { try database.migrate([Migration("again", double)]) }
+  }
 }

@@ -11,6 +11,14 @@ private struct Note: Record, Equatable {
   var body: String?
 }
 
+/// It has a property that is called as what a search computes.
+private struct Ranked: Record, Equatable {
+  static let traits: [PropertyTrait] = [.searched("text")]
+  var id: Int
+  var text: String
+  var rank: String
+}
+
 @Suite struct SearchTests {
   let database: Database
 
@@ -39,12 +47,33 @@ private struct Note: Record, Equatable {
     #expect(try found(.all(of: "roses").or(.all(of: "bread"))) == ["Garden", "Shopping"])
   }
 
+  @Test(arguments: ["milk '\u{301}", "\u{24B6} milk", "milk \u{903}", "\u{301}milk"])
+  func `what is no word hides no word`(text: String) throws {
+    #expect(try found(.all(of: text)) == ["Milk", "Shopping"])
+    #expect(try found(.phrase(text)) == ["Milk", "Shopping"])
+    #expect(try found(.prefix(text)) == ["Milk", "Shopping"])
+  }
+
   @Test func `results have a rank, a snippet and highlights`() throws {
     let result = try #require(try database.search(Note.self, for: .all(of: "bread")).first)
     #expect(result.value == Note(id: 1, title: "Shopping", body: "milk and bread"))
     #expect(result.rank < 0)
     #expect(result.snippet == "milk and [bread]")
     #expect(result.highlights == ["title": "Shopping", "body": "milk and [bread]"])
+  }
+
+  @Test func `a property may be called rank, and stands in conditions`() throws {
+    let values = [
+      Ranked(id: 1, text: "milk among many other words that say nothing of it", rank: "a"),
+      Ranked(id: 2, text: "milk", rank: "b"), Ranked(id: 3, text: "tea", rank: "c"),
+    ]
+    try database.insert(contentsOf: values)
+    let results = try database.search(Ranked.self, for: .all(of: "milk"))
+    #expect(results.map(\.value) == [values[1], values[0]])
+    #expect(results.allSatisfy { $0.rank < 0 })
+    let some = try database.search(
+      Ranked.self, for: .all(of: "milk"), where: "rank < 'b' AND text LIKE '%say%'")
+    #expect(some.map(\.value) == [values[0]])
   }
 
   @Test func `the index follows every change`() throws {

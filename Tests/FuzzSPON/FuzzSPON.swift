@@ -1,0 +1,8 @@
+import Fuzzing
+
+/// Reads SPON and writes it anew.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  expectNothing { try SPONText.check(unsafe copy(start, count)) }
+  return 0
+}

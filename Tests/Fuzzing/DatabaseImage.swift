@@ -1,0 +1,74 @@
+package import MagicData
+
+/// What programs do with a database that somebody else has made.
+package enum DatabaseImage {
+  /// A record that the images of the corpus hold, and hostile ones pretend to.
+  package struct Item: Record, Equatable {
+    package var id: Int
+    package var name: String
+    package var size: Double?
+    package var tags: [String]
+    package var data: [UInt8]?
+
+    package init(id: Int, name: String) {
+      self.id = id
+      self.name = name
+      size = Double(id) / 4
+      tags = ["a", name]
+      data = [0, 255]
+    }
+  }
+
+  /// Options that trust nothing, for images in memory and for files.
+  package static func options(_ mode: Database.Options.Mode = .readOnly) -> Database.Options {
+    var options = Database.Options.untrusted
+    options.mode = mode
+    options.accessTimeout = .seconds(5)
+    options.busyTimeout = .zero
+    return options
+  }
+
+  /// Opens an image in memory and uses it.
+  package static func use(_ bytes: [UInt8]) {
+    do {
+      var options = options(.readWriteCreate)
+      options.accessTimeout = .milliseconds(300)
+      try use(Database.memory(serialized: bytes, options: options))
+    } catch {
+      // What is not a database is refused.
+    }
+  }
+
+  /// Reads everything in a database, then writes to it. Each part may fail for itself.
+  package static func use(_ database: Database) throws {
+    let tables = (try? database.existingTables()) ?? []
+    for table in tables.prefix(20) {
+      attempt {
+        try database.read { connection in
+          _ = try connection.columns(of: table)
+          _ = try connection.foreignKeys(of: table)
+          _ = try connection.existingIndexes(of: table)
+          try connection.forEachRow("SELECT * FROM \(identifier: table) LIMIT 200") { row in
+            for column in 0..<row.columnCount { _ = try row.value(at: column) }
+          }
+        }
+      }
+    }
+    attempt { _ = try database.objects(of: Item.self) }
+    attempt { _ = try database.objects(of: Item.self, sql: "SELECT * FROM Item ORDER BY name") }
+    attempt { _ = try database.executeQuery("PRAGMA integrity_check(5)") }
+    attempt { _ = try database.serialized() }
+    guard database.options.mode != .readOnly else { return }
+    attempt { try database.update(Item(id: 1, name: "new")) }
+    attempt { try database.executeChange("DELETE FROM Item WHERE id % 2 = 0") }
+  }
+
+  private static func attempt(_ body: () throws -> Void) {
+    do {
+      try body()
+    } catch {
+      // Any error will do; a crash will not.
+      _ = "\(error)"
+    }
+  }
+}

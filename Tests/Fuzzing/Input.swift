@@ -1,0 +1,17 @@
+/// The fuzzer's bytes as an array.
+package func copy(_ start: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8] {
+  guard let start = unsafe start else { return [] }
+  return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, size in
+    unsafe buffer.baseAddress?.update(from: start, count: count)
+    size = count
+  }
+}
+
+/// Ends the process, as a fuzzer wants it, if something was wrong.
+package func expectNothing(_ check: () throws -> String?) {
+  do {
+    if let problem = try check() { fatalError(problem) }
+  } catch {
+    fatalError("\(error)")
+  }
+}

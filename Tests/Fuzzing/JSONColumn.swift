@@ -1,0 +1,52 @@
+import MagicData
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Columns of JSON as anybody may have written them.
+package struct JSONColumn {
+  private struct Nested: Codable, Equatable {
+    var name: String
+    var numbers: [Int]
+    var table: [String: Double]
+    var child: [Nested]?
+    var date: Date?
+    var url: URL?
+  }
+
+  private struct Item: Record {
+    var id: Int
+    var nested: Nested
+  }
+
+  private struct Loose: Decodable {
+    var nested: [String: [Int?]]
+  }
+
+  private let database: Database
+
+  package init() throws { database = try Database.memory() }
+
+  /// Returns what was wrong, or nil: what can be read must come back the same when it is written.
+  package func check(_ bytes: [UInt8]) throws -> String? {
+    try database.write { connection in
+      let values: [Value] = [.text(String(decoding: bytes, as: UTF8.self)), .blob(bytes)]
+      for value in values {
+        _ = try? connection.objects(of: Loose.self, sql: "SELECT \(value) AS nested")
+        guard
+          let item = try? connection.object(
+            of: Item.self, sql: "SELECT 1 AS id, \(value) AS nested")
+        else { continue }
+        try connection.update(item)
+        guard let again = try connection.object(of: Item.self, primary: 1) else {
+          return "the row is gone"
+        }
+        guard again.nested == item.nested else { return "\(again.nested) is not \(item.nested)" }
+      }
+      return nil
+    }
+  }
+}
