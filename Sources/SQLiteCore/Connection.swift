@@ -42,7 +42,9 @@ public final class Connection {
   var actions = TransactionActions()
   var hasListModule = false
   /// What the layers above keep for as long as the connection lives, by a type of theirs.
-  package var attachments: [ObjectIdentifier: AnyObject] = [:]
+  package var attachments: [ObjectIdentifier: AnyObject] = [:] { didSet { lastAttachment = nil } }
+  /// The one of them that was asked for last.
+  private var lastAttachment: (key: ObjectIdentifier, value: AnyObject)?
 
   init(_ handle: ConnectionHandle, options: Database.Options) {
     self.handle = handle
@@ -50,6 +52,16 @@ public final class Connection {
     cache = StatementCache(capacity: options.statementCacheCapacity)
     interruption = Interruption(busyTimeout: options.busyTimeout)
     handle.install(interruption)
+  }
+
+  /// What a layer above keeps by a type of its own. Most ask for the same one again and again, which
+  /// is spared hashing (benchmark `point`).
+  package func attachment(_ type: Any.Type) -> AnyObject? {
+    let key = ObjectIdentifier(type)
+    if let lastAttachment, lastAttachment.key == key { return lastAttachment.value }
+    guard let found = attachments[key] else { return nil }
+    lastAttachment = (key, found)
+    return found
   }
 
   /// Says whether no transaction is open (`sqlite3_get_autocommit`).

@@ -110,6 +110,14 @@ extension Database {
     try write { try body($0) }
   }
 
+  /// Runs a SELECT that is known to be nothing else: on a snapshot of its own, without a transaction.
+  ///
+  /// Without a result either: handing one on by generic calls costs metadata at each (benchmark
+  /// `point`).
+  package func select(_ body: (Connection) throws -> Void) throws {
+    try perform(.query, deadline: nil, body)
+  }
+
   package func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {

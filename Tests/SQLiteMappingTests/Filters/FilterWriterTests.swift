@@ -4,10 +4,8 @@ import Testing
 
 /// Columns by their names, in whatever table.
 private struct NameWriter: FilterWriter {
-  var filterDepth = 0
-
-  mutating func sql(_ term: String, _ row: String) -> SQL {
-    "\(identifier: row).\(identifier: term)"
+  func write(_ term: String, _ row: String, to sql: inout FilterSQL) throws {
+    try sql.append("\(identifier: row).\(identifier: term)" as SQL)
   }
 }
 
@@ -36,7 +34,9 @@ private let third = Condition.comparison(age, .less, .value(.integer(50)))
 
   private func sql(_ condition: Condition) throws -> SQL {
     var writer = NameWriter()
-    return try writer.sql(condition, "person")
+    var sql = FilterSQL()
+    try writer.write(condition, "person", to: &sql)
+    return sql.sql
   }
 
   private func text(_ condition: Condition) throws -> String { try sql(condition).text }
