@@ -107,6 +107,16 @@ package final class FetchContext: Sendable {
     }
   }
 
+  /// The storage of an object, looked at or not.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch did not bring it.
+  func storage(_ type: any MagicObject.Type, zIndex: Int64) throws -> ObjectStorage {
+    guard let storage = storages(ObjectIdentifier(type), [zIndex]).first else {
+      throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
+    }
+    return storage
+  }
+
   private func make<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object? {
     guard let storage = storages(ObjectIdentifier(type), [zIndex]).first else { return nil }
     let context = storage.plan.needsContext ? self : nil
