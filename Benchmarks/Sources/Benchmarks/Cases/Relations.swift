@@ -69,6 +69,15 @@ struct Relations: Case {
 }
 
 extension Checksum {
+  fileprivate init(of authors: [AuthorNode]) {
+    for author in authors {
+      add(id: author.id, name: author.name)
+      for book in author.books {
+        add(id: book.id, title: book.title, pages: book.pages, price: book.price)
+      }
+    }
+  }
+
   fileprivate init(of authors: [AuthorObject]) {
     for author in authors {
       add(id: Int64(author.id), name: author.name)
