@@ -25,7 +25,7 @@ public struct SQL: Sendable {
   }
 
   /// What is bound to one parameter.
-  enum Argument: Sendable {
+  package enum Argument: Sendable {
     case value(Value)
     /// The rows of the table-valued function `magicdata_list`.
     case list([Value])
@@ -40,7 +40,12 @@ public struct SQL: Sendable {
 
   /// Takes text with a parameter for each of the values.
   package init(_ text: String, _ values: [Value]) {
-    pieces = values.map { Piece(text: "", isMarked: false, argument: .value($0)) }
+    self.init(text, arguments: values.map { .value($0) })
+  }
+
+  /// Takes text with a parameter for each of the arguments.
+  package init(_ text: String, arguments: [Argument]) {
+    pieces = arguments.map { Piece(text: "", isMarked: false, argument: $0) }
     end = pieces.isEmpty ? text : ""
     if !pieces.isEmpty { pieces[0].text = text }
   }
