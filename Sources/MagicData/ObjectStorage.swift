@@ -119,6 +119,15 @@ package final class ObjectStorage: Sendable {
 
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
 
+  /// Lends what a property holds, to an `init()` that runs what it has set.
+  @inline(__always)
+  func read<Result>(_ slot: Int, _ body: (CellContent.Form) -> Result) -> Result {
+    if Construction.isAnyRunning, let form = Construction.form(of: self, slot) {
+      return body(form)
+    }
+    return state.withLock { body($0.forms[slot]) }
+  }
+
   func set(_ form: CellContent.Form, at slot: Int) {
     state.withLock { state in
       if state.changes.isEmpty {

@@ -98,9 +98,17 @@ public final class Connection {
   /// - Throws: ``SQLiteError`` if `sql` does not compile, or holds no statement, or more than one.
   public func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
-    var statement = Statement(try checkOut(sql.text), of: self)
-    if !sql.arguments.isEmpty { try statement.bind(arguments: sql.arguments) }
+    var statement = Statement(try checkOut(sql), of: self)
+    if !sql.pieces.isEmpty { try statement.bind(sql.pieces) }
     return statement
+  }
+
+  func checkOut(_ sql: SQL) throws(SQLiteError) -> StatementHandle {
+    if !sql.pieces.isEmpty, mayAccess, let handle = cache.checkOutRecent(sql) {
+      checkedOutCount += 1
+      return handle
+    }
+    return try checkOut(sql.text)
   }
 
   func checkOut(_ sql: String) throws(SQLiteError) -> StatementHandle {
@@ -169,6 +177,11 @@ public final class Connection {
       checkedOutCount = 0
     }
     transient.removeAll()
+  }
+
+  /// Says whether this thread's access uses the connection.
+  private var mayAccess: Bool {
+    user.load(ordering: .relaxed) == currentThread() && !handle.hook.isRunning
   }
 
   /// Throws unless this thread's access uses the connection.

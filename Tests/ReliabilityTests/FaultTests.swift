@@ -20,7 +20,7 @@ import Workload
 
   static let runs: Int = {
     let text = ProcessInfo.processInfo.environment["MAGICDATA_FAULTS"]
-    return text == "all" ? .max : text.flatMap { Int($0) } ?? 90
+    return text == "all" ? .max : text.flatMap { Int($0) } ?? 84
   }()
 
   static let seed =

@@ -3,7 +3,7 @@ package import SQLiteCore
 /// The SQL of a filter as it is being written: one text that grows, and the values that are bound.
 package struct FilterSQL {
   private var text = ""
-  private var arguments: [SQLArgument] = []
+  private var arguments: [SQL.Argument] = []
   /// How many conditions and operands are being written, one inside the other.
   var depth = 0
 

@@ -214,10 +214,3 @@ private let third = Condition.comparison(age, .less, .value(.integer(50)))
     #expect(try ids(condition) == (depth / 2 % 2 == 0 ? [2, 4, 6, 7] : [1, 3, 5]))
   }
 }
-
-extension SQL {
-  /// The bound values, those of lists left out.
-  fileprivate var values: [Value] {
-    arguments.compactMap { if case .value(let value) = $0 { value } else { nil } }
-  }
-}

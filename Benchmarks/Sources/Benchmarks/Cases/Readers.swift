@@ -126,8 +126,10 @@ struct Readers: Case {
     { trial in
       try trial.fixture.copyToFresh()
       let store = try open(trial.fixture.freshPath)
-      return try run(
+      let checksum = try run(
         &trial, reader: { { try read(store, $0) } }, writer: { { try write(store, $0) } })
+      try (store as? any Closable)?.close()
+      return checksum
     }
   }
 

@@ -1,0 +1,260 @@
+import Foundation
+import MagicData
+import SQLitePortable
+import Testing
+
+/// Values at the ends of what Swift, SQLite and the text formats can say, at every entry: what is
+/// stored comes back the same to the bit, and what cannot be stored is refused.
+@Suite struct HostileValueTests {
+  struct Item: Record, Equatable {
+    var id: String
+    var real: Double
+    var integer: Int64
+    var text: String
+    var bytes: [UInt8]
+    var data: Data?
+    var date: Date
+    var nested: Nested
+
+    struct Nested: Codable, Equatable {
+      var real: Double
+      var integer: Int64
+      var texts: [String]
+    }
+
+    init(_ id: String) {
+      self.id = id
+      (real, integer, text, bytes, data) = (0, 0, "", [], nil)
+      date = Date(timeIntervalSince1970: 0)
+      nested = Nested(real: 0, integer: 0, texts: [])
+    }
+
+    /// By bits and bytes, where Swift is not so strict.
+    func isSame(as other: Item) -> Bool {
+      self == other && Array(id.utf8) == Array(other.id.utf8)
+        && Array(text.utf8) == Array(other.text.utf8)
+        && nested.texts.map { Array($0.utf8) } == other.nested.texts.map { Array($0.utf8) }
+    }
+  }
+
+  struct Thing: MagicObject {
+    @PrimaryMagicValue var id: String
+    @MagicValue var item: Item
+    @MagicValue var real: Double
+    @MagicValue var date: Date
+    @MagicValue var others: [String: Thing]
+
+    init() {
+      item = Item("")
+      real = 0
+      date = Date(timeIntervalSince1970: 0)
+      others = [:]
+    }
+
+    init(_ item: Item) {
+      self.init()
+      id = item.id
+      real = item.real
+      date = item.date
+      self.item = item
+      // JSON has no infinity, and refuses it.
+      if real.isInfinite { self.item.real = 0 }
+    }
+  }
+
+  static func changed(_ id: String, _ change: (inout Item) -> Void) -> Item {
+    var item = Item(id)
+    change(&item)
+    return item
+  }
+
+  static let kept: [Item] = {
+    var items: [Item] = []
+    let reals: [Double] = [
+      .infinity, -.infinity, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
+      .leastNonzeroMagnitude, .leastNormalMagnitude, 0.1, 1e21, 9_007_199_254_740_992,
+      9_223_372_036_854_775_808, -9_223_372_036_854_775_808, .pi, .ulpOfOne,
+    ]
+    for (number, real) in reals.enumerated() {
+      items.append(
+        changed("real \(number)") {
+          $0.real = real
+          if real.isFinite { $0.nested.real = real }
+        })
+    }
+    let integers: [Int64] = [.min, .min + 1, -1, 0, 1, .max - 1, .max, 1 << 53, (1 << 53) + 1]
+    for integer in integers {
+      items.append(
+        changed("integer \(integer)") { ($0.integer, $0.nested.integer) = (integer, integer) })
+    }
+    let texts: [String] = [
+      "", "\0", "a\0b", "\0\0", "é", "e\u{301}", "\u{FEFF}a", "a\u{FFFD}", "\u{FFFF}", "\u{10FFFF}",
+      "\r\n", "\u{2028}", "👨‍👩‍👧", "\u{1F1E9}\u{1F1EA}", " a ", "NULL", "nan", "1", "0x1",
+      "\u{7f}\u{1}",
+      String(repeating: "a", count: 100_000),
+    ]
+    for (number, text) in texts.enumerated() {
+      items.append(
+        changed("text \(number)") { ($0.text, $0.nested.texts) = (text, [text, text + text]) })
+    }
+    // To SQLite these are different keys.
+    for id in ["é", "e\u{301}", "a\0b", "a", "", " "] { items.append(Item(id)) }
+    let blobs: [[UInt8]] = [[], [0], [0, 0], [255, 254], Array(0...255)]
+    for bytes in blobs {
+      items.append(
+        changed("bytes \(bytes.count) \(bytes.first ?? 0)") {
+          ($0.bytes, $0.data) = (bytes, Data(bytes))
+        })
+    }
+    let times: [Double] = [
+      -62_167_219_200, -62_135_596_800, -1, 0.123456789, 253_402_300_799,
+    ]
+    for seconds in times {
+      items.append(changed("date \(seconds)") { $0.date = Date(timeIntervalSince1970: seconds) })
+    }
+    items.append(changed("past") { $0.date = .distantPast })
+    items.append(changed("future") { $0.date = .distantFuture })
+    return items
+  }()
+
+  static let refused: [Item] = [
+    changed("nan") { $0.real = .nan }, changed("nested nan") { $0.nested.real = .nan },
+    changed("signaling nan") { $0.real = .signalingNaN },
+    changed("date nan") { $0.date = Date(timeIntervalSince1970: .nan) },
+    changed("date infinite") { $0.date = Date(timeIntervalSince1970: .infinity) },
+    changed("date too early") { $0.date = Date(timeIntervalSince1970: -62_167_219_201) },
+    changed("date too late") { $0.date = Date(timeIntervalSince1970: 253_402_300_800) },
+    changed("date far off") { $0.date = Date(timeIntervalSince1970: 1e300) },
+  ]
+
+  @Test func `records keep them or refuse them`() throws {
+    let database = try Database.memory()
+    try database.update(contentsOf: Self.kept)
+    for item in Self.kept {
+      let found = try database.object(of: Item.self, primary: item.id)
+      #expect(found?.isSame(as: item) == true, "\(item.id)")
+    }
+    #expect(try database.count(of: Item.self) == Self.kept.count)
+    for item in Self.refused {
+      #expect(throws: (any Error).self, "\(item.id)") { try database.update(item) }
+    }
+    #expect(try database.count(of: Item.self) == Self.kept.count)
+    // As SQLite does.
+    try database.update(Self.changed("minus zero") { $0.real = -0.0 })
+    let zero = try database.object(of: Item.self, primary: "minus zero")
+    #expect(zero?.real.sign == .plus)
+  }
+
+  @Test func `objects keep them or refuse them`() throws {
+    let magic = try MagicData(type: .memory)
+    try magic.update(Self.kept.map { Thing($0) })
+    for item in Self.kept {
+      let found = try magic.object(of: Thing.self, primary: item.id)
+      #expect(found.item.isSame(as: Thing(item).item), "\(item.id)")
+      #expect(found.real == item.real && found.date == item.date, "\(item.id)")
+      #expect(Array(found.id.utf8) == Array(item.id.utf8))
+    }
+    for item in Self.refused {
+      #expect(throws: (any Error).self, "\(item.id)") { try magic.update(Thing(item)) }
+    }
+    #expect(try magic.count(of: Thing.self) == Self.kept.count)
+  }
+
+  @Test func `collections and dumps keep them`() throws {
+    let folder = try TemporaryFolder()
+    let database = try Database.memory()
+    let store = CodableStore(database: database)
+    let other = CodableStore(database: database, coder: JSONCoder())
+    try store.insert(on: "spon", items: Self.kept)
+    let finite = Self.kept.filter(\.real.isFinite)
+    try other.insert(on: "json", items: finite)
+    try database.update(contentsOf: Self.kept)
+    for file in [DataFile.spon(path: folder.file("spon")), .json(path: folder.file("json"))] {
+      try database.dump(to: file)
+      let copy = try Database.memory()
+      try copy.restore(from: file)
+      let items: [Item] = try CodableStore(database: copy).read(from: "spon")
+      #expect(items.count == Self.kept.count)
+      #expect(zip(items, Self.kept).allSatisfy { $0.isSame(as: $1) })
+      let others: [Item] = try CodableStore(database: copy, coder: JSONCoder()).read(from: "json")
+      #expect(others.count == finite.count)
+      #expect(zip(others, finite).allSatisfy { $0.isSame(as: $1) })
+      for item in Self.kept {
+        let found = try copy.object(of: Item.self, primary: item.id)
+        #expect(found?.isSame(as: item) == true, "\(item.id) in \(file.path)")
+      }
+    }
+  }
+
+  @Test func `integers that do not fit are refused`() throws {
+    struct Wide: Record {
+      var id: Int
+      var wide: UInt64
+    }
+    struct Narrow: Codable {
+      var wide: Int8
+    }
+    let database = try Database.memory()
+    try database.update(Wide(id: 1, wide: UInt64(Int64.max)))
+    #expect(throws: (any Error).self) {
+      try database.update(Wide(id: 2, wide: UInt64(Int64.max) + 1))
+    }
+    #expect(try database.count(of: Wide.self) == 1)
+    #expect(throws: RowDecodingError.self) {
+      try database.objects(of: Narrow.self, sql: "SELECT wide FROM Wide")
+    }
+    // A literal too large for an integer is a real to SQLite, and no integer to us.
+    #expect(throws: RowDecodingError.self) {
+      try database.objects(of: Wide.self, sql: "SELECT 1 AS id, 9223372036854775808 AS wide")
+    }
+    #expect(throws: SQLiteError.self) {
+      try database.executeQuery(
+        "SELECT sum(wide) FROM (SELECT \(Int64.max) AS wide UNION SELECT 1)")
+    }
+  }
+
+  @Test func `text that is not UTF-8 is refused wherever it is read`() throws {
+    let magic = try MagicData(type: .memory)
+    let database = magic.database
+    try magic.update(Thing(Item("a")))
+    try database.update(Item("a"))
+    for bytes in [
+      [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0x61, 0xc3],
+    ]
+      as [[UInt8]]
+    {
+      try database.executeChange("UPDATE Item SET text = CAST(\(bytes) AS TEXT)")
+      #expect(throws: (any Error).self) { try database.objects(of: Item.self) }
+      #expect(throws: SQLiteError.self) {
+        try database.rows("SELECT text FROM Item", as: String.self)
+      }
+      #expect(throws: SQLiteError.self) { try database.executeQuery("SELECT text FROM Item") }
+      try database.executeChange("UPDATE Item SET text = '', nested = CAST(\(bytes) AS TEXT)")
+      #expect(throws: (any Error).self) { try database.objects(of: Item.self) }
+      try database.executeChange("UPDATE Thing SET item = CAST(\(bytes) AS TEXT)")
+      #expect(throws: (any Error).self) { try magic.object(of: Thing.self).map(\.item) }
+    }
+  }
+
+  @Test func `two keys that are one to Swift do no harm`() throws {
+    let magic = try MagicData(type: .memory)
+    let thing = Thing(Item("a"))
+    thing.others = ["é": Thing(Item("b"))]
+    try magic.update(thing)
+    let database = magic.database
+    let table = try #require(
+      try database.existingTables().first { $0.contains("others") }, "the links have a table")
+    try database.executeChange(
+      """
+      INSERT INTO \(identifier: table) (owner, key, target)
+      SELECT owner, CAST(\(Array("e\u{301}".utf8)) AS TEXT), target FROM \(identifier: table)
+      """)
+    do {
+      let found = try magic.object(of: Thing.self, primary: "a")
+      #expect(found.others.count == 1)
+      #expect(found.others["é"]?.id == "b")
+    } catch is MagicError {
+      // Or it is refused.
+    }
+  }
+}
