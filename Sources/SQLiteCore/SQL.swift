@@ -78,11 +78,13 @@ extension SQL {
     pieces.reserveCapacity(count)
   }
 
-  mutating func append(text: String) {
+  /// Appends text that no user's text was spliced into.
+  package mutating func append(text: String) {
     if end.isEmpty { end = text } else { end += text }
   }
 
-  @usableFromInline mutating func append(_ value: Value) {
+  /// Appends a parameter and its value.
+  @usableFromInline package mutating func append(value: Value) {
     append(.value(value), isMarked: true)
   }
 
