@@ -55,6 +55,20 @@ struct Construction: ~Copyable {
     }
   }
 
+  /// Makes one object, as ``objects(_:_:of:in:)`` makes many.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
+  static func object<Object: MagicObject>(
+    _ type: Object.Type, of storage: ObjectStorage, in context: FetchContext?
+  ) throws -> Object {
+    var construction = Construction(storage.plan)
+    if construction.begin(storage, context) {
+      let object = unsafe run(&construction) { _ in Object() }
+      if construction.isComplete { return object }
+    }
+    return try bound(type, to: storage, context)
+  }
+
   /// Makes an object, and has its own `encode(to:)` say which of its wrappers lead where.
   private static func bound<Object: MagicObject>(
     _ type: Object.Type, to storage: ObjectStorage, _ context: FetchContext?

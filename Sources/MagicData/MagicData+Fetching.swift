@@ -28,8 +28,7 @@ extension MagicData {
     guard let storage = try storage(plan, ValueCoding.stored(primary)) else {
       throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")
     }
-    var construction = Construction(plan)
-    return try construction.object(Object.self, of: storage, in: nil)
+    return try Construction.object(Object.self, of: storage, in: nil)
   }
 
   /// Fetches objects, blocking the thread.

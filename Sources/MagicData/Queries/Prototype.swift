@@ -5,11 +5,8 @@ enum Prototype<Object: MagicObject> {
   /// The places of the properties on the way, or nil if one is of no property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
     let storage = PrototypeStorages.storage(of: Object.self)
-    guard let storage else { return nil }
-    var construction = Construction(storage.plan)
-    guard let object = try? construction.object(Object.self, of: storage, in: nil) else {
-      return nil
-    }
+    guard let storage, let object = try? Construction.object(Object.self, of: storage, in: nil)
+    else { return nil }
     let route = object[keyPath: path].route
     guard let rest = route.rest, let place = route.cell.place, place.storage === storage else {
       return nil
