@@ -39,7 +39,7 @@ extension SQL: ExpressibleByStringInterpolation {
     @inlinable  // Benchmarks `point` and `insert`.
     public mutating func appendInterpolation(_ value: some Bindable) {
       do {
-        sql.append(try value.databaseValue)
+        sql.append(value: try value.databaseValue)
       } catch {
         sql.refuse(error)
       }
@@ -51,7 +51,7 @@ extension SQL: ExpressibleByStringInterpolation {
     @inlinable  // Benchmark `insert`.
     public mutating func appendInterpolation<Wrapped: Bindable>(_ value: Wrapped?) {
       do {
-        sql.append(try value.databaseValue)
+        sql.append(value: try value.databaseValue)
       } catch {
         sql.refuse(error)
       }
@@ -61,7 +61,7 @@ extension SQL: ExpressibleByStringInterpolation {
     ///
     /// - Parameter bytes: What takes the place of a parameter.
     public mutating func appendInterpolation(_ bytes: [UInt8]) {
-      sql.append(.blob(bytes))
+      sql.append(value: .blob(bytes))
     }
 
     /// Binds a list for `IN`, of any length: `WHERE id IN \(ids)`.

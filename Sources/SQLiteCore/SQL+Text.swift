@@ -23,9 +23,6 @@ extension SQL {
     return text + end
   }
 
-  /// What is bound, in order.
-  package var arguments: [Argument] { pieces.map(\.argument) }
-
   /// The bound values, those of lists left out, for tests that say what is bound.
   package var values: [Value] {
     pieces.compactMap { if case .value(let value) = $0.argument { value } else { nil } }

@@ -25,7 +25,7 @@ public struct SQL: Sendable {
   }
 
   /// What is bound to one parameter.
-  package enum Argument: Sendable {
+  enum Argument: Sendable {
     case value(Value)
     /// The rows of the table-valued function `magicdata_list`.
     case list([Value])
@@ -40,12 +40,7 @@ public struct SQL: Sendable {
 
   /// Takes text with a parameter for each of the values.
   package init(_ text: String, _ values: [Value]) {
-    self.init(text, arguments: values.map { .value($0) })
-  }
-
-  /// Takes text with a parameter for each of the arguments.
-  package init(_ text: String, arguments: [Argument]) {
-    pieces = arguments.map { Piece(text: "", isMarked: false, argument: $0) }
+    pieces = values.map { Piece(text: "", isMarked: false, argument: .value($0)) }
     end = pieces.isEmpty ? text : ""
     if !pieces.isEmpty { pieces[0].text = text }
   }
@@ -83,11 +78,13 @@ extension SQL {
     pieces.reserveCapacity(count)
   }
 
-  mutating func append(text: String) {
+  /// Appends text that no user's text was spliced into.
+  package mutating func append(text: String) {
     if end.isEmpty { end = text } else { end += text }
   }
 
-  @usableFromInline mutating func append(_ value: Value) {
+  /// Appends a parameter and its value.
+  @usableFromInline package mutating func append(value: Value) {
     append(.value(value), isMarked: true)
   }
 

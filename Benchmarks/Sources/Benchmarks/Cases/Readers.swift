@@ -9,8 +9,8 @@ struct Readers: Case {
   let name: String
   let summary: String
   /// How many threads read.
-  private let readers: Int
-  private let hasWriter: Bool
+  let readers: Int
+  let hasWriter: Bool
 
   static let all = [
     Readers(readers: 0, hasWriter: true), Readers(readers: 1, hasWriter: false),

@@ -7,7 +7,7 @@ struct Contest {
   private let progress: Progress
 
   /// No round begins later than this, once there are enough of them.
-  private static let limit = Duration.seconds(10)
+  private static let limit = Duration.seconds(5)
   private static let enoughRuns = 5
 
   init(of entry: any Case, on fixture: Fixture, runs: Int, filter: Filter, progress: Progress) {

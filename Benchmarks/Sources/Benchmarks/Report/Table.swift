@@ -23,7 +23,7 @@ struct Table {
   func footing(runs: Int) -> String {
     """
 
-    ns/op: median of \(runs) runs, of as many as begin within 10 seconds but 5, or of 3 where one takes long.
+    ns/op: median of up to \(runs) runs: those that begin within 5 seconds, but 5, or 3 where one takes long.
     ratio to C: median of the ratios of runs paired with C's.
     spread: distance between the quartiles of the times, relative to their median.
     peak: how far resident memory rose in one more run, above that with the database in the cache.
