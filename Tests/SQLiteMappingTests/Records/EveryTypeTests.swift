@@ -1,0 +1,176 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+/// Each type that `Codable` knows by name, as a property that may be nil, and in columns of JSON.
+@Suite struct EveryTypeTests {
+  struct Optionals: Record, Equatable, Sendable {
+    var id: Int
+    var bool: Bool?
+    var string: String?
+    var double: Double?
+    var float: Float?
+    var int: Int?
+    var int8: Int8?
+    var int16: Int16?
+    var int32: Int32?
+    var int64: Int64?
+    var uint: UInt?
+    var uint8: UInt8?
+    var uint16: UInt16?
+    var uint32: UInt32?
+    var uint64: UInt64?
+    var date: Date?
+    var list: [Int]?
+  }
+
+  struct Members: Record, Equatable, Sendable {
+    var id = 1
+    var bool = true
+    var string = "a"
+    var double = -0.5
+    var float: Float = 1.5
+    var int = Int.min
+    var int8 = Int8.min
+    var int16 = Int16.min
+    var int32 = Int32.min
+    var int64 = Int64.min
+    var uint = UInt(Int64.max)
+    var uint8 = UInt8.max
+    var uint16 = UInt16.max
+    var uint32 = UInt32.max
+    var uint64 = UInt64(Int64.max)
+  }
+
+  static let full = Optionals(
+    id: 2, bool: false, string: "", double: 0, float: -1, int: 0, int8: 1, int16: 2, int32: 3,
+    int64: 4, uint: 5, uint8: 6, uint16: 7, uint32: 8, uint64: 9,
+    date: Date(timeIntervalSince1970: 1), list: [])
+
+  /// What lends its decoder to another value, as a class does to its superclass.
+  struct Wrapped: Decodable, Equatable {
+    var optionals: Optionals
+    var again: Optionals
+
+    init(from decoder: any Decoder) throws {
+      optionals = try Optionals(from: decoder)
+      again = try Optionals(from: decoder)
+    }
+  }
+
+  /// A value that writes itself through every kind of container.
+  struct Tree: Codable, Equatable {
+    var text: String
+
+    enum Key: String, CodingKey {
+      case text, nothing, nested, list, some
+    }
+
+    init(_ text: String) { self.text = text }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Key.self)
+      try container.encode(text, forKey: .text)
+      try container.encodeNil(forKey: .nothing)
+      var nested = container.nestedContainer(keyedBy: Key.self, forKey: .nested)
+      try nested.encode(text, forKey: .text)
+      var single = nested.superEncoder(forKey: .some).singleValueContainer()
+      try single.encodeNil()
+      var list = container.nestedUnkeyedContainer(forKey: .list)
+      try list.encodeNil()
+      try list.encode(text)
+      var inner = list.nestedUnkeyedContainer()
+      try inner.encode(1)
+      var keyed = list.nestedContainer(keyedBy: Key.self)
+      try keyed.encode(2, forKey: .some)
+      var last = list.superEncoder().singleValueContainer()
+      try last.encode(text)
+      var above = container.superEncoder().singleValueContainer()
+      try above.encode(text)
+    }
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Key.self)
+      text = try container.decode(String.self, forKey: .text)
+      #expect(try container.decodeNil(forKey: .nothing))
+      let nested = try container.nestedContainer(keyedBy: Key.self, forKey: .nested)
+      #expect(try nested.decode(String.self, forKey: .text) == text)
+      #expect(try nested.superDecoder(forKey: .some).singleValueContainer().decodeNil())
+      var list = try container.nestedUnkeyedContainer(forKey: .list)
+      #expect(try list.decodeNil())
+      #expect(try list.decode(String.self) == text)
+      var inner = try list.nestedUnkeyedContainer()
+      #expect(try inner.decode(Int.self) == 1)
+      let keyed = try list.nestedContainer(keyedBy: Key.self)
+      #expect(try keyed.decode(Int.self, forKey: .some) == 2)
+      #expect(try list.superDecoder().singleValueContainer().decode(String.self) == text)
+      #expect(try container.superDecoder().singleValueContainer().decode(String.self) == text)
+    }
+  }
+
+  struct WithTree: Record, Equatable {
+    var id: Int
+    var tree: Tree?
+    var trees: [Tree]
+  }
+
+  @Test func `properties that may be nil`() throws {
+    let database = try Database.memory()
+    let empty = Optionals(id: 1)
+    try database.insert(contentsOf: [empty, Self.full])
+    #expect(try database.objects(of: Optionals.self) == [empty, Self.full])
+    try database.update(Optionals(id: 2))
+    #expect(try database.object(of: Optionals.self, primary: 2) == Optionals(id: 2))
+    try database.update(Self.full)
+    let both = try database.objects(of: Wrapped.self, sql: "SELECT * FROM Optionals ORDER BY id")
+    #expect(
+      both.map(\.optionals) == [empty, Self.full] && both.map(\.again) == [empty, Self.full])
+    let wide = try database.objects(of: Members.self, sql: "SELECT * FROM Optionals WHERE id = 2")
+    #expect(wide.first?.uint16 == 7)
+  }
+
+  @Test func `properties that are never nil`() throws {
+    let database = try Database.memory()
+    try database.update(Members())
+    #expect(try database.objects(of: Members.self) == [Members()])
+    let columns = (0..<15).map { _ in "NULL" as SQL }
+    #expect(throws: RowDecodingError.self) {
+      try database.objects(
+        of: Members.self, sql: "SELECT \(SQL(joining: columns, separator: ", "))")
+    }
+  }
+
+  @Test func `a value that uses every kind of container`() throws {
+    let database = try Database.memory()
+    let value = WithTree(id: 1, tree: Tree("a"), trees: [Tree("b"), Tree("")])
+    try database.update(value)
+    #expect(try database.objects(of: WithTree.self) == [value])
+    try database.update(WithTree(id: 1, tree: nil, trees: []))
+    #expect(try database.objects(of: WithTree.self) == [WithTree(id: 1, tree: nil, trees: [])])
+  }
+
+  @Test func `records are written and removed by tasks`() async throws {
+    let database = try Database.memory()
+    var value = Members()
+    #expect(try await database.insert(value) == value)
+    value.string = "b"
+    try await database.updateExisting(value)
+    value.int = 3
+    #expect(try await database.update(value, matching: ["id"]) == value)
+    #expect(try await database.update(contentsOf: [value, Members(id: 2)]) == 2)
+    #expect(try await database.insert(contentsOf: [Members(id: 3)]) == 1)
+    #expect(try await database.updateExisting(contentsOf: [value, Members(id: 3)]) == 2)
+    await #expect(throws: SQLiteError.self) {
+      try await database.updateExisting(contentsOf: [value, Members(id: 9)])
+    }
+    #expect(try await database.objects(of: Members.self).map(\.id) == [1, 2, 3])
+    #expect(try await database.object(of: Members.self, primary: 1) == value)
+    #expect(try await database.has(of: Members.self, primary: 2))
+    #expect(try await database.remove(of: Members.self, primary: 2))
+    #expect(try await database.count(of: Members.self) == 2)
+    #expect(try await database.removeAll(of: Members.self, where: "id > 2") == 1)
+    #expect(try await database.makeKey(for: Members.self) == nil)
+    #expect(try await database.remove(value))
+  }
+}
