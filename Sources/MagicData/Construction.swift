@@ -1,11 +1,3 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Makes objects of fetched values: calls the type's `init()`, and lets the wrappers that it makes take
 /// the places of the object's storage, one after the other, as they are made.
 ///
@@ -19,7 +11,6 @@ struct Construction: ~Copyable {
   /// The lines of the wrappers, in the order of the properties; none if the order is not known.
   private let lines: [UInt32]
   private var owner: MagicCell.Owner?
-  private var storage: ObjectStorage?
   /// The place that the next wrapper takes.
   private var next = 0
   private var isOrderly = true
@@ -37,25 +28,70 @@ struct Construction: ~Copyable {
     recorded = []
   }
 
-  /// Makes an object whose wrappers lead to a storage.
+  /// Makes objects whose wrappers lead to storages.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if their properties are not always the same.
+  static func objects<Object: MagicObject>(
+    _ type: Object.Type, _ plan: ObjectPlan, of storages: [ObjectStorage],
+    in context: FetchContext?
+  ) throws -> [Object] {
+    var construction = Construction(plan)
+    // What runs is told once for all of them: between the objects nobody asks. They are made where
+    // they stay: appending an object of a type that is not known here costs as much as making it.
+    return try unsafe run(&construction) { construction in
+      try unsafe Array(unsafeUninitializedCapacity: storages.count) { objects, count in
+        guard var place = objects.baseAddress else { return }
+        for storage in storages {
+          let isOrderly = unsafe construction.pointee.begin(storage, context)
+          unsafe place.initialize(
+            to: isOrderly ? Object() : try outside { try bound(type, to: storage, context) })
+          count += 1
+          if isOrderly, unsafe !construction.pointee.isComplete {
+            unsafe place.pointee = try outside { try bound(type, to: storage, context) }
+          }
+          unsafe place += 1
+        }
+      }
+    }
+  }
+
+  /// Makes one object, as ``objects(_:_:of:in:)`` makes many.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
-  mutating func object<Object: MagicObject>(
+  static func object<Object: MagicObject>(
     _ type: Object.Type, of storage: ObjectStorage, in context: FetchContext?
   ) throws -> Object {
-    if !lines.isEmpty {
-      owner = context.map { .related(RelatedStorage(storage, $0)) } ?? .object(storage)
-      self.storage = storage
-      next = 0
-      isOrderly = true
-      if !forms.isEmpty { forms.removeAll(keepingCapacity: true) }
-      let object = Construction.run(&self) { Object() }
-      if isOrderly, next == lines.count { return object }
+    var construction = Construction(storage.plan)
+    if construction.begin(storage, context) {
+      let object = unsafe run(&construction) { _ in Object() }
+      if construction.isComplete { return object }
     }
-    let object = Construction.outside { Object() }
+    return try bound(type, to: storage, context)
+  }
+
+  /// Makes an object, and has its own `encode(to:)` say which of its wrappers lead where.
+  private static func bound<Object: MagicObject>(
+    _ type: Object.Type, to storage: ObjectStorage, _ context: FetchContext?
+  ) throws -> Object {
+    let object = Object()
     try storage.plan.bind(object, to: storage, context: context)
     return object
   }
+
+  /// Gets ready for the next object.
+  ///
+  /// - Returns: False if the order of its wrappers is not known.
+  private mutating func begin(_ storage: ObjectStorage, _ context: FetchContext?) -> Bool {
+    if lines.isEmpty { return false }
+    owner = context.map { .related(RelatedStorage(storage, $0)) } ?? .object(storage)
+    next = 0
+    isOrderly = true
+    if !forms.isEmpty { forms.removeAll(keepingCapacity: true) }
+    return true
+  }
+
+  /// Says whether all places were taken by the wrappers that they are for.
+  private var isComplete: Bool { isOrderly && next == lines.count }
 
   /// Makes an object, and tells in which lines its wrappers are declared, in the order of `entries`,
   /// if that is the order in which they are made, and where their cells are in its memory.
@@ -63,7 +99,7 @@ struct Construction: ~Copyable {
     _ type: Object.Type
   ) throws -> (entries: [PropertyCollector.Entry], lines: [UInt32], layout: CellLayout?) {
     var construction = Construction(recording: ())
-    let object = run(&construction) { Object() }
+    let object = unsafe run(&construction) { _ in Object() }
     let entries = try PropertyCollector.entries(of: object)
     let recorded = construction.recorded ?? []
     let isOrderly =
@@ -72,7 +108,15 @@ struct Construction: ~Copyable {
     return (entries, isOrderly ? recorded.map(\.line) : [], CellLayout(object, entries))
   }
 
-  private mutating func take(_ type: StaticString, _ line: UInt32) -> MagicCell {
+  func makes(_ storage: ObjectStorage) -> Bool {
+    switch owner {
+    case .object(let own): own === storage
+    case .related(let related): related.storage === storage
+    case .own, nil: false
+    }
+  }
+
+  mutating func take(_ type: StaticString, _ line: UInt32) -> MagicCell {
     if let owner {
       let slot = next
       next += 1
@@ -84,80 +128,10 @@ struct Construction: ~Copyable {
     return MagicCell(.own(cell), 0)
   }
 
-  private func form(_ slot: Int) -> CellContent.Form { forms.isEmpty ? .unset : forms[slot] }
+  func form(_ slot: Int) -> CellContent.Form { forms.isEmpty ? .unset : forms[slot] }
 
-  private mutating func set(_ form: CellContent.Form, _ slot: Int) {
+  mutating func set(_ form: CellContent.Form, _ slot: Int) {
     if forms.isEmpty { forms.append(contentsOf: repeatElement(.unset, count: lines.count)) }
     forms[slot] = form
-  }
-}
-
-// What runs on this thread. Proof: the pointer is to a variable of a caller on this thread, set for
-// the time of one call of ``run(_:_:)``, which lends the variable to nobody else and whose end
-// restores what was set before; no other thread can read it.
-extension Construction {
-  /// The thread's place for a pointer, or nil if the process has none left.
-  @safe private static let key: pthread_key_t? = {
-    var key = pthread_key_t()
-    return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
-  }()
-
-  /// What is being made on this thread.
-  @unsafe private static var current: UnsafeMutablePointer<Construction>? {
-    guard let key, let pointer = unsafe pthread_getspecific(key) else { return nil }
-    return unsafe pointer.assumingMemoryBound(to: Construction.self)
-  }
-
-  private static func run<Object>(
-    _ construction: inout Construction, _ body: () -> Object
-  ) -> Object {
-    guard let key else { return body() }
-    return unsafe withUnsafeMutablePointer(to: &construction) { pointer in
-      let outer = unsafe pthread_getspecific(key)
-      unsafe pthread_setspecific(key, pointer)
-      defer { unsafe pthread_setspecific(key, outer) }
-      return body()
-    }
-  }
-
-  /// Makes an object on its own, whatever is being made around it.
-  static func outside<Object>(_ body: () -> Object) -> Object {
-    guard let key, let outer = unsafe pthread_getspecific(key) else { return body() }
-    pthread_setspecific(key, nil)
-    defer { unsafe pthread_setspecific(key, outer) }
-    return body()
-  }
-
-  /// The place for a wrapper that is being made.
-  static func cell(_ type: StaticString, _ line: UInt32) -> MagicCell {
-    guard let current = unsafe current else {
-      return MagicCell(.own(OwnCell(type: type, line: line)), 0)
-    }
-    return unsafe current.pointee.take(type, line)
-  }
-
-  /// Says whether a storage's object is being made on this thread.
-  static func isMaking(_ storage: ObjectStorage) -> Bool {
-    guard let current = unsafe current else { return false }
-    return unsafe current.pointee.storage === storage
-  }
-
-  /// What the `init()` that runs has set, or nil if it is not that of the storage's object.
-  static func form(of storage: ObjectStorage, _ slot: Int) -> CellContent.Form? {
-    guard let current = unsafe current, unsafe current.pointee.storage === storage else {
-      return nil
-    }
-    return unsafe current.pointee.form(slot)
-  }
-
-  /// Keeps what the `init()` that runs sets.
-  ///
-  /// - Returns: False if it is not that of the storage's object.
-  static func set(_ form: CellContent.Form, of storage: ObjectStorage, _ slot: Int) -> Bool {
-    guard let current = unsafe current, unsafe current.pointee.storage === storage else {
-      return false
-    }
-    unsafe current.pointee.set(form, slot)
-    return true
   }
 }

@@ -16,14 +16,16 @@ package final class FetchContext: Sendable {
 
   /// What was made so far of the rows of one type.
   private struct Made {
-    /// The storages, by the places of the rows.
-    var storages: [ObjectStorage?] = []
+    /// Which rows were made objects of, by their places.
+    var places: [Bool] = []
     /// The instances, if the type is a class.
     var instances: [Int64: Instance] = [:]
   }
 
   private struct State {
     var graph: FetchedGraph
+    /// How often the graph has grown.
+    var version = 0
     var made: [ObjectIdentifier: Made] = [:]
   }
 
@@ -48,22 +50,16 @@ package final class FetchContext: Sendable {
     _ type: Object.Type, _ zIndexes: ArraySlice<Int64>
   ) throws -> [Object] {
     let storages = storages(ObjectIdentifier(type), zIndexes)
-    guard let first = storages.lazy.compactMap(\.self).first ?? nil else {
-      if let missing = zIndexes.first {
-        throw MagicError.missingTarget(type: "\(type)", zIndex: missing)
-      }
-      return []
+    guard storages.count == zIndexes.count else {
+      throw MagicError.missingTarget(
+        type: "\(type)", zIndex: zIndexes[zIndexes.startIndex + storages.count])
     }
-    var construction = Construction(first.plan)
-    var objects: [Object] = []
-    objects.reserveCapacity(storages.count)
-    for (storage, zIndex) in zip(storages, zIndexes) {
-      guard let storage else {
-        throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
-      }
-      objects.append(try object(type, of: storage, zIndex, by: &construction))
+    guard let plan = storages.first?.plan else { return [] }
+    let context = plan.needsContext ? self : nil
+    if type is AnyObject.Type {
+      return try zip(storages, zIndexes).map { try instance(type, of: $0, $1, in: context) }
     }
-    return objects
+    return try Construction.objects(type, plan, of: storages, in: context)
   }
 
   /// An object that the fetch brought.
@@ -104,78 +100,89 @@ package final class FetchContext: Sendable {
   func madeStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
     let type = ObjectIdentifier(type)
     return state.withLock { state in
-      guard let place = state.graph.rows[type]?.places[zIndex],
-        let storages = state.made[type]?.storages, place < storages.count
+      guard let rows = state.graph.rows[type], let place = rows.places[zIndex],
+        let made = state.made[type]?.places, place < made.count, made[place]
       else { return nil }
-      return storages[place]
+      return rows.storages[place]
     }
+  }
+
+  /// The storage of an object, looked at or not.
+  ///
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if the fetch did not bring it.
+  func storage(_ type: any MagicObject.Type, zIndex: Int64) throws -> ObjectStorage {
+    guard let storage = storages(ObjectIdentifier(type), [zIndex]).first else {
+      throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
+    }
+    return storage
   }
 
   private func make<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object? {
-    guard let storage = storages(ObjectIdentifier(type), [zIndex])[0] else { return nil }
-    var construction = Construction(storage.plan)
-    return try object(type, of: storage, zIndex, by: &construction)
+    guard let storage = storages(ObjectIdentifier(type), [zIndex]).first else { return nil }
+    let context = storage.plan.needsContext ? self : nil
+    if type is AnyObject.Type { return try instance(type, of: storage, zIndex, in: context) }
+    return try Construction.objects(type, storage.plan, of: [storage], in: context)[0]
   }
 
-  private func object<Object: MagicObject>(
-    _ type: Object.Type, of storage: ObjectStorage, _ zIndex: Int64,
-    by construction: inout Construction
+  /// The instance of a class for a row, the same one as long as somebody has it.
+  private func instance<Object: MagicObject>(
+    _ type: Object.Type, of storage: ObjectStorage, _ zIndex: Int64, in context: FetchContext?
   ) throws -> Object {
-    let isClass = type is AnyObject.Type
     let key = ObjectIdentifier(type)
-    if isClass,
-      let known = state.withLock({ $0.made[key]?.instances[zIndex] })?.object as? Object
-    {
+    if let known = state.withLock({ $0.made[key]?.instances[zIndex] })?.object as? Object {
       return known
     }
-    let object = try construction.object(
-      type, of: storage, in: storage.plan.needsContext ? self : nil)
-    if isClass {
-      let instance = Instance(object: object as AnyObject)
-      state.withLock { $0.made[key, default: Made()].instances[zIndex] = instance }
-    }
+    let object = try Construction.objects(type, storage.plan, of: [storage], in: context)[0]
+    let instance = Instance(object: object as AnyObject)
+    state.withLock { $0.made[key, default: Made()].instances[zIndex] = instance }
     return object
   }
 
-  /// The storages of rows, nil for those that the fetch did not bring.
+  /// The storages of rows that objects are to be made of, up to the first that the fetch did not bring.
   private func storages(
     _ type: ObjectIdentifier, _ zIndexes: ArraySlice<Int64>
-  ) -> [ObjectStorage?] {
+  ) -> [ObjectStorage] {
     state.withLock { state in
-      guard let plan = state.graph.plans[type], let rows = state.graph.rows[type] else {
-        return zIndexes.map { _ in nil }
-      }
+      guard let rows = state.graph.rows[type] else { return [] }
       var made = state.made.removeValue(forKey: type) ?? Made()
       defer { state.made[type] = made }
-      let lacking = rows.places.count - made.storages.count
-      if lacking > 0 { made.storages.append(contentsOf: repeatElement(nil, count: lacking)) }
-      return zIndexes.map { zIndex in
-        guard let place = rows.places[zIndex] else { return nil }
-        if let known = made.storages[place] { return known }
-        let storage = ObjectStorage(
-          plan, rows.forms(at: place, of: plan), identity: .init(magic: store, zIndex: zIndex))
-        made.storages[place] = storage
-        return storage
+      let lacking = rows.storages.count - made.places.count
+      if lacking > 0 { made.places.append(contentsOf: repeatElement(false, count: lacking)) }
+      var storages: [ObjectStorage] = []
+      storages.reserveCapacity(zIndexes.count)
+      for zIndex in zIndexes {
+        guard let place = rows.places[zIndex] else { break }
+        made.places[place] = true
+        storages.append(rows.storages[place])
       }
+      return storages
     }
   }
 
   /// Reads on from where the fetch ended, for all objects of a type at once.
   private func follow(_ plan: ObjectPlan) -> Bool {
     let type = ObjectIdentifier(plan.type)
-    let graph = state.withLock { $0.graph }
-    guard graph.unfollowed[type] != nil else { return false }
-    do {
-      let more = try store.read { connection in
-        let loader = GraphLoader(store, connection, graph, depth: 1)
-        try loader.resume(type)
-        return loader.graph
-      }
-      state.withLock { $0.graph = more }
-      return true
-    } catch {
+    while true {
+      let (graph, version) = state.withLock { ($0.graph, $0.version) }
+      guard graph.unfollowed[type] != nil else { return true }
       // The property is reported as one without a value.
-      return false
+      guard let more = try? resumed(graph, type) else { return false }
+      let isFirst = state.withLock { state in
+        // What another task has read on meanwhile stays: there is one storage for each z_index.
+        guard state.version == version else { return false }
+        state.graph = more
+        state.version += 1
+        return true
+      }
+      if isFirst { return true }
+    }
+  }
+
+  private func resumed(_ graph: FetchedGraph, _ type: ObjectIdentifier) throws -> FetchedGraph {
+    try store.read { connection in
+      let loader = GraphLoader(store, connection, graph, depth: 1)
+      try loader.resume(type)
+      return loader.graph
     }
   }
 }

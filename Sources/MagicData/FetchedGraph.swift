@@ -3,8 +3,8 @@ import SQLiteRelations
 
 /// The rows of one type that a fetch brought.
 struct FetchedRows: Sendable {
-  /// What the properties hold, row after row; each was checked when it was read.
-  private var forms: [CellContent.Form] = []
+  /// What was made of the rows, row after row; each value was checked when it was read.
+  private(set) var storages: [ObjectStorage] = []
   /// Where each row is, by its z_index.
   private(set) var places = RowPlaces()
   /// How many rows the query itself found; they come first, in its order.
@@ -16,21 +16,12 @@ struct FetchedRows: Sendable {
   /// Takes the row that a statement stands on, the key first, unless it is there already.
   ///
   /// - Returns: The row's z_index.
-  mutating func append(_ row: borrowing Statement, of plan: ObjectPlan) throws -> Int64 {
+  mutating func append(
+    _ row: borrowing Statement, of plan: ObjectPlan, in magic: MagicData
+  ) throws -> Int64 {
     let zIndex = row.integer(at: 0)
-    if places.append(zIndex) { try plan.appendForms(of: row, zIndex, to: &forms) }
+    if places.append(zIndex) { storages.append(try plan.storage(of: row, zIndex, in: magic)) }
     return zIndex
-  }
-
-  /// What the properties of a row hold.
-  func forms(at place: Int, of plan: ObjectPlan) -> [CellContent.Form] {
-    let width = plan.readers.count
-    return Array(forms[(place * width)..<((place + 1) * width)])
-  }
-
-  /// What a property of a row holds.
-  func form(at place: Int, _ slot: Int, of plan: ObjectPlan) -> CellContent.Form {
-    forms[place * plan.readers.count + slot]
   }
 }
 

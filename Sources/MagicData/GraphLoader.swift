@@ -139,7 +139,7 @@ final class GraphLoader {
     var fresh: [Int64] = []
     let list = SQL(joining: ["\(table).\(identifier: plan.key)"] + columns, separator: ", ")
     try connection.forEachRow("SELECT \(list) FROM \(source)") {
-      fresh.append(try rows.append($0, of: plan))
+      fresh.append(try rows.append($0, of: plan, in: store))
     }
     return fresh
   }
@@ -173,7 +173,7 @@ final class GraphLoader {
     guard let rows = graph.rows[ObjectIdentifier(plan.type)] else { return [] }
     return batch.zIndexes.compactMap { zIndex in
       guard let place = rows.places[zIndex],
-        case .reference(let target) = rows.form(at: place, slot, of: plan)
+        case .reference(let target) = rows.storages[place][slot]
       else { return nil }
       return target
     }

@@ -55,15 +55,7 @@ final class InsertStatement {
     }
     for place in 0..<slots.count {
       parameter += 1
-      switch forms[slots[place]] {
-      case .stored(let value): try handle.bind(value, at: parameter)
-      case .data(let data): try handle.bind(bytes: data.bytes, at: parameter)
-      case .unset where plan.readers[slots[place]].isOptional:
-        try handle.bindNull(at: parameter)
-      case .unset, .live, .reference, .links, .targets, .lazy:
-        throw MagicError.missingValue(
-          type: plan.typeName, property: plan.properties[slots[place]].name)
-      }
+      try plan.bind(forms[slots[place]], of: slots[place], to: handle, at: parameter)
     }
   }
 
@@ -100,6 +92,22 @@ final class InsertStatement {
 }
 
 extension ObjectPlan {
+  /// Binds the stored form of a property.
+  ///
+  /// - Throws: ``MagicError/missingValue(type:property:)`` if there is none.
+  @inline(__always)
+  func bind(
+    _ form: CellContent.Form, of slot: Int, to handle: StatementHandle, at parameter: Int32
+  ) throws {
+    switch form {
+    case .stored(let value): try handle.bind(value, at: parameter)
+    case .data(let data): try handle.bind(bytes: data.bytes, at: parameter)
+    case .unset where readers[slot].isOptional: try handle.bindNull(at: parameter)
+    case .unset, .live, .reference, .links, .targets, .lazy:
+      throw MagicError.missingValue(type: typeName, property: properties[slot].name)
+    }
+  }
+
   /// The statement that inserts objects with values for some columns, or gives them to the objects with
   /// the same primary values.
   fileprivate func insertion(of names: [String], rows: Int) -> SQL {

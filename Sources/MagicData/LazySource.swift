@@ -57,8 +57,8 @@ package struct LazySource: Sendable {
   /// Counts the links.
   func count(where condition: SQL?) throws -> Int {
     if try store.makeReady(plan), condition == nil {
-      let sql = try store.tables.relation(plan, slot, store).targetCount(of: zIndex)
-      return try store.query(sql) { try $0.firstRow(sql, as: Int.self) ?? 0 }
+      let relation = try store.tables.relation(plan, slot, store)
+      return try store.select { try relation.targetCount(of: zIndex, $0) }
     }
     return try store.read { try count(where: condition, $0) }
   }
@@ -66,8 +66,8 @@ package struct LazySource: Sendable {
   /// As the blocking form, suspending the task.
   nonisolated(nonsending) func count(where condition: SQL?) async throws -> Int {
     if try await store.makeReady(plan), condition == nil {
-      let sql = try store.tables.relation(plan, slot, store).targetCount(of: zIndex)
-      return try await store.query(sql) { try $0.firstRow(sql, as: Int.self) ?? 0 }
+      let relation = try store.tables.relation(plan, slot, store)
+      return try await store.select { try relation.targetCount(of: zIndex, $0) }
     }
     return try await store.read { try count(where: condition, $0) }
   }

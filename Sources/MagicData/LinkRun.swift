@@ -58,11 +58,14 @@ struct LinkRun {
     case .list: try connection.setList(table, of: owner, to: links.map(\.target))
     case .set: try connection.setSet(table, of: owner, to: Set(links.map(\.target)))
     case .dictionary:
+      func refuse(_ reason: String) -> MagicError {
+        .unstorableValue(
+          type: node.plan.typeName, property: node.plan.properties[slot].name, reason: reason)
+      }
+      guard !links.contains(where: \.place.isNull) else { throw refuse("one of its keys is nil") }
       let targets = Dictionary(links.map { ($0.place, $0.target) }, uniquingKeysWith: { $1 })
       guard targets.count == links.count else {
-        throw MagicError.unstorableValue(
-          type: node.plan.typeName, property: node.plan.properties[slot].name,
-          reason: "two of its keys are stored alike")
+        throw refuse("two of its keys are stored alike")
       }
       try connection.setDictionary(table, of: owner, to: targets)
     }

@@ -49,19 +49,21 @@ extension MagicCell {
   }
 
   @usableFromInline var text: String? {
-    if case .stored(.text(let text)) = form { text } else { nil }
+    read { if case .stored(.text(let text)) = $0 { text } else { nil } }
   }
 
   @usableFromInline var integer: Int64? {
-    if case .stored(.integer(let integer)) = form { integer } else { nil }
+    read { if case .stored(.integer(let integer)) = $0 { integer } else { nil } }
   }
 
   @usableFromInline var real: Double? {
-    switch form {
-    case .stored(.real(let real)): real
-    case .stored(.integer(let integer)): Double(exactly: integer)
-    case .live(let live): live.value as? Double
-    default: nil
+    read { form in
+      switch form {
+      case .stored(.real(let real)): real
+      case .stored(.integer(let integer)): Double(exactly: integer)
+      case .live(let live): live.value as? Double
+      default: nil
+      }
     }
   }
 

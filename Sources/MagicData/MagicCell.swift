@@ -40,12 +40,15 @@ public struct MagicCell: Sendable {
   }
 
   /// What the cell holds.
-  package var form: CellContent.Form {
+  package var form: CellContent.Form { read { $0 } }
+
+  /// Lends what the cell holds: most of it costs more to copy than to look at.
+  @inline(__always)
+  func read<Result>(_ body: (CellContent.Form) -> Result) -> Result {
     switch owner {
-    case .own(let cell): cell.form
-    case .object(let storage): Construction.form(of: storage, slot) ?? storage[slot]
-    case .related(let related):
-      Construction.form(of: related.storage, slot) ?? related.storage[slot]
+    case .own(let cell): body(cell.form)
+    case .object(let storage): storage.read(slot, body)
+    case .related(let related): related.storage.read(slot, body)
     }
   }
 

@@ -20,8 +20,15 @@ extension MagicData {
   public func object<Object: MagicObject>(
     of type: Object.Type, primary: some MagicPrimaryValue
   ) throws -> Object {
-    let query = try Query<Object>(self, primary: primary)
-    return try single(query, primary, fetched(query))
+    let plan = try plan(Object.self)
+    guard plan.primary != nil, !plan.needsContext, isReady(plan) else {
+      let query = try Query<Object>(self, primary: primary)
+      return try single(query, primary, fetched(query))
+    }
+    guard let storage = try storage(plan, ValueCoding.stored(primary)) else {
+      throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")
+    }
+    return try Construction.object(Object.self, of: storage, in: nil)
   }
 
   /// Fetches objects, blocking the thread.
@@ -158,6 +165,18 @@ extension MagicData {
       return try await reading(Object.self) { try query.fetch($0) }
     }
     return try await database.query(sql) { try query.fetch(sql, $0) }
+  }
+
+  /// Reads the object with a primary value, of a type that leads to no others: as ``fetched(_:)``,
+  /// without the cost of a query that may be of any shape (benchmark `point`).
+  private func storage(_ plan: ObjectPlan, _ primary: Value) throws -> ObjectStorage? {
+    var storage: ObjectStorage?
+    try database.select { connection in
+      var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
+      try statement.bind(primary, at: 1)
+      if try statement.step() { storage = try plan.storage(of: statement, in: self) }
+    }
+    return storage
   }
 
   private func single<Object: MagicObject>(

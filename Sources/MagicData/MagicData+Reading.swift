@@ -23,21 +23,21 @@ extension MagicData {
     }
   }
 
-  /// Runs one SELECT, which is a snapshot of its own without a transaction around it.
-  func query<Result>(_ sql: SQL, _ body: (Connection) throws -> Result) throws -> Result {
+  /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
+  func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
-      return try database.query(sql, body)
+      return try database.select(body)
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
   }
 
   /// As the blocking form, suspending the task.
-  nonisolated(nonsending) func query<Result: Sendable>(
-    _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
+  nonisolated(nonsending) func select<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     do {
-      return try await database.query(sql, body)
+      return try await database.select(body)
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }

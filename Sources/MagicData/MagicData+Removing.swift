@@ -8,9 +8,17 @@ extension MagicData {
   /// - Parameter object: What to remove. It may be saved again, as a new object.
   /// - Throws: ``MagicError/notSaved(type:)`` if it is not in the store, ``SQLiteError``.
   public func remove<Object: MagicObject>(_ object: Object) throws {
-    let (plan, storage, zIndex) = try stored(object)
-    try database.write { try self.delete(plan, storage, zIndex, $0) }
-    storage.removed(from: identity)
+    let plan = try plan(Object.self)
+    let target = try target(object, plan)
+    try database.withoutTransaction { connection in
+      guard !connection.isAutocommit else {
+        return try connection.transaction { try self.delete(target, plan, connection) }
+      }
+      // One statement is done or undone as a whole: in a transaction it needs no savepoint.
+      RemovalTarget.restore([target], afterRollbackOn: connection)
+      try self.delete(target, plan, connection)
+    }
+    target.storage.removed(from: identity)
   }
 
   /// As the blocking ``remove(_:)``, suspending the task.
@@ -18,9 +26,51 @@ extension MagicData {
   /// - Parameter object: What to remove.
   /// - Throws: ``MagicError/notSaved(type:)``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func remove<Object: MagicObject>(_ object: Object) async throws {
-    let (plan, storage, zIndex) = try stored(object)
-    try await database.write { try self.delete(plan, storage, zIndex, $0) }
-    storage.removed(from: identity)
+    let plan = try plan(Object.self)
+    let target = try target(object, plan)
+    try await database.write { connection in
+      RemovalTarget.restore([target], afterRollbackOn: connection)
+      try self.delete(target, plan, connection)
+    }
+    target.storage.removed(from: identity)
+  }
+
+  /// Removes objects in one transaction, all of them or none, blocking the thread.
+  ///
+  ///     let count = try magic.remove(contentsOf: expired)
+  ///
+  /// - Parameter objects: What to remove. Those that are not in the store, or went with others before
+  ///   them, are passed over.
+  /// - Returns: How many were removed.
+  /// - Throws: ``MagicError/restricted(type:)`` if a delete rule forbids it, ``SQLiteError``; nothing
+  ///   is removed then.
+  @discardableResult
+  public func remove<Object: MagicObject>(
+    contentsOf objects: some Sequence<Object>
+  ) throws -> Int {
+    let plan = try plan(Object.self)
+    let targets = knownTargets(objects, plan)
+    guard !targets.isEmpty else { return 0 }
+    let count = try database.write { try self.delete(targets, plan, $0) }
+    for target in targets { target.storage.removed(from: identity) }
+    return count
+  }
+
+  /// As the blocking ``remove(contentsOf:)``, suspending the task.
+  ///
+  /// - Parameter objects: What to remove.
+  /// - Returns: How many were removed.
+  /// - Throws: ``MagicError/restricted(type:)``, ``SQLiteError`` or `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending) public func remove<Object: MagicObject>(
+    contentsOf objects: some Sequence<Object>
+  ) async throws -> Int {
+    let plan = try plan(Object.self)
+    let targets = knownTargets(objects, plan)
+    guard !targets.isEmpty else { return 0 }
+    let count = try await database.write { try self.delete(targets, plan, $0) }
+    for target in targets { target.storage.removed(from: identity) }
+    return count
   }
 
   /// Removes the objects of a type, all or some, blocking the thread.
@@ -53,27 +103,45 @@ extension MagicData {
     return try await database.write { try query.delete($0) }
   }
 
-  private func stored<Object: MagicObject>(
-    _ object: Object
-  ) throws -> (ObjectPlan, ObjectStorage, Int64) {
-    let plan = try plan(Object.self)
-    guard
-      let storage = PropertyCollector.firstCell(of: object)?.place?.storage,
-      let zIndex = storage.zIndex(in: identity)
-    else { throw MagicError.notSaved(type: plan.typeName) }
-    return (plan, storage, zIndex)
+  private func target<Object: MagicObject>(
+    _ object: Object, _ plan: ObjectPlan
+  ) throws -> RemovalTarget {
+    guard let target = RemovalTarget(object, plan, in: identity) else {
+      throw MagicError.notSaved(type: plan.typeName)
+    }
+    return target
+  }
+
+  private func knownTargets<Object: MagicObject>(
+    _ objects: some Sequence<Object>, _ plan: ObjectPlan
+  ) -> [RemovalTarget] {
+    objects.compactMap { RemovalTarget($0, plan, in: identity) }
   }
 
   private func delete(
-    _ plan: ObjectPlan, _ storage: ObjectStorage, _ zIndex: Int64, _ connection: Connection
+    _ target: RemovalTarget, _ plan: ObjectPlan, _ connection: Connection
   ) throws {
-    let wayBack = storage.wayBack
-    connection.afterRollback { _ in wayBack() }
-    let change = try plan.refusingRestricted {
-      try connection.executeChange(
-        "DELETE FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)")
+    guard try delete(rowsOf: [target], plan, connection) > 0 else {
+      throw MagicError.notSaved(type: plan.typeName)
     }
-    guard change.rows > 0 else { throw MagicError.notSaved(type: plan.typeName) }
+  }
+
+  private func delete(
+    _ targets: [RemovalTarget], _ plan: ObjectPlan, _ connection: Connection
+  ) throws -> Int {
+    RemovalTarget.restore(targets, afterRollbackOn: connection)
+    return try delete(rowsOf: targets, plan, connection)
+  }
+
+  private func delete(
+    rowsOf targets: [RemovalTarget], _ plan: ObjectPlan, _ connection: Connection
+  ) throws -> Int {
+    try plan.refusingRestricted {
+      var statement = try connection.statement(SQL(unchecked: plan.deletion))
+      var count = 0
+      for target in targets { count += try statement.run(target.zIndex).rows }
+      return count
+    }
   }
 }
 

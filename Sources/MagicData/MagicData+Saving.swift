@@ -23,7 +23,7 @@ extension MagicData {
   @discardableResult
   public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
     let request = try SaveRequest(objects, for: self).resolvingAssets(for: self)
-    return settle(request, try database.write { try self.save(request, $0) })
+    return try database.write { try self.save(request, $0) }
   }
 
   /// As the blocking ``update(_:)-(Object)``, suspending the task.
@@ -48,7 +48,7 @@ extension MagicData {
     _ objects: some Sequence<Object>
   ) async throws -> [Int] {
     let request = try await resolved(SaveRequest(objects, for: self))
-    return settle(request, try await database.write { try self.save(request, $0) })
+    return try await database.write { try self.save(request, $0) }
   }
 
   /// Saves an object if its row is still as it was when it was fetched or saved, blocking the thread.
@@ -68,7 +68,7 @@ extension MagicData {
   {
     let request = try SaveRequest([object], for: self, ifUnchanged: isUnchanged)
       .resolvingAssets(for: self)
-    return settle(request, try database.write { try self.save(request, $0) }).first ?? 0
+    return try database.write { try self.save(request, $0) }.first ?? 0
   }
 
   /// As the blocking ``update(_:ifUnchanged:)``, suspending the task.
@@ -85,7 +85,7 @@ extension MagicData {
   ) async throws -> Int {
     let request = try await resolved(
       SaveRequest([object], for: self, ifUnchanged: isUnchanged))
-    return settle(request, try await database.write { try self.save(request, $0) }).first ?? 0
+    return try await database.write { try self.save(request, $0) }.first ?? 0
   }
 
   /// Opens what is to be copied, on a thread that may wait for files.
@@ -96,9 +96,8 @@ extension MagicData {
     return try await assets.work { try request.resolvingAssets(for: self) }
   }
 
-  private func save(
-    _ request: SaveRequest, _ connection: Connection
-  ) throws -> [SaveResult] {
+  /// Saves objects, and returns their z_index values.
+  private func save(_ request: SaveRequest, _ connection: Connection) throws -> [Int] {
     try prepareTables(request.plans, connection)
     // A transaction around this one may still be undone, after the objects have learned of this.
     if connection.isInsideAnother {
@@ -110,16 +109,22 @@ extension MagicData {
       }
     }
     var run = SaveRun(self, connection, request)
-    return try run.run()
+    let results = try run.run()
+    // Before another write begins: it may be of the same objects, and must know that they are there.
+    if connection.isInsideAnother {
+      settle(request, results)
+    } else {
+      connection.afterCommit { [self] _ in settle(request, results) }
+    }
+    return request.roots.map { Int(results[$0].zIndex) }
   }
 
   /// Hands to the objects what the store gave them.
-  private func settle(_ request: SaveRequest, _ results: [SaveResult]) -> [Int] {
+  private func settle(_ request: SaveRequest, _ results: [SaveResult]) {
     for (node, result) in zip(request.nodes, results) {
       node.storage.saved(
         as: result.zIndex, in: self, changes: node.snapshot.changes, settled: result.settled)
       for (_, value, changes) in node.lazy { value.saved(after: changes) }
     }
-    return request.roots.map { Int(results[$0].zIndex) }
   }
 }

@@ -63,6 +63,12 @@ package final class ObjectPlan: Sendable {
   let readers: [ColumnReader]
   /// The text of the query for the object with a primary value.
   let selectionByPrimary: String
+  /// The text that deletes the object with a z_index.
+  let deletion: String
+  /// The table's key, qualified by the table's name.
+  let qualifiedKey: String
+  /// The columns of the properties, qualified by the table's name; empty for those without one.
+  let qualifiedColumns: [String]
   /// Says whether objects bring others with them, which are looked up when they are asked for.
   let needsContext: Bool
   /// Says whether a value may be more than SQLite stores.
@@ -111,6 +117,12 @@ package final class ObjectPlan: Sendable {
     let names = [key] + columns.map { properties[$0].name }
     let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
     self.selection = selection
+    deletion = ("DELETE FROM \(identifier: table) WHERE \(identifier: key) = ?" as SQL).text
+    let row = try SQL.escapeIdentifier(table)
+    qualifiedKey = "\(row).\(try SQL.escapeIdentifier(key))"
+    qualifiedColumns = try properties.map { property in
+      property.hasColumn ? "\(row).\(try SQL.escapeIdentifier(property.name))" : ""
+    }
     selectionByPrimary =
       primary.map { "\(selection)WHERE \(identifier: properties[$0].name) = ?" as SQL }?.text ?? ""
   }

@@ -30,8 +30,8 @@ package final class ObjectStorage: Sendable {
   private struct State {
     var forms: [CellContent.Form]
     var changes: [UInt32] = []
-    /// What the changed properties held when the object was saved or fetched.
-    var originals: [Int: CellContent.Form] = [:]
+    /// What the properties held when the object was saved or fetched, if one was set since.
+    var originals: [CellContent.Form] = []
     /// What the store knows it by that it was last saved in or fetched from.
     var identity: Identity?
     /// What other stores know it by.
@@ -81,8 +81,8 @@ package final class ObjectStorage: Sendable {
         guard !state.originals.isEmpty || state.forms.contains(where: \.holdsOthers) else {
           return []
         }
-        let held = state.forms + state.originals.values
-        (state.forms, state.originals) = ([], [:])
+        let held = state.forms + state.originals
+        (state.forms, state.originals) = ([], [])
         return held
       })
   }
@@ -119,14 +119,21 @@ package final class ObjectStorage: Sendable {
 
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
 
+  /// Lends what a property holds, to an `init()` that runs what it has set.
+  @inline(__always)
+  func read<Result>(_ slot: Int, _ body: (CellContent.Form) -> Result) -> Result {
+    if Construction.isAnyRunning, let form = Construction.form(of: self, slot) {
+      return body(form)
+    }
+    return state.withLock { body($0.forms[slot]) }
+  }
+
   func set(_ form: CellContent.Form, at slot: Int) {
     state.withLock { state in
       if state.changes.isEmpty {
         state.changes = Array(repeating: 0, count: state.forms.count)
       }
-      if state.identity != nil, state.originals[slot] == nil {
-        state.originals[slot] = state.forms[slot]
-      }
+      if state.identity != nil, state.originals.isEmpty { state.originals = state.forms }
       state.forms[slot] = form
       state.changes[slot] &+= 1
     }
@@ -147,9 +154,7 @@ package final class ObjectStorage: Sendable {
 
   /// What the properties held when the object was saved or fetched, as of one moment.
   var originals: [CellContent.Form] {
-    state.withLock { state in
-      state.forms.indices.map { state.originals[$0] ?? state.forms[$0] }
-    }
+    state.withLock { $0.originals.isEmpty ? $0.forms : $0.originals }
   }
 
   /// The object's z_index in a store, or nil if it is not there.
@@ -181,8 +186,12 @@ package final class ObjectStorage: Sendable {
         state.settle(value, slot)
       }
       if state.originals.isEmpty { return }
-      for slot in state.originals.keys where !state.isChanged(slot, since: changes) {
-        state.originals[slot] = nil
+      if state.changes == changes {
+        state.originals = []
+      } else {
+        for slot in state.forms.indices where !state.isChanged(slot, since: changes) {
+          state.originals[slot] = state.forms[slot]
+        }
       }
     }
   }
@@ -190,6 +199,22 @@ package final class ObjectStorage: Sendable {
   /// Notes that the object was removed from a store.
   func removed(from store: StoreIdentity) {
     state.withLock { $0.removeIdentity(in: store) }
+  }
+
+  /// What stores know an object by.
+  struct Identities: Sendable {
+    fileprivate let last: Identity?
+    fileprivate let others: [Identity]
+  }
+
+  /// What stores know the object by now.
+  var identities: Identities {
+    state.withLock { Identities(last: $0.identity, others: $0.otherIdentities) }
+  }
+
+  /// Lets stores know the object by what they knew it by.
+  func restore(_ identities: Identities) {
+    state.withLock { ($0.identity, $0.otherIdentities) = (identities.last, identities.others) }
   }
 
   /// A way back to what the object holds now, for when a transaction is undone.

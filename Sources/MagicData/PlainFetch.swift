@@ -23,8 +23,7 @@ extension Fetched {
   ) throws -> [Object] {
     switch self {
     case .plain(let storages):
-      var construction = Construction(plan)
-      return try storages.map { try construction.object(type, of: $0, in: nil) }
+      return try Construction.objects(type, plan, of: storages, in: nil)
     case .graph(let graph):
       return try FetchContext(store: store, graph).objects(of: type)
     }
@@ -33,9 +32,15 @@ extension Fetched {
 
 extension ObjectPlan {
   /// Makes an object's storage of the row that a statement stands on, the key first, and checks each
-  /// value. For types that lead to no others, or only to those that are fetched on demand.
+  /// value.
   func storage(of row: borrowing Statement, in magic: MagicData) throws -> ObjectStorage {
-    let zIndex = row.integer(at: 0)
+    try storage(of: row, row.integer(at: 0), in: magic)
+  }
+
+  /// Makes an object's storage of the row with a key.
+  func storage(
+    of row: borrowing Statement, _ zIndex: Int64, in magic: MagicData
+  ) throws -> ObjectStorage {
     var forms: [CellContent.Form] = []
     forms.reserveCapacity(readers.count)
     try appendForms(of: row, zIndex, to: &forms)

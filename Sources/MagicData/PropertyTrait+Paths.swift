@@ -10,7 +10,7 @@ extension PropertyTrait {
   public static func unique<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
-    PropertyTrait(.unique, names(first, repeat each others))
+    PropertyTrait(.unique, Prototype.names(first, repeat each others))
   }
 
   /// Objects are found and sorted fast by these properties, the first one first.
@@ -21,7 +21,7 @@ extension PropertyTrait {
   public static func indexed<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
-    PropertyTrait(.indexed, names(first, repeat each others))
+    PropertyTrait(.indexed, Prototype.names(first, repeat each others))
   }
 
   /// Full-text search looks into these properties.
@@ -32,7 +32,7 @@ extension PropertyTrait {
   public static func searched<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
-    PropertyTrait(.searched, names(first, repeat each others))
+    PropertyTrait(.searched, Prototype.names(first, repeat each others))
   }
 
   /// What objects have that were saved before there was the property.
@@ -45,7 +45,7 @@ extension PropertyTrait {
   public static func `default`<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ value: any Bindable & Sendable
   ) -> PropertyTrait {
-    PropertyTrait(.defaultValue(value), names(path))
+    PropertyTrait(.defaultValue(value), Prototype.names(path))
   }
 
   /// What happens to an object when the object that its relation leads to is removed.
@@ -56,16 +56,6 @@ extension PropertyTrait {
   public static func onDelete<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ rule: DeleteRule
   ) -> PropertyTrait {
-    PropertyTrait(.onDelete(rule), names(path))
-  }
-
-  private static func names<Object: MagicObject, each Property: MagicProperty>(
-    _ paths: repeat KeyPath<Object, each Property>
-  ) -> [String] {
-    let prototype = Prototype<Object>()
-    var names: [String] = []
-    // A path to something else gets a name that no property has, by which the plan refuses it.
-    for path in repeat each paths { names.append(prototype.name(path) ?? "\(path)") }
-    return names
+    PropertyTrait(.onDelete(rule), Prototype.names(path))
   }
 }

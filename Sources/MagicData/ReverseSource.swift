@@ -25,8 +25,7 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
   /// Reads some of the owners, in the order of their z_index, with all that they lead to.
   func load(_ page: Page) throws -> Fetched {
     if try store.makeReady(plan), page.isWhole, !plan.needsContext {
-      let sql = relation.owners(of: target)
-      return try store.query(sql) { try loadAll(sql, $0) }
+      return try store.select { try loadAll($0) }
     }
     return .graph(try store.read { try load(page, $0) })
   }
@@ -34,8 +33,7 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
   /// As the blocking form, suspending the task.
   nonisolated(nonsending) func load(_ page: Page) async throws -> Fetched {
     if try await store.makeReady(plan), page.isWhole, !plan.needsContext {
-      let sql = relation.owners(of: target)
-      return try await store.query(sql) { try loadAll(sql, $0) }
+      return try await store.select { try loadAll($0) }
     }
     return .graph(try await store.read { try load(page, $0) })
   }
@@ -43,8 +41,7 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
   /// Counts the owners.
   func count(where condition: SQL?) throws -> Int {
     if try store.makeReady(plan), condition == nil {
-      let sql = relation.ownerCount(of: target)
-      return try store.query(sql) { try $0.firstRow(sql, as: Int.self) ?? 0 }
+      return try store.select { try relation.ownerCount(of: target, $0) }
     }
     return try store.read { try count(where: condition, $0) }
   }
@@ -52,21 +49,16 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
   /// As the blocking form, suspending the task.
   nonisolated(nonsending) func count(where condition: SQL?) async throws -> Int {
     if try await store.makeReady(plan), condition == nil {
-      let sql = relation.ownerCount(of: target)
-      return try await store.query(sql) { try $0.firstRow(sql, as: Int.self) ?? 0 }
+      return try await store.select { try relation.ownerCount(of: target, $0) }
     }
     return try await store.read { try count(where: condition, $0) }
   }
 
   /// Reads all owners, whose tables are as they shall be, and which bring no others.
-  private func loadAll(_ sql: SQL, _ connection: Connection) throws -> Fetched {
+  private func loadAll(_ connection: Connection) throws -> Fetched {
     var storages: [ObjectStorage] = []
-    var last: Int64?
-    try connection.forEachRow(sql) { row in
-      let zIndex = row.integer(at: 0)
-      guard zIndex != last else { return }
-      last = zIndex
-      storages.append(try plan.storage(of: row, in: store))
+    try relation.forEachOwner(of: target, connection) {
+      storages.append(try plan.storage(of: $0, in: store))
     }
     return .plain(storages)
   }

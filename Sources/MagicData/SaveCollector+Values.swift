@@ -53,11 +53,14 @@ extension SaveCollector {
   private mutating func target(
     _ zIndex: Int64, _ property: ObjectPlan.Property, _ context: FetchContext?
   ) throws -> SaveTarget {
+    guard let type = property.role.target, let context else { return .stored(zIndex) }
+    guard context.store.identity == store.identity else {
+      // An object of another store has another z_index here, or none yet.
+      return .node(add(try context.storage(type, zIndex: zIndex), context))
+    }
     // Only objects that somebody has looked at can have changed.
-    guard let type = property.role.target, let context,
-      let made = context.madeStorage(type, zIndex: zIndex)
-    else { return .stored(zIndex) }
-    return .node(add(made, context))
+    return context.madeStorage(type, zIndex: zIndex).map { .node(add($0, context)) }
+      ?? .stored(zIndex)
   }
 
   private mutating func value(

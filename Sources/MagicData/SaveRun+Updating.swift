@@ -6,6 +6,9 @@ extension SaveRun {
   ///
   /// - Returns: False if it is not there any more.
   mutating func update(_ index: Int, _ zIndex: Int64) throws -> Bool {
+    if nodes[index].plan.isPlain, nodes[index].expected == nil {
+      return try updatePlain(index, zIndex)
+    }
     let node = nodes[index]
     let plan = node.plan
     results[index] = SaveResult(zIndex: zIndex)
@@ -22,13 +25,10 @@ extension SaveRun {
     } else if let expected = node.expected {
       present = try update(plan, zIndex, slots, values, ifStill: expected)
     } else if slots.isEmpty {
-      present = try connection.firstRow(SQL(plan.selectionOfKey, [.integer(zIndex)])) != nil
+      present = try isPresent(plan, zIndex)
     } else {
-      if lastUpdate?.plan !== plan || lastUpdate?.slots != slots {
-        lastUpdate = (plan, slots, plan.update(of: slots).text)
-      }
-      let sql = SQL(lastUpdate?.text ?? "", values + [.integer(zIndex)])
-      present = try connection.executeChange(sql).rows > 0
+      let update = try self.update(plan, slots)
+      present = try update.run(values, zIndex)
     }
     if !present {
       if node.expected != nil { throw MagicError.conflict(type: plan.typeName, zIndex: zIndex) }
@@ -36,6 +36,39 @@ extension SaveRun {
       late.removeAll { $0.node == index }
     }
     return present
+  }
+
+  /// Writes what has changed of an object of plain values that is in the store.
+  ///
+  /// - Returns: False if it is not there any more.
+  private mutating func updatePlain(_ index: Int, _ zIndex: Int64) throws -> Bool {
+    let plan = nodes[index].plan
+    let snapshot = nodes[index].snapshot
+    let present: Bool
+    if let update = lastUpdate, update.plan === plan, update.fits(snapshot) {
+      present = try update.run(nodes[index].forms, zIndex)
+    } else {
+      let slots = plan.columns.filter(snapshot.isChanged)
+      present =
+        try slots.isEmpty
+        ? !roots.contains(index) || isPresent(plan, zIndex)
+        : update(plan, slots).run(nodes[index].forms, zIndex)
+    }
+    results[index] = present ? SaveResult(zIndex: zIndex) : nil
+    return present
+  }
+
+  /// The statement that gives new values to some properties: most objects in a row need the same.
+  private mutating func update(_ plan: ObjectPlan, _ slots: [Int]) throws -> UpdateStatement {
+    if let lastUpdate, lastUpdate.plan === plan, lastUpdate.slots == slots { return lastUpdate }
+    let update = try UpdateStatement(plan, slots, connection)
+    lastUpdate = update
+    return update
+  }
+
+  private func isPresent(_ plan: ObjectPlan, _ zIndex: Int64) throws -> Bool {
+    try connection.firstRow(
+      "SELECT 1 FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)") != nil
   }
 
   /// Writes what has changed if the row is still as expected, and says whether it is.
@@ -57,20 +90,5 @@ extension SaveRun {
     return try connection.executeChange(
       "UPDATE \(identifier: plan.table) SET \(list) WHERE \(row)"
     ).rows > 0
-  }
-}
-
-extension ObjectPlan {
-  /// The text that writes some properties of the object with a z_index, which is the last value.
-  fileprivate func update(of slots: [Int]) -> SQL {
-    let changes = slots.map { slot -> SQL in "\(identifier: properties[slot].name) = ?" }
-    let list = SQL(joining: changes, separator: ", ")
-    return "UPDATE \(identifier: table) SET \(list) WHERE \(identifier: key) = ?"
-  }
-
-  /// The text that looks for the object with a z_index.
-  fileprivate var selectionOfKey: String {
-    let sql: SQL = "SELECT 1 FROM \(identifier: table) WHERE \(identifier: key) = ?"
-    return sql.text
   }
 }

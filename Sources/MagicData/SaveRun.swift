@@ -22,8 +22,8 @@ struct SaveRun {
   var insertions: [ObjectIdentifier: InsertStatement] = [:]
   /// What is known of inserting many plain objects of a type.
   var batches: [ObjectIdentifier: Batch] = [:]
-  /// The SQL that wrote the last changes.
-  var lastUpdate: (plan: ObjectPlan, slots: [Int], text: String)?
+  /// The statement that wrote the last changes.
+  var lastUpdate: UpdateStatement?
   /// Assets of the object that is being inserted.
   var pendingAssets: [(slot: Int, value: Value)] = []
   /// References to objects that had no z_index yet when the row was written.

@@ -8,8 +8,9 @@ extension Connection {
   /// - Throws: ``SQLiteError``; then the statement has changed nothing.
   @discardableResult
   public func executeChange(_ sql: SQL) throws(SQLiteError) -> Change {
-    var statement = try boundStatement(sql)
-    return try statement.runToEnd()
+    if let failure = sql.failure { throw failure.with(sql: sql.text) }
+    var statement = Statement(try checkOut(sql), of: self)
+    return try statement.runToEnd(lending: sql.pieces)
   }
 
   /// Runs one statement that changes the database, with values for its parameters.
@@ -50,7 +51,7 @@ extension Connection {
   /// - Throws: ``SQLiteError`` that holds the failed statement.
   public func executeMultipleChanges(_ script: SQL) throws {
     if let failure = script.failure { throw failure.with(sql: script.text) }
-    guard script.arguments.isEmpty else {
+    guard script.pieces.isEmpty else {
       throw SQLiteError(.misuse, "a script of several statements takes no values", sql: script.text)
     }
     try transaction {
@@ -191,13 +192,13 @@ extension Connection {
   /// A statement all of whose parameters have values.
   @usableFromInline package func boundStatement(_ sql: SQL) throws(SQLiteError) -> Statement {
     let statement = try statement(sql)
-    if sql.arguments.isEmpty { try statement.checkCount(0) }
+    if sql.pieces.isEmpty { try statement.checkCount(0) }
     return statement
   }
 
   private func checkNothingBound(_ sql: SQL) throws(SQLiteError) {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
-    guard sql.arguments.isEmpty else {
+    guard sql.pieces.isEmpty else {
       throw SQLiteError(
         .misuse, "values come by interpolation or by withArgs, not by both", sql: sql.text)
     }

@@ -42,7 +42,9 @@ public final class Connection {
   var actions = TransactionActions()
   var hasListModule = false
   /// What the layers above keep for as long as the connection lives, by a type of theirs.
-  package var attachments: [ObjectIdentifier: AnyObject] = [:]
+  package var attachments: [ObjectIdentifier: AnyObject] = [:] { didSet { lastAttachment = nil } }
+  /// The one of them that was asked for last.
+  private var lastAttachment: (key: ObjectIdentifier, value: AnyObject)?
 
   init(_ handle: ConnectionHandle, options: Database.Options) {
     self.handle = handle
@@ -50,6 +52,16 @@ public final class Connection {
     cache = StatementCache(capacity: options.statementCacheCapacity)
     interruption = Interruption(busyTimeout: options.busyTimeout)
     handle.install(interruption)
+  }
+
+  /// What a layer above keeps by a type of its own. Most ask for the same one again and again, which
+  /// is spared hashing (benchmark `point`).
+  package func attachment(_ type: Any.Type) -> AnyObject? {
+    let key = ObjectIdentifier(type)
+    if let lastAttachment, lastAttachment.key == key { return lastAttachment.value }
+    guard let found = attachments[key] else { return nil }
+    lastAttachment = (key, found)
+    return found
   }
 
   /// Says whether no transaction is open (`sqlite3_get_autocommit`).
@@ -86,9 +98,17 @@ public final class Connection {
   /// - Throws: ``SQLiteError`` if `sql` does not compile, or holds no statement, or more than one.
   public func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
-    var statement = Statement(try checkOut(sql.text), of: self)
-    if !sql.arguments.isEmpty { try statement.bind(arguments: sql.arguments) }
+    var statement = Statement(try checkOut(sql), of: self)
+    if !sql.pieces.isEmpty { try statement.bind(sql.pieces) }
     return statement
+  }
+
+  func checkOut(_ sql: SQL) throws(SQLiteError) -> StatementHandle {
+    if !sql.pieces.isEmpty, mayAccess, let handle = cache.checkOutRecent(sql) {
+      checkedOutCount += 1
+      return handle
+    }
+    return try checkOut(sql.text)
   }
 
   func checkOut(_ sql: String) throws(SQLiteError) -> StatementHandle {
@@ -157,6 +177,11 @@ public final class Connection {
       checkedOutCount = 0
     }
     transient.removeAll()
+  }
+
+  /// Says whether this thread's access uses the connection.
+  private var mayAccess: Bool {
+    user.load(ordering: .relaxed) == currentThread() && !handle.hook.isRunning
   }
 
   /// Throws unless this thread's access uses the connection.

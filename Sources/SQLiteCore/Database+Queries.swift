@@ -85,6 +85,17 @@ extension Database {
     try query(sql) { try $0.firstRow(sql) }
   }
 
+  /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
+  package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try perform(.query, deadline: nil, body)
+  }
+
+  package func select<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await perform(.query, deadline: nil, body)
+  }
+
   /// Runs a query on a snapshot, or as a write if its statement writes.
   @usableFromInline package func query<Result>(
     _ sql: SQL, _ body: (Connection) throws -> Result
@@ -97,6 +108,14 @@ extension Database {
   @usableFromInline func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
     if try perform(.query, deadline: nil, { try $0.query(sql, body) != nil }) { return }
     try write { try body($0) }
+  }
+
+  /// Runs a SELECT that is known to be nothing else: on a snapshot of its own, without a transaction.
+  ///
+  /// Without a result either: handing one on by generic calls costs metadata at each (benchmark
+  /// `point`).
+  package func select(_ body: (Connection) throws -> Void) throws {
+    try perform(.query, deadline: nil, body)
   }
 
   package func query<Result: Sendable>(
@@ -117,7 +136,7 @@ extension Connection {
     _ sql: SQL, _ body: (Connection) throws -> Result
   ) throws -> Result? {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
-    let handle = try checkOut(sql.text)
+    let handle = try checkOut(sql)
     let (isReadOnly, isPlainQuery) = (handle.isReadOnly, handle.isPlainQuery)
     takeBack(handle)
     guard isReadOnly else { return nil }

@@ -121,14 +121,16 @@ extension Statement {
     if parameter <= count { try value.bind(to: &self, at: parameter) }
   }
 
-  /// Binds values of types known at run time only, from parameter 1 on.
-  package mutating func bind(arguments: [SQLArgument]) throws(SQLiteError) {
-    try checkCount(arguments.count)
-    for (index, argument) in arguments.enumerated() {
-      switch argument {
-      case .value(let value): try bind(value, at: index + 1)
-      case .list(let values): try bind(list: values, at: index + 1)
-      }
+  /// Binds the values of a literal, from parameter 1 on.
+  mutating func bind(_ pieces: [SQL.Piece]) throws(SQLiteError) {
+    try checkCount(pieces.count)
+    for index in pieces.indices { try bind(pieces[index].argument, at: index + 1) }
+  }
+
+  mutating func bind(_ argument: SQL.Argument, at parameter: Int) throws(SQLiteError) {
+    switch argument {
+    case .value(let value): try bind(value, at: parameter)
+    case .list(let values): try bind(list: values, at: parameter)
     }
   }
 
@@ -157,7 +159,7 @@ extension Statement {
 
   private func index(_ parameter: Int) -> Int32 { Int32(clamping: parameter) }
 
-  @inline(__always) private func check(_ code: Int32, _ parameter: Int) throws(SQLiteError) {
+  @inline(__always) func check(_ code: Int32, _ parameter: Int) throws(SQLiteError) {
     guard code == SQLITE_OK else { throw refusal(code, parameter) }
     handle.isBound = true
   }

@@ -26,6 +26,12 @@ final class StatementCache {
     return checkOut(handle)
   }
 
+  /// Finds an idle handle for a literal among those found lately, without joining its text.
+  func checkOutRecent(_ sql: SQL) -> StatementHandle? {
+    guard let handle = recent[sql.utf8Count & 63], sql.isSpelled(handle.sql) else { return nil }
+    return checkOut(handle)
+  }
+
   private func checkOut(_ handle: StatementHandle) -> StatementHandle? {
     if handle.isCheckedOut { return nil }
     clock += 1

@@ -11,13 +11,14 @@ extension Connection {
   public func rightObjects<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> [Right] {
-    guard try hasLinks(reference) else { return [] }
-    let key = try keyColumn(of: Right.self)
-    return try objects(
-      of: Right.self,
-      where:
-        "\(identifier: key) IN (SELECT \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(keyValue(of: left)))",
-      orderedBy: .column(key))
+    try reading(reference, without: []) {
+      let key = try keyColumn(of: Right.self)
+      return try objects(
+        of: Right.self,
+        where:
+          "\(identifier: key) IN (SELECT \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(keyValue(of: left)))",
+        orderedBy: .column(key))
+    }
   }
 
   /// Reads the records that are linked to one on the right, in the order of their keys.
@@ -29,39 +30,71 @@ extension Connection {
   public func leftObjects<Left: Record, Right: Record>(
     of right: Right, through reference: CrossReference<Left, Right>
   ) throws -> [Left] {
-    guard try hasLinks(reference) else { return [] }
-    let key = try keyColumn(of: Left.self)
-    return try objects(
-      of: Left.self,
-      where:
-        "\(identifier: key) IN (SELECT \(identifier: reference.leftKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.rightKeyName) = \(keyValue(of: right)))",
-      orderedBy: .column(key))
+    try reading(reference, without: []) {
+      let key = try keyColumn(of: Left.self)
+      return try objects(
+        of: Left.self,
+        where:
+          "\(identifier: key) IN (SELECT \(identifier: reference.leftKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.rightKeyName) = \(keyValue(of: right)))",
+        orderedBy: .column(key))
+    }
   }
 
-  /// Reads the records that many on the left are linked to: two statements, however many there are.
+  /// Reads the records that many on the left are linked to: one statement, however many there are.
   ///
   /// - Parameters:
   ///   - lefts: Records that were written.
   ///   - reference: The links.
-  /// - Returns: For each of `lefts` what it is linked to.
+  /// - Returns: For each of `lefts` what it is linked to, in the order of their keys; of a class one
+  ///   instance for each key.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
   public func rightObjects<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>
   ) throws -> [[Right]] {
     let keys = try lefts.map { try keyValue(of: $0) }
-    guard !lefts.isEmpty, try hasLinks(reference) else { return lefts.map { _ in [] } }
-    let links = try rows(
-      "SELECT \(identifier: reference.leftKeyName), \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) IN \(keys) ORDER BY 1, 2",
-      as: Value.self, Value.self)
-    var objects: [Value: Right] = [:]
-    try forEachObject(of: Right.self, withKeys: Array(Set(links.map { $0.1 }))) {
-      objects[$0] = $1
+    if lefts.isEmpty { return [] }
+    return try reading(reference, without: lefts.map { _ in [] }) {
+      let found = try rightObjects(ofKeys: keys, through: reference)
+      return keys.map { found[$0] ?? [] }
     }
+  }
+
+  /// Reads what many keys are linked to.
+  private func rightObjects<Left: Record, Right: Record>(
+    ofKeys keys: [Value], through reference: CrossReference<Left, Right>
+  ) throws -> [Value: [Right]] {
+    let links: SQL = "\(identifier: reference.name)"
+    let left: SQL = "\(links).\(identifier: reference.leftKeyName)"
+    let right: SQL = "\(links).\(identifier: reference.rightKeyName)"
+    let table: SQL = "\(identifier: Right.tableName)"
+    // The links lead, in the order of their index.
+    let source: SQL = """
+      \(links) CROSS JOIN \(table) ON \(table).\(identifier: try keyColumn(of: Right.self)) = \(right)
+      WHERE \(left) IN \(keys) ORDER BY \(left), \(right)
+      """
+    // Owner by owner: what one of them has is taken out when the next one comes.
     var found: [Value: [Right]] = [:]
-    for (left, right) in links {
-      if let object = objects[right] { found[left, default: []].append(object) }
+    var rights: [Right] = []
+    var current: Value?
+    var instances: [Value: Right] = [:]
+    let isClass = Right.self is AnyObject.Type
+    try forEachRow(of: Right.self, besides: [left, right], from: source) { decoder, besides in
+      let key = try besides(0)
+      if key != current {
+        if let current { found[current] = rights }
+        current = key
+        rights.removeAll()
+      }
+      let rightKey = isClass ? try besides(1) : .null
+      if isClass, let known = instances[rightKey] {
+        rights.append(known)
+      } else {
+        rights.append(try decoder.row(as: Right.self))
+        if isClass { instances[rightKey] = rights[rights.count - 1] }
+      }
     }
-    return keys.map { found[$0] ?? [] }
+    if let current { found[current] = rights }
+    return found
   }
 
   /// The number of records that one on the left is linked to, counted by the database.
@@ -73,9 +106,10 @@ extension Connection {
   public func linkCount<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> Int {
-    guard try hasLinks(reference) else { return 0 }
-    return try firstRow(
-      "SELECT count(*) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(keyValue(of: left))",
-      as: Int.self) ?? 0
+    try reading(reference, without: 0) {
+      try firstRow(
+        "SELECT count(*) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(keyValue(of: left))",
+        as: Int.self) ?? 0
+    }
   }
 }

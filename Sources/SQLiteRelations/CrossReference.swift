@@ -67,7 +67,20 @@ extension Connection {
       reference: .init(table: type.tableName, column: key, onDelete: .cascade))
   }
 
-  /// Says whether there are links, and the tables at both ends.
+  /// Runs `body`, or returns `nothing` if there is no link table yet: that is asked only if `body` fails.
+  func reading<Left: Record, Right: Record, Result>(
+    _ reference: CrossReference<Left, Right>, without nothing: @autoclosure () -> Result,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      guard try !hasLinks(reference) else { throw error }
+      return nothing()
+    }
+  }
+
+  /// Says whether there is a link table.
   func hasLinks<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>
   ) throws -> Bool {

@@ -27,7 +27,7 @@ extension Database {
     try read { try $0.leftObjects(of: right, through: reference) }
   }
 
-  /// Reads the records that many on the left are linked to: two statements, however many there are.
+  /// Reads the records that many on the left are linked to: one statement, however many there are.
   ///
   /// - Parameters:
   ///   - lefts: Records that were written.

@@ -27,7 +27,7 @@ extension Database {
     try await read { try $0.leftObjects(of: right, through: reference) }
   }
 
-  /// Reads the records that many on the left are linked to: two statements, however many there are, suspending the task.
+  /// Reads the records that many on the left are linked to: one statement, however many there are, suspending the task.
   ///
   /// - Parameters:
   ///   - lefts: Records that were written.

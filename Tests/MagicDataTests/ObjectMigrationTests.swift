@@ -141,6 +141,18 @@ private enum Bare {
     }
   }
 
+  @Test func `migrations are made once without blocking too`() async throws {
+    func blocking(_ magic: MagicData) throws -> [String] {
+      try magic.migrate([ObjectMigrationTests.renames])
+    }
+    try fill()
+    let magic = try await MagicData(path: folder.path)
+    #expect(try await magic.migrate([ObjectMigrationTests.renames]) == ["plants"])
+    #expect(try await magic.migrate([ObjectMigrationTests.renames]) == [])
+    #expect(try blocking(magic) == [])
+    #expect(try await magic.object(of: New.Tree.self, primary: "oak").title == "name of oak")
+  }
+
   @Test func `properties are removed with their values, links and files`() throws {
     try fill()
     let magic = try MagicData(path: folder.path)

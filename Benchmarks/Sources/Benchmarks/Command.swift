@@ -5,7 +5,12 @@ import Foundation
   static func main() {
     do {
       let options = try Options(CommandLine.arguments.dropFirst())
-      options.isListing ? list() : try run(options)
+      switch options.task {
+      case .measuring: try run(options)
+      case .planting: try plant(options)
+      case .listing: list()
+      case .helping: print(Options.usage)
+      }
     } catch {
       FileHandle.standardError.write(Data("Benchmarks: \(error)\n".utf8))
       exit((error as? Failure)?.exitCode ?? 1)
@@ -20,28 +25,36 @@ import Foundation
   }
 
   private static func run(_ options: Options) throws {
+    if let path = options.sourcePath {
+      let data = try Data(contentsOf: URL(filePath: path))
+      return try report(JSONDecoder().decode([Measurement].self, from: data), options)
+    }
     let fixtures = try Fixtures()
-    let outcome = Result { try options.isPlanting ? plant(options) : measure(fixtures, options) }
+    let outcome = Result { try measure(fixtures, options) }
     try fixtures.remove()
-    let measurements = try outcome.get()
-    if let path = options.jsonPath {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-      try encoder.encode(measurements).write(to: URL(filePath: path))
-    }
-    if let path = options.chartPath {
-      try Data(Chart(of: measurements).text.utf8).write(to: URL(filePath: path))
-    }
+    try report(try outcome.get(), options)
   }
 
-  private static func plant(_ options: Options) throws -> [Measurement] {
+  /// Writes the files that were asked for.
+  private static func report(_ measurements: [Measurement], _ options: Options) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+    try write(try encoder.encode(measurements), to: options.jsonPath)
+    try write(Data(Markdown(of: measurements).text.utf8), to: options.markdownPath)
+    try write(Data(Chart(of: measurements).text.utf8), to: options.chartPath)
+  }
+
+  private static func write(_ data: Data, to path: String?) throws {
+    if let path { try data.write(to: URL(filePath: path)) }
+  }
+
+  private static func plant(_ options: Options) throws {
     let fixtures = try Fixtures(), planted = try Fixtures(isPlanted: true)
     let planting = Planting(fixtures: fixtures, planted: planted, filter: options.filter)
     let outcome = Result { try planting.run(rows: options.rows) }
     try fixtures.remove()
     try planted.remove()
     try outcome.get()
-    return []
   }
 
   private static func measure(_ fixtures: Fixtures, _ options: Options) throws -> [Measurement] {
@@ -57,6 +70,7 @@ import Foundation
         print(table.line(for: measurement))
         measurements.append(measurement)
       }
+      if let remark = entry.remark(on: measurements) { print(remark) }
     }
     print(table.footing(runs: options.runs))
     return measurements

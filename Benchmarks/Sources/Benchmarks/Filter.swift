@@ -6,7 +6,7 @@ struct Filter {
   init(checking name: String) throws {
     self.name = name
     guard allCases.contains(where: { !engines(of: $0).isEmpty }) else {
-      throw Failure("nothing is called \(name); --list names what there is", exitCode: 2)
+      throw Failure.usage("nothing is called \(name); --list names what there is")
     }
   }
 

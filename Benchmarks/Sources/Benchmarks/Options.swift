@@ -1,42 +1,56 @@
 /// What the command line asks for.
 struct Options {
+  private(set) var sourcePath: String?
   private(set) var jsonPath: String?
   private(set) var chartPath: String?
+  private(set) var markdownPath: String?
   private(set) var filter = Filter(name: nil)
-  private(set) var isListing = false
-  private(set) var isQuick = false
-  private(set) var isPlanting = false
+  private(set) var task = Task.measuring
+  private var isQuick = false
   private var chosenRows: Int?
 
+  /// What is to be done.
+  enum Task {
+    case measuring, planting, listing, helping
+  }
+
   static let usage = """
-    usage: Benchmarks [--json FILE] [--svg FILE] [--filter NAME] [--rows N] [--quick] [--plant]
-                      [--list]
-      --json FILE    also write the measurements to FILE
-      --svg FILE     also draw the ratios to C in FILE
-      --filter NAME  measure one case, engine or case/engine, beside C
-      --rows N       work on N rows instead of 200000
-      --quick        few rows and runs: checks the results, the times mean nothing
-      --plant        measure nothing: give each engine a wrong value, which must be found
-      --list         name the cases and their engines
+    usage: Benchmarks [--json FILE] [--svg FILE] [--markdown FILE] [--filter NAME] [--rows N]
+                      [--from FILE] [--quick | --plant | --list | --help]
+      --json FILE      also write the measurements to FILE
+      --svg FILE       also draw the ratios to C in FILE
+      --markdown FILE  also write a table of the ratios to C in FILE
+      --from FILE      measure nothing: take what --json has written
+      --filter NAME    only the case, engine or case/engine of that name, beside C
+      --rows N         work on N rows instead of 200000
+      --quick          few rows and runs: checks the results, the times mean nothing
+      --plant          measure nothing: give each engine a wrong value, which must be found
+      --list           name the cases and their engines
+      --help           show this
+
+    Exit codes: 0; 1 if a result was wrong or a case failed; 64 if an argument was.
     """
 
   init(_ arguments: some Sequence<String>) throws {
     var arguments = arguments.makeIterator()
     while let argument = arguments.next() {
       switch argument {
+      case "--from": sourcePath = try value(of: argument, from: &arguments)
       case "--json": jsonPath = try value(of: argument, from: &arguments)
       case "--svg": chartPath = try value(of: argument, from: &arguments)
+      case "--markdown": markdownPath = try value(of: argument, from: &arguments)
       case "--filter": filter = try Filter(checking: value(of: argument, from: &arguments))
       case "--rows": chosenRows = try count(value(of: argument, from: &arguments))
       case "--quick": isQuick = true
-      case "--plant": isPlanting = true
-      case "--list": isListing = true
-      default: throw Failure("unknown argument \(argument)\n\(Self.usage)", exitCode: 2)
+      case "--plant": task = .planting
+      case "--list": task = .listing
+      case "--help", "-h": task = .helping
+      default: throw Failure.usage("unknown argument \(argument)\n\(Self.usage)")
       }
     }
   }
 
-  var rows: Int { chosenRows ?? (isQuick || isPlanting ? 2_000 : 200_000) }
+  var rows: Int { chosenRows ?? (isQuick || task == .planting ? 2_000 : 200_000) }
 
   /// The runs that count; an uncounted one goes before them.
   var runs: Int { isQuick ? 1 : 11 }
@@ -45,14 +59,14 @@ struct Options {
     of argument: String, from arguments: inout some IteratorProtocol<String>
   ) throws -> String {
     guard let value = arguments.next() else {
-      throw Failure("\(argument) needs a value\n\(Self.usage)", exitCode: 2)
+      throw Failure.usage("\(argument) needs a value\n\(Self.usage)")
     }
     return value
   }
 
   private func count(_ text: String) throws -> Int {
     guard let count = Int(text), count > 0 else {
-      throw Failure("--rows needs a positive number, not \(text)", exitCode: 2)
+      throw Failure.usage("--rows needs a positive number, not \(text)")
     }
     return count
   }

@@ -72,4 +72,14 @@ extension MagicData {
     defer { forgetTables() }
     return try database.migrate(migrations)
   }
+  /// As the blocking ``migrate(_:)``, suspending the task.
+  ///
+  /// - Parameter migrations: All migrations of the program, the oldest first.
+  /// - Returns: The names of those that were made.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending) public func migrate(_ migrations: [Migration]) async throws -> [String] {
+    defer { forgetTables() }
+    return try await database.migrate(migrations)
+  }
 }

@@ -31,7 +31,7 @@ extension Operand {
     _ path: KeyPath<Object, some MagicColumn>, _ make: ([Int]) -> Operand
   ) {
     self =
-      Prototype<Object>().slots(path).map(make)
+      Prototype<Object>.slots(path).map(make)
       ?? .failure(
         .unsuitableType(type: "\(Object.self)", reason: "\(path) leads to none of its properties"))
   }

@@ -4,18 +4,29 @@ import SQLiteRelations
 
 /// Turns conditions on objects into SQL, as one store has them.
 struct ConditionWriter: FilterWriter {
+  typealias Term = ObjectTerm
+
   /// A row in scope, by the name that its columns are qualified by.
   struct Row {
     let plan: ObjectPlan
     let name: String
+    /// Whether the name is that of the type's own table.
+    var isTable = false
 
-    func column(_ column: String) -> SQL { "\(identifier: name).\(identifier: column)" }
-    var key: SQL { column(plan.key) }
+    /// Writes a column, or the key.
+    func write(_ slot: Int?, to sql: inout FilterSQL) throws {
+      if isTable {
+        sql.append(slot.map { plan.qualifiedColumns[$0] } ?? plan.qualifiedKey)
+      } else {
+        try sql.append(identifier: name)
+        sql.append(".")
+        try sql.append(identifier: slot.map { plan.properties[$0].name } ?? plan.key)
+      }
+    }
   }
 
   private let store: MagicData
   private var aliases = 0
-  var filterDepth = 0
 
   init(_ store: MagicData) {
     self.store = store
@@ -24,50 +35,65 @@ struct ConditionWriter: FilterWriter {
   /// A condition on the rows of a type's own table.
   static func sql(_ condition: Condition, on plan: ObjectPlan, in store: MagicData) throws -> SQL {
     var writer = ConditionWriter(store)
-    return try writer.sql(condition, Row(plan: plan, name: plan.table))
+    var sql = FilterSQL()
+    try writer.write(condition, Row(plan: plan, name: plan.table, isTable: true), to: &sql)
+    return sql.sql
   }
 
   /// An operand on the rows of a type's own table.
   static func sql(_ operand: Operand, on plan: ObjectPlan, in store: MagicData) throws -> SQL {
     var writer = ConditionWriter(store)
-    return try writer.sql(operand, Row(plan: plan, name: plan.table))
+    var sql = FilterSQL()
+    try writer.write(operand, Row(plan: plan, name: plan.table, isTable: true), to: &sql)
+    return sql.sql
   }
 
-  mutating func sql(_ term: ObjectTerm, _ row: Row) throws -> SQL {
+  mutating func write(_ term: ObjectTerm, _ row: Row, to sql: inout FilterSQL) throws {
     switch term {
-    case .column(let slots): return try column(slots[...], row)
+    case .column(let slots): try writeColumn(slots[...], row, to: &sql)
     case .count(let slots):
-      let (table, owner) = try links(slots, row)
-      return "(SELECT count(*) FROM \(identifier: table.name) WHERE owner = \(owner))"
+      sql.append("(SELECT count(*) FROM ")
+      try writeLinks(of: slots, row, to: &sql)
+      sql.append(")")
     case .object(let storage, let type):
       guard let zIndex = storage?.zIndex(in: store.identity) else {
         throw MagicError.notSaved(type: type)
       }
-      return "\(zIndex)"
+      sql.append(value: .integer(zIndex))
     case .leads(let condition, let relation):
-      return try leads(to: condition, try relation.slots, row)
+      try write(condition, leadsThrough: try relation.slots, row, to: &sql)
     case .leadsToObject(let object, let relation):
-      let (table, owner) = try links(try relation.slots, row)
-      return
-        "EXISTS (SELECT 1 FROM \(identifier: table.name) WHERE owner = \(owner) AND target = \(try sql(object, row)))"
+      sql.append("EXISTS (SELECT 1 FROM ")
+      try writeLinks(of: try relation.slots, row, to: &sql)
+      sql.append(" AND target = ")
+      try write(object, row, to: &sql)
+      sql.append(")")
     case .failure(let error): throw error
     }
   }
 
-  /// A column of the row, or of a row that references lead to.
-  private mutating func column(_ slots: ArraySlice<Int>, _ row: Row) throws -> SQL {
-    guard let slot = slots.first else { return row.key }
+  /// Writes a column of the row, or of a row that references lead to.
+  private mutating func writeColumn(
+    _ slots: ArraySlice<Int>, _ row: Row, to sql: inout FilterSQL
+  ) throws {
+    guard let slot = slots.first else { return try row.write(nil, to: &sql) }
     let property = row.plan.properties[slot]
     guard slots.count > 1 else {
       guard property.hasColumn else { throw row.plan.refuse(property, "has no column to compare") }
-      return row.column(property.name)
+      return try row.write(slot, to: &sql)
     }
     guard case .object(let type) = property.role.kind else {
       throw row.plan.refuse(property, "leads to no object")
     }
     let target = try alias(type)
-    return
-      "(SELECT \(try column(slots.dropFirst(), target)) FROM \(identifier: target.plan.table) AS \(identifier: target.name) WHERE \(target.key) = \(row.column(property.name)))"
+    sql.append("(SELECT ")
+    try writeColumn(slots.dropFirst(), target, to: &sql)
+    try sql.append(
+      " FROM \(identifier: target.plan.table) AS \(identifier: target.name) WHERE " as SQL)
+    try target.write(nil, to: &sql)
+    sql.append(" = ")
+    try row.write(slot, to: &sql)
+    sql.append(")")
   }
 
   private mutating func alias(_ type: any MagicObject.Type) throws -> Row {
@@ -75,32 +101,56 @@ struct ConditionWriter: FilterWriter {
     return Row(plan: try store.plan(type), name: "magicdata_\(aliases)")
   }
 
-  /// The link table of a relation and the key of the row whose links are meant.
-  private mutating func links(
-    _ slots: [Int], _ row: Row
-  ) throws -> (table: LinkTable, owner: SQL) {
+  /// The link table of a relation.
+  private func links(_ slots: [Int], _ row: Row) throws -> LinkTable {
     guard let last = slots.last else { throw notComparable }
     let plan = try ownerPlan(slots, row.plan)
     guard let table = try plan.linkTable(last, store.plan) else {
       throw plan.refuse(plan.properties[last], "leads to no collection of objects")
     }
-    return (table, slots.count > 1 ? try column(slots.dropLast(), row) : row.key)
+    return table
   }
 
-  private mutating func leads(
-    to condition: Condition?, _ slots: [Int], _ row: Row
-  ) throws -> SQL {
-    let (table, owner) = try links(slots, row)
+  /// Writes the key of the row whose links are meant.
+  private mutating func writeOwner(
+    of slots: [Int], _ row: Row, to sql: inout FilterSQL
+  ) throws {
+    try writeColumn(slots.dropLast(), row, to: &sql)
+  }
+
+  /// Writes where the links of a relation are, and which of them are meant.
+  private mutating func writeLinks(
+    of slots: [Int], _ row: Row, to sql: inout FilterSQL
+  ) throws {
+    try sql.append(identifier: try links(slots, row).name)
+    sql.append(" WHERE owner = ")
+    try writeOwner(of: slots, row, to: &sql)
+  }
+
+  private mutating func write(
+    _ condition: Condition?, leadsThrough slots: [Int], _ row: Row, to sql: inout FilterSQL
+  ) throws {
+    sql.append("EXISTS (SELECT 1 FROM ")
     guard let condition else {
-      return "EXISTS (SELECT 1 FROM \(identifier: table.name) WHERE owner = \(owner))"
+      try writeLinks(of: slots, row, to: &sql)
+      return sql.append(")")
     }
+    let table = try links(slots, row)
+    // The owner before the target, since each is named by a number of its own.
+    var owner = FilterSQL()
+    try writeOwner(of: slots, row, to: &owner)
     guard let last = slots.last,
       case .links(_, let type) = try ownerPlan(slots, row.plan).properties[last].role.kind
     else { throw notComparable }
     let target = try alias(type)
-    let links = "magicdata_link_\(aliases)"
-    return
-      "EXISTS (SELECT 1 FROM \(identifier: table.name) AS \(identifier: links) JOIN \(identifier: target.plan.table) AS \(identifier: target.name) ON \(target.key) = \(identifier: links).target WHERE \(identifier: links).owner = \(owner) AND \(try sql(condition, target)))"
+    let links: SQL = "\(identifier: "magicdata_link_\(aliases)")"
+    try sql.append(
+      "\(identifier: table.name) AS \(links) JOIN \(identifier: target.plan.table) AS \(identifier: target.name) ON "
+        as SQL)
+    try target.write(nil, to: &sql)
+    try sql.append(" = \(links).target WHERE \(links).owner = \(owner.sql) AND " as SQL)
+    try write(condition, target, to: &sql)
+    sql.append(")")
   }
 
   private func ownerPlan(_ slots: [Int], _ plan: ObjectPlan) throws -> ObjectPlan {

@@ -59,31 +59,3 @@ extension PrimaryMagicValue: MagicColumn {
     try ValueCoding.value(Value.self, from: stored)
   }
 }
-
-/// An object that is there to find out which property a path leads to.
-struct Prototype<Object: MagicObject> {
-  let object: Object
-  let entries: [PropertyCollector.Entry]
-
-  init() {
-    object = Construction.outside { Object() }
-    // An object that cannot be encoded has no properties; its plan says so.
-    entries = (try? PropertyCollector.entries(of: object)) ?? []
-  }
-
-  /// The places of the properties on the way, or nil if one is of no property.
-  func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
-    let route = object[keyPath: path].route
-    guard let rest = route.rest, let first = slot(of: route.cell) else { return nil }
-    return [first] + rest
-  }
-
-  /// The name of the property that a path leads to, or nil if it is none of the type's.
-  func name(_ path: KeyPath<Object, some MagicProperty>) -> String? {
-    slot(of: object[keyPath: path].cell).map { entries[$0].name }
-  }
-
-  private func slot(of cell: MagicCell) -> Int? {
-    entries.firstIndex { $0.cell == cell }
-  }
-}

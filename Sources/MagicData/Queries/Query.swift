@@ -55,9 +55,8 @@ struct Query<Object: MagicObject>: Sendable {
   /// Reads the objects and what they lead to.
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection, depth: depth)
-    // The key decides between equals, so that pages do not overlap.
     try loader.load(
-      Object.self, tail: tail(SQL(joining: order + [key], separator: ", ")),
+      Object.self, tail: tail(orderWithKey),
       isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)
     return loader.graph
   }
@@ -66,7 +65,9 @@ struct Query<Object: MagicObject>: Sendable {
   var plainSelection: SQL? {
     guard !plan.needsContext, store.isReady(plan) else { return nil }
     if let primary { return SQL(plan.selectionByPrimary, [primary]) }
-    return "\(plan.selection)\(tail(SQL(joining: order + [key], separator: ", ")))"
+    var sql = plan.selection
+    sql.append(tail(orderWithKey))
+    return sql
   }
 
   /// Reads the objects that ``plainSelection`` finds.
@@ -136,17 +137,27 @@ struct Query<Object: MagicObject>: Sendable {
     try !connection.columnNames(of: plan.table).isEmpty
   }
 
-  private var key: SQL { "\(identifier: plan.table).\(identifier: plan.key)" }
+  private var key: SQL { SQL(unchecked: plan.qualifiedKey) }
+
+  /// The order, in which the key decides between equals, so that pages do not overlap.
+  private var orderWithKey: SQL {
+    order.isEmpty ? key : SQL(joining: order + [key], separator: ", ")
+  }
 
   private var clause: SQL {
     if let primary, let slot = plan.primary {
       return "WHERE \(identifier: plan.properties[slot].name) = \(primary)"
     }
-    return condition.map { "WHERE \($0)" } ?? ""
+    guard let condition else { return "" }
+    var clause: SQL = "WHERE "
+    clause.append(condition)
+    return clause
   }
 
   private func tail(_ order: SQL) -> SQL {
-    var tail: SQL = "\(clause) ORDER BY \(order)"
+    var tail = clause
+    tail.append(" ORDER BY ")
+    tail.append(order)
     if limit != nil || offset > 0 { tail.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
     return tail
   }

@@ -14,13 +14,13 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
   public let route: ColumnRoute
 
   fileprivate init<Object: MagicObject>(_ cell: MagicCell, _ path: KeyPath<Object, Column>) {
-    route = ColumnRoute(cell, Prototype<Object>().slots(path))
+    route = ColumnRoute(cell, Prototype<Object>.slots(path))
   }
 
   fileprivate init<Object: MagicObject>(
     behind route: ColumnRoute, _ path: KeyPath<Object, Column>
   ) {
-    let rest = Prototype<Object>().slots(path)
+    let rest = Prototype<Object>.slots(path)
     self.route = ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
 

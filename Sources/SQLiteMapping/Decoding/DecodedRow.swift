@@ -7,6 +7,8 @@ final class DecodedRow {
   let handle: StatementHandle
   let columns: ColumnNames
   let strategies: MappingStrategies
+  /// Whether `Data` is read as it is stored.
+  let readsBlobs: Bool
   /// What the names of the columns begin with that belong to this value.
   let prefix: String
   let codingPath: [any CodingKey]
@@ -23,6 +25,7 @@ final class DecodedRow {
     self.handle = handle
     self.root = root
     self.strategies = strategies
+    readsBlobs = strategies.data == .blob
     self.prefix = prefix
     columns = handle.columnNames
     codingPath = path

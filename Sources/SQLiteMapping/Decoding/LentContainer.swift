@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 import SQLiteCore
 
 /// The container that is handed to a type's `init(from:)` if its keys are bytes: five words that own
@@ -51,6 +56,15 @@ import SQLiteCore
     let column = column(key)
     return column < 0
       ? nil : unsafe handle._withUnsafeGuaranteedRef { $0.text(at: column) }
+  }
+
+  @inline(__always)
+  private func data(_ key: Key) -> Data? {
+    let column = column(key)
+    guard column >= 0, unsafe container._withUnsafeGuaranteedRef({ $0.row.readsBlobs }) else {
+      return nil
+    }
+    return unsafe handle._withUnsafeGuaranteedRef { $0.data(at: column, ofText: false) }
   }
 
   /// What is not read at once: other types, NULL and what is wrong.
@@ -139,7 +153,11 @@ extension LentContainer {
   }
 
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
-    try lend { try $0.decode(type, forKey: key) }
+    if type == Data.self, let data = data(key) {
+      // From the type to itself, which the comparison has just proved.
+      return unsafe unsafeBitCast(data, to: type)
+    }
+    return try lend { try $0.decode(type, forKey: key) }
   }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
@@ -208,7 +226,10 @@ extension LentContainer {
   func decodeIfPresent<Result: Decodable>(
     _ type: Result.Type, forKey key: Key
   ) throws -> Result? {
-    try lend { try $0.decodeIfPresent(type, forKey: key) }
+    if type == Data.self, let data = data(key) {
+      return unsafe unsafeBitCast(data, to: type)
+    }
+    return try lend { try $0.decodeIfPresent(type, forKey: key) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(

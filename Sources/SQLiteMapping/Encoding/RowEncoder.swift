@@ -9,6 +9,8 @@ package final class RowEncoder: Encoder {
   package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   let content: EncodedRow
+  /// Whether properties without a parameter are passed over.
+  private let bindsKeysOnly: Bool
   // Nobody else has a part in these, and to check that costs as much as to bind a value.
   @exclusivity(unchecked) private var container: AnyObject?
   @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
@@ -19,9 +21,12 @@ package final class RowEncoder: Encoder {
   ///   - statement: A statement with one parameter for each column; it must outlive the encoder.
   ///   - columns: The columns that parameters 1 and following stand for.
   ///   - strategies: How values are stored.
+  ///   - bindsKeysOnly: Whether properties without a parameter are passed over.
   package init(
-    _ statement: borrowing Statement, columns: [String], strategies: MappingStrategies
+    _ statement: borrowing Statement, columns: [String], strategies: MappingStrategies,
+    bindsKeysOnly: Bool = false
   ) {
+    self.bindsKeysOnly = bindsKeysOnly
     content = EncodedRow(statement.handle, columns: columns, strategies: strategies)
   }
 
@@ -51,7 +56,10 @@ package final class RowEncoder: Encoder {
 
   @inline(never)
   private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    let boxed = Boxed(KeyedEncodingContainer(RowEncodingContainer<Key>(content)))
+    let boxed = Boxed(
+      bindsKeysOnly
+        ? KeyedEncodingContainer(KeyEncodingContainer<Key>(content))
+        : KeyedEncodingContainer(RowEncodingContainer<Key>(content)))
     unsafe container = boxed
     unsafe containerKey = ObjectIdentifier(type)
     return boxed.copy()

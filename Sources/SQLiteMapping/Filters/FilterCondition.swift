@@ -24,11 +24,11 @@ package indirect enum FilterCondition<Term: Sendable>: Sendable {
 }
 
 /// How two values are compared.
-package enum FilterComparison: String, Sendable {
-  case equal = "="
-  case notEqual = "IS NOT"
-  case less = "<"
-  case lessOrEqual = "<="
-  case greater = ">"
-  case greaterOrEqual = ">="
+package enum FilterComparison: Sendable {
+  case equal
+  case notEqual
+  case less
+  case lessOrEqual
+  case greater
+  case greaterOrEqual
 }

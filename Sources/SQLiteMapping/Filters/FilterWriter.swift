@@ -1,4 +1,4 @@
-package import SQLiteCore
+import SQLiteCore
 
 /// Turns filters into SQL text and values.
 ///
@@ -7,110 +7,168 @@ package protocol FilterWriter<Term> {
   associatedtype Term: Sendable
   /// A row in scope.
   associatedtype Row
-  /// How many conditions and operands are being written, one inside the other; 0 at first.
-  var filterDepth: Int { get set }
-  /// The SQL of a column of the row, or of another operand or condition.
-  mutating func sql(_ term: Term, _ row: Row) throws -> SQL
+  /// Writes a column of the row, or another operand or condition.
+  mutating func write(_ term: Term, _ row: Row, to sql: inout FilterSQL) throws
 }
 
 /// SQLite's limit for the depth of an expression, of which each level here takes two at most.
 private let greatestDepth = 400
 
 extension FilterWriter {
-  package mutating func sql(_ operand: FilterOperand<Term>, _ row: Row) throws -> SQL {
-    try deeper { writer in
-      switch operand {
-      case .column(let term), .known(let term): return try writer.sql(term, row)
-      case .value(let value): return "\(value)"
-      case .arithmetic(let left, let arithmetic, let right):
-        let sign = SQL(unchecked: arithmetic.rawValue)
-        return "(\(try writer.sql(left, row)) \(sign) \(try writer.sql(right, row)))"
-      }
+  package mutating func write(
+    _ operand: FilterOperand<Term>, _ row: Row, to sql: inout FilterSQL
+  ) throws {
+    try sql.descend()
+    defer { sql.depth -= 1 }
+    switch operand {
+    case .column(let term), .known(let term): try write(term, row, to: &sql)
+    case .value(let value): sql.append(value: value)
+    case .arithmetic(let left, let arithmetic, let right):
+      sql.append("(")
+      try write(left, row, to: &sql)
+      sql.append(" \(arithmetic.rawValue) ")
+      try write(right, row, to: &sql)
+      sql.append(")")
     }
   }
 
-  package mutating func sql(_ condition: FilterCondition<Term>, _ row: Row) throws -> SQL {
-    try deeper { writer in
-      switch condition {
-      case .comparison(let left, let comparison, let right):
-        return try writer.comparison(left, comparison, right, row)
-      case .isIn(let operand, let list): return try writer.isIn(operand, list, row)
-      case .hasPrefix(let operand, let prefix):
-        let column = try writer.sql(operand, row)
-        // A range, so that an index serves; texts are compared by bytes.
-        guard let end = TextRange.end(ofPrefix: prefix) else { return "\(column) >= \(prefix)" }
-        return "(\(column) >= \(prefix) AND \(column) < \(end))"
-      case .contains(let operand, let part):
-        let column = try writer.sql(operand, row)
-        return part.isEmpty ? "\(column) IS NOT NULL" : "instr(\(column), \(part)) > 0"
-      case .like(let operand, let pattern):
-        return "\(try writer.sql(operand, row)) LIKE \(pattern)"
-      case .term(let term): return try writer.sql(term, row)
+  package mutating func write(
+    _ condition: FilterCondition<Term>, _ row: Row, to sql: inout FilterSQL
+  ) throws {
+    try sql.descend()
+    defer { sql.depth -= 1 }
+    switch condition {
+    case .comparison(let left, let comparison, let right):
+      try write(left, comparison, right, row, to: &sql)
+    case .isIn(let operand, let list): try write(operand, in: list, row, to: &sql)
+    case .hasPrefix(let operand, let prefix): try write(operand, prefix: prefix, row, to: &sql)
+    case .contains(let operand, let part):
+      if part.isEmpty {
+        try write(operand, row, to: &sql)
+        sql.append(" IS NOT NULL")
+      } else {
+        sql.append("instr(")
+        try write(operand, row, to: &sql)
+        sql.append(", ")
+        sql.append(value: .text(part))
+        sql.append(") > 0")
+      }
+    case .like(let operand, let pattern):
+      try write(operand, row, to: &sql)
+      sql.append(" LIKE ")
+      sql.append(value: .text(pattern))
+    case .term(let term): try write(term, row, to: &sql)
+    case .sql(let text):
+      sql.append("(")
+      try sql.append(text)
       // The condition may end in a comment, which ends with the line.
-      case .sql(let sql): return "(\(sql)\n)"
+      sql.append("\n)")
+    case .not(let operand):
       // TRUE is no keyword: a column may be called so.
-      case .not(let operand):
-        let sql = try writer.sql(operand, row)
-        return operand.isTruthValue ? "(\(sql)) IS NOT 1" : "NOT ifnull((\(sql)), 0)"
-      case .and: return try writer.joined(condition.conjuncts, "AND", row)
-      case .or: return try writer.joined(condition.disjuncts, "OR", row)
-      }
+      sql.append(operand.isTruthValue ? "(" : "NOT ifnull((")
+      try write(operand, row, to: &sql)
+      sql.append(operand.isTruthValue ? ") IS NOT 1" : "), 0)")
+    case .and: try write(condition.conjuncts[...], joinedBy: " AND ", row, to: &sql)
+    case .or: try write(condition.disjuncts[...], joinedBy: " OR ", row, to: &sql)
     }
   }
 
-  private mutating func comparison(
+  private mutating func write(
     _ left: FilterOperand<Term>, _ comparison: FilterComparison, _ right: FilterOperand<Term>,
-    _ row: Row
-  ) throws -> SQL {
-    let column = try sql(left, row)
+    _ row: Row, to sql: inout FilterSQL
+  ) throws {
+    try write(left, row, to: &sql)
     switch (comparison, right) {
-    case (.equal, .value(.null)): return "\(column) IS NULL"
-    case (.notEqual, .value(.null)): return "\(column) IS NOT NULL"
+    case (.equal, .value(.null)): return sql.append(" IS NULL")
+    case (.notEqual, .value(.null)): return sql.append(" IS NOT NULL")
     // Of two columns both may be nil, and then are equal.
-    case (.equal, .column), (.equal, .arithmetic): return "\(column) IS \(try sql(right, row))"
-    default: return "\(column) \(SQL(unchecked: comparison.rawValue)) \(try sql(right, row))"
+    case (.equal, .column), (.equal, .arithmetic): sql.append(" IS ")
+    default: sql.append(comparison.sign)
     }
+    try write(right, row, to: &sql)
   }
 
-  private mutating func isIn(
-    _ operand: FilterOperand<Term>, _ list: [FilterOperand<Term>], _ row: Row
-  ) throws -> SQL {
+  private mutating func write(
+    _ operand: FilterOperand<Term>, prefix: String, _ row: Row, to sql: inout FilterSQL
+  ) throws {
+    // A range, so that an index serves; texts are compared by bytes.
+    let end = TextRange.end(ofPrefix: prefix)
+    if end != nil { sql.append("(") }
+    try write(operand, row, to: &sql)
+    sql.append(" >= ")
+    sql.append(value: .text(prefix))
+    guard let end else { return }
+    sql.append(" AND ")
+    try write(operand, row, to: &sql)
+    sql.append(" < ")
+    sql.append(value: .text(end))
+    sql.append(")")
+  }
+
+  private mutating func write(
+    _ operand: FilterOperand<Term>, in list: [FilterOperand<Term>], _ row: Row,
+    to sql: inout FilterSQL
+  ) throws {
     var values: [Value] = []
-    var others: [SQL] = []
+    var others: [FilterOperand<Term>] = []
     for element in list {
       if case .value(let value) = element, !value.isNull {
         values.append(value)
       } else {
-        others.append(try comparison(operand, .equal, element, row))
+        others.append(element)
       }
     }
-    let isIn: SQL = "\(try sql(operand, row)) IN \(values)"
-    return others.isEmpty ? isIn : "(\(SQL(joining: [isIn] + others, separator: " OR ")))"
+    if !others.isEmpty { sql.append("(") }
+    try write(operand, row, to: &sql)
+    try sql.append(" IN \(values)" as SQL)
+    for other in others {
+      sql.append(" OR ")
+      try write(operand, .equal, other, row, to: &sql)
+    }
+    if !others.isEmpty { sql.append(")") }
   }
 
   /// Conditions joined two by two: of a thousand in a row, each would be one level deeper.
-  private mutating func joined(
-    _ conditions: [FilterCondition<Term>], _ word: String, _ row: Row
-  ) throws -> SQL {
-    var pieces: [SQL] = []
-    for condition in conditions { pieces.append(try sql(condition, row)) }
-    let separator = SQL(unchecked: " \(word) ")
-    while pieces.count > 1 {
-      pieces = stride(from: 0, to: pieces.count, by: 2).map { index in
-        guard index + 1 < pieces.count else { return pieces[index] }
-        return "(\(pieces[index])\(separator)\(pieces[index + 1]))"
-      }
+  private mutating func write(
+    _ conditions: ArraySlice<FilterCondition<Term>>, joinedBy word: String, _ row: Row,
+    to sql: inout FilterSQL
+  ) throws {
+    if conditions.count == 1, let only = conditions.first {
+      return try write(only, row, to: &sql)
     }
-    return pieces[0]
+    var half = 1
+    while half * 2 < conditions.count { half *= 2 }
+    sql.append("(")
+    try write(conditions.prefix(half), joinedBy: word, row, to: &sql)
+    sql.append(word)
+    try write(conditions.dropFirst(half), joinedBy: word, row, to: &sql)
+    sql.append(")")
   }
+}
 
-  private mutating func deeper(_ write: (inout Self) throws -> SQL) throws -> SQL {
-    guard filterDepth < greatestDepth else {
+extension FilterSQL {
+  /// Goes one level deeper.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/tooBig`` if that is too deep for SQLite.
+  fileprivate mutating func descend() throws {
+    guard depth < greatestDepth else {
       throw SQLiteError(.tooBig, "a filter is nested more than \(greatestDepth) levels deep")
     }
-    filterDepth += 1
-    defer { filterDepth -= 1 }
-    return try write(&self)
+    depth += 1
+  }
+}
+
+extension FilterComparison {
+  /// The sign between two operands.
+  fileprivate var sign: String {
+    switch self {
+    case .equal: " = "
+    case .notEqual: " IS NOT "
+    case .less: " < "
+    case .lessOrEqual: " <= "
+    case .greater: " > "
+    case .greaterOrEqual: " >= "
+    }
   }
 }
 

@@ -28,11 +28,32 @@ extension Connection {
   package func forEachObject<Object: Record>(
     of type: Object.Type, withKeys keys: [Value], _ body: (_ key: Value, Object) throws -> Void
   ) throws {
+    let key: SQL = "\(identifier: try keyColumn(of: type))"
+    try forEachRow(
+      of: type, besides: [key], from: "\(identifier: type.tableName) WHERE \(key) IN \(keys)"
+    ) { decoder, besides in
+      try body(try besides(0), try decoder.row(as: type))
+    }
+  }
+
+  /// Lends a decoder that stands on each row of a query in turn, and further columns.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the rows.
+  ///   - columns: SQL for the columns besides.
+  ///   - source: What stands behind FROM.
+  ///   - body: Takes the decoder, and what reads a column besides, from 0.
+  package func forEachRow(
+    of type: any Record.Type, besides columns: [SQL], from source: SQL,
+    _ body: (RowDecoder, (Int) throws -> Value) throws -> Void
+  ) throws {
     let plan = try plan(of: type)
-    let key = try keyColumn(of: type)
-    let sql = try plan.selection(
-      "*, \(identifier: key) AS magicdata_key", where: "\(identifier: key) IN \(keys)",
-      orderedBy: nil, nil, 0)
+    // By names that no property has.
+    let besides = columns.enumerated().map { index, column -> SQL in
+      "\(column) AS \(identifier: "magicdata_\(index)")"
+    }
+    let list = SQL(joining: ["\(identifier: plan.table).*"] + besides, separator: ", ")
+    let sql: SQL = "SELECT \(list) FROM \(source)"
     try reading(plan, without: ()) {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
@@ -40,15 +61,18 @@ extension Connection {
       try prepare(decoder, for: plan.directType)
       decoder.enter()
       defer { decoder.leave() }
-      let last = statement.columnCount - 1
+      let handle = statement.handle
+      let first = statement.columnCount - columns.count
       repeat {
-        try body(try statement.value(at: last), try decoder.row(as: type))
+        try body(decoder) { try handle.value(at: Int32(first + $0)) }
       } while try statement.step()
     }
   }
 
   /// What a value has in a column.
   package func value(of column: String, in object: some Record) throws -> Value {
-    try ShapeEncoder(object, strategies: plan(of: type(of: object)).strategies).value(in: column)
+    try ShapeEncoder(
+      object, strategies: plan(of: type(of: object)).strategies, only: column
+    ).value(in: column)
   }
 }

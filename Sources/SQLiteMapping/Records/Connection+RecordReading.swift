@@ -129,9 +129,10 @@ extension Connection {
   /// - Throws: ``SQLiteError``.
   public func has(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
-    let keys = try plan.keyValues(of: value)
     return try reading(plan, without: false) {
-      try firstRow("SELECT 1 FROM \(identifier: plan.table) WHERE \(plan.isRow(keys))") != nil
+      var statement = try statement(SQL(unchecked: plan.selectByKey))
+      try plan.keyEncoder(of: statement).bind(value)
+      return try statement.step()
     }
   }
 

@@ -10,10 +10,9 @@ extension Connection {
   public func remove(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
     try plan.checkWritable()
-    let keys = try plan.keyValues(of: value)
     return try reading(plan, without: false) {
-      let sql: SQL = "DELETE FROM \(identifier: plan.table) WHERE \(plan.isRow(keys))"
-      return try executeChange(sql).rows > 0
+      var remover = try RecordRemover(plan, on: self)
+      return try remover.remove(value)
     }
   }
 
@@ -24,10 +23,25 @@ extension Connection {
   /// - Throws: ``SQLiteError``, also if a foreign key forbids it; nothing is deleted then.
   @discardableResult
   public func remove<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
-    try savepoint {
-      var count = 0
-      for value in values where try remove(value) { count += 1 }
-      return count
+    let plan = try plan(of: Value.self)
+    try plan.checkWritable()
+    return try savepoint {
+      try reading(plan, without: 0) {
+        var remover = try RecordRemover(plan, on: self)
+        let count = try values.withContiguousStorageIfAvailable { buffer in
+          guard let start = buffer.baseAddress else { return 0 }
+          var count = 0
+          // In place: taking a value of unknown type out of an array copies it.
+          for index in buffer.indices where try unsafe remover.remove((start + index).pointee) {
+            count += 1
+          }
+          return count
+        }
+        if let count { return count }
+        var others = 0
+        for value in values where try remover.remove(value) { others += 1 }
+        return others
+      }
     }
   }
 
@@ -46,9 +60,7 @@ extension Connection {
     let plan = try plan(of: type)
     try plan.checkWritable()
     return try reading(plan, without: false) {
-      let condition = SQL(
-        joining: plan.keys.map { "\(identifier: $0) = ?" }, separator: " AND ")
-      var statement = try statement("DELETE FROM \(identifier: plan.table) WHERE \(condition)")
+      var statement = try statement(SQL(unchecked: plan.deleteByKey))
       try statement.bind(key: key, repeat each rest, of: plan)
       return try statement.run().rows > 0
     }

@@ -88,6 +88,16 @@ extension Database {
     try write { try $0.remove(value) }
   }
 
+  /// Deletes the rows with the primary keys of values, in one transaction.
+  ///
+  /// - Parameter values: Values. Those without a key are not there.
+  /// - Returns: How many rows there were.
+  /// - Throws: ``SQLiteError``, also if a foreign key forbids it; nothing is deleted then.
+  @discardableResult
+  public func remove<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
+    try write { try $0.remove(contentsOf: values) }
+  }
+
   /// Deletes the row that has a primary key.
   ///
   /// - Parameters:

@@ -90,6 +90,18 @@ extension Database {
     try await write { try $0.remove(value) }
   }
 
+  /// Deletes the rows with the primary keys of values, in one transaction, suspending the task.
+  ///
+  /// - Parameter values: Values. Those without a key are not there.
+  /// - Returns: How many rows there were.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func remove<Value: Record & Sendable>(contentsOf values: some Sequence<Value> & Sendable)
+    async throws -> Int
+  {
+    try await write { try $0.remove(contentsOf: values) }
+  }
+
   /// Deletes the row that has a primary key, suspending the task.
   ///
   /// - Parameters:

@@ -15,18 +15,6 @@ extension RecordPlan {
     if limit != nil || offset > 0 { sql.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
     return sql
   }
-
-  /// The values of a value's primary key.
-  func keyValues(of value: some Record) throws -> [Value] {
-    let shape = try ShapeEncoder(value, strategies: strategies)
-    return keys.map { shape.value(in: $0) }
-  }
-
-  /// The condition for the row with a primary key.
-  func isRow(_ keys: [Value]) -> SQL {
-    SQL(
-      joining: zip(self.keys, keys).map { "\(identifier: $0) = \($1)" }, separator: " AND ")
-  }
 }
 
 extension Statement {

@@ -9,6 +9,8 @@ final class RecordPlan {
   let strategies: MappingStrategies
   /// `SELECT * FROM` the table `WHERE` the key is given.
   let selectByKey: String
+  /// `DELETE FROM` the table `WHERE` the key is given.
+  let deleteByKey: String
   /// The type, if its values are coded in place.
   let directType: (any DirectRecord.Type)?
 
@@ -20,6 +22,7 @@ final class RecordPlan {
   private var decoder: RowDecoder?
   private var encoders: [RecordWrite: RowEncoder] = [:]
   private var directWriter: AnyObject?
+  private var keyEncoder: RowEncoder?
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
@@ -38,6 +41,7 @@ final class RecordPlan {
     let sql: SQL = "SELECT * FROM \(identifier: table) WHERE \(condition)"
     if let failure = sql.failure { throw failure }
     selectByKey = sql.text
+    deleteByKey = ("DELETE FROM \(identifier: table) WHERE \(condition)" as SQL).text
   }
 
   /// Says whether the database makes the key of a value that has none.
@@ -84,6 +88,15 @@ final class RecordPlan {
     return new
   }
 
+  /// An encoder for the parameters of ``selectByKey`` or ``deleteByKey``, the last one again if it is
+  /// for the same statement.
+  func keyEncoder(of statement: borrowing Statement) -> RowEncoder {
+    if let keyEncoder, keyEncoder.binds(to: statement) { return keyEncoder }
+    let new = RowEncoder(statement, columns: keys, strategies: strategies, bindsKeysOnly: true)
+    keyEncoder = new
+    return new
+  }
+
   /// What binds values in place, if it is possible, the last one again.
   func directWriter<Root: DirectRecord>(
     of type: Root.Type, _ connection: Connection
@@ -119,7 +132,7 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here.
   func plan(of type: any Record.Type) throws -> RecordPlan {
-    if let known = attachments[ObjectIdentifier(type)] as? RecordPlan { return known }
+    if let known = attachment(type) as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)
     if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
     try claim(plan.table, for: type)

@@ -11,11 +11,21 @@ extension Database {
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     let pending = try read { try $0.pendingMigrations(of: migrations) }
     for migration in pending {
-      try write { connection in
-        // Again, since another process may have made it meanwhile.
-        let names = try connection.pendingMigrations(of: migrations).map(\.name)
-        if names.contains(migration.name) { try connection.make(migration) }
-      }
+      try write { try $0.make(migration, ifPendingOf: migrations) }
+    }
+    return pending.map(\.name)
+  }
+
+  /// As the blocking ``migrate(_:)``, suspending the task.
+  ///
+  /// - Parameter migrations: All migrations of the program, the oldest first.
+  /// - Returns: The names of those that were made.
+  /// - Throws: As the blocking form, or `CancellationError`; migrations that were made stay.
+  @discardableResult
+  public func migrate(_ migrations: [Migration]) async throws -> [String] {
+    let pending = try await read { try $0.pendingMigrations(of: migrations) }
+    for migration in pending {
+      try await write { try $0.make(migration, ifPendingOf: migrations) }
     }
     return pending.map(\.name)
   }
@@ -43,6 +53,12 @@ extension Database {
 }
 
 extension Connection {
+  /// Makes a migration, unless another process has made it meanwhile.
+  fileprivate func make(_ migration: Migration, ifPendingOf migrations: [Migration]) throws {
+    let names = try pendingMigrations(of: migrations).map(\.name)
+    if names.contains(migration.name) { try make(migration) }
+  }
+
   /// The migrations that the database has not had yet.
   func pendingMigrations(of migrations: [Migration]) throws -> [Migration] {
     let names = migrations.map(\.name)

@@ -5,9 +5,13 @@ struct ShapeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let shape: ShapeEncoder
   var codingPath: [any CodingKey] { [] }
 
-  func encodeNil(forKey key: Key) throws { try shape.add(key, .blob, isOptional: true, .null) }
+  func encodeNil(forKey key: Key) throws {
+    guard shape.isWanted(key) else { return }
+    try shape.add(key, .blob, isOptional: true, .null)
+  }
 
   func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
+    guard shape.isWanted(key) else { return }
     let form = try columnForm(of: value, forKey: key)
     try shape.add(key, form.type, isOptional: form.isOptional, form.value)
   }
@@ -17,6 +21,7 @@ struct ShapeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   private func add<Source: Encodable>(optional value: Source?, forKey key: Key) throws {
+    guard shape.isWanted(key) else { return }
     let form =
       try value.map { try columnForm(of: $0, forKey: key) }
       ?? ColumnForm(of: Source.self, strategies: shape.strategies)

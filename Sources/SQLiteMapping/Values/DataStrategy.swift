@@ -75,8 +75,11 @@ extension Data {
   /// The bytes as an array, copied into memory that is the array's own from the start (the plain
   /// initializer may be freed early by Swift 6.3.1's optimizer).
   package var byteArray: [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      initialized = unsafe copyBytes(to: buffer)
+    unsafe withUnsafeBytes { bytes in
+      unsafe [UInt8](unsafeUninitializedCapacity: bytes.count) { buffer, initialized in
+        unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(from: bytes)
+        initialized = bytes.count
+      }
     }
   }
 }

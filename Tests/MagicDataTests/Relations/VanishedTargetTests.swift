@@ -1,25 +1,33 @@
 import MagicData
 import Testing
 
-/// What another program removes while this one has it at hand; here by a second store on one file.
+/// What another process removes while this one has it at hand.
 @Suite struct VanishedTargetTests {
   let folder: TemporaryTestFolder
   let magic: MagicData
   let tree: Tree
 
-  /// A tree, fetched, whose leaves another store has removed since.
-  init() throws {
+  /// A tree, fetched, whose leaves another process has removed since.
+  init() async throws {
     folder = try TemporaryTestFolder()
-    magic = try MagicData(path: folder.path)
+    let magic = try await MagicData(path: folder.path)
+    self.magic = magic
     let tree = Tree("oak", lazyOne: Leaf("lazy"))
     tree.list = [Leaf("a"), Leaf("b")]
     tree.one = tree.list[0]
     tree.lazyList.set(tree.list)
-    try magic.update(tree)
-    self.tree = try magic.object(of: Tree.self, primary: tree.id)
-    let other = try MagicData(path: folder.path)
-    try other.removeAll(of: Leaf.self)
-    try other.database.close()
+    try await magic.update(tree)
+    self.tree = try await magic.object(of: Tree.self, primary: tree.id)
+    let path = folder.path
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      try VanishedTargetTests.removeLeaves(path)
+    }
+  }
+
+  private static func removeLeaves(_ path: String) throws {
+    let magic = try MagicData(path: path)
+    try magic.removeAll(of: Leaf.self)
+    try magic.database.close()
   }
 
   @Test func `what was fetched is as it was`() {

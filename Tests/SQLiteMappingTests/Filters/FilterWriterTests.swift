@@ -4,10 +4,8 @@ import Testing
 
 /// Columns by their names, in whatever table.
 private struct NameWriter: FilterWriter {
-  var filterDepth = 0
-
-  mutating func sql(_ term: String, _ row: String) -> SQL {
-    "\(identifier: row).\(identifier: term)"
+  func write(_ term: String, _ row: String, to sql: inout FilterSQL) throws {
+    try sql.append("\(identifier: row).\(identifier: term)" as SQL)
   }
 }
 
@@ -36,7 +34,9 @@ private let third = Condition.comparison(age, .less, .value(.integer(50)))
 
   private func sql(_ condition: Condition) throws -> SQL {
     var writer = NameWriter()
-    return try writer.sql(condition, "person")
+    var sql = FilterSQL()
+    try writer.write(condition, "person", to: &sql)
+    return sql.sql
   }
 
   private func text(_ condition: Condition) throws -> String { try sql(condition).text }
@@ -212,12 +212,5 @@ private let third = Condition.comparison(age, .less, .value(.integer(50)))
       return
     }
     #expect(try ids(condition) == (depth / 2 % 2 == 0 ? [2, 4, 6, 7] : [1, 3, 5]))
-  }
-}
-
-extension SQL {
-  /// The bound values, those of lists left out.
-  fileprivate var values: [Value] {
-    arguments.compactMap { if case .value(let value) = $0 { value } else { nil } }
   }
 }

@@ -53,7 +53,7 @@ struct Async: Case {
   func operations(on fixture: Fixture) -> Int { keys(fixture).count }
 
   private func keys(_ fixture: Fixture) -> [Int64] {
-    Array(fixture.keys.prefix(max(100, fixture.items.count / 20)))
+    Array(fixture.keys.prefix(max(100, fixture.items.count / 40)))
   }
 
   private func c(_ connection: CConnection, _ keys: [Int64]) throws -> [Item] {

@@ -22,14 +22,16 @@ extension Call {
     let database = try Database(warm: trial.fixture)
     let keys = trial.fixture.keys
     let items = try trial.measure {
-      try keys.compactMap { key in
-        try database.firstRow(
+      try keys.compactMap { key -> Item? in
+        let row = try database.firstRow(
           """
           SELECT id, name, quantity, price, isActive, note, rating, payload FROM item
           WHERE id = \(key)
           """, as: Int64.self, String.self, Int64.self, Double.self, Bool.self, String?.self,
           Double?.self, Data.self
-        ).map(Item.init)
+        )
+        guard let row else { return nil }
+        return Item(row)
       }
     }
     return Checksum(of: items)

@@ -7,7 +7,10 @@ struct Call: Case {
   let summary = "query one row by its key, each in a transaction and an access of its own"
 
   var engines: KeyValuePairs<Engine, Turn> {
-    [.c: c, .statement: statement, .rows: rows, .grdbRecord: grdbRecord]
+    [
+      .c: c, .statement: statement, .rows: rows, .record: record, .object: object,
+      .grdbRecord: grdbRecord,
+    ]
   }
 
   func operations(on fixture: Fixture) -> Int { fixture.keys.count }

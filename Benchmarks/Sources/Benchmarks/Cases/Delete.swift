@@ -33,7 +33,7 @@ struct Delete: Case {
         try database.write { _ = try $0.remove(contentsOf: fixture.changes) }
       },
       .object: changing(openStore, preparing: fetchedObjects) { magic, objects in
-        try magic.transaction { for object in objects { try magic.remove(object) } }
+        try magic.remove(contentsOf: objects)
       },
       .grdbStatement: changing(openQueue) {
         try $0.forEach($1.changes) { database in

@@ -10,32 +10,35 @@ struct GroupCommits: Case {
   let name = "group-commit"
   let summary = "100 tasks of 100 durable updates each: merged commits, against one each in C"
 
+  /// What part of the updates is done: all of them take long where nothing is merged.
+  var share = 1
+
   private static let tasks = 100
-  private static let createTable = """
+  static let createTable = """
     CREATE TABLE counter (id INTEGER PRIMARY KEY, value INTEGER NOT NULL);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT \(tasks))
     INSERT INTO counter SELECT i, 0 FROM n
     """
-  private static let update = "UPDATE counter SET value = value + ?2 WHERE id = ?1"
+  static let update = "UPDATE counter SET value = value + ?2 WHERE id = ?1"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [
       .c: turn(
         { try CConnection(path: $0, isDurable: true) }, from: .script(Self.createTable),
         preparing: { $1 }, c, checking: { try stored($1) }),
-      .statement: merging(openDatabase) { database, task, value in
+      .statement: tasks(openDatabase) { database, task, value in
         try await database.writeInGroup { connection in
           var statement = try connection.statement(SQL(unchecked: Self.update))
           _ = try statement.run(task, value)
         }
       },
-      .rows: merging(openDatabase) { database, task, value in
+      .rows: tasks(openDatabase) { database, task, value in
         try await database.writeInGroup { connection in
           _ = try connection.executeChange(
             "UPDATE counter SET value = value + \(value) WHERE id = \(task)")
         }
       },
-      .record: merging(openDatabase) { database, task, value in
+      .record: tasks(openDatabase) { database, task, value in
         try await database.writeInGroup { connection in
           guard var counter = try connection.object(of: Counter.self, primary: task) else {
             throw Failure("there is no counter \(task)")
@@ -44,7 +47,7 @@ struct GroupCommits: Case {
           try connection.updateExisting(counter)
         }
       },
-      .object: merging(openMergingStore) { magic, task, value in
+      .object: tasks(openMergingStore) { magic, task, value in
         let counter = try await magic.object(of: CounterObject.self, primary: Int(task))
         counter.value += value
         _ = try await magic.update(counter)
@@ -55,9 +58,24 @@ struct GroupCommits: Case {
   func operations(on fixture: Fixture) -> Int { Self.tasks * updates(fixture) }
   var mostRuns: Int { 3 }
 
-  private func updates(_ fixture: Fixture) -> Int { max(1, min(100, fixture.items.count / 2_000)) }
+  /// How much sooner the answers come than with a commit each, in C and by the same library.
+  func remark(on measurements: [Measurement]) -> String? {
+    guard let merged = measurements.first(where: { $0.case == name && $0.engine == .statement })
+    else { return nil }
+    let times = fixed(1 / merged.ratioToC, digits: 0)
+    let remark =
+      "group-commit: \(times) times as many durable updates (statement) as with a commit each in C"
+    let each = measurements.first { $0.case == "commit-each" && $0.engine == .statement }
+    guard let each else { return remark }
+    let more = fixed(each.nanoseconds / merged.nanoseconds, digits: 0)
+    return "\(remark), and \(more) times as many as with a commit each by the same calls"
+  }
 
-  private func openDatabase(_ path: String) throws -> Database {
+  private func updates(_ fixture: Fixture) -> Int {
+    max(1, min(100, fixture.items.count / 2_000) / share)
+  }
+
+  func openDatabase(_ path: String) throws -> Database {
     try Database(settingsAt: path, isDurable: true)
   }
 
@@ -67,7 +85,7 @@ struct GroupCommits: Case {
     return try MagicData(path: path, options: options)
   }
 
-  private func c(_ connection: CConnection, _ fixture: Fixture) throws {
+  func c(_ connection: CConnection, _ fixture: Fixture) throws {
     let statement = try CStatement(Self.update, connection)
     for _ in 0..<updates(fixture) {
       for task in 0..<Self.tasks {
@@ -79,7 +97,7 @@ struct GroupCommits: Case {
     }
   }
 
-  private func merging<Store: Sendable>(
+  func tasks<Store: Sendable>(
     _ open: @escaping (String) throws -> Store,
     _ add: @escaping @Sendable (Store, Int64, Int64) async throws -> Void
   ) -> Turn {
@@ -106,7 +124,7 @@ struct GroupCommits: Case {
     Int64(UInt16(truncatingIfNeeded: fixture.items[task].quantity))
   }
 
-  private func stored(_ fixture: Fixture) throws -> Checksum {
+  func stored(_ fixture: Fixture) throws -> Checksum {
     let connection = try CConnection(path: fixture.freshPath)
     let statement = try CStatement("SELECT value FROM counter ORDER BY id", connection)
     var checksum = Checksum()
@@ -122,7 +140,7 @@ private struct Counter: Record {
   var value: Int64
 }
 
-private struct CounterObject: MagicObject {
+struct CounterObject: MagicObject {
   static let tableName = "counter"
 
   @PrimaryMagicValue var id: Int

@@ -20,7 +20,7 @@ struct Growth: Case {
   }
 
   func size(for rows: Int) -> Int { max(10, Int(Double(rows) * factor)) }
-  var mostRuns: Int { factor < 1 ? .max : 3 }
+  var mostRuns: Int { factor < 0.5 ? .max : 3 }
 
   private func both(_ first: @escaping Turn, _ second: @escaping Turn) -> Turn {
     { trial in

@@ -6,7 +6,6 @@ import MagicData
 struct Lazy: Case {
   let name = "lazy"
   let summary = "count the volumes of a shelf, and fetch one of them by chance, among all links"
-  let usesItems = false
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .object: object, .grdbRecord: grdbRecord]

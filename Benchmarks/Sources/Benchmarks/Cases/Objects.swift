@@ -15,6 +15,21 @@ extension Point {
     _ = try magic.database.firstRow(SQL(unchecked: Item.warm))
     let keys = trial.fixture.keys
     let objects = try trial.measure {
+      // One snapshot for all, as the other engines have.
+      try magic.database.read { _ in
+        try keys.map { try magic.object(of: ItemObject.self, primary: Int($0)) }
+      }
+    }
+    return Checksum(of: objects.map(Item.init))
+  }
+}
+
+extension Call {
+  func object(_ trial: inout Trial) throws -> Checksum {
+    let magic = try MagicData(settingsAt: trial.fixture.path)
+    _ = try magic.database.firstRow(SQL(unchecked: Item.warm))
+    let keys = trial.fixture.keys
+    let objects = try trial.measure {
       try keys.map { try magic.object(of: ItemObject.self, primary: Int($0)) }
     }
     return Checksum(of: objects.map(Item.init))

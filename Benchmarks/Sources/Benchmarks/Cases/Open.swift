@@ -53,18 +53,20 @@ struct Open: Case {
 
   private static var options: SQLiteCore.Database.Options {
     var options = SQLiteCore.Database.Options()
+    options.busyTimeout = .milliseconds(Pragmas.busyTimeout)
     options.synchronous = .normalLosesLastCommitsOnPowerCut
     return options
   }
 
   private static var configuration: Configuration {
     var configuration = Configuration()
+    configuration.busyMode = .timeout(Double(Pragmas.busyTimeout) / 1_000)
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = 1") }
     return configuration
   }
 
   private func keys(_ fixture: Fixture) -> ArraySlice<Int64> {
-    fixture.keys.prefix(max(10, fixture.items.count / 2_000))
+    fixture.keys.prefix(max(10, fixture.items.count / 8_000))
   }
 
   private func opening(_ query: @escaping (String, Int64) throws -> Item?) -> Turn {
@@ -77,7 +79,10 @@ struct Open: Case {
   private func c(_ path: String, _ key: Int64) throws -> Item? {
     let connection = try CConnection(
       path: path,
-      settings: "PRAGMA journal_mode = wal; PRAGMA synchronous = 1; PRAGMA foreign_keys = 1")
+      settings: """
+        PRAGMA busy_timeout = \(Pragmas.busyTimeout); PRAGMA journal_mode = wal;
+        PRAGMA synchronous = 1; PRAGMA foreign_keys = 1
+        """)
     let statement = try unsafe connection.prepare(Item.selectOne)
     defer { unsafe sqlite3_finalize(statement) }
     try connection.check(unsafe sqlite3_bind_int64(statement, 1, key))

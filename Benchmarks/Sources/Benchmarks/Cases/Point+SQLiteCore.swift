@@ -25,14 +25,16 @@ extension Point {
     let keys = trial.fixture.keys
     let items = try trial.measure {
       try database.read { connection in
-        try keys.compactMap { key in
-          try connection.firstRow(
+        try keys.compactMap { key -> Item? in
+          let row = try connection.firstRow(
             """
             SELECT id, name, quantity, price, isActive, note, rating, payload FROM item
             WHERE id = \(key)
             """, as: Int64.self, String.self, Int64.self, Double.self, Bool.self, String?.self,
             Double?.self, Data.self
-          ).map(Item.init)
+          )
+          guard let row else { return nil }
+          return Item(row)
         }
       }
     }

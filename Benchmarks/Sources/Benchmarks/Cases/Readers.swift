@@ -9,8 +9,8 @@ struct Readers: Case {
   let name: String
   let summary: String
   /// How many threads read.
-  private let readers: Int
-  private let hasWriter: Bool
+  let readers: Int
+  let hasWriter: Bool
 
   static let all = [
     Readers(readers: 0, hasWriter: true), Readers(readers: 1, hasWriter: false),
@@ -126,8 +126,10 @@ struct Readers: Case {
     { trial in
       try trial.fixture.copyToFresh()
       let store = try open(trial.fixture.freshPath)
-      return try run(
+      let checksum = try run(
         &trial, reader: { { try read(store, $0) } }, writer: { { try write(store, $0) } })
+      try (store as? any Closable)?.close()
+      return checksum
     }
   }
 

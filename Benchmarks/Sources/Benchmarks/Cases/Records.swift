@@ -28,6 +28,17 @@ extension Point {
   }
 }
 
+extension Call {
+  func record(_ trial: inout Trial) throws -> Checksum {
+    let database = try Database(warm: trial.fixture)
+    let keys = trial.fixture.keys
+    let items = try trial.measure {
+      try keys.compactMap { try database.object(of: Item.self, primary: $0) }
+    }
+    return Checksum(of: items)
+  }
+}
+
 extension Insert {
   func record(_ trial: inout Trial) throws -> Checksum {
     let database = try Database(settingsAt: trial.fixture.freshPath)

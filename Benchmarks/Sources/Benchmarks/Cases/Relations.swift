@@ -1,11 +1,11 @@
 import GRDB
 import MagicData
 
-/// Fetches objects with all that they lead to.
+/// Fetches objects with all that they lead to, and reads every value: some engines make of a value
+/// what it shall be when it is read.
 struct Relations: Case {
   let name = "relations"
-  let summary = "fetch authors with ten books each, which are read after the clock has stopped"
-  let usesItems = false
+  let summary = "fetch authors with ten books each, and read every value of all of them"
 
   var engines: KeyValuePairs<Engine, Turn> {
     [
@@ -18,56 +18,81 @@ struct Relations: Case {
 
   private func c(_ trial: inout Trial) throws -> Checksum {
     let connection = try CConnection(warm: Library(trial.fixture))
-    let authors = try trial.measure { try connection.fetchAuthors() }
-    return Checksum(of: authors)
+    return try trial.measure {
+      let authors = try connection.fetchAuthors()
+      return (authors, Checksum(of: authors))
+    }.1
   }
 
   private func record(_ trial: inout Trial) throws -> Checksum {
     let database = try Database(warm: Library(trial.fixture))
-    let authors = try trial.measure {
-      try database.read { connection in
+    return try trial.measure {
+      let (authors, books) = try database.read { connection in
         let authors = try connection.objects(of: AuthorRecord.self)
-        let books = try connection.rightObjects(ofEach: authors, through: AuthorRecord.books)
-        return zip(authors, books).map { Author(id: $0.id, name: $0.name, books: $1) }
+        return (
+          authors, try connection.rightObjects(ofEach: authors, through: AuthorRecord.books)
+        )
       }
-    }
-    return Checksum(of: authors)
+      let found = zip(authors, books).map { Author(id: $0.id, name: $0.name, books: $1) }
+      return (found, Checksum(of: found))
+    }.1
   }
 
   private func object(_ trial: inout Trial) throws -> Checksum {
     let magic = try MagicData(warm: Library(trial.fixture))
-    let objects = try trial.measure { try magic.object(of: AuthorObject.self) }
-    return Checksum(of: objects.map(Author.init))
+    return try trial.measure {
+      let authors = try magic.object(of: AuthorObject.self)
+      return (authors, Checksum(of: authors))
+    }.1
   }
 
   private func grdbRecord(_ trial: inout Trial) throws -> Checksum {
     let queue = try DatabaseQueue(warm: Library(trial.fixture))
-    let authors = try trial.measure {
-      try queue.read { database in
+    return try trial.measure {
+      let authors = try queue.read { database in
         try Author.including(all: Author.books).order(Column("id")).fetchAll(database)
       }
-    }
-    return Checksum(of: authors)
+      return (authors, Checksum(of: authors))
+    }.1
   }
 
   private func grdbCodable(_ trial: inout Trial) throws -> Checksum {
     let queue = try DatabaseQueue(warm: Library(trial.fixture))
-    let authors = try trial.measure {
-      try queue.read { database in
+    return try trial.measure {
+      let authors = try queue.read { database in
         try CodableAuthor.including(all: CodableAuthor.books).order(Column("id"))
           .fetchAll(database)
       }
-    }
-    return Checksum(of: authors.map(Author.init))
+      return (authors, Checksum(of: authors))
+    }.1
   }
 }
 
-extension Author {
-  fileprivate init(_ author: CodableAuthor) {
-    id = author.id
-    name = author.name
-    books = author.books.map {
-      Book(id: $0.id, title: $0.title, pages: $0.pages, price: $0.price)
+extension Checksum {
+  fileprivate init(of authors: [AuthorNode]) {
+    for author in authors {
+      add(id: author.id, name: author.name)
+      for book in author.books {
+        add(id: book.id, title: book.title, pages: book.pages, price: book.price)
+      }
+    }
+  }
+
+  fileprivate init(of authors: [AuthorObject]) {
+    for author in authors {
+      add(id: Int64(author.id), name: author.name)
+      for book in author.books {
+        add(id: Int64(book.id), title: book.title, pages: book.pages, price: book.price)
+      }
+    }
+  }
+
+  fileprivate init(of authors: [CodableAuthor]) {
+    for author in authors {
+      add(id: author.id, name: author.name)
+      for book in author.books {
+        add(id: book.id, title: book.title, pages: book.pages, price: book.price)
+      }
     }
   }
 }

@@ -6,7 +6,6 @@ import MagicData
 struct Reverse: Case {
   let name = "reverse"
   let summary = "fetch the shelf of a volume by its link, for random volumes"
-  let usesItems = false
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .record: record, .object: object, .grdbRecord: grdbRecord]
@@ -17,13 +16,15 @@ struct Reverse: Case {
   private func c(_ trial: inout Trial) throws -> Checksum {
     let library = try Library(trial.fixture)
     let connection = try CConnection(warm: library)
-    let shelves = try trial.measure {
-      try unsafe connection.forEach(library.volumes, Library.selectShelvesOfVolume) { row in
+    return try trial.measure {
+      let shelves = try unsafe connection.forEach(
+        library.volumes, Library.selectShelvesOfVolume
+      ) { row in
         Shelf(
           id: unsafe sqlite3_column_int64(row, 0), name: try unsafe connection.text(row, 1))
       }
-    }
-    return Checksum(of: shelves)
+      return (shelves, Checksum(of: shelves))
+    }.1
   }
 
   private func record(_ trial: inout Trial) throws -> Checksum {
@@ -34,16 +35,18 @@ struct Reverse: Case {
         try connection.object(of: VolumeRecord.self, primary: $0)
       }
     }
-    let shelves = try trial.measure {
-      try database.read { connection in
+    return try trial.measure {
+      let shelves = try database.read { connection in
         try volumes.flatMap { volume in
           try volume.map {
             try connection.leftObjects(of: $0, through: ShelfRecord.volumes)
           } ?? []
         }
       }
-    }
-    return Checksum(of: shelves.map { Shelf(id: $0.id, name: $0.name) })
+      var checksum = Checksum()
+      for shelf in shelves { checksum.add(id: shelf.id, name: shelf.name) }
+      return (shelves, checksum)
+    }.1
   }
 
   private func object(_ trial: inout Trial) throws -> Checksum {
@@ -52,8 +55,12 @@ struct Reverse: Case {
     let volumes = try library.volumes.map {
       try magic.object(of: VolumeObject.self, primary: $0)
     }
-    let shelves = try trial.measure { try volumes.flatMap { try $0.shelves.get() } }
-    return Checksum(of: shelves.map(Shelf.init))
+    return try trial.measure {
+      let shelves = try volumes.flatMap { try $0.shelves.get() }
+      var checksum = Checksum()
+      for shelf in shelves { checksum.add(id: Int64(shelf.id), name: shelf.name) }
+      return (shelves, checksum)
+    }.1
   }
 
   private func grdbRecord(_ trial: inout Trial) throws -> Checksum {
@@ -62,12 +69,12 @@ struct Reverse: Case {
     let volumes = try queue.read { database in
       try library.volumes.compactMap { try Volume.fetchOne(database, key: $0) }
     }
-    let shelves = try trial.measure {
-      try volumes.flatMap { volume in
+    return try trial.measure {
+      let shelves = try volumes.flatMap { volume in
         try queue.read { try volume.request(for: Volume.shelves).fetchAll($0) }
       }
-    }
-    return Checksum(of: shelves)
+      return (shelves, Checksum(of: shelves))
+    }.1
   }
 }
 
@@ -75,7 +82,6 @@ struct Reverse: Case {
 struct ReverseCount: Case {
   let name = "reverse-count"
   let summary = "count the shelves of a volume by their links, for random volumes"
-  let usesItems = false
 
   var engines: KeyValuePairs<Engine, Turn> {
     [.c: c, .object: object, .grdbRecord: grdbRecord]

@@ -37,7 +37,8 @@ struct Selection: Case {
         }
       },
       .object: turn(
-        openStore, preparing: { keys($1) }, { try $1.flatMap(Self.objects($0)) },
+        openStore, preparing: { keys($1) },
+        { magic, keys in try magic.database.read { _ in try keys.flatMap(Self.objects(magic)) } },
         checking: { objects, _ in Checksum(of: objects.map(Item.init)) }),
       .grdbStatement: selecting(openQueue) { queue, keys in
         try queue.read { database in
@@ -83,6 +84,7 @@ struct Selection: Case {
   }
 
   private func c(_ connection: CConnection, _ keys: [Int64]) throws -> [Item] {
+    try connection.execute("BEGIN")
     let statement = try unsafe connection.prepare(Self.sql)
     defer { unsafe sqlite3_finalize(statement) }
     var items: [Item] = []
@@ -93,6 +95,7 @@ struct Selection: Case {
       while try unsafe connection.step(statement) { items.append(try unsafe Item(statement)) }
       try connection.check(unsafe sqlite3_reset(statement))
     }
+    try connection.execute("COMMIT")
     return items
   }
 

@@ -19,6 +19,7 @@ extension Database.Options {
   /// The settings of all engines.
   static func settings(isDurable: Bool = false) -> Database.Options {
     var options = Database.Options()
+    options.busyTimeout = .milliseconds(Pragmas.busyTimeout)
     if !isDurable { options.synchronous = .normalLosesLastCommitsOnPowerCut }
     options.prepareConnection = { try $0.applySettings(isDurable: isDurable) }
     return options

@@ -4,6 +4,8 @@ extension Configuration {
   /// The settings of all engines.
   static func settings(isDurable: Bool = false) -> Configuration {
     var configuration = Configuration()
+    // Also for what GRDB does before it prepares.
+    configuration.busyMode = .timeout(Double(Pragmas.busyTimeout) / 1_000)
     configuration.prepareDatabase { database in
       try database.execute(sql: Pragmas.script(isDurable: isDurable))
       try Pragmas.check(isDurable: isDurable) { try String.fetchOne(database, sql: $0) }

@@ -1,5 +1,32 @@
 import CSQLite
 
+/// An author as an instance.
+final class AuthorNode {
+  var id: Int64
+  var name: String
+  var books: [BookNode] = []
+
+  init(id: Int64, name: String) {
+    self.id = id
+    self.name = name
+  }
+}
+
+/// A book as an instance.
+final class BookNode {
+  var id: Int64
+  var title: String
+  var pages: Int64
+  var price: Double
+
+  init(id: Int64, title: String, pages: Int64, price: Double) {
+    self.id = id
+    self.title = title
+    self.pages = pages
+    self.price = price
+  }
+}
+
 extension CConnection {
   /// Opens the database with relations, and reads it into the cache.
   convenience init(warm library: Library) throws {
@@ -8,16 +35,17 @@ extension CConnection {
   }
 
   /// All authors with their books, by one query for each, merged by the authors' order.
-  func fetchAuthors() throws -> [Author] {
+  ///
+  /// They are instances, as objects are: who holds one of them sees what another one does to it.
+  func fetchAuthors() throws -> [AuthorNode] {
     try execute("BEGIN")
     let authors = try unsafe prepare(Library.selectAuthors)
     defer { unsafe sqlite3_finalize(authors) }
-    var found: [Author] = []
+    var found: [AuthorNode] = []
     while try unsafe step(authors) {
       found.append(
-        Author(
-          id: unsafe sqlite3_column_int64(authors, 0), name: try unsafe text(authors, 1),
-          books: []))
+        AuthorNode(
+          id: unsafe sqlite3_column_int64(authors, 0), name: try unsafe text(authors, 1)))
     }
     let books = try unsafe prepare(Library.selectBooks)
     defer { unsafe sqlite3_finalize(books) }
@@ -26,7 +54,7 @@ extension CConnection {
       let owner = unsafe sqlite3_column_int64(books, 0)
       while found[place].id < owner { place += 1 }
       found[place].books.append(
-        Book(
+        BookNode(
           id: unsafe sqlite3_column_int64(books, 1), title: try unsafe text(books, 2),
           pages: unsafe sqlite3_column_int64(books, 3),
           price: unsafe sqlite3_column_double(books, 4)))

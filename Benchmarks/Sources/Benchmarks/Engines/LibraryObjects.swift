@@ -8,8 +8,10 @@ struct AuthorObject: MagicObject {
   @MagicValue var name: String
   @MagicValue var books: [BookObject]
 
-  init() {
-    name = ""
+  init() {}
+
+  init(named name: String) {
+    self.name = name
     books = []
   }
 }
@@ -33,8 +35,10 @@ struct ShelfObject: MagicObject {
   @MagicValue var name: String
   @MagicValue var volumes: AsyncMagical<[VolumeObject]>
 
-  init() {
-    name = ""
+  init() {}
+
+  init(named name: String) {
+    self.name = name
     volumes = AsyncMagical(value: [])
   }
 }
@@ -47,31 +51,6 @@ struct VolumeObject: MagicObject {
   @ReverseMagicValue(\ShelfObject.$volumes) var shelves: AsyncReverseMagicSet<ShelfObject>
 
   init() {}
-}
-
-extension Author {
-  /// Takes the values of an object, and of those that it leads to.
-  init(_ object: AuthorObject) {
-    id = Int64(object.id)
-    name = object.name
-    books = object.books.map(Book.init)
-  }
-}
-
-extension Book {
-  init(_ object: BookObject) {
-    id = Int64(object.id)
-    title = object.title
-    pages = object.pages
-    price = object.price
-  }
-}
-
-extension Shelf {
-  init(_ object: ShelfObject) {
-    id = Int64(object.id)
-    name = object.name
-  }
 }
 
 extension MagicData {

@@ -17,3 +17,16 @@ func openQueue(_ path: String) throws -> DatabaseQueue { try DatabaseQueue(setti
 func openPool(_ path: String) throws -> DatabasePool {
   try DatabasePool(path: path, configuration: .settings())
 }
+
+/// What can be closed before its last user lets go of it.
+protocol Closable {
+  func close() throws
+}
+
+extension SQLiteCore.Database: Closable {}
+extension DatabaseQueue: Closable {}
+extension DatabasePool: Closable {}
+
+extension MagicData: Closable {
+  func close() throws { try database.close() }
+}

@@ -43,7 +43,7 @@ final class Fixture: Sendable {
     for path in ["", "-wal", "-shm", "-assets"].map({ freshPath + $0 }) {
       do {
         try FileManager.default.removeItem(atPath: path)
-      } catch CocoaError.fileNoSuchFile {}
+      } catch  where !FileManager.default.fileExists(atPath: path) {}
     }
     count.withLock { $0 += 1 }
   }

@@ -1,9 +1,14 @@
 /// The settings that every engine's connections get, and are asked for after they opened.
 enum Pragmas {
   private static let settings: KeyValuePairs = [
+    // First, since what follows may meet the lock of another thread that opens or closes the file.
+    "busy_timeout": "\(busyTimeout)",
     "page_size": "4096", "journal_mode": "wal", "synchronous": "1", "cache_size": "-65536",
     "mmap_size": "0", "temp_store": "2", "foreign_keys": "1",
   ]
+
+  /// How many milliseconds a lock is waited for.
+  static let busyTimeout = 10_000
 
   /// What waits for the disk at each commit, in the cases that are about that.
   private static let durable = ["synchronous": "2"]

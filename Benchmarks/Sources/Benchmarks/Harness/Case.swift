@@ -15,8 +15,8 @@ protocol Case: Sendable {
   func size(for rows: Int) -> Int
   /// The most runs that count: few where one takes long.
   var mostRuns: Int { get }
-  /// Whether its data are the fixture's items, in which a wrong value can be planted.
-  var usesItems: Bool { get }
+  /// Returns what its measurements show, where the columns of the table do not say so plainly.
+  func remark(on measurements: [Measurement]) -> String?
 }
 
 /// One engine's way through a case.
@@ -26,5 +26,5 @@ extension Case {
   func operations(on fixture: Fixture) -> Int { fixture.items.count }
   func size(for rows: Int) -> Int { rows }
   var mostRuns: Int { .max }
-  var usesItems: Bool { true }
+  func remark(on measurements: [Measurement]) -> String? { nil }
 }

@@ -6,6 +6,10 @@ struct Contest {
   private let engines: [(engine: Engine, turn: Turn)]
   private let progress: Progress
 
+  /// No round begins later than this, once there are enough of them.
+  private static let limit = Duration.seconds(5)
+  private static let enoughRuns = 5
+
   init(of entry: any Case, on fixture: Fixture, runs: Int, filter: Filter, progress: Progress) {
     self.entry = entry
     self.fixture = fixture
@@ -14,8 +18,8 @@ struct Contest {
     self.progress = progress
   }
 
-  /// Runs every engine `runs` times for its time, after a run that warms up and one that watches
-  /// its memory; the first is left out where a run takes long.
+  /// Runs every engine up to `runs` times for its time, after a run that warms up and one that
+  /// watches its memory; the first is left out where a run takes long.
   ///
   /// - Throws: ``Failure`` if the result of any run differs from C's first one.
   func run() throws -> [Measurement] {
@@ -46,7 +50,8 @@ struct Contest {
   /// Returns the nanoseconds of each engine's runs. Each round starts with another engine.
   private func alternate(expecting expected: Checksum) throws -> [[Double]] {
     var times: [[Double]] = engines.map { _ in [] }
-    for run in 0..<runs {
+    let start = ContinuousClock.now
+    for run in 0..<runs where run < Self.enoughRuns || ContinuousClock.now - start < Self.limit {
       for offset in engines.indices {
         let index = (run + offset) % engines.count
         progress.show(

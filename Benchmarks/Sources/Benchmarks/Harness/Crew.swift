@@ -26,13 +26,20 @@ final class Crew: Sendable {
       return results.count - 1
     }
     Thread.detachNewThread { [self] in
-      let tool = Result { try prepare() }
-      ready.signal()
-      begin.wait()
-      let result = Result { try work(try tool.get()) }
+      let result = result(of: work, with: prepare)
       results.withLock { $0[place] = result }
       done.signal()
     }
+  }
+
+  /// Works when all threads do. The tool is gone when it returns: nobody meets a connection of it.
+  private func result<Tool>(
+    of work: (Tool) throws -> Checksum, with prepare: () throws -> Tool
+  ) -> Result<Checksum, any Error> {
+    let tool = Result { try prepare() }
+    ready.signal()
+    begin.wait()
+    return Result { try work(try tool.get()) }
   }
 
   func whenReady() {

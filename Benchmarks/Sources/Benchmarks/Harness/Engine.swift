@@ -1,5 +1,5 @@
 /// Who does the work, by its name in the table and the JSON.
-enum Engine: String {
+enum Engine: String, CaseIterable, Codable {
   /// SQLite's C functions called from Swift by hand: the limit.
   case c
   /// MagicData's statements, bound and read by position.

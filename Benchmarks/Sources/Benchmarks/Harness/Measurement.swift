@@ -31,26 +31,9 @@ struct Measurement {
   }
 }
 
-extension Measurement: Encodable {
-  private enum CodingKeys: String, CodingKey {
-    case `case`, engine, rows, spread
-    case nanoseconds = "ns_per_op"
-    case ratioToC = "ratio_to_c"
-    case peakBytes = "peak_bytes"
-    case allocations = "allocs_per_op"
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(`case`, forKey: .case)
-    try container.encode(engine.rawValue, forKey: .engine)
-    try container.encode(operations, forKey: .rows)
-    try container.encode(nanoseconds, forKey: .nanoseconds)
-    try container.encode(ratioToC, forKey: .ratioToC)
-    try container.encode(spread, forKey: .spread)
-    try container.encode(peakBytes, forKey: .peakBytes)
-    try container.encode(allocations, forKey: .allocations)
-  }
+extension Measurement {
+  /// The case, with its size where one has several.
+  var label: String { `case` == "growth" ? "growth \(operations)" : `case` }
 }
 
 extension [Double] {

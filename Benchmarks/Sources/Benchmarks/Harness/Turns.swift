@@ -12,7 +12,8 @@ enum Start {
 }
 
 /// Makes a turn of its parts: opening and preparing, which are not timed, the work, which is, and the
-/// checksum of what came of it.
+/// checksum of what came of it. The store is closed at its end: a task or a thread may let go of it
+/// later, and would close it beside the next turn.
 func turn<Store, Prepared, Output>(
   _ open: @escaping (String) throws -> Store, from start: Start = .shared,
   preparing prepare: @escaping (Store, Fixture) throws -> Prepared,
@@ -24,7 +25,9 @@ func turn<Store, Prepared, Output>(
     let store = try open(try fixture.begin(start))
     let prepared = try prepare(store, fixture)
     let output = try trial.measure { try work(store, prepared) }
-    return try check(output, fixture)
+    let checksum = try check(output, fixture)
+    try (store as? any Closable)?.close()
+    return checksum
   }
 }
 

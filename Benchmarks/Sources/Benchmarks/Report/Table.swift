@@ -1,8 +1,6 @@
-import Foundation
-
 /// The table of measurements, in fixed columns so that each line prints as soon as it is known.
 struct Table {
-  private let widths = [14, 14, 8, 12, 10, 7, 8, 9]
+  private let widths = [15, 14, 8, 12, 10, 7, 8, 9]
 
   var heading: String {
     let titles = line([
@@ -25,7 +23,8 @@ struct Table {
   func footing(runs: Int) -> String {
     """
 
-    ns/op: median of \(runs) runs, or of 3 where one takes long. ratio to C: median of the ratios of runs paired with C's.
+    ns/op: median of up to \(runs) runs: those that begin within 5 seconds, but 5, or 3 where one takes long.
+    ratio to C: median of the ratios of runs paired with C's.
     spread: distance between the quartiles of the times, relative to their median.
     peak: how far resident memory rose in one more run, above that with the database in the cache.
     allocs: how often that run allocated memory (malloc, calloc, realloc and their like).
@@ -39,11 +38,5 @@ struct Table {
       return column < 2 ? cell.0 + padding : padding + cell.0
     }
     .joined(separator: " ")
-  }
-
-  private func fixed(_ value: Double, digits: Int) -> String {
-    value.formatted(
-      .number.precision(.fractionLength(digits)).grouping(.never).locale(
-        Locale(identifier: "en_US_POSIX")))
   }
 }

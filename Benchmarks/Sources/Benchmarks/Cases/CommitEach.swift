@@ -1,0 +1,41 @@
+import GRDB
+import MagicData
+import SQLiteCore
+import SQLiteMapping
+
+/// The updates of ``GroupCommits``, a tenth as many, where none is merged with another.
+struct CommitEach: Case {
+  let name = "commit-each"
+  let summary = "100 tasks of durable updates, a commit each"
+
+  private let group = GroupCommits(share: 10)
+
+  var engines: KeyValuePairs<Engine, Turn> {
+    [
+      .c: turn(
+        { try CConnection(path: $0, isDurable: true) }, from: .script(GroupCommits.createTable),
+        preparing: { $1 }, group.c, checking: { try group.stored($1) }),
+      .statement: group.tasks(group.openDatabase) { database, task, value in
+        try await database.write { connection in
+          var statement = try connection.statement(SQLiteCore.SQL(unchecked: GroupCommits.update))
+          _ = try statement.run(task, value)
+        }
+      },
+      .object: group.tasks({ try MagicData(settingsAt: $0, isDurable: true) }) {
+        magic, task, value in
+        let counter = try await magic.object(of: CounterObject.self, primary: Int(task))
+        counter.value += value
+        _ = try await magic.update(counter)
+      },
+      .grdbStatement: group.tasks({ try DatabaseQueue(settingsAt: $0, isDurable: true) }) {
+        queue, task, value in
+        try await queue.write { database in
+          try database.cachedStatement(sql: GroupCommits.update).execute(arguments: [task, value])
+        }
+      },
+    ]
+  }
+
+  func operations(on fixture: Fixture) -> Int { group.operations(on: fixture) }
+  var mostRuns: Int { 3 }
+}

@@ -1,0 +1,16 @@
+extension Readers {
+  /// How much of its speed a reader keeps beside the writer.
+  func remark(on measurements: [Measurement]) -> String? {
+    guard readers == 1, hasWriter else { return nil }
+    let kept = [Engine.c, .statement, .grdbStatement].compactMap { engine -> String? in
+      func time(_ name: String) -> Double? {
+        measurements.first { $0.case == name && $0.engine == engine }?.nanoseconds
+      }
+      guard let alone = time("readers-alone-1"), let beside = time(name) else { return nil }
+      return "\(engine.rawValue) \(fixed(alone / beside * 100, digits: 0)) %"
+    }
+    guard !kept.isEmpty else { return nil }
+    return "readers: beside a busy writer a reader keeps of its speed: "
+      + kept.joined(separator: ", ")
+  }
+}

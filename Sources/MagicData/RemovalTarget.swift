@@ -1,0 +1,30 @@
+import SQLiteCore
+
+/// An object that is to be removed from a store.
+struct RemovalTarget: Sendable {
+  let storage: ObjectStorage
+  let zIndex: Int64
+
+  /// Finds the storage of an object.
+  ///
+  /// - Returns: Nil if the object is not in the store.
+  init?<Object: MagicObject>(_ object: Object, _ plan: ObjectPlan, in store: StoreIdentity) {
+    let place =
+      if let layout = plan.layout {
+        layout.withCells(of: object) { $0[0].place }
+      } else {
+        PropertyCollector.firstCell(of: object)?.place
+      }
+    guard let storage = place?.storage, let zIndex = storage.zIndex(in: store) else { return nil }
+    self.storage = storage
+    self.zIndex = zIndex
+  }
+
+  /// Lets objects be in the store again if the removal is undone later.
+  static func restore(_ targets: [RemovalTarget], afterRollbackOn connection: Connection) {
+    let known = targets.map { ($0.storage, $0.storage.identities) }
+    connection.afterRollback { _ in
+      for (storage, identities) in known { storage.restore(identities) }
+    }
+  }
+}

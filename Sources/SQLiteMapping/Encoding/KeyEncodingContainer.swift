@@ -1,0 +1,43 @@
+import SQLiteCore
+
+/// Binds the properties that a statement has parameters for, and passes over the others: for
+/// statements that ask for a value's primary key only.
+final class KeyEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  private let row: EncodedRow
+  private let slots: KeySlots<Key>
+
+  init(_ row: EncodedRow) {
+    self.row = row
+    slots = KeySlots { row.parameter(of: $0) ?? KeySlots<Key>.none }
+  }
+
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil(forKey key: Key) {
+    let parameter = slots[key]
+    if parameter > 0 { row.bindNil(at: parameter) }
+  }
+
+  func encode(_ value: some Encodable, forKey key: Key) throws {
+    let parameter = slots[key]
+    if parameter > 0 { try row.bind(any: value, at: parameter) }
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    encoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder(forKey: key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { encoder(forKey: PathKey("super")) }
+  func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
+
+  private func encoder(forKey key: some CodingKey) -> any Encoder {
+    guard row.parameter(of: key) == nil else { return row.treeEncoder(forKey: key) }
+    return TreeEncoder(node: JSONNode(), codingPath: [key])
+  }
+}

@@ -1,0 +1,20 @@
+import MagicData
+import Testing
+
+private struct Ticket: MagicObject {
+  @PrimaryMagicValue var number: Int
+  @MagicValue var isExpired: Bool
+  init() {}
+  init(isExpired: Bool) { self.isExpired = isExpired }
+}
+
+@Suite struct ReadmeRemovingTests {
+  @Test func `the README's example of removing several objects works`() throws {
+    let magic = try MagicData(type: .memory)
+    try magic.update([Ticket(isExpired: true), Ticket(isExpired: false), Ticket(isExpired: true)])
+    let expired = try magic.objects(of: Ticket.self, where: \.$isExpired == true)
+    let count = try magic.remove(contentsOf: expired)
+    #expect(count == 2)
+    #expect(try magic.count(of: Ticket.self) == 1)
+  }
+}

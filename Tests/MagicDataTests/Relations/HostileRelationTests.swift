@@ -1,0 +1,161 @@
+import MagicData
+import Testing
+
+/// What nobody should do with relations, and somebody does.
+@Suite struct HostileRelationTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  private func again(_ tree: Tree) throws -> Tree {
+    try magic.object(of: Tree.self, primary: tree.id)
+  }
+
+  @Test func `an object may lead to itself in every way`() throws {
+    let vertex = Vertex(id: "self")
+    vertex.one = vertex
+    vertex.list = [vertex, vertex]
+    vertex.set = [vertex]
+    vertex.byName = ["me": vertex]
+    vertex.lazy.set([vertex])
+    try magic.update(vertex)
+    #expect(try magic.count(of: Vertex.self) == 1)
+    let fetched = try magic.object(of: Vertex.self, primary: "self")
+    #expect(fetched.one?.list[1].set.first?.byName["me"]?.id == "self")
+    #expect(try fetched.lazy.get()[0].listOwners.count == 1)
+    try magic.remove(fetched)
+    #expect(try magic.count(of: Vertex.self) == 0)
+    #expect(try magic.violations() == 0)
+  }
+
+  @Test func `of an object that is twice in an array one place can go`() throws {
+    let (a, b) = (Leaf("a"), Leaf("b"))
+    let tree = Tree("oak")
+    tree.list = [a, b, a, a]
+    try magic.update(tree)
+    let fetched = try again(tree)
+    fetched.list.remove(at: 2)
+    try magic.update(fetched)
+    #expect(try again(tree).list.map(\.text) == ["a", "b", "a"])
+    fetched.list.swapAt(0, 1)
+    try magic.update(fetched)
+    #expect(try again(tree).list.map(\.text) == ["b", "a", "a"])
+  }
+
+  @Test func `what is removed while a stream passes by is not met, and nothing twice`() async throws
+  {
+    let tree = Tree("oak")
+    let leaves = (0..<1_000).map { Leaf("\($0)") }
+    tree.lazyList.set(leaves)
+    try await magic.update(tree)
+    var met: [String] = []
+    for try await leaf in try again(tree).lazyList.createAsyncStream() {
+      met.append(leaf.text)
+      // Behind, under and in front of the place where the stream is.
+      guard met.count == 300 else { continue }
+      for leaf in leaves[0..<310] + leaves[900...] { try await magic.remove(leaf) }
+    }
+    #expect(Set(met).count == met.count)
+    #expect(met.prefix(300) == leaves[0..<300].map(\.text)[...])
+    #expect(try again(tree).lazyList.count == 590)
+  }
+
+  @Test func `owners that are removed while a loop passes by are met once at most`() async throws {
+    let leaf = Leaf("a")
+    try await magic.update(leaf)
+    let trees = (0..<1_000).map { number in
+      let tree = Tree("\(number)", lazyOne: leaf)
+      tree.set = [leaf]
+      return tree
+    }
+    try await magic.update(trees)
+    var met: [String] = []
+    for try await tree in leaf.setOwners {
+      met.append(tree.name)
+      try await magic.remove(tree)
+    }
+    #expect(met == trees.map(\.name))
+    #expect(try await leaf.setOwners.get().isEmpty)
+  }
+
+  @Test func `a removed object can be led to no more, and saving it again makes a new one`() throws
+  {
+    let leaf = Leaf("a")
+    let tree = Tree("oak")
+    tree.list = [leaf]
+    try magic.update(tree)
+    let fetched = try again(tree)
+    try magic.remove(leaf)
+    #expect(try again(tree).list.isEmpty)
+    // Its own object knows that it is gone: it comes back as a new one.
+    tree.list = [leaf]
+    try magic.update(tree)
+    #expect(try again(tree).list.map(\.text) == ["a"])
+    // A fetched one does not: what it led to has a new identity.
+    fetched.name = "ash"
+    try magic.update(fetched)
+    #expect(try again(tree).name == "ash")
+    #expect(try again(tree).list.map(\.text) == ["a"])
+    #expect(try magic.violations() == 0)
+  }
+
+  @Test func `a lazy value whose owner is removed is a named error`() async throws {
+    let tree = Tree("oak")
+    tree.lazyList.set([Leaf("a")])
+    try await magic.update(tree)
+    let fetched = try again(tree)
+    let (one, list) = (fetched.lazyOne, fetched.lazyList)
+    try await magic.remove(tree)
+    await #expect(throws: MagicError.missingTarget(type: "Tree", zIndex: 1)) {
+      try await one.get()
+    }
+    #expect(try await list.get().isEmpty)
+    #expect(try await list.count(where: nil) == 0)
+    // The lazy values are lost, so that the object cannot be made anew.
+    await #expect(throws: MagicError.self) { try await magic.update(fetched) }
+    #expect(try await magic.count(of: Tree.self) == 0)
+  }
+
+  @Test func `an object of another store is saved here with what it leads to there`() throws {
+    let other = try MagicData(type: .memory)
+    let (first, second) = (Vertex(id: "first"), Vertex(id: "second"))
+    first.one = second
+    second.list = [first, second]
+    second.byName = ["back": first]
+    try other.update(first)
+    // Here the numbers are those of others.
+    try magic.update((0..<5).map { Vertex(id: "\($0)") })
+    let fetched = try other.object(of: Vertex.self, primary: "first")
+    // What was left in the store, and nobody has fetched, cannot come along.
+    #expect(throws: MagicError.lostValue(type: "Vertex", property: "lazy")) {
+      try magic.update(fetched)
+    }
+    fetched.lazy.set([])
+    fetched.one?.lazy.set([fetched])
+    try magic.update(fetched)
+    let moved = try magic.object(of: Vertex.self, primary: "first")
+    #expect(moved.one?.id == "second")
+    #expect(moved.one?.list.map(\.id) == ["first", "second"])
+    #expect(moved.one?.byName["back"]?.id == "first")
+    #expect(try moved.one?.lazy.get().map(\.id) == ["first"])
+    #expect(try magic.count(of: Vertex.self) == 7)
+    #expect(try magic.violations() == 0)
+  }
+
+  @Test func `what another store has and nobody has looked at comes along too`() throws {
+    let other = try MagicData(type: .memory)
+    let root = Node("root")
+    root.children = [Node("a"), Node("b")]
+    root.parent = Node("parent")
+    try other.update(root)
+    // Here the numbers are those of others.
+    try magic.update((0..<5).map { Node("\($0)") })
+    let fetched = try #require(
+      try other.objects(of: Node.self, where: \.$name == "root").first)
+    try magic.update(fetched)
+    let moved = try #require(try magic.objects(of: Node.self, where: \.$name == "root").first)
+    #expect(moved.children.map(\.name) == ["a", "b"])
+    #expect(moved.parent?.name == "parent")
+    #expect(try magic.count(of: Node.self) == 9)
+  }
+}

@@ -1,0 +1,137 @@
+import MagicData
+import Testing
+
+private struct Owner: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+private struct Pet: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var name: String
+  @OptionMagicValue var owner: Owner?
+
+  static var traits: [PropertyTrait] { [.onDelete(\Self.$owner, .restrict)] }
+
+  init() {}
+  init(_ name: String, of owner: Owner? = nil) {
+    self.name = name
+    if let owner { self.owner = owner }
+  }
+}
+
+/// One whose wrappers are found by its `encode(to:)`.
+private final class Badge: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text: String
+  init() {}
+}
+
+@Suite struct RemovingTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  private func names() throws -> [String] {
+    try magic.objects(of: Owner.self, orderBy: [.ascending(\.$id)]).map(\.name)
+  }
+
+  @Test func `several objects go together, and those that are not there do not count`() throws {
+    let owners = ["a", "b", "c", "d"].map { Owner($0) }
+    try magic.update(owners)
+    let fetched = try magic.object(of: Owner.self, primary: 3)
+    #expect(try magic.remove(contentsOf: [owners[0], owners[0], fetched, Owner("new")]) == 2)
+    #expect(try names() == ["b", "d"])
+    #expect(try magic.remove(contentsOf: owners.lazy.filter { $0.name < "c" }) == 1)
+    #expect(try magic.remove(contentsOf: [Owner]()) == 0)
+    // The copy that was saved first does not know that its row has gone.
+    #expect(try magic.remove(contentsOf: [owners[2]]) == 0)
+    #expect(throws: MagicError.notSaved(type: "Owner")) { try magic.remove(owners[2]) }
+  }
+
+  @Test func `several objects go without blocking`() async throws {
+    let owners = ["a", "b", "c"].map { Owner($0) }
+    try await magic.update(owners)
+    #expect(try await magic.remove(contentsOf: owners.dropLast()) == 2)
+    #expect(try await magic.remove(contentsOf: owners) == 1)
+    #expect(try await magic.remove(contentsOf: owners) == 0)
+  }
+
+  @Test func `objects of a class go too`() throws {
+    let badges = (0..<3).map { number in
+      let badge = Badge()
+      badge.text = "\(number)"
+      return badge
+    }
+    try magic.update(badges)
+    #expect(try magic.remove(contentsOf: badges.prefix(2)) == 2)
+    try magic.remove(badges[2])
+    #expect(try magic.count(of: Badge.self) == 0)
+  }
+
+  @Test func `if one object must stay, all stay`() throws {
+    let owners = ["a", "b", "c"].map { Owner($0) }
+    try magic.update(Pet("cat", of: owners[1]))
+    try magic.update(owners)
+    #expect(throws: MagicError.restricted(type: "Owner")) {
+      try magic.remove(contentsOf: owners)
+    }
+    #expect(try magic.count(of: Owner.self) == 3)
+    // They are still the same objects, of which only what was set is written.
+    owners[0].name = "A"
+    try magic.update(owners)
+    #expect(try names().sorted() == ["A", "b", "c"])
+  }
+
+  @Test func `a removal that must not be leaves the transaction around it as it was`() throws {
+    let owners = ["a", "b"].map { Owner($0) }
+    try magic.update(Pet("cat", of: owners[1]))
+    try magic.update(owners)
+    try magic.transaction {
+      try magic.remove(owners[0])
+      #expect(throws: MagicError.restricted(type: "Owner")) { try magic.remove(owners[1]) }
+      #expect(throws: MagicError.notSaved(type: "Owner")) { try magic.remove(owners[0]) }
+    }
+    #expect(try names() == ["b"])
+  }
+
+  @Test func `objects whose removal is undone are in the store as before`() throws {
+    struct Stop: Error {}
+    let owners = ["a", "b", "c"].map { Owner($0) }
+    try magic.update(owners)
+    owners[0].name = "A"
+    #expect(throws: Stop.self) {
+      try magic.transaction {
+        try magic.remove(owners[0])
+        try magic.remove(contentsOf: owners.dropFirst())
+        #expect(try names() == [])
+        owners[1].name = "B"
+        throw Stop()
+      }
+    }
+    #expect(try names() == ["a", "b", "c"])
+    // What was set stays set, and all of them can go again.
+    #expect(owners.map(\.name) == ["A", "B", "c"])
+    #expect(try magic.remove(contentsOf: owners) == 3)
+  }
+
+  @Test func `a removal inside a savepoint that is undone is undone with it`() throws {
+    struct Stop: Error {}
+    let owners = ["a", "b"].map { Owner($0) }
+    try magic.update(owners)
+    try magic.transaction {
+      #expect(throws: Stop.self) {
+        try magic.transaction {
+          try magic.remove(owners[0])
+          throw Stop()
+        }
+      }
+      try magic.remove(owners[1])
+    }
+    #expect(try names() == ["a"])
+    try magic.remove(owners[0])
+    #expect(try names() == [])
+  }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import MagicData
+
+// No target: `.ci/checks/must-not-compile` has the compiler compare its errors with the comments.
+
+struct Part: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var name: String
+  @MagicValue var price: Decimal
+  @MagicValue var tags: [String]
+  init() {}
+}
+
+struct Box: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var parts: [Part]
+  init() {}
+}
+
+/// What is stored as a text that does not sort like its values cannot be sorted by.
+func ordering(_ magic: MagicData) throws {
+  // expected-error@+1 {{(aka 'Decimal') conform to 'MagicComparable'}}
+  _ = try magic.objects(of: Part.self, orderBy: [.ascending(\.$price)])
+  // expected-error@+1 {{(aka 'Array<String>') conform to 'MagicComparable'}}
+  _ = try magic.objects(of: Part.self, orderBy: [.descending(\.$tags)])
+}
+
+/// A filter is of one type.
+func filters(_ magic: MagicData, _ boxes: Filter<Box>) throws {
+  // expected-error@+2 {{to expected argument type 'Filter<Part>'}}
+  // expected-note@+1 {{are expected to be equal}}
+  _ = try magic.objects(of: Part.self, where: boxes)
+}
+
+/// Only what is the same for ever is a key.
+struct Weight {
+  // expected-error@+1 {{requires that 'Double' conform to 'MagicPrimaryValue'}}
+  @PrimaryMagicValue var grams: Double
+}
+
+final class Draft: Codable {}
+
+/// An object with a value that must stay where it is stays there too.
+// expected-note@+1 {{conform to the 'Sendable' protocol}}
+struct Letter: MagicObject {
+  @MagicValue var draft: Draft
+  init() {}
+}
+
+func send(_ value: some Sendable) {}
+
+func sending(_ letter: Letter, _ part: Part) {
+  send(part)
+  // expected-error@+1 {{type 'Letter' does not conform to the 'Sendable' protocol}}
+  send(letter)
+}

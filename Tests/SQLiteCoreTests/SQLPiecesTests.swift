@@ -1,0 +1,101 @@
+import Foundation
+import SQLiteCore
+import Testing
+
+@Suite struct SQLPiecesTests {
+  @Test func `the text of pieces is what was written, in whatever way they were joined`() {
+    let text = "x"
+    let optional: Int? = nil
+    let unknown: any Bindable = 2.5
+    var sql: SQL = "a \(1) b\(text)\(optional) \(identifier: "c\"") \(unknown)"
+    #expect(sql.text == "a ? b?? \"c\"\"\" ?")
+    sql.append(" d")
+    sql.append("\(3)")
+    #expect(sql.text == "a ? b?? \"c\"\"\" ? d?")
+    let outer: SQL = "\(sql), \(4) (\(sql))"
+    #expect(outer.text == "a ? b?? \"c\"\"\" ? d?, ? (a ? b?? \"c\"\"\" ? d?)")
+    #expect(SQL(joining: [outer, "e"], separator: "; ").text == outer.text + "; e")
+  }
+
+  /// One statement serves all texts of the same bytes, and only these.
+  @Test func `literals of one length are told apart by every byte`() throws {
+    let database = try Database.memory()
+    let (first, second, digit) = ("a", "b", 1)
+    let queries: [SQL] = [
+      "SELECT \(first) || 'x'", "SELECT \(second) || 'y'", "SELECT \(first) || 'y'",
+      "SELECT 'x' || \(first)",
+      // The mark of a value is as long as a digit.
+      "SELECT 'z' || \(digit)", "SELECT 'z' || 1", "SELECT 'z' || 2",
+    ]
+    let found = try database.read { connection -> [String] in
+      try (queries + queries).flatMap { try connection.rows($0, as: String.self) }
+    }
+    let expected = ["ax", "by", "ay", "xa", "z1", "z1", "z2"]
+    #expect(found == expected + expected)
+  }
+
+  @Test(arguments: [
+    "", "a\0b", "\0", "0123456789abcdef", "é𝄞", String(repeating: "ü", count: 70_000),
+  ])
+  func `a change stores texts and bytes as they are`(text: String) throws {
+    let database = try Database.memory()
+    try database.executeChange("CREATE TABLE t (a, b, c, d)")
+    let bytes = Array(text.utf8)
+    for _ in 0..<2 {
+      try database.executeChange(
+        "INSERT INTO t VALUES (\(text), \(bytes), \(text + "x"), upper(\(text)) IS NULL)")
+    }
+    let rows = try database.rows(
+      "SELECT a, b, c, d FROM t", as: Value.self, Value.self, Value.self, Int.self)
+    #expect(rows.count == 2)
+    for row in rows { #expect(row == (.text(text), .blob(bytes), .text(text + "x"), 0)) }
+  }
+
+  /// Each lent value takes stack: a thread has little of it, and a literal may have 32,766 values.
+  @Test(arguments: [15, 16, 17, 5_000])
+  func `a change takes as many texts as there may be, on a thread with a small stack`(
+    count: Int
+  ) throws {
+    let database = try Database.memory()
+    let texts = (0..<count).map { "text number \($0) of a literal" }
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let values = SQL(joining: texts.map { "(\($0))" }, separator: ", ")
+      _ = try? database.executeChange("CREATE TABLE t (a)")
+      _ = try? database.executeChange("INSERT INTO t VALUES \(values)")
+      done.signal()
+    }
+    thread.stackSize = 512 * 1_024
+    thread.start()
+    done.wait()
+    #expect(try database.rows("SELECT a FROM t ORDER BY rowid", as: String.self) == texts)
+  }
+
+  @Test func `a change that fails leaves nothing bound to its statement`() throws {
+    let database = try Database.memory()
+    try database.executeChange("CREATE TABLE t (a TEXT UNIQUE, b)")
+    try database.write { connection in
+      let text = "a text that is longer than fifteen bytes"
+      try connection.executeChange("INSERT INTO t VALUES (\(text), \(1))")
+      let error = sqliteError {
+        try connection.executeChange("INSERT INTO t VALUES (\(text), \(2))")
+      }
+      #expect(error?.code == .uniqueConstraint)
+      var statement = try connection.statement("INSERT INTO t VALUES (?, ?)")
+      #expect(!statement.expandedSQL.contains("longer"))
+      try statement.run(text + "!", 3)
+    }
+    #expect(try database.rows("SELECT b FROM t ORDER BY b", as: Int.self) == [1, 3])
+  }
+
+  @Test func `a value that cannot be stored stops a change before it runs`() throws {
+    let database = try Database.memory()
+    try database.executeChange("CREATE TABLE t (a, b)")
+    let error = sqliteError {
+      try database.executeChange("INSERT INTO t VALUES (\("x"), \(Double.nan))")
+    }
+    #expect(error?.code == .mismatch)
+    #expect(error?.sql?.hasPrefix("INSERT") == true)
+    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
+  }
+}

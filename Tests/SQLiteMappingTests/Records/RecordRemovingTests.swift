@@ -1,0 +1,110 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+private struct Seat: Record, Equatable {
+  static let primaryKeys = ["row", "number"]
+  var row: String
+  var number: Int
+  var guest: String?
+}
+
+private struct Token: Record, Equatable {
+  static let primaryKeyType = PrimaryKeyType.uuid
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.uuids = .blob
+    return strategies
+  }
+  var id: UUID?
+  var weight: Double
+}
+
+/// Encodes itself piece by piece, as a JSON column.
+private struct Mark: Record {
+  static var primaryKey: String { "id" }
+  var id: Int
+  var x = 0
+
+  enum Keys: String, CodingKey { case id, place, list }
+  enum PlaceKeys: String, CodingKey { case x }
+
+  init(id: Int) { self.id = id }
+
+  init(from decoder: any Decoder) throws {
+    id = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .id)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Keys.self)
+    var place = container.nestedContainer(keyedBy: PlaceKeys.self, forKey: .place)
+    try place.encode(x, forKey: .x)
+    var list = container.nestedUnkeyedContainer(forKey: .list)
+    try list.encode(x)
+    try container.encode(id, forKey: .id)
+  }
+}
+
+@Suite struct RecordRemovingTests {
+  let database: Database
+
+  init() throws { database = try Database.memory() }
+
+  @Test func `rows of several values go together, and those that were not there do not count`()
+    throws
+  {
+    let seats = (1...5).map { Seat(row: "A", number: $0, guest: $0 == 2 ? "Al" : nil) }
+    try database.insert(contentsOf: seats)
+    let gone = [seats[0], seats[1], seats[0], Seat(row: "B", number: 3, guest: nil)]
+    #expect(try database.remove(contentsOf: gone) == 2)
+    #expect(
+      try database.objects(of: Seat.self, orderedBy: .column("number")) == seats[2...].map(\.self))
+    // A sequence that is no array.
+    #expect(try database.remove(contentsOf: Set([3, 4]).lazy.map { seats[$0] }) == 2)
+    #expect(try database.count(of: Seat.self) == 1)
+  }
+
+  @Test func `the key decides, whatever else the value holds`() throws {
+    let token = try database.update(Token(weight: 1))
+    #expect(try database.has(Token(id: token.id, weight: .nan)))
+    #expect(try database.has(Token(id: UUID(), weight: 1)) == false)
+    #expect(try database.remove(Token(id: token.id, weight: .nan)))
+    #expect(try database.has(token) == false)
+  }
+
+  @Test func `a value without a key is not there`() throws {
+    try database.update(Token(weight: 1))
+    #expect(try database.has(Token(weight: 1)) == false)
+    #expect(try database.remove(Token(weight: 1)) == false)
+    #expect(try database.remove(contentsOf: [Token(weight: 1), Token(weight: 2)]) == 0)
+    #expect(try database.count(of: Token.self) == 1)
+  }
+
+  @Test func `a value that encodes itself piece by piece is found by its key`() throws {
+    try database.insert(contentsOf: [Mark(id: 1), Mark(id: 2)])
+    #expect(try database.has(Mark(id: 2)))
+    #expect(try database.remove(contentsOf: [Mark(id: 2), Mark(id: 3)]) == 1)
+    #expect(try database.has(Mark(id: 2)) == false)
+  }
+
+  @Test func `without a table nothing is there`() throws {
+    let seat = Seat(row: "A", number: 1, guest: nil)
+    #expect(try database.remove(contentsOf: [seat]) == 0)
+    #expect(try database.remove(seat) == false)
+    #expect(try database.has(seat) == false)
+  }
+
+  @Test func `if one row must stay, all stay`() throws {
+    try database.insert(contentsOf: (1...3).map { Seat(row: "A", number: $0, guest: nil) })
+    try database.executeChange(
+      """
+      CREATE TRIGGER keep BEFORE DELETE ON Seat WHEN old.number = 2
+      BEGIN SELECT raise(ABORT, 'taken'); END
+      """)
+    #expect(throws: SQLiteError.self) {
+      try database.remove(contentsOf: (1...3).map { Seat(row: "A", number: $0, guest: nil) })
+    }
+    #expect(try database.count(of: Seat.self) == 3)
+  }
+}

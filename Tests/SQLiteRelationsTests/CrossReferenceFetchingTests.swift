@@ -1,0 +1,121 @@
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+struct Address: Codable, Equatable {
+  var addr1 = ""
+  var addr2 = ""
+  var city = ""
+  var state = ""
+  var zip = ""
+}
+
+/// As the SwiftletData seed has it.
+final class Person: Record {
+  static let tableName = "People"
+  static let primaryKey = "id"
+
+  var id = UUID().uuidString
+  var firstName = ""
+  var lastName = ""
+  var addresses: [String: Address] = [:]
+
+  init(firstName: String, lastName: String, addresses: [String: Address] = [:]) {
+    self.firstName = firstName
+    self.lastName = lastName
+    self.addresses = addresses
+  }
+}
+
+/// As the SwiftletData seed has it, whose cross reference is a property; here it is told of the type.
+final class Group: Record {
+  static let tableName = "Groups"
+  static let primaryKey = "id"
+  static let people = CrossReference<Group, Person>(
+    "PeopleInGroup", leftKeyName: "groupID", rightKeyName: "personID")
+
+  var id = UUID().uuidString
+  var name = ""
+
+  init(name: String) { self.name = name }
+}
+
+@Suite struct CrossReferenceFetchingTests {
+  let database: Database
+  let tags = CrossReference<Town, Tag>("town_tag", leftKeyName: "townID", rightKeyName: "tagID")
+
+  init() throws { database = try Database.memory() }
+
+  @Test func `a group has people, as the seed has it`() throws {
+    let addr1 = Address(addr1: "PO Box 1234", city: "Houston", state: "TX", zip: "77012")
+    let addr2 = Address(
+      addr1: "25 Nasa Rd 1", addr2: "Apt #123", city: "Seabrook", state: "TX", zip: "77586")
+    let p1 = Person(
+      firstName: "John", lastName: "Doe", addresses: ["home": addr1, "work": addr2])
+    let p2 = Person(
+      firstName: "Sue", lastName: "Smith", addresses: ["home": addr1, "work": addr2])
+    let group = Group(name: "Employees")
+    try database.write { connection in
+      try connection.update(group)
+      try connection.setLinks(of: group, to: [p1, p2], through: Group.people)
+    }
+    let tables = try database.rows(
+      "SELECT name FROM sqlite_schema WHERE type = 'table'", as: String.self)
+    #expect(Set(["People", "Groups", "PeopleInGroup"]).isSubset(of: tables))
+    try database.read { connection in
+      let found = try #require(try connection.object(of: Group.self, primary: group.id))
+      #expect(found.name == "Employees")
+      let people = try connection.rightObjects(of: found, through: Group.people)
+      #expect(Set(people.map(\.firstName)) == ["John", "Sue"])
+      #expect(people.allSatisfy { $0.addresses == ["home": addr1, "work": addr2] })
+      #expect(try connection.leftObjects(of: p2, through: Group.people).map(\.id) == [group.id])
+    }
+  }
+
+  @Test(arguments: [1, 100, 10_000])
+  func `what many are linked to comes by one statement`(count: Int) throws {
+    try database.write { connection in
+      let towns = try connection.insert((0..<count).map { Town(name: "\($0)") })
+      let all = try connection.insert((0..<10).map { Tag(name: "\($0)") })
+      for (number, town) in towns.enumerated() {
+        let own = [all[(number + 3) % 10], all[number % 10]]
+        try connection.setLinks(of: town, to: own, through: tags)
+      }
+      // Another one, without links, and the first one twice.
+      let bare = try connection.update(Town(name: "bare"))
+      let before = connection.statementCount
+      let found = try connection.rightObjects(
+        ofEach: [bare] + towns.reversed() + [towns[0]], through: tags)
+      #expect(connection.statementCount - before == 1)
+      #expect(found.count == count + 2)
+      #expect(found[0].isEmpty)
+      #expect(found[1].map(\.name) == names(count - 1))
+      #expect(found[count + 1].map(\.name) == names(0))
+      #expect(found[count].map(\.name) == names(0))
+    }
+  }
+
+  private func names(_ number: Int) -> [String] {
+    [number % 10, (number + 3) % 10].sorted().map { "\($0)" }
+  }
+
+  @Test func `of a class there is one instance for each key`() throws {
+    try database.write { connection in
+      let groups = try connection.insert([Group(name: "a"), Group(name: "b")])
+      let shared = Person(firstName: "Sue", lastName: "Smith")
+      let own = Person(firstName: "John", lastName: "Doe")
+      try connection.setLinks(of: groups[0], to: [shared, own], through: Group.people)
+      try connection.setLinks(of: groups[1], to: [shared], through: Group.people)
+      let found = try connection.rightObjects(ofEach: groups, through: Group.people)
+      #expect(found.map(\.count) == [2, 1])
+      #expect(found[0].contains { $0 === found[1][0] })
+    }
+  }
+}
