@@ -52,9 +52,13 @@ package struct Person: MagicObject {
     byName = [:]
   }
 
+  // Not by self.init(): what is assigned after that leaks its wrapper, by Swift 6.3.1's fault.
   package init(_ id: String, _ version: Int) {
-    self.init()
     self.id = id
+    self.version = version
+    list = []
+    set = []
+    byName = [:]
     change(to: version)
   }
 
@@ -91,8 +95,9 @@ package struct Document: MagicObject {
   }
 
   package init(_ id: String, _ version: Int) {
-    self.init()
     self.id = id
+    self.version = version
+    file = .init()
     change(to: version)
   }
 

@@ -229,6 +229,17 @@ import Testing
     #expect(try database.objects(of: WithTree.self) == [WithTree(id: 1, tree: nil, trees: [])])
   }
 
+  @Test func `records that are made one by one are written in pieces, all or none`() throws {
+    let database = try Database.memory()
+    let values = (1...2_500).lazy.map { Members(id: $0) }
+    #expect(try database.insert(contentsOf: values) == 2_500)
+    #expect(try database.update(contentsOf: values) == 2_500)
+    // The last one is there already.
+    let again = (2_500...4_700).reversed().lazy.map { Members(id: $0) }
+    #expect(throws: SQLiteError.self) { try database.insert(contentsOf: again) }
+    #expect(try database.count(of: Members.self) == 2_500)
+  }
+
   @Test func `records are written and removed by tasks`() async throws {
     let database = try Database.memory()
     var value = Members()
