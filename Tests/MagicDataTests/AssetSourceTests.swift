@@ -34,7 +34,7 @@ import Testing
     #expect(throws: AssetError.invalidPath(url.absoluteString)) { try magic.update(Page(asset)) }
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `a FIFO is no file to copy, and nobody waits for its other end`() throws {
     defer { cleanUp() }
     let path = folder + "/fifo"

@@ -12,7 +12,7 @@ private struct Account: MagicObject {
 }
 
 /// Objects that are saved by tasks whose writes are merged.
-@Suite(.timeLimit(.minutes(1))) struct GroupedSavingTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupedSavingTests {
   let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

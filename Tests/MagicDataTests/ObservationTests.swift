@@ -17,7 +17,7 @@ private struct Tag: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(20))) struct ObservationTests {
   let folder: TemporaryTestFolder
   let magic: MagicData
 

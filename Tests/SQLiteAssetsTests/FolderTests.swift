@@ -32,7 +32,7 @@ import Testing
     #expect(temporary.files() == ["store/file", "store/link"])
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `only a regular file is opened, and nothing else is waited for`() throws {
     try temporary.write("secret", to: "target")
     try temporary.link("store/link", to: "\(temporary.path)/target")

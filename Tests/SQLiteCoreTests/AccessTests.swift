@@ -214,7 +214,7 @@ private let endless: SQL =
     #expect(try database.firstRow("SELECT a FROM t", as: Int.self) == 8 * calls / 2)
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(20)))
   func `an asynchronous access does not need a thread that others block`() async throws {
     let fixture = try Fixture(.file)
     let database = fixture.database

@@ -59,7 +59,7 @@ private enum Deed: CaseIterable {
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct GroupCommitRandomTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupCommitRandomTests {
   /// Two databases that are treated alike, but for the grouping.
   private func database(_ path: String) throws -> Database {
     let interrupt = Interrupter()

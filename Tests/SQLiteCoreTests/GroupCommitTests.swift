@@ -9,7 +9,7 @@ private let endlessInsert: SQL = """
   INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n
   """
 
-@Suite(.timeLimit(.minutes(2))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(20))) struct GroupCommitTests {
   let folder: TemporaryFolder
   let commits = CommitCount()
 
