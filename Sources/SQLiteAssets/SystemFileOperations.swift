@@ -69,6 +69,7 @@ package struct SystemFileOperations: FileOperations {
   package func read(
     _ count: Int, at offset: Int, of file: Int32
   ) throws(SystemFailure) -> [UInt8] {
+    if count == 0 { return [] }
     var result = 0
     let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
       result = unsafe pread(file, buffer.baseAddress, count, off_t(offset))
