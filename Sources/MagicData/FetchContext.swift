@@ -121,7 +121,7 @@ package final class FetchContext: Sendable {
     guard let storage = storages(ObjectIdentifier(type), [zIndex]).first else { return nil }
     let context = storage.plan.needsContext ? self : nil
     if type is AnyObject.Type { return try instance(type, of: storage, zIndex, in: context) }
-    return try Construction.objects(type, storage.plan, of: [storage], in: context)[0]
+    return try Construction.object(type, of: storage, in: context)
   }
 
   /// The instance of a class for a row, the same one as long as somebody has it.
@@ -132,7 +132,7 @@ package final class FetchContext: Sendable {
     if let known = state.withLock({ $0.made[key]?.instances[zIndex] })?.object as? Object {
       return known
     }
-    let object = try Construction.objects(type, storage.plan, of: [storage], in: context)[0]
+    let object = try Construction.object(type, of: storage, in: context)
     let instance = Instance(object: object as AnyObject)
     state.withLock { $0.made[key, default: Made()].instances[zIndex] = instance }
     return object

@@ -20,7 +20,7 @@ final class RelationQueries: Sendable {
     self.plan = plan
     self.slot = slot
     table = try plan.linkTable(slot, store.plan)
-    let key: SQL = "\(identifier: plan.table).\(identifier: plan.key)"
+    let key = SQL(unchecked: plan.qualifiedKey)
     let source: SQL
     if let table {
       let links: SQL = "\(identifier: table.name)"
@@ -32,16 +32,14 @@ final class RelationQueries: Sendable {
       source =
         "\(links) CROSS JOIN \(identifier: plan.table) ON \(key) = \(links).owner WHERE \(links).target = ? ORDER BY \(links).owner"
     } else {
-      let column: SQL = "\(identifier: plan.table).\(identifier: plan.properties[slot].name)"
+      let column = SQL(unchecked: plan.qualifiedColumns[slot])
       targetCount =
         "SELECT count(\(column)) FROM \(identifier: plan.table) WHERE \(key) = ?"
       ownerCount =
         "SELECT count(*) FROM \(identifier: plan.table) WHERE \(column) = ?"
       source = "\(identifier: plan.table) WHERE \(column) = ? ORDER BY \(key)"
     }
-    let columns = plan.columns.map { slot -> SQL in
-      "\(identifier: plan.table).\(identifier: plan.properties[slot].name)"
-    }
+    let columns = plan.columns.map { SQL(unchecked: plan.qualifiedColumns[$0]) }
     let list = SQL(joining: [key] + columns, separator: ", ")
     owners = "SELECT \(list) FROM \(source)"
   }

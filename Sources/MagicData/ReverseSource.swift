@@ -92,7 +92,7 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
     return try connection.firstRow(sql, as: Int.self) ?? 0
   }
 
-  private var key: SQL { "\(identifier: plan.table).\(identifier: plan.key)" }
+  private var key: SQL { SQL(unchecked: plan.qualifiedKey) }
 
   /// SQL on the columns of the link table for a condition on the owners.
   private func exists(_ table: LinkTable, _ condition: SQL) -> SQL {

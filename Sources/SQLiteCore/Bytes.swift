@@ -11,7 +11,7 @@
 /// Swift 6.3.1 with `-O` may free an array made by `[UInt8](UnsafeRawBufferPointer)` before it is
 /// filled, if the array turns out unused on some path (a write after free). Arrays made with
 /// `unsafeUninitializedCapacity` are not affected.
-func bytes(copying pointer: UnsafeRawPointer?, count: Int) -> [UInt8] {
+package func copiedBytes(_ pointer: UnsafeRawPointer?, count: Int) -> [UInt8] {
   guard let pointer = unsafe pointer, count > 0 else { return [] }
   return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
     unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(

@@ -50,7 +50,7 @@ extension Connection {
     defer { unsafe sqlite3_free(start) }
     // A database that was never written has no bytes.
     guard unsafe start != nil || size == 0 else { throw SQLiteError(.outOfMemory) }
-    return unsafe bytes(copying: UnsafeRawPointer(start), count: Int(size))
+    return unsafe copiedBytes(UnsafeRawPointer(start), count: Int(size))
   }
 
   /// Replaces the content of the database in memory.

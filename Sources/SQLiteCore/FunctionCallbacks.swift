@@ -133,7 +133,7 @@ func value(of pointer: OpaquePointer?) -> Value? {
 /// The bytes of a blob or a text.
 func valueBytes(_ pointer: OpaquePointer?) -> [UInt8] {
   let start = unsafe sqlite3_value_blob(pointer)
-  return unsafe bytes(copying: start, count: Int(sqlite3_value_bytes(pointer)))
+  return unsafe copiedBytes(start, count: Int(sqlite3_value_bytes(pointer)))
 }
 
 /// Gives SQLite what `body` returns, or the error that it throws.

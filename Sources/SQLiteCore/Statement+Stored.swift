@@ -91,7 +91,7 @@ extension Statement {
     if storage == SQLITE_NULL { return nil }
     guard storage == SQLITE_BLOB else { throw try mismatch(at: column, expected: [UInt8].self) }
     let start = unsafe sqlite3_value_blob(content)
-    return unsafe bytes(copying: start, count: Int(sqlite3_value_bytes(content)))
+    return unsafe copiedBytes(start, count: Int(sqlite3_value_bytes(content)))
   }
 
   /// Lends the bytes of a BLOB, without a copy. A closure around a span would cost another call.

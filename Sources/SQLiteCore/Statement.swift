@@ -135,7 +135,7 @@ extension Statement {
   /// Empty for NULL and for a column that does not exist.
   public func blob(at column: Int) -> [UInt8] {
     withBytes(at: column) { span in
-      unsafe span.withUnsafeBytes { unsafe bytes(copying: $0.baseAddress, count: $0.count) }
+      unsafe span.withUnsafeBytes { unsafe copiedBytes($0.baseAddress, count: $0.count) }
     }
   }
 

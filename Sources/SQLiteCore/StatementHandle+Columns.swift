@@ -50,11 +50,8 @@ extension StatementHandle {
   ///
   /// Not generic, which would cost as much as copying a short blob.
   package func lendBytes(at column: Int32, ofText isText: Bool, _ body: (RawSpan) -> Void) {
-    let value = unsafe sqlite3_column_value(pointer, column)
-    guard unsafe sqlite3_value_type(value) == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return }
-    let start = unsafe sqlite3_value_blob(value)
-    let count = unsafe Int(sqlite3_value_bytes(value))
-    unsafe body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count).bytes)
+    guard let bytes = unsafe storedBytes(at: column, ofText: isText) else { return }
+    unsafe body(bytes.bytes)
   }
 
   /// Lends the bytes of a blob, or of a text as UTF-8; nil if a column stores something else.
@@ -66,16 +63,23 @@ extension StatementHandle {
   package func withBytes<Result>(
     at column: Int32, ofText isText: Bool, _ body: (RawSpan) throws -> Result
   ) rethrows -> Result? {
+    guard let bytes = unsafe storedBytes(at: column, ofText: isText) else { return nil }
+    return try unsafe body(bytes.bytes)
+  }
+
+  /// SQLite's bytes of a blob, or of a text as UTF-8; nil if a column stores something else.
+  @unsafe @inline(__always) private func storedBytes(
+    at column: Int32, ofText isText: Bool
+  ) -> UnsafeRawBufferPointer? {
     let value = unsafe sqlite3_column_value(pointer, column)
     guard unsafe sqlite3_value_type(value) == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
       return nil
     }
-    // A text in UTF-16 becomes UTF-8.
+    // A text in UTF-16 becomes UTF-8 now: asked for its size later, it would move.
     let start =
       unsafe isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
     let count = unsafe Int(sqlite3_value_bytes(value))
-    let buffer = unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
-    return try unsafe body(buffer.bytes)
+    return unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
   }
 
   /// What a column stores, as it is stored.
@@ -92,7 +96,7 @@ extension StatementHandle {
       return .text(text)
     case SQLITE_BLOB:
       let start = unsafe sqlite3_column_blob(pointer, column)
-      return unsafe .blob(bytes(copying: start, count: Int(sqlite3_column_bytes(pointer, column))))
+      return unsafe .blob(copiedBytes(start, count: Int(sqlite3_column_bytes(pointer, column))))
     default: return .null
     }
   }

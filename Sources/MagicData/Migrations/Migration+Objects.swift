@@ -72,6 +72,7 @@ extension MagicData {
     defer { forgetTables() }
     return try database.migrate(migrations)
   }
+
   /// As the blocking ``migrate(_:)``, suspending the task.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.

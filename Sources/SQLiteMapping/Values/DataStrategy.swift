@@ -75,12 +75,6 @@ extension Data {
   /// The bytes as an array, copied into memory that is the array's own from the start (the plain
   /// initializer may be freed early by Swift 6.3.1's optimizer).
   package var byteArray: [UInt8] {
-    if isEmpty { return [] }
-    return unsafe withUnsafeBytes { bytes in
-      unsafe [UInt8](unsafeUninitializedCapacity: bytes.count) { buffer, initialized in
-        unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(from: bytes)
-        initialized = bytes.count
-      }
-    }
+    unsafe withUnsafeBytes { unsafe copiedBytes($0.baseAddress, count: $0.count) }
   }
 }

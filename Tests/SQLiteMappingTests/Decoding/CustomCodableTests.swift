@@ -43,6 +43,21 @@ import Testing
     #expect(dogs.map(\.breed) == ["Collie", nil])
   }
 
+  @Test func `nested values come back from a database in UTF-16`() throws {
+    struct Town: Record, Equatable {
+      var id: Int
+      var names: [String]
+    }
+    try database.executeChange("PRAGMA encoding = 'UTF-16le'")
+    let towns = (0..<50).map { id in
+      Town(
+        id: id, names: (0..<id).map { "Zürich, 東京, “\($0)” \(String(repeating: "é", count: $0))" })
+    }
+    try database.insert(contentsOf: towns)
+    #expect(try database.executeQuery("PRAGMA encoding")[0].values == [.text("UTF-16le")])
+    #expect(try database.objects(of: Town.self, orderedBy: .column("id")) == towns)
+  }
+
   @Test func `a superclass may have a column of its own`() throws {
     class Base: Codable {
       var a = 1
