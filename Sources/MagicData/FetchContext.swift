@@ -82,14 +82,15 @@ package final class FetchContext: Sendable {
   }
 
   /// What the links of an object's property lead to, in their order; nil if they cannot be read.
-  func links(of storage: ObjectStorage, slot: Int) -> FetchedLinks.Targets? {
-    guard let owner = storage.zIndex(in: store.identity) else { return FetchedLinks.Targets.none }
+  func links(of storage: ObjectStorage, slot: Int) -> LinkTargets? {
+    // As it was fetched, whatever has become of the object since.
+    guard let owner = storage.fetchedZIndex else { return LinkTargets.none }
     let type = ObjectIdentifier(storage.plan.type)
-    func known() -> FetchedLinks.Targets? {
+    func known() -> LinkTargets? {
       state.withLock { state in
         if state.graph.unfollowed[type]?.contains(owner) == true { return nil }
         return state.graph.links[PropertyKey(type: type, slot: slot)]?[owner]
-          ?? FetchedLinks.Targets.none
+          ?? LinkTargets.none
       }
     }
     if let links = known() { return links }

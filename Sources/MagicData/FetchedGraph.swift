@@ -27,22 +27,6 @@ struct FetchedRows: Sendable {
 
 /// The links of one property that a fetch brought, owner by owner.
 struct FetchedLinks: Sendable {
-  /// What the links of one owner lead to, in its order.
-  struct Targets {
-    let targets: ArraySlice<Int64>
-    /// The keys of a dictionary; none otherwise.
-    fileprivate let keys: ArraySlice<Value>
-
-    static var none: Targets { Targets(targets: [], keys: []) }
-
-    func map<Result>(_ body: (_ place: Value, _ target: Int64) throws -> Result) rethrows
-      -> [Result]
-    {
-      guard !keys.isEmpty else { return try targets.map { try body(.null, $0) } }
-      return try zip(keys, targets).map(body)
-    }
-  }
-
   private var targets: [Int64] = []
   private var keys: [Value] = []
   private var owners = RowPlaces()
@@ -50,11 +34,11 @@ struct FetchedLinks: Sendable {
   private var starts: [Int] = []
 
   /// What the links of an owner lead to.
-  subscript(owner: Int64) -> Targets {
+  subscript(owner: Int64) -> LinkTargets {
     guard let place = owners[owner] else { return .none }
     let end = place + 1 < starts.count ? starts[place + 1] : targets.count
     let range = starts[place]..<end
-    return Targets(targets: targets[range], keys: keys.isEmpty ? [] : keys[range])
+    return LinkTargets(targets: targets[range], keys: keys.isEmpty ? [] : keys[range])
   }
 
   /// Reads links, owner by owner.

@@ -6,7 +6,7 @@ struct LinkRun {
   private let store: MagicData
   private let connection: Connection
   private let nodes: [SaveNode]
-  private let results: [SaveResult?]
+  private var results: [SaveResult?]
   private let isNew: [Bool]
   private var tables: [PropertyKey: LinkTable] = [:]
 
@@ -21,27 +21,57 @@ struct LinkRun {
     self.isNew = isNew
   }
 
-  /// Writes the links that were set, and all links of new objects.
+  /// Writes what has changed of the links that were set, and all links of new objects.
   ///
+  /// - Returns: What saving gives the objects, with the links that were written.
   /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them leads to an object that is gone.
-  mutating func run() throws {
+  mutating func run() throws -> [SaveResult?] {
+    for index in nodes.indices {
+      if nodes[index].expected != nil { try expectUnchanged(index) }
+    }
     for index in nodes.indices { try write(index) }
     if connection.hasDeferredViolations { try findMissingTarget() }
+    return results
+  }
+
+  /// Compares the links of an object with what it knows of them.
+  ///
+  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed them.
+  private mutating func expectUnchanged(_ index: Int) throws {
+    let node = nodes[index]
+    guard let owner = results[index]?.zIndex, !isNew[index] else { return }
+    for slot in node.plan.links {
+      guard let known = known(node, slot) else { continue }
+      let table = try table(node.plan, slot)
+      let present = LinkTargets(
+        try connection.links(table, of: [owner]).map { ($0.place, $0.target) }, table.arrangement)
+      guard present.isSame(as: known, table.arrangement) else {
+        throw MagicError.conflict(type: node.plan.typeName, zIndex: owner)
+      }
+    }
+  }
+
+  /// What an object knows of the links of a property; nil if nothing.
+  private func known(_ node: SaveNode, _ slot: Int) -> LinkTargets? {
+    if node.plan.properties[slot].role.isLazy { return nil }
+    return node.storage.knownLinks(slot, in: store.identity, node.context)?.links
   }
 
   private mutating func write(_ index: Int) throws {
     let node = nodes[index]
     guard let owner = results[index]?.zIndex else { return }
     for slot in node.plan.links {
-      let table = try table(node.plan, slot)
       switch node.values[slot] {
       case .links(let links, let isSet) where isSet || isNew[index]:
-        try write(try links.map { ($0.place, try zIndex(of: $0.target)) }, owner, table, node, slot)
+        let links = try links.map { (place: $0.place, target: try zIndex(of: $0.target)) }
+        try write(links, owner, index, slot)
       case .copy(let source):
         guard source.store.identity == store.identity, let other = try source.table(connection)
         else { throw MagicError.notSaved(type: source.plan.typeName) }
         let links = try connection.links(other, of: [source.zIndex])
-        try write(links.map { ($0.place, $0.target) }, owner, table, node, slot)
+        try connection.write(
+          try table(node.plan, slot), of: owner, from: nil,
+          to: LinkTargets(links.map { ($0.place, $0.target) }, other.arrangement))
       case .missing:
         throw MagicError.missingValue(
           type: node.plan.typeName, property: node.plan.properties[slot].name)
@@ -50,24 +80,41 @@ struct LinkRun {
     }
   }
 
-  private func write(
-    _ links: [(place: Value, target: Int64)], _ owner: Int64, _ table: LinkTable, _ node: SaveNode,
-    _ slot: Int
+  /// Writes links that were set.
+  private mutating func write(
+    _ links: [(place: Value, target: Int64)], _ owner: Int64, _ index: Int, _ slot: Int
   ) throws {
-    switch table.arrangement {
-    case .list: try connection.setList(table, of: owner, to: links.map(\.target))
-    case .set: try connection.setSet(table, of: owner, to: Set(links.map(\.target)))
-    case .dictionary:
-      func refuse(_ reason: String) -> MagicError {
-        .unstorableValue(
-          type: node.plan.typeName, property: node.plan.properties[slot].name, reason: reason)
-      }
-      guard !links.contains(where: \.place.isNull) else { throw refuse("one of its keys is nil") }
-      let targets = Dictionary(links.map { ($0.place, $0.target) }, uniquingKeysWith: { $1 })
-      guard targets.count == links.count else {
-        throw refuse("two of its keys are stored alike")
-      }
-      try connection.setDictionary(table, of: owner, to: targets)
+    let node = nodes[index]
+    let table = try table(node.plan, slot)
+    if table.arrangement == .dictionary { try refuseUnstorableKeys(links.map(\.place), node, slot) }
+    let links = LinkTargets(links, table.arrangement)
+    var base: LinkTargets?
+    // Looked up now: another task may have saved the same object since the values were taken.
+    if !isNew[index], !node.plan.properties[slot].role.isLazy,
+      let known = node.storage.knownLinks(slot, in: store.identity, node.context)
+    {
+      let changes = node.snapshot.changes.isEmpty ? 0 : node.snapshot.changes[slot]
+      // It has saved these, or later ones.
+      if Int32(bitPattern: known.changes &- changes) >= 0 { return }
+      base = known.links
+    }
+    try connection.write(table, of: owner, from: base, to: links)
+    // Of an object that was made, what is not known is none.
+    if !links.targets.isEmpty || node.storage.fetchedZIndex != nil
+      || node.storage.zIndex(in: store.identity) != nil
+    {
+      results[index]?.links.append(KnownLinks(slot: slot, links: links))
+    }
+  }
+
+  private func refuseUnstorableKeys(_ keys: [Value], _ node: SaveNode, _ slot: Int) throws {
+    func refuse(_ reason: String) -> MagicError {
+      .unstorableValue(
+        type: node.plan.typeName, property: node.plan.properties[slot].name, reason: reason)
+    }
+    guard !keys.contains(where: \.isNull) else { throw refuse("one of its keys is nil") }
+    guard Set(keys).count == keys.count else {
+      throw refuse("two of its keys are stored alike")
     }
   }
 

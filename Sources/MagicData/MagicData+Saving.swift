@@ -5,11 +5,19 @@ extension MagicData {
   ///
   /// An object that is in the store gets what was set since it was saved or fetched, and nothing else,
   /// so that others' changes of other properties stay. One that is not is inserted; if the store has
-  /// one with the same primary value, that one gets all values.
+  /// one with the same primary value, that one gets all values, and its links become the object's.
+  ///
+  /// Of a collection of objects the difference to what was saved or fetched is written, so that what
+  /// others have added or removed meanwhile stays so. In an array, what is inserted comes behind what
+  /// others have inserted at the same place; an element that one has moved and another removed is gone; one
+  /// that both have moved is where the later one has put it. In a dictionary each key is on its own,
+  /// and the later one sets it. The object shows others' changes once it is fetched anew. A collection of
+  /// plain values is one value in one column: the later one sets it.
   ///
   /// - Parameter object: What to save.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved, and the next call
+  ///   saves the same changes.
   @discardableResult
   public func update<Object: MagicObject>(_ object: Object) throws -> Int {
     try update([object]).first ?? 0
@@ -51,16 +59,19 @@ extension MagicData {
     return try await database.write { try self.save(request, $0) }
   }
 
-  /// Saves an object if its row is still as it was when it was fetched or saved, blocking the thread.
+  /// Saves an object if its row and its links are still as they were when it was fetched or saved,
+  /// blocking the thread.
   ///
-  /// Properties with columns are compared, relations to one object included; links and the objects
+  /// All properties are compared, changed or not, relations and collections included; of an
+  /// ``AsyncMagical`` collection the links, if they were fetched or saved with the object. The objects
   /// that are reached are not.
   ///
   /// - Parameters:
   ///   - object: What to save.
   ///   - isUnchanged: False to save in any case.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed or removed the row since;
+  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed the row or the
+  ///   links since, or has removed the object;
   ///   ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ object: Object, ifUnchanged isUnchanged: Bool) throws
@@ -77,7 +88,8 @@ extension MagicData {
   ///   - object: What to save.
   ///   - isUnchanged: False to save in any case.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed or removed the row since;
+  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed the row or the
+  ///   links since, or has removed the object;
   ///   ``MagicError``, ``AssetError``, ``SQLiteError`` or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
@@ -123,7 +135,8 @@ extension MagicData {
   private func settle(_ request: SaveRequest, _ results: [SaveResult]) {
     for (node, result) in zip(request.nodes, results) {
       node.storage.saved(
-        as: result.zIndex, in: self, changes: node.snapshot.changes, settled: result.settled)
+        as: result.zIndex, in: self, changes: node.snapshot.changes, settled: result.settled,
+        links: result.links)
       for (_, value, changes) in node.lazy { value.saved(after: changes) }
     }
   }

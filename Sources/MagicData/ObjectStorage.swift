@@ -10,6 +10,8 @@ package final class ObjectStorage: Sendable {
     let zIndex: Int64
     /// How often each property had been set when the object was saved there; empty for never.
     var saved: [UInt32] = []
+    /// The links that were saved there, unless they were none. Others are known to the fetch.
+    var links: [KnownLinks] = []
 
     var store: StoreIdentity { magic.identity }
   }
@@ -59,6 +61,8 @@ package final class ObjectStorage: Sendable {
   }
 
   let plan: ObjectPlan
+  /// The z_index that the object was fetched by, or nil if it was made.
+  let fetchedZIndex: Int64?
   private let state: Mutex<State>
   /// What somebody may have read of assets, by their properties.
   private let assetCaches = Mutex<[Int: AssetCache]>([:])
@@ -71,6 +75,7 @@ package final class ObjectStorage: Sendable {
   ///   - identity: What a store knows it by, if it was fetched.
   init(_ plan: ObjectPlan, _ forms: [CellContent.Form], identity: Identity?) {
     self.plan = plan
+    fetchedZIndex = identity?.zIndex
     state = Mutex(State(forms: forms, identity: identity))
   }
 
@@ -162,6 +167,30 @@ package final class ObjectStorage: Sendable {
     state.withLock { $0.identity(in: store)?.zIndex }
   }
 
+  /// What the object knows of the links of a property in a store: as they were when it was last saved
+  /// there, or fetched.
+  ///
+  /// - Parameters:
+  ///   - slot: The property.
+  ///   - store: The store.
+  ///   - context: What the object was fetched with.
+  /// - Returns: The links, and how often the property had been set then; nil if the object is not in the
+  ///   store.
+  func knownLinks(
+    _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
+  ) -> (links: LinkTargets, changes: UInt32)? {
+    let identity = state.withLock { $0.identity(in: store) }
+    guard let identity else { return nil }
+    let changes = identity.saved.isEmpty ? 0 : identity.saved[slot]
+    if let known = identity.links.first(where: { $0.slot == slot }) {
+      return (known.links, changes)
+    }
+    guard let context, context.store.identity == store, identity.zIndex == fetchedZIndex else {
+      return (.none, changes)
+    }
+    return (context.links(of: self, slot: slot) ?? .none, changes)
+  }
+
   /// What the store knows it by that it was last saved in or fetched from.
   var lastIdentity: Identity? { state.withLock { $0.identity } }
 
@@ -172,13 +201,21 @@ package final class ObjectStorage: Sendable {
   ///   - magic: The store.
   ///   - changes: The counts of the snapshot; what was set since remains a change.
   ///   - settled: Values that the store made: a number that it counted up, an asset's id.
+  ///   - links: The links that were written.
   func saved(
-    as zIndex: Int64, in magic: MagicData, changes: [UInt32], settled: [(slot: Int, value: Value)]
+    as zIndex: Int64, in magic: MagicData, changes: [UInt32], settled: [(slot: Int, value: Value)],
+    links: [KnownLinks] = []
   ) {
     state.withLock { state in
+      var identity = Identity(magic: magic, zIndex: zIndex, saved: changes, links: links)
+      if let before = state.identity(in: magic.identity), before.zIndex == zIndex {
+        for known in before.links where !links.contains(where: { $0.slot == known.slot }) {
+          identity.links.append(known)
+        }
+      }
       state.removeIdentity(in: magic.identity)
       if let other = state.identity { state.otherIdentities.append(other) }
-      state.identity = Identity(magic: magic, zIndex: zIndex, saved: changes)
+      state.identity = identity
       if let counting = plan.counting, !state.isChanged(counting, since: changes) {
         state.settle(.integer(zIndex), counting)
       }

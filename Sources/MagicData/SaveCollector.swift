@@ -90,7 +90,8 @@ struct SaveCollector {
     of storage: ObjectStorage, _ snapshot: ObjectStorage.Snapshot, _ context: FetchContext?
   ) throws -> SaveNode {
     let forms = snapshot.forms
-    var node = SaveNode(plan: storage.plan, storage: storage, snapshot: snapshot)
+    var node = SaveNode(
+      plan: storage.plan, storage: storage, context: context, snapshot: snapshot)
     node.values.reserveCapacity(forms.count)
     for (slot, form) in forms.enumerated() {
       if case .live(let live) = form, let value = live.value as? any LazyValue {

@@ -31,6 +31,8 @@ enum SaveValue: Sendable {
 struct SaveNode: Sendable {
   let plan: ObjectPlan
   let storage: ObjectStorage
+  /// What the object was fetched with, if it leads to others.
+  var context: FetchContext?
   /// What the values were taken from.
   let snapshot: ObjectStorage.Snapshot
   /// What is to be written if all properties are plain values, in stored form.

@@ -20,7 +20,7 @@ extension SaveRun {
       values.append(value)
     }
     let present: Bool
-    if slots.isEmpty, !roots.contains(index) {
+    if slots.isEmpty, !roots.contains(index), !plan.links.contains(where: node.isChanged) {
       present = true
     } else if let expected = node.expected {
       present = try update(plan, zIndex, slots, values, ifStill: expected)

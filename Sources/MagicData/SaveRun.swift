@@ -7,6 +7,8 @@ struct SaveResult: Sendable {
   let zIndex: Int64
   /// Values that the store made: a number that it counted up, the id of an asset.
   var settled: [(slot: Int, value: Value)] = []
+  /// Links that were written.
+  var links: [KnownLinks] = []
 }
 
 /// Writes a request, inside one transaction.
@@ -54,8 +56,7 @@ struct SaveRun {
       )
     }
     var links = LinkRun(store, connection, nodes, results, isNew)
-    try links.run()
-    return results.compactMap { $0 }
+    return try links.run().compactMap { $0 }
   }
 
   /// The objects in the order in which they were met, each after those that it refers to, as far as

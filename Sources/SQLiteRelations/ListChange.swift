@@ -25,7 +25,18 @@ struct ListChange {
   /// - Complexity: O(*n* log *n*) for *n* links between the common beginning and the common end.
   init(from present: [Place], to targets: [Int64]) {
     let common = ListComparison(from: present.map(\.target), to: targets)
-    let kept = common.places.map { $0.map { present[$0].position } }
+    self.init(from: present, to: Array(zip(targets, common.places)))
+  }
+
+  /// Finds positions for what comes.
+  ///
+  /// - Parameters:
+  ///   - present: The links as they are, in order.
+  ///   - elements: The targets as they shall be, each with its place in `present`, in ascending order,
+  ///     or nil if it comes.
+  /// - Complexity: O(*n*).
+  init(from present: [Place], to elements: [(target: Int64, place: Int?)]) {
+    let kept = elements.map { $0.place.map { present[$0].position } }
     var spacing = Spacing(kept)
     spacing.fill()
     // Both are in ascending order: one pass finds what has no equal in the other.
@@ -38,10 +49,36 @@ struct ListChange {
         }
         old += 1
       } else if let position {
-        inserted.append(Place(position: position, target: targets[new]))
+        inserted.append(Place(position: position, target: elements[new].target))
       }
     }
     removed += present[old...].map(\.position)
+  }
+}
+
+extension ListChange {
+  /// Positions between two neighbours, at least so far from each other and from these, or nil if there
+  /// is no room for them.
+  static func positions(
+    _ count: Int, between before: Int64?, and after: Int64?, apart least: Int64 = 1
+  ) -> [Int64]? {
+    let count = Int64(count)
+    let room = (count + 1) * step
+    switch (before, after) {
+    case (nil, nil):
+      return (0..<count).map { $0 * step }
+    case (let before?, nil):
+      guard before < .max - room else { return nil }
+      return (1...count).map { before + $0 * step }
+    case (nil, let after?):
+      guard after > .min + room else { return nil }
+      return (1...count).reversed().map { after - $0 * step }
+    case (let before?, let after?):
+      let (distance, overflows) = after.subtractingReportingOverflow(before)
+      let step = min(step, (overflows ? .max : distance) / (count + 1))
+      guard step >= least else { return nil }
+      return (1...count).map { before + $0 * step }
+    }
   }
 }
 
@@ -95,24 +132,8 @@ private struct Spacing {
 
   /// Positions for a window, at least so far from each other and from its neighbours, or nil.
   private func fresh(for window: Range<Int>, least: Int64) -> [Int64]? {
-    let count = Int64(window.count)
     let before = window.lowerBound > 0 ? positions[window.lowerBound - 1] : nil
     let after = window.upperBound < positions.count ? positions[window.upperBound] : nil
-    let room = (count + 1) * ListChange.step
-    switch (before, after) {
-    case (nil, nil):
-      return (0..<count).map { $0 * ListChange.step }
-    case (let before?, nil):
-      guard before < .max - room else { return nil }
-      return (1...count).map { before + $0 * ListChange.step }
-    case (nil, let after?):
-      guard after > .min + room else { return nil }
-      return (1...count).reversed().map { after - $0 * ListChange.step }
-    case (let before?, let after?):
-      let (distance, overflows) = after.subtractingReportingOverflow(before)
-      let step = min(ListChange.step, (overflows ? .max : distance) / (count + 1))
-      guard step >= least else { return nil }
-      return (1...count).map { before + $0 * step }
-    }
+    return ListChange.positions(window.count, between: before, and: after, apart: least)
   }
 }

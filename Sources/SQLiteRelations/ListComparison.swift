@@ -5,7 +5,8 @@ struct ListComparison {
 
   /// Compares: a common beginning and end, and the longest ascending run of matches between.
   ///
-  /// The most that can stay is found if no element occurs twice between the beginning and the end.
+  /// The most that can stay is found, unless elements occur so often that all pairs of equal ones are
+  /// more than a few times the elements.
   ///
   /// - Parameters:
   ///   - old: The list as it is.
@@ -29,15 +30,25 @@ struct ListComparison {
     for (old, new) in ListComparison.longestAscending(matches) { places[new] = old }
   }
 
-  /// Pairs each element of the new list with an equal one of the old, each once.
+  /// Pairs of equal elements, in the order of the new list.
   private static func matches(
     _ old: [Int64], _ oldRange: Range<Int>, _ new: [Int64], _ newRange: Range<Int>
   ) -> [(old: Int, new: Int)] {
     guard !oldRange.isEmpty, !newRange.isEmpty else { return [] }
     var occurrences: [Int64: ArraySlice<Int>] = [:]
     for place in oldRange { occurrences[old[place], default: []].append(place) }
-    return newRange.compactMap { place in
-      occurrences[new[place]]?.popFirst().map { ($0, place) }
+    let most = 4 * (oldRange.count + newRange.count)
+    var count = 0
+    for place in newRange where count <= most { count += occurrences[new[place]]?.count ?? 0 }
+    guard count <= most else {
+      // Each once, the first with the first.
+      return newRange.compactMap { place in
+        occurrences[new[place]]?.popFirst().map { ($0, place) }
+      }
+    }
+    // The last first, so that no run has two pairs of one new element.
+    return newRange.flatMap { place in
+      (occurrences[new[place]] ?? []).reversed().map { ($0, place) }
     }
   }
 

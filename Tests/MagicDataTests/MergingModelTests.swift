@@ -1,0 +1,222 @@
+import MagicData
+import Testing
+
+/// What merging means, as plainly as it can be said.
+private enum Reference {
+  /// A list of which nobody moves elements, and each is there once.
+  ///
+  /// What I have removed goes. What I have added comes in front of the next element that was there
+  /// before and is still there.
+  static func merge(_ base: [Int], mine: [Int], stored: [Int]) -> [Int] {
+    var merged = stored.filter { !base.contains($0) || mine.contains($0) }
+    for (place, element) in mine.enumerated() where !base.contains(element) {
+      let next = mine[place...].first { base.contains($0) && merged.contains($0) }
+      let end = next.flatMap { merged.firstIndex(of: $0) } ?? merged.count
+      merged.insert(element, at: end)
+    }
+    return merged
+  }
+
+  /// How often an element may be in a list that was merged, if elements move and are there several
+  /// times.
+  static func counts(_ element: Int, _ base: [Int], mine: [Int], stored: [Int]) -> ClosedRange<Int>
+  {
+    func count(_ list: [Int]) -> Int { list.count { $0 == element } }
+    let (base, mine, stored) = (count(base), count(mine), count(stored))
+    // What I have added is added to what is there.
+    if mine >= base { return (stored + mine - base)...(stored + mine - base) }
+    // What I have removed goes, unless that is what somebody else has removed.
+    let removed = base - mine
+    let gone = max(0, base - stored)
+    return (stored - min(removed, stored))...(stored - max(0, removed - gone))
+  }
+
+  static func merge(_ base: Set<Int>, mine: Set<Int>, stored: Set<Int>) -> Set<Int> {
+    stored.subtracting(base.subtracting(mine)).union(mine.subtracting(base))
+  }
+
+  static func merge(
+    _ base: [String: Int], mine: [String: Int], stored: [String: Int]
+  ) -> [String: Int] {
+    var merged = stored
+    for key in Set(base.keys).union(mine.keys) where base[key] != mine[key] {
+      merged[key] = mine[key]
+    }
+    return merged
+  }
+}
+
+/// The collections of a playlist, of songs by their numbers.
+private struct Content: Equatable {
+  var songs: [Int] = []
+  var best: Set<Int> = []
+  var moods: [String: Int] = [:]
+}
+
+/// Somebody who has fetched the playlist.
+private struct Writer {
+  var playlist: Playlist
+  /// What was fetched, or saved last.
+  var base: Content
+  var mine: Content
+}
+
+/// Up to five writers on one playlist.
+private struct History {
+  let magic: MagicData
+  let all: [Song]
+  let id: String
+  /// Whether elements may move, and be in the list several times.
+  let isWild: Bool
+  var random: SplitMix64
+  var writers: [Writer] = []
+  var stored = Content()
+  var next = 0
+
+  init(_ magic: MagicData, _ all: [Song], seed: UInt64) throws {
+    self.magic = magic
+    self.all = all
+    random = SplitMix64(seed: seed)
+    isWild = seed % 2 == 0
+    id = "playlist \(seed)"
+    let playlist = Playlist(id: id, "\(seed)")
+    for _ in 0..<Int.random(in: 0...4, using: &random) { stored.songs.append(fresh()) }
+    stored.best = Set(stored.songs.prefix(2))
+    if let first = stored.songs.first { stored.moods = ["a": first, "b": first] }
+    History.set(playlist, stored, all)
+    try magic.update(playlist)
+    for _ in 0..<Int.random(in: 1...5, using: &random) { writers.append(try fetched()) }
+  }
+
+  private static func set(_ playlist: Playlist, _ content: Content, _ all: [Song]) {
+    playlist.songs = content.songs.map { all[$0] }
+    playlist.best = MagicalSet(content.best.map { all[$0] })
+    playlist.moods = content.moods.mapValues { all[$0] }
+  }
+
+  private func fetched() throws -> Writer {
+    let playlist = try magic.object(of: Playlist.self, primary: id)
+    let content = Content(
+      songs: playlist.songs.compactMap { Int($0.title) },
+      best: Set(playlist.best.compactMap { Int($0.title) }),
+      moods: playlist.moods.compactMapValues { Int($0.title) })
+    #expect(content == stored)
+    return Writer(playlist: playlist, base: content, mine: content)
+  }
+
+  /// A song that was in no list yet.
+  private mutating func fresh() -> Int {
+    next += 1
+    return next % all.count
+  }
+
+  private mutating func some() -> Int {
+    isWild ? Int.random(in: 0..<6, using: &random) : fresh()
+  }
+
+  mutating func step() throws {
+    let writer = Int.random(in: 0..<writers.count, using: &random)
+    switch Int.random(in: 0..<12, using: &random) {
+    case 0: writers[writer] = try fetched()
+    case 1: try save(writer, ifUnchanged: true)
+    case 2, 3: try save(writer, ifUnchanged: false)
+    case 4: changeSet(writer)
+    case 5: changeDictionary(writer)
+    default: changeList(writer)
+    }
+  }
+
+  private mutating func changeSet(_ writer: Int) {
+    let element = Int.random(in: 0..<6, using: &random)
+    if writers[writer].mine.best.contains(element) {
+      writers[writer].mine.best.remove(element)
+      writers[writer].playlist.best.remove(all[element])
+    } else {
+      writers[writer].mine.best.insert(element)
+      writers[writer].playlist.best.insert(all[element])
+    }
+  }
+
+  private mutating func changeDictionary(_ writer: Int) {
+    let key = ["a", "b", "c", "d"][Int.random(in: 0..<4, using: &random)]
+    let element = Int.random(in: -2..<4, using: &random)
+    writers[writer].mine.moods[key] = element < 0 ? nil : element
+    writers[writer].playlist.moods[key] = element < 0 ? nil : all[element]
+  }
+
+  private mutating func changeList(_ writer: Int) {
+    var list = writers[writer].mine.songs
+    let place = Int.random(in: 0...list.count, using: &random)
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0 where place < list.count: list.remove(at: place)
+    case 1 where isWild && place < list.count:
+      list.swapAt(place, Int.random(in: 0..<list.count, using: &random))
+    case 2 where isWild && place < list.count:
+      let moved = list.remove(at: place)
+      list.insert(moved, at: Int.random(in: 0...list.count, using: &random))
+    case 3: list.append(some())
+    case 4 where list.count > 2: list.removeSubrange(0..<2)
+    default: list.insert(some(), at: place)
+    }
+    writers[writer].mine.songs = list
+    writers[writer].playlist.songs = list.map { all[$0] }
+  }
+
+  private mutating func save(_ index: Int, ifUnchanged isUnchanged: Bool) throws {
+    let writer = writers[index]
+    do {
+      try magic.update(writer.playlist, ifUnchanged: isUnchanged)
+    } catch MagicError.conflict {
+      #expect(isUnchanged && writer.base != stored)
+      return
+    }
+    if isUnchanged { #expect(writer.base == stored) }
+    let before = stored
+    stored.best = Reference.merge(writer.base.best, mine: writer.mine.best, stored: stored.best)
+    stored.moods = Reference.merge(writer.base.moods, mine: writer.mine.moods, stored: stored.moods)
+    let songs = try storedSongs()
+    if isWild {
+      for element in 0..<all.count {
+        let counts = Reference.counts(
+          element, writer.base.songs, mine: writer.mine.songs, stored: before.songs)
+        #expect(counts.contains(songs.count { $0 == element }))
+      }
+      if before.songs == writer.base.songs { #expect(songs == writer.mine.songs) }
+      if writer.mine.songs == writer.base.songs { #expect(songs == before.songs) }
+      stored.songs = songs
+    } else {
+      stored.songs = Reference.merge(
+        writer.base.songs, mine: writer.mine.songs, stored: before.songs)
+      #expect(songs == stored.songs)
+    }
+    writers[index].base = writer.mine
+  }
+
+  private func storedSongs() throws -> [Int] {
+    try magic.database.rows(
+      "SELECT title FROM Playlist JOIN Playlist_songs ON owner = Playlist.z_index JOIN Song ON Song.z_index = target WHERE id = \(id) ORDER BY position",
+      as: String.self
+    ).compactMap { Int($0) }
+  }
+
+  /// Lets everybody save, and compares.
+  mutating func finish() throws {
+    for writer in writers.indices { try save(writer, ifUnchanged: false) }
+    _ = try fetched()
+  }
+}
+
+@Suite struct MergingModelTests {
+  @Test(arguments: 0..<8)
+  func `2,000 histories of up to five writers end as the reference says`(part: UInt64) throws {
+    let magic = try MagicData(type: .memory)
+    let all = (0..<40).map { Song("\($0)") }
+    try magic.update(all)
+    for seed in (part * 250 + 1)...(part * 250 + 250) {
+      var history = try History(magic, all, seed: seed)
+      for _ in 0..<10 { try history.step() }
+      try history.finish()
+    }
+    #expect(try magic.violations() == 0)
+  }
+}

@@ -1,0 +1,149 @@
+import SQLiteCore
+import SQLiteRelations
+import Testing
+
+/// What a change of a list becomes when others have changed it meanwhile.
+@Suite struct ListMergeTests {
+  struct Case: CustomTestStringConvertible {
+    let base: [Int64]
+    let mine: [Int64]
+    let others: [Int64]
+    let merged: [Int64]
+
+    init(_ base: [Int64], _ mine: [Int64], _ others: [Int64], _ merged: [Int64]) {
+      self.base = base
+      self.mine = mine
+      self.others = others
+      self.merged = merged
+    }
+
+    var testDescription: String { "\(base) mine \(mine) others \(others)" }
+  }
+
+  private func merged(_ merge: Case) throws -> [Int64] {
+    let fixture = try LinkFixture(.list)
+    _ = try fixture.setList(of: 1, to: merge.others)
+    try fixture.database.write { connection in
+      try connection.changeList(fixture.table, of: 1, from: merge.base, to: merge.mine)
+    }
+    return try fixture.targets(of: 1)
+  }
+
+  @Test(arguments: [
+    // Both append, both put in front, both put into one gap: in the order of the commits.
+    Case([1, 2], [1, 2, 3], [1, 2, 4], [1, 2, 4, 3]),
+    Case([1, 2], [3, 1, 2], [4, 1, 2], [4, 3, 1, 2]),
+    Case([1, 2], [1, 3, 2], [1, 4, 2], [1, 4, 3, 2]),
+    // Each inserts elsewhere.
+    Case([1, 2, 3], [1, 5, 2, 3], [1, 2, 6, 3], [1, 5, 2, 6, 3]),
+    // Both into an empty list.
+    Case([], [1], [2], [2, 1]),
+  ])
+  func `what both add stays`(merge: Case) throws {
+    #expect(try merged(merge) == merge.merged)
+  }
+
+  @Test(arguments: [
+    Case([1, 2, 3], [1, 3], [1, 2], [1]),
+    // Both remove the same.
+    Case([1, 2, 3], [1, 3], [1, 3], [1, 3]),
+    // One removes the neighbour of what the other adds.
+    Case([1, 2, 3], [1, 2, 9, 3], [1, 2], [1, 2, 9]),
+    Case([1, 2, 3], [1, 9, 2, 3], [1, 3], [1, 9, 3]),
+    Case([1, 2, 3], [], [1, 4, 2, 3], [4]),
+    Case([1, 2, 3], [4], [], [4]),
+  ])
+  func `what one removes goes`(merge: Case) throws {
+    #expect(try merged(merge) == merge.merged)
+  }
+
+  @Test(arguments: [
+    // I remove what the others have moved.
+    Case([1, 2, 3], [1, 2], [3, 1, 2], [1, 2]),
+    // I move what the others have removed.
+    Case([1, 2, 3], [3, 1, 2], [1, 2], [1, 2]),
+    // Both move the same: where the later commit puts it, and once.
+    Case([1, 2, 3, 4], [4, 1, 2, 3], [1, 4, 2, 3], [4, 1, 2, 3]),
+    Case([1, 2, 3], [2, 1, 3], [2, 1, 3], [2, 1, 3]),
+    // Both move something else.
+    Case([1, 2, 3, 4, 5], [5, 1, 2, 3, 4], [2, 1, 3, 4, 5], [2, 5, 1, 3, 4]),
+    // I move, the others append.
+    Case([1, 2, 3], [3, 1, 2], [1, 2, 3, 4], [3, 1, 2, 4]),
+  ])
+  func `what moves is there once, or gone`(merge: Case) throws {
+    #expect(try merged(merge) == merge.merged)
+  }
+
+  @Test(arguments: [
+    // Both add the same: it is there twice, as each wanted.
+    Case([1], [1, 7], [1, 7], [1, 7, 7]),
+    // One of two goes, the other's neighbours come.
+    Case([7, 1, 7], [7, 1], [7, 1, 7, 2], [7, 1, 2]),
+    Case([7, 1, 7], [1, 7], [9, 7, 1, 7], [9, 1, 7]),
+    // Both remove one of two, the same one.
+    Case([7, 7], [7], [7], [7]),
+    Case([7, 1, 7, 2], [1, 7, 2, 3], [1, 7, 2], [1, 7, 2, 3]),
+    // Both remove one of two, not the same one.
+    Case([7, 1, 7], [1, 7], [7, 1], [1]),
+  ])
+  func `an element that is there twice is two elements`(merge: Case) throws {
+    #expect(try merged(merge) == merge.merged)
+  }
+
+  @Test func `what is appended is written without reading the list`() throws {
+    let fixture = try LinkFixture(.list)
+    _ = try fixture.setList(of: 1, to: Array(1...40))
+    let used = try fixture.database.write { connection in
+      let statements = connection.statementCount
+      try connection.changeList(
+        fixture.table, of: 1, from: Array(1...40), to: Array(1...40) + [1, 50])
+      return connection.statementCount - statements
+    }
+    // One asks for the last position.
+    #expect(used == 3)
+    #expect(try fixture.targets(of: 1) == Array(1...40) + [1, 50])
+  }
+
+  @Test func `insertions at places without end keep the order`() throws {
+    let fixture = try LinkFixture(.list)
+    var random = SplitMix64(seed: 3)
+    var list: [Int64] = []
+    for number in 0..<200 {
+      let target = Int64(number % 50 + 1)
+      // Mostly at one place, so that its gap is used up again and again.
+      let place = number % 5 == 0 ? Int.random(in: 0...list.count, using: &random) : 1
+      try fixture.database.write { connection in
+        try connection.insertIntoList(fixture.table, of: 1, [target, 50], at: place)
+      }
+      list.insert(contentsOf: [target, 50], at: min(place, list.count))
+    }
+    #expect(try fixture.targets(of: 1) == list)
+    try fixture.database.write { try $0.removeLinks(fixture.table, of: 1, to: [50]) }
+    #expect(try fixture.targets(of: 1) == list.filter { $0 != 50 })
+    try fixture.database.write { try $0.removeLinks(fixture.table, of: 1) }
+    #expect(try fixture.targets(of: 1).isEmpty)
+  }
+
+  @Test func `sets and dictionaries are merged by key`() throws {
+    let sets = try LinkFixture(.set)
+    try sets.database.write { connection in
+      try connection.setSet(sets.table, of: 1, to: [1, 2, 3, 4])
+      // As others have left it.
+      try connection.setSet(sets.table, of: 1, to: [1, 2, 5, 6])
+      try connection.changeSet(sets.table, of: 1, from: [1, 2, 3, 4], to: [2, 3, 5, 7])
+    }
+    #expect(try Set(sets.targets(of: 1)) == [2, 5, 6, 7])
+    let keys = try LinkFixture(.dictionary)
+    try keys.database.write { connection in
+      try connection.setDictionary(
+        keys.table, of: 1, to: [.text("a"): 9, .text("b"): 2, .text("n"): 8, .text("d"): 4])
+      try connection.changeDictionary(
+        keys.table, of: 1, from: [.text("a"): 1, .text("b"): 2, .text("c"): 3, .text("d"): 4],
+        to: [.text("a"): 1, .text("b"): 5, .text("n"): 7])
+    }
+    let links = try keys.database.read { try $0.links(keys.table, of: [1]) }
+    #expect(
+      Dictionary(uniqueKeysWithValues: links.map { ($0.place, $0.target) })
+        == [.text("a"): 9, .text("b"): 5, .text("n"): 7])
+  }
+}
