@@ -1,5 +1,6 @@
 public import SQLiteAssets
 import SQLiteCore
+import SQLiteMapping
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -103,9 +104,11 @@ extension MagicAsset {
 
   /// The path of a file of the user's.
   static func path(of url: URL) throws -> String {
-    // The path of any other URL is one on another machine.
-    guard url.isFileURL else { throw AssetError.invalidPath(url.absoluteString) }
-    return url.path
+    do {
+      return try url.filePath()
+    } catch {
+      throw AssetError.invalidPath(url.absoluteString)
+    }
   }
 
   private static func userFile(_ url: URL) throws -> UserFile {

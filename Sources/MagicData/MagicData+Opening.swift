@@ -1,4 +1,5 @@
 public import SQLiteCore
+import SQLiteMapping
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -22,7 +23,8 @@ extension MagicData {
   /// - Parameters:
   ///   - path: A folder, which is made if it is missing; in it are `default.sqlite3` and the folder
   ///     `assets`. A path with the extension `sqlite3`, `sqlite` or `db` is the database file itself,
-  ///     with the assets beside it.
+  ///     with the assets beside it: of `default.sqlite3` in `assets`, of `x.sqlite3` in
+  ///     `x.sqlite3-assets`.
   ///   - options: How the database is opened.
   ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
   ///     one is kept in a row. It matters for what is saved from now on.
@@ -46,7 +48,7 @@ extension MagicData {
   ) throws {
     self.init(
       try StoreParts(
-        path: MagicData.filePath(of: path), options, minimumFileSize: minimumFileSize))
+        path: path.filePath(), options, minimumFileSize: minimumFileSize))
   }
 
   /// Opens a store that goes away with this value, blocking the thread.
@@ -92,7 +94,7 @@ extension MagicData {
   public convenience init(
     path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) async throws {
-    let path = try MagicData.filePath(of: path)
+    let path = try path.filePath()
     self.init(
       try await StoreParts.open {
         try StoreParts(path: path, options, minimumFileSize: minimumFileSize)
@@ -105,12 +107,5 @@ extension MagicData {
   /// - Throws: ``SQLiteError`` or ``AssetError``.
   public convenience init(type: StoreType) async throws {
     self.init(try await StoreParts.open { try StoreParts(type: type) })
-  }
-
-  private static func filePath(of url: URL) throws -> String {
-    guard url.isFileURL else {
-      throw SQLiteError(.cannotOpen, "the URL \(url.absoluteString) is none of a file")
-    }
-    return url.path
   }
 }

@@ -18,26 +18,31 @@ struct StoreParts: Sendable {
 
   /// Opens the store at a path.
   init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
-    try self.init(StorePlace(path: path), nil, options, minimumFileSize: minimumFileSize)
+    try self.init(
+      Database(path: StorePlace.database(at: path), options: options), nil,
+      minimumFileSize: minimumFileSize)
   }
 
   /// Opens a store that goes away.
   init(type: MagicData.StoreType) throws {
     let folder = try TemporaryFolder()
-    let path = type == .memory ? nil : "\(folder.path)/default.sqlite3"
-    try self.init(
-      StorePlace(database: path, assets: "\(folder.path)/assets"), folder,
-      Database.Options(), minimumFileSize: 0)
+    let database: Database =
+      switch type {
+      case .memory: try .memory()
+      case .temporary: try Database(path: "\(folder.path)/\(StorePlace.fileName)")
+      }
+    try self.init(database, folder, minimumFileSize: 0)
   }
 
   private init(
-    _ place: StorePlace, _ temporaryFolder: TemporaryFolder?, _ options: Database.Options,
-    minimumFileSize: Int
+    _ database: Database, _ temporaryFolder: TemporaryFolder?, minimumFileSize: Int
   ) throws {
     self.temporaryFolder = temporaryFolder
-    database = try place.database.map { try Database(path: $0, options: options) } ?? .memory()
+    self.database = database
+    let folder = database.path.map(StorePlace.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
     assets = try AssetStore(
-      database, folder: place.assets, minimumFileSize: minimumFileSize)
+      database, folder: folder ?? "", minimumFileSize: minimumFileSize,
+      operations: SystemFileOperations(), isAdopting: true)
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }
 

@@ -3,12 +3,15 @@
 #else
   import Foundation
 #endif
+import SQLiteCore
 
 /// A folder of our own that goes away with this value.
 package final class TemporaryFolder: Sendable {
   package let path: String
 
   package init() throws {
+    // Foundation would repair it, which would make it another folder.
+    _ = try environmentPath("TMPDIR")
     let base = FileManager.default.temporaryDirectory.path
     path = "\(base)/MagicData-\(UUID().uuidString)"
     try StorePlace.makeFolder(path)

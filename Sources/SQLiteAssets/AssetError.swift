@@ -11,6 +11,8 @@ public enum AssetError: Error, Hashable, Sendable {
   case notRegularFile(path: String)
   /// A path that is empty or contains a NUL, or a URL of something else than a file.
   case invalidPath(String)
+  /// The file belongs to a database that is open in this process: a backup copies such a file.
+  case openDatabase(path: String)
   /// A file extension with anything but ASCII letters, digits, `+`, `-`, `_` and inner dots, or
   /// with more than 64 of them.
   case invalidExtension(String)
@@ -42,6 +44,8 @@ extension AssetError: CustomStringConvertible {
       "\(path) is not a regular file"
     case .invalidPath(let path):
       "\(path.debugDescription) is no path of a file"
+    case .openDatabase(let path):
+      "\(path) belongs to an open database, and only SQLite may open it; a backup copies it"
     case .invalidExtension(let fileExtension):
       "the file extension \(fileExtension.debugDescription) is not made of 1 to 64 ASCII letters, "
         + "digits, '+', '-', '_' and inner dots"

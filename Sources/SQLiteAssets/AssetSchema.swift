@@ -31,13 +31,17 @@ enum AssetSchema {
     """
 
   /// Makes the tables if they are missing, and returns the identity of the store.
-  static func prepare(_ database: Database) throws -> AssetID {
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - found: The identity of a store that has none yet, or nil for a new one.
+  static func prepare(_ database: Database, orElse found: AssetID?) throws -> AssetID {
     if let identity = try database.read(identity) { return identity }
     return try database.write { connection in
       // Another process may have been faster.
       if let identity = try identity(in: connection) { return identity }
       try connection.executeMultipleChanges(script)
-      let identity = AssetID()
+      let identity = found ?? AssetID()
       try connection.executeChange(
         "INSERT INTO main.magicdata_asset_store (id, format) VALUES (\(identity), \(format))")
       return identity

@@ -69,11 +69,15 @@ public final class AssetStore: Sendable {
     try await worker.run { try self.begin() }
   }
 
+  /// - Parameter isAdopting: Whether a database without assets takes over the folder of another one: if
+  ///   its place says that the folder belongs to it.
   package convenience init(
     _ database: Database, folder path: String, minimumFileSize: Int = 0,
-    operations: any FileOperations
+    operations: any FileOperations, isAdopting: Bool = false
   ) throws {
-    self.init(try Parts(database, path: path, operations), minimumFileSize: minimumFileSize)
+    self.init(
+      try Parts(database, path: path, operations, isAdopting: isAdopting),
+      minimumFileSize: minimumFileSize)
     try begin()
   }
 
@@ -93,10 +97,14 @@ public final class AssetStore: Sendable {
     let identity: AssetID
     let folder: StoreFolder
 
-    init(_ database: Database, path: String, _ operations: any FileOperations) throws {
+    init(
+      _ database: Database, path: String, _ operations: any FileOperations,
+      isAdopting: Bool = false
+    ) throws {
       self.database = database
       self.operations = operations
-      identity = try AssetSchema.prepare(database)
+      let found = isAdopting ? try StoreFolder.identity(at: path, operations) : nil
+      identity = try AssetSchema.prepare(database, orElse: found)
       folder = try StoreFolder(path: path, identity: identity, operations)
     }
   }

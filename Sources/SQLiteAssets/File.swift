@@ -5,6 +5,7 @@
 #elseif canImport(Darwin)
   import Darwin
 #endif
+import SQLiteCore
 
 /// A regular file of a store, open for reading, or for appending if it was just made.
 ///
@@ -78,6 +79,8 @@ extension File {
   /// Opens a user's file for reading, through links if need be.
   static func open(path: String, _ operations: any FileOperations) throws(AssetError) -> File {
     let path = try Folder.absolute(path)
+    // SQLite would lose its locks on the file when it is closed here.
+    guard !OpenDatabases.contains(path) else { throw .openDatabase(path: path) }
     let number = try retrying(path) { () throws(SystemFailure) in
       try operations.open(path: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
     }

@@ -19,15 +19,22 @@ extension Folder {
   static func absolute(_ path: String) throws(AssetError) -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else { throw .invalidPath(path) }
     var path = path
-    if !path.hasPrefix("/") {
+    // By bytes: a slash with an accent behind it is one character.
+    if path.utf8.first != UInt8(ascii: "/") {
       guard let working = unsafe getcwd(nil, 0) else {
         throw .system(call: "getcwd", path: path, number: errno)
       }
       defer { unsafe free(working) }
-      path = unsafe String(cString: working) + "/" + path
+      guard let folder = unsafe String(validatingCString: working) else {
+        throw .invalidPath(unsafe String(cString: working))
+      }
+      path = folder + "/" + path
     }
-    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
-    return path
+    var end = path.utf8.endIndex
+    while path.utf8.distance(from: path.startIndex, to: end) > 1,
+      path.utf8[path.utf8.index(before: end)] == UInt8(ascii: "/")
+    { end = path.utf8.index(before: end) }
+    return String(path[..<end])
   }
 
   /// Runs a call on an entry, and names it if the call fails.

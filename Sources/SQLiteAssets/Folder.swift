@@ -39,7 +39,7 @@ package final class Folder: Sendable {
         try retrying(path) { () throws(SystemFailure) in try operations.makeFolder(path: path) }
       } catch .system(_, _, EEXIST) {}
       // The new folder lasts only once its name does.
-      let parent = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+      let parent = String(path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)])
       let number = try retrying(parent) { () throws(SystemFailure) in
         try operations.open(path: parent + "/", O_RDONLY | O_DIRECTORY)
       }

@@ -23,15 +23,28 @@ final class StoreFolder: Sendable {
     root = try Folder.open(path: path, operations)
     let lock = try StoreFolder.lock(root)
     defer { withExtendedLifetime(lock) {} }
-    let mark = "store-\(identity)"
     let names = try root.names()
-    let marks = names.filter { $0.hasPrefix("store-") && $0.utf8.count == 38 }
-    guard marks.isEmpty || marks.contains(mark) else { throw .foreignFolder(path: root.path) }
+    let marks = StoreFolder.marks(names)
+    guard marks.isEmpty || marks.contains(identity) else { throw .foreignFolder(path: root.path) }
     let isComplete = names.contains("files") && names.contains("pending") && !marks.isEmpty
     files = try root.makeFolder("files")
     pending = try root.makeFolder("pending")
-    if marks.isEmpty { _ = try root.makeFile(mark) }
+    if marks.isEmpty { _ = try root.makeFile(StoreFolder.mark(identity)) }
     if !isComplete { try root.sync() }
+  }
+
+  /// The identity of the store whose folder is at `path`, or nil if there is none or more than one.
+  static func identity(
+    at path: String, _ operations: any FileOperations
+  ) throws(AssetError) -> AssetID? {
+    let marks = marks(try Folder.open(path: path, operations).names())
+    return marks.count == 1 ? marks[0] : nil
+  }
+
+  private static func mark(_ identity: AssetID) -> String { "store-\(identity)" }
+
+  private static func marks(_ names: [String]) -> [AssetID] {
+    names.compactMap { $0.hasPrefix("store-") ? AssetID(String($0.dropFirst(6))) : nil }
   }
 
   /// Keeps others from making and from taking over an opener's folder, until the result goes.

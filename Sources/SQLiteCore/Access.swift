@@ -61,6 +61,7 @@ struct Access: Sendable {
     connection.allowsTransactionControl = true
     defer { connection.allowsTransactionControl = false }
     let result = Swift.Result { try body(connection) }
+    connection.acceptLog()
     let ended = connection.ended
     guard connection.isAutocommit, ended == nil else {
       connection.rollBackWhatIsOpen()

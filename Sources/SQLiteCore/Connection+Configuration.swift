@@ -53,7 +53,7 @@ extension Connection {
   }
 
   private func setJournalMode(_ file: DatabaseFile) throws {
-    guard case .file = file.location else { return }
+    guard case .file = file.location, !options.keepsJournalMode || file.wasMade else { return }
     let wanted = options.journalMode.rawValue
     // Taking an exclusive lock, this may meet others who do the same: SQLite then asks the busy
     // handler, except for one deadlock that it reports at once.
@@ -88,5 +88,14 @@ extension Connection {
     let value = try statement.value(at: 0)
     while try statement.step() {}
     return value
+  }
+
+  /// Notes the log that there is now: outside a transaction the journal mode may have changed.
+  func acceptLog() {
+    watch?.acceptLog {
+      isAskingJournalMode = true
+      defer { isAskingJournalMode = false }
+      return (try? pragma("journal_mode")) == .text(Database.Options.JournalMode.wal.rawValue)
+    }
   }
 }

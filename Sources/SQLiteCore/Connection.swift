@@ -16,6 +16,10 @@ public final class Connection {
   let options: Database.Options
   /// What it has in common with other connections to the file.
   var shared: SharedFile?
+  /// Notices that the file is removed or replaced.
+  var watch: FileWatch?
+  /// Says whether the pragma runs that tells whether there must be a log.
+  var isAskingJournalMode = false
   /// Says whether this is the connection that writes.
   var isWriter = false
   /// The thread whose access uses the connection now, or 0.
@@ -212,6 +216,17 @@ public final class Connection {
     if refusesWrites, !statement.isReadOnly {
       throw SQLiteError(.readOnly, "a read cannot write", sql: statement.sql)
     }
+    // Outside our transactions a statement may be one of its own.
+    if scopes.isEmpty, !statement.isReadOnly, !isAskingJournalMode, handle.isAutocommit {
+      acceptLog()
+      try checkFile()
+    }
+  }
+
+  /// Throws if what is written now would go into a file that has been removed or replaced.
+  func checkFile() throws(SQLiteError) {
+    guard isWriter, let watch else { return }
+    try watch.check()
   }
 
   func orphanError(_ sql: String) -> SQLiteError {

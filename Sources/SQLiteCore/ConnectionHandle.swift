@@ -24,6 +24,8 @@ final class Hook {
   var tracer: Tracer?
   let hook = Hook()
   var recorder: ChangeRecorder?
+  /// Says that the file is open, until the handle is closed.
+  var presence: FilePresence?
   /// Says whether deletions of all rows must go row by row.
   var keepsRowDeletes = false {
     didSet { installAuthorizer() }

@@ -26,7 +26,7 @@ extension Database {
     deadline: ContinuousClock.Instant? = nil,
     progress: (BackupProgress) throws -> Void = { _ in }
   ) throws {
-    guard self !== destination, path == nil || path != destination.path else {
+    guard !isOnFile(of: destination) else {
       throw SQLiteError(.misuse, "a database cannot be copied onto itself")
     }
     func copy(_ source: Connection, _ target: Connection) throws {
@@ -60,7 +60,7 @@ extension Database {
     deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (BackupProgress) throws -> Void = { _ in }
   ) async throws {
-    guard self !== destination, path == nil || path != destination.path else {
+    guard !isOnFile(of: destination) else {
       throw SQLiteError(.misuse, "a database cannot be copied onto itself")
     }
     try await destination.withoutTransaction(deadline: deadline) { target in
@@ -74,11 +74,16 @@ extension Database {
 
   /// Writes a copy without unused space into a new file (`VACUUM INTO`).
   ///
-  /// - Parameter path: Where the copy shall be. A file there must be empty.
-  /// - Throws: ``SQLiteError``.
+  /// - Parameter path: Where the copy shall be. A file there must be empty, without journals beside it.
+  /// - Throws: ``SQLiteError``; then no file is made.
   public func vacuum(into path: String) throws {
-    guard let absolute = try emptyFile(at: path) else { return }
-    try withoutTransaction { try $0.executeChange("VACUUM INTO \(absolute)") }
+    let target = try emptyFile(at: path)
+    do {
+      try withoutTransaction { try $0.executeChange("VACUUM INTO \(target.name)") }
+    } catch {
+      target.removeIfMade()
+      throw error
+    }
   }
 
   /// As the blocking ``vacuum(into:)``, suspending the task; cancelling the task ends it.
@@ -86,18 +91,30 @@ extension Database {
   /// - Parameter path: Where the copy shall be. A file there must be empty.
   /// - Throws: ``SQLiteError``, or `CancellationError`.
   public func vacuum(into path: String) async throws {
-    guard let absolute = try emptyFile(at: path) else { return }
-    try await withoutTransaction { try $0.executeChange("VACUUM INTO \(absolute)") }
+    let target = try emptyFile(at: path)
+    do {
+      try await withoutTransaction { try $0.executeChange("VACUUM INTO \(target.name)") }
+    } catch {
+      target.removeIfMade()
+      throw error
+    }
   }
 
-  /// Makes the file with the permissions of this one, and returns its absolute path.
-  private func emptyFile(at path: String) throws(SQLiteError) -> String? {
+  /// Makes the file with the permissions of this one.
+  ///
+  /// - Throws: ``SQLiteError`` also if journals are beside it, which belong to another file.
+  private func emptyFile(at path: String) throws(SQLiteError) -> DatabaseFile {
+    try OpenDatabases.checkMayReplace(path)
     var options = Options()
     options.filePermissions = self.options.filePermissions
-    guard case .file(let absolute) = try DatabaseFile(path: path, options: options).location else {
-      return nil
+    let file = try DatabaseFile(path: path, options: options)
+    do {
+      try OpenDatabases.checkMayReplace(file.name)
+    } catch {
+      file.removeIfMade()
+      throw error
     }
-    return absolute
+    return file
   }
 }
 
@@ -129,6 +146,7 @@ extension Database {
     while true {
       try source.checkTransaction()
       try target.checkTransaction()
+      try target.checkFile()
       let code = unsafe sqlite3_backup_step(pointer, step)
       switch code {
       case SQLITE_OK, SQLITE_DONE:

@@ -33,17 +33,17 @@ extension Database {
     return try Database(path: "\(folder)/\(name)", options: options)
   }
 
-  private static func userDataFolder() throws(SQLiteError) -> String {
+  /// The folder for the data of all programs of the user.
+  package static func userDataFolder() throws(SQLiteError) -> String {
     // Relative paths are to be ignored, says the specification of these variables.
-    func folder(_ variable: String) -> String? {
-      guard let value = unsafe getenv(variable) else { return nil }
-      let path = unsafe String(cString: value)
-      return path.utf8.first == UInt8(ascii: "/") ? path : nil
+    func folder(_ variable: String) throws(SQLiteError) -> String? {
+      let path = try environmentPath(variable)
+      return path?.utf8.first == UInt8(ascii: "/") ? path : nil
     }
     #if !canImport(Darwin)
-      if let data = folder("XDG_DATA_HOME") { return data }
+      if let data = try folder("XDG_DATA_HOME") { return data }
     #endif
-    guard let home = folder("HOME") else {
+    guard let home = try folder("HOME") else {
       throw SQLiteError(.cannotOpen, "the environment does not name the user's home (HOME)")
     }
     #if canImport(Darwin)
@@ -56,8 +56,8 @@ extension Database {
   /// Makes a folder and those that it is in, for the user alone.
   private static func makeFolders(_ path: String) throws(SQLiteError) {
     var made = ""
-    for part in path.split(separator: "/") {
-      made += "/\(part)"
+    for part in path.utf8.split(separator: UInt8(ascii: "/")) {
+      made += "/\(Substring(part))"
       if unsafe mkdir(made, 0o700) != 0, errno != EEXIST {
         let reason = systemMessage(errno)
         var status = stat()
@@ -68,4 +68,20 @@ extension Database {
       }
     }
   }
+}
+
+/// The path in a variable of the environment, or nil if it is not set.
+package func environmentPath(_ variable: String) throws(SQLiteError) -> String? {
+  guard let value = unsafe getenv(variable) else { return nil }
+  return try unsafe exactPath(value)
+}
+
+/// A path that the system gave, byte for byte. What is not UTF-8 would become the path of another file.
+@unsafe package func exactPath(_ path: UnsafePointer<CChar>) throws(SQLiteError) -> String {
+  guard let text = unsafe String(validatingCString: path) else {
+    throw SQLiteError(
+      .cannotOpen,
+      "\(unsafe String(cString: path)): this path is not UTF-8, so that a text cannot name it")
+  }
+  return text
 }

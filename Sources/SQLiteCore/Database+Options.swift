@@ -101,6 +101,8 @@ extension Database {
     public var isImmutable = false
     /// Whether the recorder of changes uses SQLite's best hook where there is one.
     package var usesPreupdateHook = true
+    /// Whether the file keeps the journal mode that it has; ``journalMode`` is then for new files.
+    package var keepsJournalMode = false
     /// Runs on each new connection before its first use, for collations, functions and settings.
     public var prepareConnection: (@Sendable (Connection) throws -> Void)?
 

@@ -82,6 +82,12 @@ public final class Database: Sendable {
     if case .file(let path) = file.location { path } else { nil }
   }
 
+  /// Says whether opening this database has made the file.
+  package var madeFile: Bool { file.wasMade }
+
+  /// Says whether this and another value are databases on one file.
+  package func isOnFile(of other: Database) -> Bool { shared === other.shared }
+
   private func open(_ place: Int) throws(SQLiteError) -> sending Connection {
     try file.open(forReading: place > 0, shared: shared)
   }

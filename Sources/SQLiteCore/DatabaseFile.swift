@@ -1,4 +1,5 @@
 import CSQLite
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -20,6 +21,10 @@ struct DatabaseFile: Sendable {
 
   let location: Location
   let options: Database.Options
+  /// Says whether this value has made the file.
+  let wasMade: Bool
+  /// Notices that the file is removed or replaced; nil if there is no file that the system knows.
+  let watch: FileWatch?
   /// What layers above set up on each connection that writes.
   let writerSetups = WriterSetups()
 
@@ -44,12 +49,26 @@ struct DatabaseFile: Sendable {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
     }
     self.options = options
-    location = .file(try DatabaseFile.prepare(path, options))
+    let (absolute, wasMade) = try DatabaseFile.prepare(path, options)
+    location = .file(absolute)
+    self.wasMade = wasMade
+    watch = options.vfs == nil && !options.isImmutable ? FileWatch(path: absolute) : nil
   }
 
   init(_ location: Location, options: Database.Options) {
     self.location = location
     self.options = options
+    wasMade = false
+    watch = nil
+  }
+
+  /// Removes the file if this value has made it, and nobody has opened it.
+  func removeIfMade() {
+    guard wasMade, case .file(let path) = location else { return }
+    DatabaseFile.making.withLock { _ in
+      guard !OpenDatabases.contains(path) else { return }
+      _ = unsafe unlink(path)
+    }
   }
 
   /// Opens a connection.
@@ -58,10 +77,12 @@ struct DatabaseFile: Sendable {
   ///   - forReading: Whether statements that write are refused.
   ///   - shared: What the connection has in common with others to the file.
   func open(forReading: Bool, shared: SharedFile) throws(SQLiteError) -> Connection {
-    let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
+    let handle = try openHandle(shared)
     let connection = Connection(handle, options: options)
     connection.shared = shared
     connection.isWriter = !forReading
+    connection.watch = watch
+    if !forReading { watch?.forgetLog() }
     do {
       try connection.configure(for: self, forReading: forReading)
     } catch let error as SQLiteError {
@@ -72,6 +93,18 @@ struct DatabaseFile: Sendable {
     return connection
   }
 
+  private func openHandle(_ shared: SharedFile) throws(SQLiteError) -> ConnectionHandle {
+    // Before the file is open, so that nobody opens it by other means in between.
+    let presence = FilePresence(shared)
+    func opened() throws(SQLiteError) -> ConnectionHandle {
+      let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
+      handle.presence = presence
+      return handle
+    }
+    guard let watch else { return try opened() }
+    return try watch.opening(shared, opened)
+  }
+
   private var flags: Int32 {
     // The pool lets one thread at a time use a connection, so SQLite needs no lock of its own.
     var flags = SQLITE_OPEN_NOMUTEX
@@ -79,7 +112,10 @@ struct DatabaseFile: Sendable {
       switch options.mode {
       case .readOnly: flags |= SQLITE_OPEN_READONLY
       case .readWrite: flags |= SQLITE_OPEN_READWRITE
-      case .readWriteCreate: flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .readWriteCreate:
+        flags |= SQLITE_OPEN_READWRITE
+        // Else the file is there already: one that SQLite made would be another one.
+        if options.vfs != nil { flags |= SQLITE_OPEN_CREATE }
       }
       if !options.followsSymbolicLinks { flags |= SQLITE_OPEN_NOFOLLOW }
       if options.isImmutable { flags |= SQLITE_OPEN_URI }
@@ -112,15 +148,21 @@ struct DatabaseFile: Sendable {
 }
 
 extension DatabaseFile {
+  /// Making a file ends by closing it, which must not happen while SQLite has it open.
+  private static let making = Mutex(())
+
   /// Resolves the folder, and makes the file if it may be made, so that it has our permissions and
   /// so do the journals, which take theirs from it.
+  ///
+  /// - Returns: The absolute path, and whether the file was made.
   private static func prepare(
     _ path: String, _ options: Database.Options
-  ) throws(SQLiteError) -> String {
-    let slash = path.lastIndex(of: "/")
+  ) throws(SQLiteError) -> (path: String, wasMade: Bool) {
+    // By bytes: a slash with an accent behind it is one character.
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let file = slash.map { String(path[path.index(after: $0)...]) } ?? path
-    guard let resolved = resolve(folder) else {
+    let file = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
+    guard let resolved = try resolve(folder) else {
       throw SQLiteError(
         .cannotOpen, "\(path): the folder \(folder) cannot be opened: \(systemMessage(errno))")
     }
@@ -128,7 +170,19 @@ extension DatabaseFile {
       throw SQLiteError(.cannotOpenDirectory, "\(path): this is a folder, not a database file")
     }
     var absolute = resolved == "/" ? "/\(file)" : "\(resolved)/\(file)"
-    if options.followsSymbolicLinks, let target = resolve(absolute) { absolute = target }
+    if options.followsSymbolicLinks, let target = try resolve(absolute) { absolute = target }
+    let name = absolute
+    let wasMade = try making.withLock { _ throws(SQLiteError) in
+      try make(name, named: path, options)
+    }
+    return (name, wasMade)
+  }
+
+  /// Makes the file if it is not there and may be made, and says whether it did.
+  private static func make(
+    _ absolute: String, named path: String, _ options: Database.Options
+  ) throws(SQLiteError) -> Bool {
+    if options.vfs == nil { try SharedFile.checkMayOpen(absolute) }
     var status = stat()
     if unsafe lstat(absolute, &status) == 0 {
       try check(absolute, status.st_mode)
@@ -136,11 +190,11 @@ extension DatabaseFile {
         throw SQLiteError(.cannotOpen, "\(path): this is a symbolic link to nothing")
       }
     } else if options.mode == .readWriteCreate, options.vfs == nil {
-      try create(absolute, options)
+      return try create(absolute, options)
     } else if options.vfs == nil {
       throw SQLiteError(.cannotOpen, "\(path): \(systemMessage(errno))")
     }
-    return absolute
+    return false
   }
 
   private static func check(_ path: String, _ mode: mode_t) throws(SQLiteError) {
@@ -154,22 +208,26 @@ extension DatabaseFile {
     }
   }
 
-  private static func create(_ path: String, _ options: Database.Options) throws(SQLiteError) {
+  private static func create(
+    _ path: String, _ options: Database.Options
+  ) throws(SQLiteError) -> Bool {
     let descriptor = Foreign.open(
       path, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, mode_t(options.filePermissions))
     guard descriptor >= 0 else {
-      if errno == EEXIST { return }
+      if errno == EEXIST { return false }
       throw SQLiteError(.cannotOpen, "\(path): the file cannot be made: \(systemMessage(errno))")
     }
     // The mask of the process must not decide.
     _ = fchmod(descriptor, mode_t(options.filePermissions))
     _ = Foreign.close(descriptor)
+    return true
   }
 
-  private static func resolve(_ path: String) -> String? {
+  /// The path without symbolic links, or nil if it leads nowhere.
+  private static func resolve(_ path: String) throws(SQLiteError) -> String? {
     guard let resolved = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(resolved) }
-    return unsafe String(cString: resolved)
+    return try unsafe exactPath(resolved)
   }
 }
 

@@ -6,7 +6,11 @@ import Synchronization
 final class SharedFile: Sendable {
   /// Tells what transactions on this file changed.
   let feed = ChangeFeed()
-  private let path: [UInt8]?
+  /// The path; nil for a database that has no file.
+  let name: String?
+  private let presences = Atomic<Int>(0)
+  /// The file that the connections have open.
+  private let file = Mutex<FileIdentity?>(nil)
   private let schedulers = Mutex<[WeakScheduler]>([])
 
   private struct WeakScheduler: Sendable {
@@ -22,22 +26,22 @@ final class SharedFile: Sendable {
 
   /// The one value for a file, or one of its own for a database that has no file.
   static func at(_ location: DatabaseFile.Location) -> SharedFile {
-    guard case .file(let path) = location else { return SharedFile(path: nil) }
+    guard case .file(let path) = location else { return SharedFile(nil) }
     let key = Array(path.utf8)
     return files.withLock { files in
       if let known = files[key]?.file { return known }
-      let file = SharedFile(path: key)
+      let file = SharedFile(path)
       files[key] = WeakFile(file: file)
       return file
     }
   }
 
-  private init(path: [UInt8]?) {
-    self.path = path
+  private init(_ name: String?) {
+    self.name = name
   }
 
   deinit {
-    guard let path else { return }
+    guard let path = name.map({ Array($0.utf8) }) else { return }
     SharedFile.files.withLock { files in
       if let entry = files[path], entry.file == nil { files[path] = nil }
     }
@@ -69,4 +73,56 @@ final class SharedFile: Sendable {
       ? "no other access of this process is open, so another process holds the lock"
       : "accesses of this process: \(parts.joined(separator: ", "))"
   }
+}
+
+extension SharedFile {
+  /// The files that connections of this process have open now.
+  static var open: [SharedFile] {
+    // Let go of outside the lock, which the deinit takes.
+    let all = files.withLock { files in files.values.map { $0.file } }
+    return all.compactMap { $0 }.filter { $0.presences.load(ordering: .acquiring) > 0 }
+  }
+
+  /// The file that the connections have open.
+  var identity: FileIdentity? { file.withLock { $0 } }
+
+  /// Notes which file a connection has opened.
+  func opened(_ identity: FileIdentity) { file.withLock { $0 = identity } }
+
+  /// Throws if the file at a resolved path must not be opened or made: if it has replaced one that is open, or is
+  /// open by another name, under which SQLite would look for another log.
+  static func checkMayOpen(_ path: String) throws(SQLiteError) {
+    let open = open
+    guard !open.isEmpty else { return }
+    let wanted = FileIdentity(path: path, followsLink: false)
+    let bytes = Array(path.utf8)
+    for other in open {
+      guard let identity = other.identity, let name = other.name else { continue }
+      if Array(name.utf8) == bytes {
+        guard wanted == identity else {
+          throw SQLiteError(
+            .readOnlyMoved,
+            "\(path): the file was removed or replaced while this process has it open; close the "
+              + "database first")
+        }
+      } else if wanted == identity {
+        throw SQLiteError(.cannotOpen, "\(path): the file is open by another name, \(name)")
+      }
+    }
+  }
+
+  fileprivate func enter() { presences.add(1, ordering: .acquiringAndReleasing) }
+  fileprivate func leave() { presences.subtract(1, ordering: .acquiringAndReleasing) }
+}
+
+/// A connection that is open on a file; it goes after the connection is closed.
+final class FilePresence: Sendable {
+  private let file: SharedFile
+
+  init(_ file: SharedFile) {
+    self.file = file
+    file.enter()
+  }
+
+  deinit { file.leave() }
 }

@@ -43,6 +43,7 @@ extension Connection {
       actions.beforeCommit = []
       for action in pending { try action(self) }
     }
+    try checkFile()
   }
 
   func committed() {

@@ -16,11 +16,12 @@ final class AtomicFile {
 
   /// Begins a file.
   ///
-  /// - Parameter path: Its name to be. A file there is replaced.
+  /// - Parameter path: Its name to be. A file there is replaced, unless it is a database in use.
   init(_ path: String) throws(SQLiteError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(.cannotOpen, "“\(path)” is not the path of a file")
     }
+    try OpenDatabases.checkMayReplace(path)
     self.path = path
     pendingPath = path + ".pending-" + String(UInt64.random(in: 0 ... .max), radix: 16)
     descriptor = unsafe open(
@@ -60,6 +61,8 @@ final class AtomicFile {
   func finish() throws(SQLiteError) {
     try flush()
     guard fsync(descriptor) == 0 else { throw Self.failure(path, "cannot be synced", errno) }
+    // Somebody may have opened a database there meanwhile.
+    try OpenDatabases.checkMayReplace(path)
     guard unsafe rename(pendingPath, path) == 0 else {
       throw Self.failure(path, "cannot be replaced", errno)
     }

@@ -12,6 +12,11 @@ func run(_ arguments: [String]) throws {
     try command.run(milliseconds: Int(arguments[3]) ?? 0)
   case "limit":
     try LimitCommand(folder: arguments[1], size: UInt64(arguments[2]) ?? 0).run()
+  case "look":
+    // Opens a database, reads, and closes it, as any other program may.
+    let database = try Database(path: arguments[1], options: .init(mode: .readWrite))
+    print(try database.firstRow("SELECT count(*) FROM sqlite_schema", as: Int.self) ?? 0)
+    try database.close()
   default:
     throw SQLiteError(.misuse, "unknown command")
   }

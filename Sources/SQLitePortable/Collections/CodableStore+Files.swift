@@ -4,6 +4,7 @@
   public import Foundation
 #endif
 import SQLiteCore
+import SQLiteMapping
 
 extension CodableStore {
   /// All items of all types, as the bytes of a database file.
@@ -38,13 +39,17 @@ extension CodableStore {
     try await database.write { try Self.replaceContent(of: $0, by: Self.source(data)) }
   }
 
-  /// Writes all items into a file, which is there in whole or as it was before.
+  /// Writes all items into a database file, whose content is there in whole or as it was before.
   ///
-  /// - Parameter url: The file, or nil for ``fileURL``.
-  /// - Throws: ``CodableStoreError/noFile``, or `SQLiteError`.
+  /// SQLite writes the file, in one transaction: it may be open elsewhere, and what a crash left beside it
+  /// is settled first. The file becomes a store without any other tables.
+  ///
+  /// - Parameter url: The file, or nil for ``fileURL``. A file there must be a database, and not that of
+  ///   this store, whose changes last at once.
+  /// - Throws: ``CodableStoreError/noFile``, or `SQLiteError`, such as for a URL that names no file.
   public func save(to url: URL? = nil) throws {
-    let path = try file(url)
-    try Self.write(try database.read { try Self.content(of: $0) }, to: path)
+    let path = try path(of: url)
+    try database.read { try save($0, to: path) }
   }
 
   /// As the blocking ``save(to:)``, suspending the task.
@@ -52,17 +57,21 @@ extension CodableStore {
   /// - Parameter url: The file, or nil for ``fileURL``.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func save(to url: URL? = nil) async throws {
-    let path = try file(url)
-    try await database.read { try Self.write(Self.content(of: $0), to: path) }
+    let path = try path(of: url)
+    try await database.read { [self] in try save($0, to: path) }
   }
 
-  /// Puts the items of a file in the place of all that there are. If it throws, everything is as it
-  /// was.
+  /// Puts the items of a database file in the place of all that there are. If it throws, everything is as
+  /// it was.
+  ///
+  /// SQLite reads the file: it may be open elsewhere.
   ///
   /// - Parameter url: The file, or nil for ``fileURL``.
-  /// - Throws: ``CodableStoreError``, `SQLiteError`, or what reading the file throws.
+  /// - Throws: ``CodableStoreError``, or `SQLiteError`, such as for a file that is not there or a URL that
+  ///   names none.
   public func load(from url: URL? = nil) throws {
-    try set(data: Data(contentsOf: URL(filePath: file(url))))
+    let path = try path(of: url)
+    try database.write { try Self.load(path, into: $0) }
   }
 
   /// As the blocking ``load(from:)``, suspending the task.
@@ -70,22 +79,35 @@ extension CodableStore {
   /// - Parameter url: The file, or nil for ``fileURL``.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func load(from url: URL? = nil) async throws {
-    let path = try file(url)
-    try await database.write { connection in
-      let source = try Self.source(Data(contentsOf: URL(filePath: path)))
-      try Self.replaceContent(of: connection, by: source)
+    let path = try path(of: url)
+    try await database.write { try Self.load(path, into: $0) }
+  }
+
+  private func path(of url: URL?) throws -> String {
+    guard let url = url ?? fileURL else { throw CodableStoreError.noFile }
+    return try url.filePath()
+  }
+
+  private func save(_ connection: Connection, to path: String) throws {
+    try Database.filling(path) { target in
+      guard !target.isOnFile(of: database) else {
+        throw SQLiteError(.misuse, "a store cannot be saved into its own file: \(path)")
+      }
+      let copy = try Database.memory()
+      try copy.setPageSize(target.pageSize)
+      try copy.write { try Self.copyItems(from: connection, to: $0) }
+      try copy.backup(to: target)
     }
   }
 
-  private func file(_ url: URL?) throws -> String {
-    guard let path = (url ?? fileURL)?.path else { throw CodableStoreError.noFile }
-    return path
-  }
-
-  private static func write(_ bytes: [UInt8], to path: String) throws {
-    let file = try AtomicFile(path)
-    try file.write(bytes)
-    try file.finish()
+  private static func load(_ path: String, into connection: Connection) throws {
+    let source: Database
+    do {
+      source = try Database.reading(path)
+    } catch  where error.code.primary == .notADatabase {
+      throw CodableStoreError.notAStore(error.message)
+    }
+    try replaceContent(of: connection, by: source)
   }
 
   private static func content(of connection: Connection) throws -> [UInt8] {
@@ -96,18 +118,25 @@ extension CodableStore {
 
   private static func source(_ data: Data) throws -> Database {
     do {
-      let source = try Database.memory(serialized: Array(data))
-      guard try source.read({ try CollectionCatalog(connection: $0).exists() }) || data.isEmpty
-      else { throw CodableStoreError.notAStore("it has no table magicdata_collections") }
-      return source
+      return try Database.memory(serialized: Array(data))
     } catch let error as SQLiteError {
       throw CodableStoreError.notAStore(error.message)
     }
   }
 
   private static func replaceContent(of connection: Connection, by source: Database) throws {
-    try CollectionCatalog(connection: connection).removeAll()
-    try source.read { try copyItems(from: $0, to: connection) }
+    try source.read { source in
+      do {
+        let isEmpty = try source.pragma("page_count") == .integer(0)
+        guard try isEmpty || CollectionCatalog(connection: source).exists() else {
+          throw CodableStoreError.notAStore("it has no table magicdata_collections")
+        }
+      } catch let error as SQLiteError {
+        throw CodableStoreError.notAStore(error.message)
+      }
+      try CollectionCatalog(connection: connection).removeAll()
+      try copyItems(from: source, to: connection)
+    }
   }
 
   private static func copyItems(from source: Connection, to target: Connection) throws {

@@ -38,7 +38,7 @@ extension CodableStore {
   ///   - item: The item.
   ///   - table: The table, or nil for that of the type.
   /// - Throws: `SQLiteError`.
-  /// - Complexity: O(log *n*) for a type that is `Identifiable` or `Hashable`, else O(*n*).
+  /// - Complexity: O(log *n*) for a type that is `Hashable`, else O(*n*).
   public func contains<Item: Codable & Equatable>(
     item: Item, in table: String? = nil
   ) throws -> Bool {

@@ -35,7 +35,7 @@ extension CodableStore {
   ///   - table: The table, or nil for that of the type.
   /// - Returns: How many items were replaced.
   /// - Throws: What encoding the item throws, or `SQLiteError`.
-  /// - Complexity: O(log *n*) for a type that is `Identifiable` or `Hashable`, else O(*n*).
+  /// - Complexity: O(log *n*) for a type that is `Hashable`, else O(*n*).
   @discardableResult
   public func update<Item: Codable & Equatable>(
     item: Item, from table: String? = nil
@@ -85,7 +85,7 @@ extension CodableStore {
   ///   - table: The table, or nil for that of the type.
   /// - Returns: How many items were deleted.
   /// - Throws: `SQLiteError`.
-  /// - Complexity: O(log *n*) for a type that is `Identifiable` or `Hashable`, else O(*n*).
+  /// - Complexity: O(log *n*) for a type that is `Hashable`, else O(*n*).
   @discardableResult
   public func delete<Item: Codable & Equatable>(
     item: Item, from table: String? = nil

@@ -15,9 +15,8 @@ import Synchronization
 ///
 /// Any type that is `Codable` and `Equatable` can be stored. Its items lie in a table that is named
 /// after the type, or as you say, in the order in which they were inserted; equal ones may be there
-/// several times. What `==` says is one item is one here. If the type is `Hashable`, or `Identifiable`
-/// by an id that is, items are found by an index; without that each is looked at. An `Identifiable` type
-/// promises that equal items have equal ids.
+/// several times. What `==` says is one item is one here. Items of a `Hashable` type are found by an
+/// index; of another type each is looked at, since an id says nothing about `==`.
 ///
 /// Every call takes effect wholly or, if it throws, not at all, and any thread or task may make it.
 /// Each has a blocking form and one for `await`. Functions that you pass run within the database's
@@ -56,16 +55,31 @@ public final class CodableStore: Sendable {
   ///   - data: What ``data`` of a store was, or nil.
   ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use. If it is there, it is loaded, in
   ///     the place of `data`.
-  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
+  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`, such as for a URL that names no
+  ///   file.
   public init(coder: any NestedCoder = SPONCoder(), data: Data?, fileURL: URL? = nil) throws {
     database = try Database.memory()
     self.coder = coder
     self.fileURL = fileURL
-    if let fileURL, FileManager.default.fileExists(atPath: fileURL.path) {
+    if let path = try fileURL?.filePath(), FileManager.default.fileExists(atPath: path) {
       try load(from: fileURL)
     } else if let data {
       try set(data: data)
     }
+  }
+
+  /// Makes a store in memory with what a file holds, if it is there.
+  ///
+  ///     let store = try CodableStore(fileURL: url)
+  ///     try store.insert(item: person)
+  ///     try store.save()
+  ///
+  /// - Parameters:
+  ///   - coder: How items are stored.
+  ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use.
+  /// - Throws: As ``init(coder:data:fileURL:)``.
+  public convenience init(coder: any NestedCoder = SPONCoder(), fileURL: URL) throws {
+    try self.init(coder: coder, data: nil, fileURL: fileURL)
   }
 
   /// As ``init(coder:data:fileURL:)``, storing items as JSON by coders of yours.

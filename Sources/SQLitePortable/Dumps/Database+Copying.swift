@@ -18,7 +18,7 @@ extension Database {
 
   /// Copies all pages into another database, in one transaction there.
   func copy(to target: Database, _ progress: (DumpProgress) throws -> Void) throws {
-    let pageSize = try read { try $0.pragma("page_size").map { try Int(databaseValue: $0) } } ?? 0
+    let pageSize = try pageSize
     try backup(to: target) { pages in
       var step = DumpProgress()
       step.bytes = (pages.totalPages - pages.remainingPages) * pageSize
@@ -27,22 +27,50 @@ extension Database {
     }
   }
 
+  /// The size of a page in bytes.
+  var pageSize: Int {
+    get throws { try read { try $0.pragma("page_size").map { try Int(databaseValue: $0) } } ?? 0 }
+  }
+
+  /// Makes an empty database, whose pages are to be copied, have pages of a size: a backup cannot change
+  /// the size of the pages in a log.
+  func setPageSize(_ size: Int) throws {
+    try withoutTransaction { _ = try $0.pragma("page_size", " = \(size)") }
+  }
+
   /// Opens the database at a path, fills it and closes it. If that fails where there was no file, there
   /// is none afterwards.
+  ///
+  /// The file is opened by SQLite and keeps its journal mode: what a log beside it holds belongs to it.
   static func filling(_ path: String, _ body: (Database) throws -> Void) throws {
-    let isNew = !FileManager.default.fileExists(atPath: path)
-    let target = try Database(path: path)
+    var options = Options()
+    options.journalMode = .delete
+    options.keepsJournalMode = true
+    let target = try Database(path: path, options: options)
     do {
       try body(target)
       try target.close()
     } catch {
       try? target.close()
-      if isNew, let file = target.path {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
+      if target.madeFile, let file = target.path {
+        for suffix in [""] + OpenDatabases.suffixes {
           try? FileManager.default.removeItem(atPath: file + suffix)
         }
       }
       throw error
+    }
+  }
+
+  /// Opens the database at a path for reading, also if it must be repaired first.
+  static func reading(_ path: String) throws(SQLiteError) -> Database {
+    do {
+      return try Database(path: path, options: .readOnly)
+    } catch  where error.code.primary == .readOnly {
+      // What a crash left is repaired by whoever may write.
+      var options = Options(mode: .readWrite)
+      options.journalMode = .delete
+      options.keepsJournalMode = true
+      return try Database(path: path, options: options)
     }
   }
 }

@@ -46,7 +46,7 @@ extension Database {
     from file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
     guard let format = file.format else {
-      return try Database(path: file.path, options: .readOnly).copy(to: self, progress)
+      return try Database.reading(file.path).copy(to: self, progress)
     }
     let source = try withoutActuallyEscaping(progress) { try content(of: file.path, format, $0) }
     try source.backup(to: self)
@@ -106,11 +106,7 @@ extension Database {
     options.doubleQuotedStrings = true
     options.allowsSchemaDamage = true
     let database = try Database.temporary(options: options)
-    // A backup cannot change the size of the pages in a log.
-    let pageSize = try read { try $0.pragma("page_size").map { try Int64(databaseValue: $0) } }
-    if let pageSize {
-      try database.withoutTransaction { _ = try $0.pragma("page_size", " = \(pageSize)") }
-    }
+    try database.setPageSize(pageSize)
     var reader = try DumpReader(path, format, progress)
     try reader.fill(database)
     return database
@@ -130,7 +126,7 @@ extension DataFile {
     to target: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
     if case .sqlite(let path) = self {
-      return try Database(path: path, options: .readOnly).dump(to: target, progress: progress)
+      return try Database.reading(path).dump(to: target, progress: progress)
     }
     if case .sqlite(let path) = target {
       return try Database.filling(path) { try $0.restore(from: self, progress: progress) }

@@ -27,6 +27,7 @@ final class LineReader {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(.cannotOpen, "“\(path)” is not the path of a file")
     }
+    try OpenDatabases.checkIsNone(path)
     self.path = path
     // A pipe without a writer would keep us waiting.
     descriptor = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)

@@ -1,0 +1,55 @@
+package import SQLiteCore
+
+#if canImport(FoundationEssentials)
+  package import FoundationEssentials
+#else
+  package import Foundation
+#endif
+
+extension URL {
+  /// The path that a file URL names, byte for byte.
+  ///
+  /// - Throws: `SQLiteError` with `cannotOpen` for a URL of something else than a file of this machine,
+  ///   with a query or a fragment, or whose path is not UTF-8.
+  package func filePath() throws(SQLiteError) -> String {
+    func refused(_ reason: String) -> SQLiteError {
+      SQLiteError(.cannotOpen, "the URL \(absoluteString) names no file: \(reason)")
+    }
+    guard isFileURL else { throw refused("its scheme is not “file”") }
+    let host = host(percentEncoded: false) ?? ""
+    guard host.isEmpty || host == "localhost" else { throw refused("the host is another machine") }
+    guard query(percentEncoded: true) == nil, fragment(percentEncoded: true) == nil else {
+      throw refused("a path has no query and no fragment")
+    }
+    guard var bytes = Self.unescaped(absoluteURL.path(percentEncoded: true)) else {
+      throw refused("its escapes are wrong")
+    }
+    while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+    guard !bytes.isEmpty, !bytes.contains(0) else {
+      throw refused("its path is empty or contains a NUL")
+    }
+    guard let path = String(validating: bytes, as: UTF8.self) else {
+      throw refused("its path is not UTF-8")
+    }
+    return path
+  }
+
+  private static func unescaped(_ text: String) -> [UInt8]? {
+    func digit(_ byte: UInt8) -> UInt8? {
+      Character(UnicodeScalar(byte)).hexDigitValue.map(UInt8.init)
+    }
+    var bytes: [UInt8] = []
+    var rest = text.utf8.makeIterator()
+    while let byte = rest.next() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
+        return nil
+      }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+}

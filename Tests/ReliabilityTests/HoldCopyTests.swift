@@ -1,0 +1,194 @@
+import Foundation
+import MagicData
+import SQLitePortable
+import Testing
+
+/// Copies into and out of files that are databases: only SQLite opens those, and what lies beside one
+/// belongs to it.
+@Suite struct HoldCopyTests {
+  struct Item: Codable, Hashable { var n: Int }
+
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func url(_ name: String = "data.sqlite3") -> URL { URL(filePath: folder.file(name)) }
+
+  private func items(_ range: Range<Int>) -> [Item] { range.map { Item(n: $0) } }
+
+  /// What a kill leaves of a store with some items in the file and some in its log.
+  private func leaveLog(_ name: String, items: Range<Int>, inLog: Range<Int>) throws {
+    let live = try CodableStore(path: folder.file("live-\(name)"))
+    try live.insert(items: self.items(items))
+    try live.database.checkpoint(.truncate)
+    try live.insert(items: self.items(inLog))
+    for suffix in ["", "-wal", "-shm"] {
+      try folder.write(folder.bytes(of: "live-\(name)\(suffix)"), to: name + suffix)
+    }
+    try live.database.close()
+  }
+
+  private func check(_ name: String, holds items: Range<Int>) throws {
+    let store = try CodableStore(path: folder.file(name))
+    #expect(try store.read() == self.items(items))
+    #expect(try store.database.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+    try store.database.close()
+  }
+
+  @Test func `a store is loaded from a file that is open, with what is in the log`() throws {
+    let live = try CodableStore(path: folder.file())
+    try live.insert(items: items(0..<100))
+    try live.database.checkpoint(.truncate)
+    try live.insert(items: items(100..<150))
+    let copy = try CodableStore()
+    try copy.load(from: url())
+    #expect(try copy.read() == items(0..<150))
+    // Another program finds the locks, and leaves the log alone.
+    #expect(try Helper.run("look", folder.file()).status == 0)
+    #expect(folder.contains("data.sqlite3-wal"))
+    try live.insert(items: items(150..<160))
+    for suffix in ["", "-wal"] {
+      try folder.write(folder.bytes(of: "data.sqlite3\(suffix)"), to: "killed.sqlite3\(suffix)")
+    }
+    try check("killed.sqlite3", holds: 0..<160)
+  }
+
+  @Test func `a store is saved over what a kill left`() throws {
+    let memory = try CodableStore()
+    try memory.insert(items: items(500..<900))
+    try leaveLog("a.sqlite3", items: 0..<300, inLog: 0..<5)
+    try memory.save(to: url("a.sqlite3"))
+    try check("a.sqlite3", holds: 500..<900)
+    try leaveLog("b.sqlite3", items: 0..<3, inLog: 0..<500)
+    try memory.save(to: url("b.sqlite3"))
+    try check("b.sqlite3", holds: 500..<900)
+  }
+
+  @Test func `tasks save and load by SQLite, too`() async throws {
+    let memory = try CodableStore()
+    try await memory.insert(items: items(500..<900))
+    try leaveLog("a.sqlite3", items: 0..<3, inLog: 0..<500)
+    try await memory.save(to: url("a.sqlite3"))
+    try check("a.sqlite3", holds: 500..<900)
+    try leaveLog("b.sqlite3", items: 0..<3, inLog: 3..<9)
+    try await memory.load(from: url("b.sqlite3"))
+    #expect(try await memory.read() == items(0..<9))
+  }
+
+  @Test func `a store is loaded from what a kill left`() throws {
+    try leaveLog("a.sqlite3", items: 0..<30, inLog: 30..<50)
+    let memory = try CodableStore(fileURL: url("a.sqlite3"))
+    #expect(try memory.read() == items(0..<50))
+  }
+
+  @Test func `who has the file open sees what is saved into it`() throws {
+    let live = try CodableStore(path: folder.file())
+    try live.insert(items: items(0..<10))
+    let memory = try CodableStore()
+    try memory.insert(items: items(10..<15))
+    try memory.save(to: url())
+    #expect(try live.read() == items(10..<15))
+    try live.insert(items: items(15..<20))
+    try live.database.close()
+    try check("data.sqlite3", holds: 10..<20)
+  }
+
+  @Test func `pages of any size are copied over`() throws {
+    let old = try Database(path: folder.file())
+    try old.withoutTransaction { connection in
+      try connection.executeChange("PRAGMA journal_mode = DELETE")
+      try connection.executeChange("PRAGMA page_size = 1024")
+      try connection.executeChange("VACUUM")
+      try connection.executeChange("PRAGMA journal_mode = WAL")
+    }
+    let memory = try CodableStore()
+    try memory.insert(items: items(0..<100))
+    try memory.save(to: url())
+    #expect(try old.firstRow("SELECT count(*) FROM \"items Item\"", as: Int.self) == 100)
+  }
+
+  @Test func `a store is not saved into its own file, nor over what is no database`() throws {
+    let live = try CodableStore(path: folder.file())
+    try live.insert(items: items(0..<10))
+    #expect(throws: SQLiteError.self) { try live.save(to: url()) }
+    #expect(try live.read() == items(0..<10))
+    try folder.write(Array("a letter to my aunt".utf8), to: "letter")
+    #expect(throws: SQLiteError.self) { try live.save(to: url("letter")) }
+    #expect(try folder.bytes(of: "letter") == Array("a letter to my aunt".utf8))
+  }
+
+  @Test func `a failed save leaves nothing where nothing was`() throws {
+    let store = try CodableStore()
+    try store.insert(items: items(0..<10))
+    try store.database.close()
+    #expect(throws: SQLiteError.self) { try store.save(to: url("new")) }
+    #expect(try folder.names() == [])
+  }
+
+  @Test(arguments: [DataFile.spon(path: ""), .json(path: "")])
+  func `a text is not put over a database in use`(kind: DataFile) throws {
+    func file(_ name: String) -> DataFile {
+      if case .spon = kind {
+        .spon(path: folder.file(name))
+      } else {
+        .json(path: folder.file(name))
+      }
+    }
+    let live = try CodableStore(path: folder.file())
+    try live.insert(items: items(0..<10))
+    #expect(throws: SQLiteError.self) { try live.database.dump(to: file("data.sqlite3")) }
+    #expect(throws: SQLiteError.self) { try live.database.dump(to: file("data.sqlite3-shm")) }
+    try leaveLog("a.sqlite3", items: 0..<3, inLog: 3..<5)
+    #expect(throws: SQLiteError.self) { try live.database.dump(to: file("a.sqlite3")) }
+    try check("a.sqlite3", holds: 0..<5)
+    try live.database.close()
+    // Nobody has it open, and there is no log.
+    let memory = try Database.memory()
+    try memory.dump(to: file("data.sqlite3"))
+    #expect(throws: SQLiteError.self) { try Database(path: folder.file()) }
+  }
+
+  @Test func `an open database is not read as a text or as an asset`() throws {
+    let live = try CodableStore(path: folder.file())
+    try live.insert(items: items(0..<10))
+    let memory = try Database.memory()
+    let magic = try MagicData(type: .memory)
+    for suffix in ["", "-wal", "-shm"] {
+      let path = folder.file() + suffix
+      #expect(throws: SQLiteError.self) { try memory.restore(from: .spon(path: path)) }
+      #expect(throws: SQLiteError.self) {
+        try DataFile.json(path: path).copy(to: .spon(path: folder.file("copy")))
+      }
+      #expect(throws: AssetError.self) { try magic.assets.put(contentsOf: path) }
+    }
+    _ = try Helper.run("look", folder.file())
+    #expect(folder.contains("data.sqlite3-wal"))
+  }
+
+  @Test func `databases are copied into what a kill left`() throws {
+    try leaveLog("a.sqlite3", items: 0..<300, inLog: 0..<5)
+    try leaveLog("b.sqlite3", items: 0..<10, inLog: 10..<40)
+    try DataFile.sqlite(path: folder.file("b.sqlite3")).copy(
+      to: .sqlite(path: folder.file("a.sqlite3")))
+    try check("a.sqlite3", holds: 0..<40)
+    try DataFile.sqlite(path: folder.file("b.sqlite3")).copy(to: .spon(path: folder.file("c.spon")))
+    try leaveLog("d.sqlite3", items: 0..<300, inLog: 0..<5)
+    try DataFile.spon(path: folder.file("c.spon")).copy(to: .sqlite(path: folder.file("d.sqlite3")))
+    try check("d.sqlite3", holds: 0..<40)
+  }
+
+  @Test func `a copy is not put beside the journals of a file that is gone`() throws {
+    try leaveLog("a.sqlite3", items: 0..<300, inLog: 0..<5)
+    try FileManager.default.removeItem(atPath: folder.file("a.sqlite3"))
+    let store = try CodableStore()
+    try store.insert(items: items(7..<9))
+    let path = folder.file("a.sqlite3")
+    #expect(throws: SQLiteError.self) { try store.database.vacuum(into: path) }
+    #expect(throws: SQLiteError.self) { try store.database.dump(to: .spon(path: path)) }
+    #expect(folder.contains("a.sqlite3-wal"))
+    #expect(!folder.contains("a.sqlite3"))
+    // By SQLite itself that is no danger.
+    try store.save(to: url("a.sqlite3"))
+    try check("a.sqlite3", holds: 7..<9)
+  }
+}
