@@ -1,4 +1,5 @@
 import SQLiteAssets
+import SQLiteCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -19,17 +20,70 @@ package protocol AssetValue {
   var handedOut: Self { get }
 }
 
-/// An asset in a store.
+/// The asset of an object in a store, whatever content it has at the moment.
 package struct AssetHandle: Sendable {
   let store: MagicData
-  let id: AssetID
+  /// The property, and what the store knows its object by.
+  let plan: ObjectPlan
+  let slot: Int
+  let zIndex: Int64
+  /// The id that the asset had when the object was fetched or saved; nil for none.
+  let lastID: AssetID?
   /// What somebody may have read of it.
   let cache: AssetCache
 
-  /// What the store knows of the asset, if it is there.
-  func record(_ found: AssetRecord?) throws -> AssetRecord {
-    guard let found else { throw AssetError.noAsset(id) }
-    return found
+  /// What the store knows of the content; nil if there is none.
+  ///
+  /// - Throws: ``AssetError/noAsset(_:)`` if the asset went with its object.
+  func record(in connection: Connection) throws -> AssetRecord? {
+    let column = plan.properties[slot].name
+    let row = try connection.firstRow(
+      "SELECT \(identifier: column) FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)",
+      as: AssetID?.self)
+    guard let row else {
+      if let lastID { throw AssetError.noAsset(lastID) }
+      return nil
+    }
+    guard let id = row else { return nil }
+    guard let record = try store.assets.record(id, in: connection) else {
+      throw AssetError.noAsset(id)
+    }
+    return record
+  }
+
+  /// Opens the content; nil if there is none.
+  func open(in connection: Connection) throws -> AssetReader? {
+    try record(in: connection).map { try store.assets.open($0, in: connection) }
+  }
+
+  func record() throws -> AssetRecord? { try store.database.read { try record(in: $0) } }
+
+  func open() throws -> AssetReader? { try store.database.read { try open(in: $0) } }
+
+  nonisolated(nonsending) func record() async throws -> AssetRecord? {
+    try await store.database.read { try record(in: $0) }
+  }
+
+  nonisolated(nonsending) func open() async throws -> AssetReader? {
+    try await store.database.read { try open(in: $0) }
+  }
+
+  /// Finds the content as it is now, for a save that has written nothing yet; nil if there is none.
+  func source(in connection: Connection) throws -> AssetSource? {
+    guard let record = try record(in: connection) else { return nil }
+    // A file stays to the transaction's end, a content in a row only as long as the row has it.
+    let reader = record.isInRow ? try store.assets.open(record, in: connection) : nil
+    return AssetSource(record: record, reader: reader)
+  }
+}
+
+/// A content as it was before a save wrote anything, to be copied in the same transaction.
+package struct AssetSource: Sendable {
+  let record: AssetRecord
+  fileprivate let reader: AssetReader?
+
+  func open(_ assets: AssetStore, in connection: Connection) throws -> AssetReader {
+    try reader ?? assets.open(record, in: connection)
   }
 }
 
@@ -40,15 +94,14 @@ package enum PendingAsset: Sendable {
   /// A copy of a user's file.
   case file(path: String, pathExtension: String?)
   case staged(StagedAsset, pathExtension: String?)
-  /// The content of an asset that a store has.
+  /// The content that an object's asset has in a store before the save.
   case stored(AssetHandle, pathExtension: String?)
+  /// That content, once it was looked up.
+  case found(AssetSource, pathExtension: String?)
 
-  /// Says whether it makes a file, and is not what the object has already.
+  /// Says whether it makes a file.
   var isContent: Bool {
-    switch self {
-    case .empty, .stored(_, nil): false
-    case .content, .file, .staged, .stored: true
-    }
+    if case .empty = self { false } else { true }
   }
 }
 
@@ -67,7 +120,12 @@ package final class AssetCache: Sendable {
     }
 
     func set(_ value: LiveValue, of record: AssetRecord) {
-      read.withLock { $0 = (record, value) }
+      // What was read before goes outside of the lock: its deinit may ask for it.
+      _ = read.withLock { read in
+        let former = read
+        read = (record, value)
+        return former
+      }
     }
   }
 

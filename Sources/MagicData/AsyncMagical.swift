@@ -19,6 +19,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 
   /// Shared by the copies.
   private final class Box: Sendable {
+    /// A value's `deinit` may ask for the value: so none goes while this is locked.
     let state: Mutex<State>
 
     init(_ state: State) {
@@ -58,12 +59,14 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   /// - Parameter value: The value.
   public func set(_ value: Element) {
     let live = LiveValue((value as? any AssetValue)?.resting ?? value)
-    box.state.withLock { state in
-      if case .set(_, let changes) = state {
+    _ = box.state.withLock { state in
+      let former = state
+      if case .set(_, let changes) = former {
         state = .set(live, changes: changes + 1)
       } else {
         state = .set(live, changes: 1)
       }
+      return former
     }
   }
 

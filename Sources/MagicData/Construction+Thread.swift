@@ -86,7 +86,7 @@ extension Construction {
     guard let current = unsafe current, unsafe current.pointee.makes(storage) else {
       return false
     }
-    unsafe current.pointee.set(form, slot)
+    _ = unsafe current.pointee.exchange(form, slot)
     return true
   }
 }

@@ -89,7 +89,13 @@ struct Construction: ~Copyable {
     owner = context.map { .related(RelatedStorage(storage, $0)) } ?? .object(storage)
     next = 0
     isOrderly = true
-    if !forms.isEmpty { forms.removeAll(keepingCapacity: true) }
+    // What `init()` has set of the last object goes when everything else is said: its deinit may read an
+    // object that is being made.
+    if !forms.isEmpty {
+      let gone = forms
+      forms = []
+      withExtendedLifetime(gone) {}
+    }
     return true
   }
 
@@ -104,11 +110,33 @@ struct Construction: ~Copyable {
     var construction = Construction(recording: ())
     let object = unsafe run(&construction) { _ in Object() }
     let entries = try PropertyCollector.entries(of: object)
+    try refuseHiddenWrappers(of: object, entries)
     let recorded = construction.recorded ?? []
     let isOrderly =
       recorded.count == entries.count
       && zip(recorded, entries).allSatisfy { MagicCell(.own($0), 0) == $1.cell }
     return (entries, isOrderly ? recorded.map(\.line) : [], CellLayout(object, entries))
+  }
+
+  /// Refuses a type with wrappers that its `encode(to:)` does not show, as that of a subclass which
+  /// inherits it: they would silently not be stored.
+  private static func refuseHiddenWrappers<Object: MagicObject>(
+    of object: Object, _ entries: [PropertyCollector.Entry]
+  ) throws {
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let level = mirror {
+      for (label, value) in level.children {
+        guard let property = value as? any MagicProperty,
+          !entries.contains(where: { $0.cell == property.cell })
+        else { continue }
+        // A wrapper's own name begins with an underscore.
+        let name = label?.drop { $0 == "_" } ?? ""
+        throw MagicError.unsuitableType(
+          type: "\(type(of: object))",
+          reason: "its encode(to:) leaves out “\(name)”; a subclass must encode its own properties")
+      }
+      mirror = level.superclassMirror
+    }
   }
 
   func makes(_ storage: ObjectStorage) -> Bool {
@@ -133,8 +161,11 @@ struct Construction: ~Copyable {
 
   func form(_ slot: Int) -> CellContent.Form { forms.isEmpty ? .unset : forms[slot] }
 
-  mutating func set(_ form: CellContent.Form, _ slot: Int) {
+  /// Sets what a property holds, and returns what it held: its deinit may read the object.
+  mutating func exchange(_ form: CellContent.Form, _ slot: Int) -> CellContent.Form {
     if forms.isEmpty { forms.append(contentsOf: repeatElement(.unset, count: lines.count)) }
-    forms[slot] = form
+    var other = form
+    swap(&forms[slot], &other)
+    return other
   }
 }

@@ -129,18 +129,21 @@ final class GraphLoader {
     let table: SQL = "\(identifier: plan.table)"
     let columns = plan.columns.map { slot -> SQL in
       let name = plan.properties[slot].name
-      // A property that the table has not got yet: an older program made it, and only read since.
-      return present.contains(asciiLowercased(name)) ? "\(table).\(identifier: name)" : "NULL"
+      if present.contains(asciiLowercased(name)) { return "\(table).\(identifier: name)" }
+      // The table has not got the property yet: an older program made it, and only read since.
+      return "\(plan.properties[slot].defaultValue ?? .null)"
     }
     let key = ObjectIdentifier(plan.type)
     // Taken out while it grows, so that its arrays are not copied.
     var rows = graph.rows.removeValue(forKey: key) ?? FetchedRows()
     defer { graph.rows[key] = rows }
+    let before = rows.storages.count
     var fresh: [Int64] = []
     let list = SQL(joining: ["\(table).\(identifier: plan.key)"] + columns, separator: ", ")
     try connection.forEachRow("SELECT \(list) FROM \(source)") {
       fresh.append(try rows.append($0, of: plan, in: store))
     }
+    store.forgetFetched(rows.storages[before...], afterRollbackOn: connection)
     return fresh
   }
 

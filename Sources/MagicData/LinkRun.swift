@@ -65,17 +65,10 @@ struct LinkRun {
       case .links(let links, let isSet) where isSet || isNew[index]:
         let links = try links.map { (place: $0.place, target: try zIndex(of: $0.target)) }
         try write(links, owner, index, slot)
-      case .copy(let source):
-        guard source.store.identity == store.identity, let other = try source.table(connection)
-        else { throw MagicError.notSaved(type: source.plan.typeName) }
-        let links = try connection.links(other, of: [source.zIndex])
-        try connection.write(
-          try table(node.plan, slot), of: owner, from: nil,
-          to: LinkTargets(links.map { ($0.place, $0.target) }, other.arrangement))
       case .missing:
         throw MagicError.missingValue(
           type: node.plan.typeName, property: node.plan.properties[slot].name)
-      case .links, .untouched, .value, .object, .asset, .kept: break
+      case .links, .copy, .untouched, .value, .object, .asset, .kept: break
       }
     }
   }

@@ -16,9 +16,9 @@ extension MagicAsset {
     switch state {
     case .value(let live): return live.value as? Element
     case .stored(let handle):
-      let record = try handle.record(await handle.store.assets.record(handle.id))
+      guard let record = try await handle.record() else { return nil }
       if let known = known(record) { return known }
-      let reader = try await handle.store.assets.open(handle.id)
+      guard let reader = try await handle.open() else { return nil }
       let bytes = try await reader.readAll()
       return try keep(Element(assetData: Data(bytes)), of: reader.record)
     case .empty, .file, .staged: return try await loadData().map { try Element(assetData: $0) }
@@ -34,7 +34,9 @@ extension MagicAsset {
     case .empty, .value: return try data
     case .file(let url): return Data(try await UserFile.contents(of: MagicAsset.path(of: url)))
     case .staged(let staged): return Data(try await staged.readAll())
-    case .stored(let handle): return try await handle.store.assets.data(for: handle.id)
+    case .stored(let handle):
+      guard let reader = try await handle.open() else { return nil }
+      return Data(try await reader.readAll())
     }
   }
 
@@ -46,7 +48,7 @@ extension MagicAsset {
   /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func open() async throws -> AssetReader? {
     guard case .stored(let handle) = state else { return nil }
-    return try await handle.store.assets.open(handle.id)
+    return try await handle.open()
   }
 
   /// The content piece by piece, for one larger than memory; nil before the asset is saved.

@@ -18,9 +18,9 @@ extension MagicAsset {
       switch state {
       case .value(let live): return live.value as? Element
       case .stored(let handle):
-        let record = try handle.record(handle.store.assets.record(handle.id))
+        guard let record = try handle.record() else { return nil }
         if let known = known(record) { return known }
-        let reader = try handle.store.assets.open(handle.id)
+        guard let reader = try handle.open() else { return nil }
         return try keep(Element(assetData: Data(reader.readAll())), of: reader.record)
       case .empty, .file, .staged: return try data.map { try Element(assetData: $0) }
       }
@@ -35,7 +35,7 @@ extension MagicAsset {
       case .value(let live): return try (live.value as? Element)?.assetData
       case .file(let url): return Data(try MagicAsset.userFile(url).readAll())
       case .staged(let staged): return Data(try staged.readAll())
-      case .stored(let handle): return try handle.store.assets.data(for: handle.id)
+      case .stored(let handle): return try handle.open().map { Data(try $0.readAll()) }
       }
     }
   }
@@ -45,7 +45,7 @@ extension MagicAsset {
   /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or ``SQLiteError``.
   public func open() throws -> AssetReader? {
     guard case .stored(let handle) = state else { return nil }
-    return try handle.store.assets.open(handle.id)
+    return try handle.open()
   }
 
   /// The path of the file; nil before the asset is saved, and for a content that is in the row.
@@ -68,7 +68,7 @@ extension MagicAsset {
       case .empty, .value, .file: return nil
       case .staged(let staged): return staged.fileExtension
       case .stored(let handle):
-        return try handle.record(handle.store.assets.record(handle.id)).fileExtension
+        return try handle.record()?.fileExtension
       }
     }
   }
@@ -82,7 +82,7 @@ extension MagicAsset {
       case .file(let url): return try MagicAsset.userFile(url).size
       case .staged(let staged): return staged.size
       case .stored(let handle):
-        return try handle.record(handle.store.assets.record(handle.id)).size
+        return try handle.record()?.size ?? 0
       }
     }
   }
@@ -97,7 +97,7 @@ extension MagicAsset {
       case .file(let url): return try MagicAsset.userFile(url).sha256()
       case .staged(let staged): return staged.sha256
       case .stored(let handle):
-        return try handle.record(handle.store.assets.record(handle.id)).sha256
+        return try handle.record()?.sha256
       }
     }
   }

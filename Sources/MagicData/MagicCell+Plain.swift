@@ -61,7 +61,7 @@ extension MagicCell {
       switch form {
       case .stored(.real(let real)): real
       case .stored(.integer(let integer)): Double(exactly: integer)
-      case .live(let live): live.value as? Double
+      // A NaN is found by ``converted(_:)``, which holds no lock.
       default: nil
       }
     }

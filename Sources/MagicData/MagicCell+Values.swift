@@ -36,7 +36,8 @@ extension MagicCell {
   /// The asset with a stored identifier.
   private func asset<Value>(_ type: Value.Type, _ stored: SQLiteCore.Value) -> Value? {
     guard let type = Value.self as? any AssetValue.Type, let place else { return nil }
-    let asset = type.init(place.storage.assetHandle(of: stored, at: place.slot))
+    if stored.isNull, place.storage.isSet(place.slot) { return nil }
+    let asset = type.init(place.storage.assetHandle(at: place.slot))
     // A lazy one must be the same from now on, so that what is set through it is found.
     if asset is any LazyValue { cache(LiveValue(asset)) }
     return asset.handedOut as? Value

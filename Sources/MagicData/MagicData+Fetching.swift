@@ -174,7 +174,10 @@ extension MagicData {
     try database.select { connection in
       var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
       try statement.bind(primary, at: 1)
-      if try statement.step() { storage = try plan.storage(of: statement, in: self) }
+      guard try statement.step() else { return }
+      let found = try plan.storage(of: statement, in: self)
+      forgetFetched([found], afterRollbackOn: connection)
+      storage = found
     }
     return storage
   }

@@ -5,7 +5,9 @@ extension MagicData {
   ///
   /// An object that is in the store gets what was set since it was saved or fetched, and nothing else,
   /// so that others' changes of other properties stay. One that is not is inserted; if the store has
-  /// one with the same primary value, that one gets all values, and its links become the object's.
+  /// one with the same primary value, that one gets all values, and its links become the object's. Of several
+  /// new objects with one primary value the last that is written gives its values, and all of them are that
+  /// object from then on.
   ///
   /// Of a collection of objects the difference to what was saved or fetched is written, so that what
   /// others have added or removed meanwhile stays so. In an array, what is inserted comes behind what
@@ -13,6 +15,10 @@ extension MagicData {
   /// that both have moved is where the later one has put it. In a dictionary each key is on its own,
   /// and the later one sets it. The object shows others' changes once it is fetched anew. A collection of
   /// plain values is one value in one column: the later one sets it.
+  ///
+  /// An asset or a lazy relation that was assigned from another property means what was there before
+  /// anything is saved, so that two can be swapped. The `Int` primary value of an object that is in the
+  /// store must not be changed; a `String` or a `UUID` may be.
   ///
   /// - Parameter object: What to save.
   /// - Returns: The object's z_index.
@@ -64,7 +70,8 @@ extension MagicData {
   ///
   /// All properties are compared, changed or not, relations and collections included; of an
   /// ``AsyncMagical`` collection the links, if they were fetched or saved with the object. The objects
-  /// that are reached are not.
+  /// that are reached are not. They are compared with what they were in this store, whatever was saved in
+  /// another. A new object is a conflict if the store has one with its primary value.
   ///
   /// - Parameters:
   ///   - object: What to save.
@@ -134,10 +141,14 @@ extension MagicData {
   /// Hands to the objects what the store gave them.
   private func settle(_ request: SaveRequest, _ results: [SaveResult]) {
     for (node, result) in zip(request.nodes, results) {
+      var settled = result.settled
+      for (slot, value, changes) in node.lazy {
+        // What was set meanwhile remains a change.
+        if value.changes != changes { settled.removeAll { $0.slot == slot } }
+        value.saved(after: changes)
+      }
       node.storage.saved(
-        as: result.zIndex, in: self, changes: node.snapshot.changes, settled: result.settled,
-        links: result.links)
-      for (_, value, changes) in node.lazy { value.saved(after: changes) }
+        as: result.zIndex, in: self, node.snapshot, settled: settled, links: result.links)
     }
   }
 }

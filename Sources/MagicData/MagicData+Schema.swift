@@ -78,7 +78,8 @@ extension MagicData {
   /// - Returns: False if they are not there.
   func makeReady(_ plan: ObjectPlan) throws -> Bool {
     if isReady(plan) { return true }
-    if try read({ try self.settle(plan, $0) }).isGrowth {
+    // Inside a read nothing can be written: what the tables lack is read as what it will be.
+    if try read({ try self.settle(plan, $0) }).isGrowth, !database.isInsideRead {
       try database.write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)

@@ -14,8 +14,16 @@ public import SQLiteMapping
 /// Structs and final classes may be objects. Copies of one object share its values: a change in one
 /// is seen in all. Two fetches give two objects.
 ///
+/// An `init` of a struct assigns without `self.init()` before it, which Swift 6.3.1 compiles wrongly; what
+/// each object begins with stands at its declaration: `@MagicValue var tags: [Tag] = []`. What a new object
+/// has in a new property becomes, read once, the value of all rows from before: a random or present value,
+/// such as `UUID()` or `Date()`, is one and the same for all of them.
+///
+/// A subclass is a type of its own, with a table of its own, and must encode its own properties.
+///
 /// The conformance to `Codable` is synthesized, and is how the store finds the properties. Properties
-/// without a wrapper are left alone; they must be `Codable`, or be missing in `CodingKeys`.
+/// without a wrapper are left alone; they must be `Codable`, or be missing in `CodingKeys`. A type that leaves
+/// out a property with a wrapper is refused.
 public protocol MagicObject: Codable, SendableMetatype {
   /// Makes an object without values.
   init()

@@ -50,3 +50,8 @@ public struct PropertyRole: Sendable {
     self.kind = kind
   }
 }
+
+extension MagicProperty {
+  /// Says whether the property has more than one nil.
+  static var isNestedOptional: Bool { isOptionalOfOptional(Value.self) }
+}

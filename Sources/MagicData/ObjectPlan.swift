@@ -43,6 +43,8 @@ package final class ObjectPlan: Sendable {
   package let primary: Int?
   /// The primary property that is the table's rowid, if the database counts it up.
   let counting: Int?
+  /// Says whether an object may be of a subclass.
+  let isClass: Bool
   /// Says whether all properties are plain values in columns.
   let isPlain: Bool
   /// The column that is the table's rowid.
@@ -93,6 +95,7 @@ package final class ObjectPlan: Sendable {
     try ObjectPlan.check(type, properties)
     indexes = try ObjectPlan.apply(type.traits, of: type, to: &properties)
     self.type = type
+    isClass = type is AnyObject.Type
     self.lines = lines
     self.layout = layout
     readers = properties.map(ColumnReader.init)
@@ -135,6 +138,9 @@ package final class ObjectPlan: Sendable {
     }
     var names: Set<String> = [hiddenKey]
     for property in properties {
+      guard !property.type.isNestedOptional else {
+        throw refuse("“\(property.name)” is an optional of an optional, and NULL is only one nil")
+      }
       guard names.insert(asciiLowercased(property.name)).inserted else {
         throw refuse("the name “\(property.name)” is taken, for SQLite by a name in any case")
       }

@@ -2,30 +2,47 @@ import SQLiteCore
 import SQLiteMapping
 
 extension ObjectStorage {
-  /// What the object's columns hold if nobody has changed them since it was saved or fetched.
-  var expectedRow: [(slot: Int, value: Value)] {
-    get throws {
-      let originals = originals
-      return try plan.columns.compactMap { slot in
-        switch originals[slot] {
-        case .stored(let value): return (slot, value)
-        case .reference(let zIndex): return (slot, .integer(zIndex))
-        case .unset: return plan.properties[slot].role.isAsset ? nil : (slot, .null)
-        case .data(let data): return (slot, data.databaseValue)
-        case .live(let live): return try expected(live, slot)
-        case .links, .targets, .lazy: return nil
-        }
+  /// What the object's columns hold in a store if nobody has changed them since it was saved there or
+  /// fetched from there; nothing if the store does not know it.
+  ///
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - context: What the object's relations are known in.
+  func expectedRow(
+    in store: StoreIdentity, _ context: FetchContext?
+  ) throws -> [(slot: Int, value: Value)] {
+    guard let originals = originals(in: store) else { return [] }
+    return try plan.columns.compactMap { slot in
+      switch originals[slot] {
+      case .stored(let value): return (slot, value)
+      case .reference(let zIndex):
+        return try reference(zIndex, slot, in: store, context).map { (slot, .integer($0)) }
+      case .unset: return plan.properties[slot].role.isAsset ? nil : (slot, .null)
+      case .data(let data): return (slot, data.databaseValue)
+      case .live(let live): return try expected(live, slot, in: store)
+      case .links, .targets, .lazy: return nil
       }
     }
   }
 
-  private func expected(_ live: LiveValue, _ slot: Int) throws -> (slot: Int, value: Value)? {
+  /// What a store knows an object by that another store, which the fetch was from, knows by a z_index.
+  private func reference(
+    _ zIndex: Int64, _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
+  ) throws -> Int64? {
+    guard let context, context.store.identity != store,
+      let type = plan.properties[slot].role.target
+    else { return zIndex }
+    return try context.storage(type, zIndex: zIndex).zIndex(in: store)
+  }
+
+  private func expected(
+    _ live: LiveValue, _ slot: Int, in store: StoreIdentity
+  ) throws -> (slot: Int, value: Value)? {
     switch plan.properties[slot].role.kind {
     case .column: return (slot, try plan.properties[slot].type.stored(live))
     case .object:
       // One that was set before the object was saved; it may have been saved since.
-      guard let object = live.value as? any MagicObject, let identity = lastIdentity,
-        let zIndex = object.zIndex(in: identity.store)
+      guard let object = live.value as? any MagicObject, let zIndex = object.zIndex(in: store)
       else { return nil }
       return (slot, .integer(zIndex))
     case .links, .asset, .reverse: return nil

@@ -12,6 +12,9 @@ package final class ObjectStorage: Sendable {
     var saved: [UInt32] = []
     /// The links that were saved there, unless they were none. Others are known to the fetch.
     var links: [KnownLinks] = []
+    /// What the properties held when the object was saved there or fetched from there, if another store
+    /// has known it since.
+    var originals: [CellContent.Form] = []
 
     var store: StoreIdentity { magic.identity }
   }
@@ -48,21 +51,53 @@ package final class ObjectStorage: Sendable {
       return otherIdentities.first { $0.store == store }
     }
 
-    mutating func settle(_ value: Value, _ slot: Int) {
-      // What is there already is not written, lest a snapshot's values be copied.
-      if case .stored(value) = forms[slot] { return }
-      forms[slot] = .stored(value)
+    /// Sets what a property holds, and returns what it held.
+    mutating func exchange(_ form: CellContent.Form, _ slot: Int) -> CellContent.Form {
+      var other = form
+      swap(&forms[slot], &other)
+      return other
+    }
+
+    /// Sets what a store made of a property, and adds what the property held to `gone`.
+    mutating func settle(
+      _ form: CellContent.Form, _ slot: Int, _ gone: inout [CellContent.Form]
+    ) {
+      // What is there already is not written: the values of a snapshot would be copied.
+      if case .stored(let value) = form, case .stored(value) = forms[slot] { return }
+      let former = exchange(form, slot)
+      if former.holdsOthers { gone.append(former) }
     }
 
     mutating func removeIdentity(in store: StoreIdentity) {
       if !otherIdentities.isEmpty { otherIdentities.removeAll { $0.store == store } }
-      if identity?.store == store { identity = otherIdentities.popLast() }
+      guard identity?.store == store else { return }
+      identity = otherIdentities.popLast()
+      guard let identity, !identity.originals.isEmpty else { return }
+      // The store before that one is the last again.
+      originals = identity.originals
+      self.identity?.originals = []
+    }
+
+    /// Notes that a store knows the object, and was the last to learn of it.
+    mutating func identify(_ new: Identity) {
+      if identity?.store == new.store {
+        identity = new
+        return
+      }
+      if !otherIdentities.isEmpty { otherIdentities.removeAll { $0.store == new.store } }
+      if var other = identity {
+        other.originals = originals.isEmpty ? forms : originals
+        otherIdentities.append(other)
+      }
+      identity = new
     }
   }
 
   let plan: ObjectPlan
   /// The z_index that the object was fetched by, or nil if it was made.
   let fetchedZIndex: Int64?
+  /// A value's `deinit` may read the object: so no value goes while this is locked. Whatever replaces one
+  /// hands it out, and nothing of the user's is called.
   private let state: Mutex<State>
   /// What somebody may have read of assets, by their properties.
   private let assetCaches = Mutex<[Int: AssetCache]>([:])
@@ -134,18 +169,18 @@ package final class ObjectStorage: Sendable {
   }
 
   func set(_ form: CellContent.Form, at slot: Int) {
-    state.withLock { state in
+    _ = state.withLock { state in
       if state.changes.isEmpty {
         state.changes = Array(repeating: 0, count: state.forms.count)
       }
       if state.identity != nil, state.originals.isEmpty { state.originals = state.forms }
-      state.forms[slot] = form
       state.changes[slot] &+= 1
+      return state.exchange(form, slot)
     }
   }
 
   func cache(_ form: CellContent.Form, at slot: Int) {
-    state.withLock { $0.forms[slot] = form }
+    _ = state.withLock { $0.exchange(form, slot) }
   }
 
   /// All values as of one moment, and which were set since the object was saved in a store.
@@ -157,9 +192,14 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  /// What the properties held when the object was saved or fetched, as of one moment.
-  var originals: [CellContent.Form] {
-    state.withLock { $0.originals.isEmpty ? $0.forms : $0.originals }
+  /// What the properties held when the object was last saved in a store, or fetched from it; nil if the
+  /// store does not know the object.
+  func originals(in store: StoreIdentity) -> [CellContent.Form]? {
+    state.withLock { state in
+      guard let identity = state.identity(in: store) else { return nil }
+      if !identity.originals.isEmpty { return identity.originals }
+      return state.originals.isEmpty ? state.forms : state.originals
+    }
   }
 
   /// The object's z_index in a store, or nil if it is not there.
@@ -199,43 +239,58 @@ package final class ObjectStorage: Sendable {
   /// - Parameters:
   ///   - zIndex: What the store knows it by.
   ///   - magic: The store.
-  ///   - changes: The counts of the snapshot; what was set since remains a change.
-  ///   - settled: Values that the store made: a number that it counted up, an asset's id.
+  ///   - snapshot: What was saved; what was set since remains a change.
+  ///   - settled: What the store made of properties: a number that it counted up, an asset's id.
   ///   - links: The links that were written.
   func saved(
-    as zIndex: Int64, in magic: MagicData, changes: [UInt32], settled: [(slot: Int, value: Value)],
-    links: [KnownLinks] = []
+    as zIndex: Int64, in magic: MagicData, _ snapshot: Snapshot,
+    settled: [(slot: Int, form: CellContent.Form)], links: [KnownLinks] = []
   ) {
-    state.withLock { state in
+    let changes = snapshot.changes
+    _ = state.withLock { state -> ([CellContent.Form], Identity?, [Identity]) in
+      var gone: [CellContent.Form] = []
+      let former = (state.identity, state.otherIdentities)
+      let known = former.1.first { $0.store == magic.identity }?.originals ?? []
       var identity = Identity(magic: magic, zIndex: zIndex, saved: changes, links: links)
       if let before = state.identity(in: magic.identity), before.zIndex == zIndex {
         for known in before.links where !links.contains(where: { $0.slot == known.slot }) {
           identity.links.append(known)
         }
       }
-      state.removeIdentity(in: magic.identity)
-      if let other = state.identity { state.otherIdentities.append(other) }
-      state.identity = identity
+      state.identify(identity)
+      // The ids of assets are others in each store.
+      for slot in known.indices where plan.properties[slot].role.isAsset {
+        guard case .stored = known[slot], case .stored = state.forms[slot],
+          !state.isChanged(slot, since: changes)
+        else { continue }
+        state.settle(known[slot], slot, &gone)
+      }
       if let counting = plan.counting, !state.isChanged(counting, since: changes) {
-        state.settle(.integer(zIndex), counting)
+        state.settle(.stored(.integer(zIndex)), counting, &gone)
       }
-      for (slot, value) in settled where !state.isChanged(slot, since: changes) {
-        state.settle(value, slot)
+      for (slot, form) in settled where !state.isChanged(slot, since: changes) {
+        state.settle(form, slot, &gone)
       }
-      if state.originals.isEmpty { return }
-      if state.changes == changes {
-        state.originals = []
-      } else {
-        for slot in state.forms.indices where !state.isChanged(slot, since: changes) {
-          state.originals[slot] = state.forms[slot]
-        }
+      if state.originals.isEmpty, state.changes == changes { return (gone, former.0, former.1) }
+      gone += state.originals
+      state.originals = []
+      if state.changes == changes { return (gone, former.0, former.1) }
+      // What was set since the snapshot was saved as it was in it.
+      state.originals = state.forms
+      for slot in state.forms.indices where state.isChanged(slot, since: changes) {
+        state.originals[slot] = snapshot.forms[slot]
       }
+      return (gone, former.0, former.1)
     }
   }
 
   /// Notes that the object was removed from a store.
   func removed(from store: StoreIdentity) {
-    state.withLock { $0.removeIdentity(in: store) }
+    _ = state.withLock { state in
+      let before = (state.identity, state.otherIdentities, state.originals)
+      state.removeIdentity(in: store)
+      return before
+    }
   }
 
   /// What stores know an object by.
@@ -251,7 +306,11 @@ package final class ObjectStorage: Sendable {
 
   /// Lets stores know the object by what they knew it by.
   func restore(_ identities: Identities) {
-    state.withLock { ($0.identity, $0.otherIdentities) = (identities.last, identities.others) }
+    _ = state.withLock { state in
+      let before = (state.identity, state.otherIdentities, state.originals)
+      (state.identity, state.otherIdentities) = (identities.last, identities.others)
+      return before
+    }
   }
 
   /// A way back to what the object holds now, for when a transaction is undone.
@@ -260,30 +319,44 @@ package final class ObjectStorage: Sendable {
   var wayBack: @Sendable () -> Void {
     let before = state.withLock { $0 }
     return { [self] in
-      state.withLock { state in
+      _ = state.withLock { state in
+        let undone = state
         for slot in state.forms.indices where !state.isChanged(slot, since: before.changes) {
           state.forms[slot] = before.forms[slot]
         }
         state.originals = before.originals
         state.identity = before.identity
         state.otherIdentities = before.otherIdentities
+        return undone
       }
     }
   }
 }
 
 extension ObjectStorage {
-  /// The asset that a column names, or nil.
-  func assetHandle(of stored: Value, at slot: Int) -> AssetHandle? {
-    guard let id = try? AssetID(databaseValue: stored), let identity = lastIdentity else {
-      return nil
+  /// Says whether a property was set since the object was saved or fetched.
+  func isSet(_ slot: Int) -> Bool {
+    state.withLock { $0.isChanged(slot, since: $0.identity?.saved ?? []) }
+  }
+
+  /// The asset of a property, if a store has the object: it may have got content there since. Nil for a
+  /// property that was set to nil and not saved yet.
+  func assetHandle(at slot: Int) -> AssetHandle? {
+    let found = state.withLock { state -> (identity: Identity, value: Value)? in
+      guard let identity = state.identity, case .stored(let value) = state.forms[slot],
+        !value.isNull || !state.isChanged(slot, since: identity.saved)
+      else { return nil }
+      return (identity, value)
     }
+    guard let (identity, value) = found else { return nil }
     let cache = assetCaches.withLock { caches in
       if let cache = caches[slot] { return cache }
       let cache = AssetCache()
       caches[slot] = cache
       return cache
     }
-    return AssetHandle(store: identity.magic, id: id, cache: cache)
+    return AssetHandle(
+      store: identity.magic, plan: plan, slot: slot, zIndex: identity.zIndex,
+      lastID: try? AssetID(databaseValue: value), cache: cache)
   }
 }

@@ -11,6 +11,7 @@ final class OwnCell: Sendable {
     case bound(ObjectStorage, slot: Int, FetchContext?)
   }
 
+  /// A value's `deinit` may read the property: so no value goes while this is locked.
   private let state = Mutex(State.own(.unset))
   /// Where the property was declared, for the message about a value that was never set.
   let type: StaticString
@@ -42,9 +43,10 @@ final class OwnCell: Sendable {
   }
 
   func set(_ form: CellContent.Form) {
+    var other = State.own(form)
     let bound = state.withLock { state -> (ObjectStorage, Int, FetchContext?)? in
       if case .bound(let storage, let slot, let context) = state { return (storage, slot, context) }
-      state = .own(form)
+      swap(&state, &other)
       return nil
     }
     guard let (storage, slot, context) = bound else { return }
@@ -59,9 +61,10 @@ final class OwnCell: Sendable {
   }
 
   func cache(_ live: LiveValue) {
+    var other = State.own(.live(live))
     let bound = state.withLock { state -> (ObjectStorage, Int)? in
       if case .bound(let storage, let slot, _) = state { return (storage, slot) }
-      state = .own(.live(live))
+      swap(&state, &other)
       return nil
     }
     if let (storage, slot) = bound { storage.cache(.live(live), at: slot) }
@@ -76,7 +79,8 @@ final class OwnCell: Sendable {
   }
 
   func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) {
-    state.withLock { $0 = .bound(storage, slot: slot, context) }
+    var other = State.bound(storage, slot: slot, context)
+    state.withLock { swap(&$0, &other) }
   }
 
   /// Leads to a storage from now on.

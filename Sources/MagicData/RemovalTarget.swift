@@ -15,7 +15,10 @@ struct RemovalTarget: Sendable {
       } else {
         PropertyCollector.firstCell(of: object)?.place
       }
-    guard let storage = place?.storage, let zIndex = storage.zIndex(in: store) else { return nil }
+    // The storage of a subclass is of another table.
+    guard let storage = place?.storage, storage.plan.type == plan.type,
+      let zIndex = storage.zIndex(in: store)
+    else { return nil }
     self.storage = storage
     self.zIndex = zIndex
   }

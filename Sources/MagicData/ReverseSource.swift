@@ -60,6 +60,7 @@ struct ReverseSource<Owner: MagicObject>: Sendable {
     try relation.forEachOwner(of: target, connection) {
       storages.append(try plan.storage(of: $0, in: store))
     }
+    store.forgetFetched(storages[...], afterRollbackOn: connection)
     return .plain(storages)
   }
 

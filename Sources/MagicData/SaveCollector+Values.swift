@@ -16,7 +16,9 @@ extension SaveCollector {
       guard property.role.isAsset else {
         return property.isLinked ? .links([], isSet: isSet) : .value(value)
       }
-      return storage.assetHandle(of: value, at: slot).map { .kept($0) } ?? .value(.null)
+      if let handle = storage.assetHandle(at: slot) { return .kept(handle) }
+      // The content of an object that was removed went with it.
+      return value.isNull ? .value(.null) : .untouched
     case .data(let data): return .value(data.databaseValue)
     case .lazy: return .untouched
     case .reference(let zIndex): return .object(try target(zIndex, property, context))
@@ -47,6 +49,7 @@ extension SaveCollector {
     guard let object = live.value as? any MagicObject else {
       throw MagicError.missingValue(type: storage.plan.typeName, property: property.name)
     }
+    if let target = property.role.target { try ObjectPlan.refuse(type(of: object), as: target) }
     return .node(try add(object))
   }
 
@@ -87,7 +90,11 @@ extension SaveCollector {
         return .links(try links(of: collection), isSet: isSet)
       case .asset:
         guard let asset = live.value as? any AssetValue else { return .missing }
-        return try asset.pending.map { .asset($0) } ?? .untouched
+        guard let pending = try asset.pending else { return .untouched }
+        guard case .stored(let handle, nil) = pending, handle.isOf(storage, slot) else {
+          return .asset(pending)
+        }
+        return .kept(handle)
       case .reverse: return .untouched
       }
     } catch let error as SQLiteError {

@@ -19,6 +19,7 @@ struct SaveCollector {
   /// Adds an object, and returns its place in the request.
   mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
     let plan = try plan(of: Object.self)
+    if plan.isClass { try ObjectPlan.refuse(Swift.type(of: object), as: Object.self) }
     if let layout = plan.layout {
       return try layout.withCells(of: object) { try add(plan, $0) }
     }
@@ -86,6 +87,11 @@ struct SaveCollector {
     return nodes
   }
 
+  /// What an object's row holds in the store if nobody has changed it.
+  func expectedRow(_ place: Int) throws -> [(slot: Int, value: Value)] {
+    try found[place].storage.expectedRow(in: store.identity, found[place].context)
+  }
+
   private mutating func node(
     of storage: ObjectStorage, _ snapshot: ObjectStorage.Snapshot, _ context: FetchContext?
   ) throws -> SaveNode {
@@ -97,14 +103,25 @@ struct SaveCollector {
       if case .live(let live) = form, let value = live.value as? any LazyValue {
         node.lazy.append((slot, value, value.changes))
       }
-      node.values.append(
-        try value(of: form, slot, isSet: node.isChanged(slot), storage, context))
+      let value = try value(of: form, slot, isSet: node.isChanged(slot), storage, context)
+      if value.isCopy { node.copies.append(slot) }
+      node.values.append(value)
     }
     return node
   }
 }
 
 extension ObjectPlan {
+  /// Refuses an object of a subclass: it has a table of its own, and more properties than are known here.
+  static func refuse(
+    _ subclass: any MagicObject.Type, as type: any MagicObject.Type
+  ) throws {
+    guard subclass != type else { return }
+    throw MagicError.unsuitableType(
+      type: "\(subclass)",
+      reason: "it is a subclass of \(type), whose objects are others; save it as what it is")
+  }
+
   /// The cells of an object's properties, found by its `encode(to:)`.
   fileprivate func cells<Object: MagicObject>(of object: Object) throws -> [MagicCell] {
     // Fetched objects are known by their first cell.

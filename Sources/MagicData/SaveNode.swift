@@ -25,6 +25,14 @@ enum SaveValue: Sendable {
   case untouched
   /// Nothing was ever set.
   case missing
+
+  /// Says whether it is what some object has in the store.
+  var isCopy: Bool {
+    switch self {
+    case .copy, .asset(.stored): true
+    case .value, .object, .links, .asset, .kept, .untouched, .missing: false
+    }
+  }
 }
 
 /// One object to be saved, as values that may travel.
@@ -41,6 +49,8 @@ struct SaveNode: Sendable {
   var values: [SaveValue] = []
   /// Lazy values that were set, which the object does not notice.
   var lazy: [(slot: Int, value: any LazyValue, changes: Int)] = []
+  /// Properties that were set to what properties of objects have in the store.
+  var copies: [Int] = []
   /// What the columns must hold for the object to be saved, if it must be unchanged.
   var expected: [(slot: Int, value: Value)]?
 

@@ -34,7 +34,7 @@ extension SaveRequest {
   private func copy(
     _ handle: AssetHandle, _ pathExtension: String?, to store: MagicData
   ) throws -> SaveValue {
-    let reader = try handle.store.assets.open(handle.id)
+    guard let reader = try handle.open() else { return .asset(.empty) }
     let wanted = pathExtension ?? reader.record.fileExtension ?? ""
     let staged = try store.assets.stageOnce(copyOf: reader, extension: wanted)
     return .asset(.staged(staged, pathExtension: wanted))
@@ -49,6 +49,12 @@ extension SaveNode {
 }
 
 extension AssetHandle {
+  /// Says whether the asset is that of an object's property.
+  func isOf(_ storage: ObjectStorage, _ slot: Int) -> Bool {
+    self.slot == slot && plan.type == storage.plan.type
+      && storage.zIndex(in: store.identity) == zIndex
+  }
+
   /// Says whether the asset is in another store than this one. A backup has this one's identity, but
   /// a folder of its own.
   func isForeign(to other: MagicData) -> Bool {
@@ -79,10 +85,13 @@ extension AssetStore {
         return try put(staged, extension: pathExtension, in: connection).id
       }
       return try replace(present, with: staged, extension: pathExtension, in: connection).id
-    case .stored(let handle, nil) where handle.id == present: return present
     case .stored(let handle, let pathExtension):
+      guard let source = try handle.source(in: connection) else { return nil }
+      return try save(
+        .found(source, pathExtension: pathExtension), over: present, in: connection)
+    case .found(let source, let pathExtension):
       // Each object has an asset of its own: what belongs to another one is copied.
-      let reader = try open(handle.id, in: connection)
+      let reader = try source.open(self, in: connection)
       guard let present else {
         return try put(copyOf: reader, extension: pathExtension, in: connection).id
       }

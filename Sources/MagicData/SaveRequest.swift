@@ -21,7 +21,7 @@ struct SaveRequest: Sendable {
     nodes = try collector.finish()
     plans = collector.plans
     if isUnchanged {
-      for root in roots { nodes[root].expected = try nodes[root].storage.expectedRow }
+      for root in roots { nodes[root].expected = try collector.expectedRow(root) }
     }
   }
 

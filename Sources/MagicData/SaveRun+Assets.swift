@@ -17,9 +17,9 @@ extension SaveRun {
     }
     let value = id.map { Value.text($0.description) } ?? .null
     if zIndex == nil {
-      pendingAssets.append((slot, value))
+      pendingAssets.append((slot, .stored(value)))
     } else {
-      results[index]?.settled.append((slot, value))
+      results[index]?.settled.append((slot, .stored(value)))
     }
     if id == present, zIndex != nil, !pending.isContent { return nil }
     // The id of a replaced content is written too, so that observers of the object learn of it.

@@ -7,6 +7,7 @@ extension SaveRun {
     isNew[index] = true
     let node = nodes[index]
     let plan = node.plan
+    try refuseUnknownRow(node)
     try refuseLostValues(node)
     let (slots, values) = try columns(of: index)
     let insertion = try self.insertion(plan, hasKey: node.key != nil, slots)
@@ -33,9 +34,12 @@ extension SaveRun {
   /// What was left in the store went with the row: half an object must not come back.
   func refuseLostValues(_ node: SaveNode) throws {
     for (slot, value) in node.values.enumerated() {
-      if case .untouched = value, node.plan.properties[slot].isStored {
+      switch value {
+      case .untouched, .copy:
+        guard node.plan.properties[slot].isStored else { continue }
         throw MagicError.lostValue(
           type: node.plan.typeName, property: node.plan.properties[slot].name)
+      case .value, .object, .links, .asset, .kept, .missing: continue
       }
     }
   }
@@ -51,6 +55,13 @@ extension SaveRun {
       values.append(value)
     }
     return (slots, values)
+  }
+
+  /// Refuses to give a new object's values to one with the same primary value, which nobody has looked
+  /// at, if it must be unchanged.
+  func refuseUnknownRow(_ node: SaveNode) throws {
+    guard node.expected != nil, let other = try existing(node) else { return }
+    throw MagicError.conflict(type: node.plan.typeName, zIndex: other)
   }
 
   func existing(_ node: SaveNode) throws -> Int64? {
@@ -78,22 +89,14 @@ extension SaveRun {
       late.append((index, slot, target))
       return nil
     case .asset(let pending): return try asset(pending, slot, of: index, zIndex: zIndex)
-    case .copy(let source): return try copy(of: source, node).map { .integer($0) } ?? .null
     case .kept(let handle):
       guard zIndex == nil else { return nil }
       return try asset(.stored(handle, pathExtension: nil), slot, of: index, zIndex: nil)
-    case .untouched, .links: return nil
+    case .untouched, .copy, .links: return nil
     case .missing:
       throw MagicError.missingValue(
         type: node.plan.typeName, property: node.plan.properties[slot].name)
     }
   }
 
-  /// What a lazy value of another object refers to.
-  func copy(of source: LazySource, _ node: SaveNode) throws -> Int64? {
-    guard source.store.identity == store.identity else {
-      throw MagicError.notSaved(type: source.plan.typeName)
-    }
-    return try source.reference(connection)
-  }
 }

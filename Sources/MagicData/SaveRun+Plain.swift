@@ -105,6 +105,7 @@ extension SaveRun {
   /// Inserts one object.
   mutating func insertPlain(_ index: Int) throws {
     isNew[index] = true
+    if nodes[index].expected != nil { try refuseUnknownRow(nodes[index]) }
     let plan = nodes[index].plan
     let forms = nodes[index].forms
     let key = plan.key(in: forms)

@@ -5,8 +5,8 @@ import SQLiteRelations
 /// What saving gave an object: handed to it once the transaction has committed.
 struct SaveResult: Sendable {
   let zIndex: Int64
-  /// Values that the store made: a number that it counted up, the id of an asset.
-  var settled: [(slot: Int, value: Value)] = []
+  /// What the store made of properties: a number that it counted up, the id of an asset.
+  var settled: [(slot: Int, form: CellContent.Form)] = []
   /// Links that were written.
   var links: [KnownLinks] = []
 }
@@ -15,7 +15,7 @@ struct SaveResult: Sendable {
 struct SaveRun {
   let store: MagicData
   let connection: Connection
-  let nodes: [SaveNode]
+  var nodes: [SaveNode]
   let roots: Set<Int>
   let isPlain: Bool
   var results: [SaveResult?]
@@ -27,7 +27,7 @@ struct SaveRun {
   /// The statement that wrote the last changes.
   var lastUpdate: UpdateStatement?
   /// Assets of the object that is being inserted.
-  var pendingAssets: [(slot: Int, value: Value)] = []
+  var pendingAssets: [(slot: Int, form: CellContent.Form)] = []
   /// References to objects that had no z_index yet when the row was written.
   var late: [(node: Int, slot: Int, target: Int)] = []
 
@@ -47,6 +47,7 @@ struct SaveRun {
       try runPlain()
       return results.compactMap { $0 }
     }
+    let copies = try findCopies()
     for index in order { try write(index) }
     for (node, slot, target) in late {
       guard let owner = results[node], let other = results[target] else { continue }
@@ -56,7 +57,52 @@ struct SaveRun {
       )
     }
     var links = LinkRun(store, connection, nodes, results, isNew)
-    return try links.run().compactMap { $0 }
+    results = try links.run()
+    // From now on the objects' own relations are what these lead to.
+    for (index, slot) in copies { results[index]?.settled.append((slot, .lazy)) }
+    return results.compactMap { $0 }
+  }
+
+  /// Looks up what objects have in the store that was assigned to properties, before anything is written:
+  /// an assignment means what was there before the save, also if that is overwritten by it.
+  ///
+  /// - Returns: The properties that will have relations of their own instead of others'.
+  private mutating func findCopies() throws -> [(node: Int, slot: Int)] {
+    var relations: [(node: Int, slot: Int)] = []
+    for index in nodes.indices {
+      for slot in nodes[index].copies
+      where nodes[index].isChanged(slot)
+        || nodes[index].storage.zIndex(in: store.identity) == nil
+      {
+        switch nodes[index].values[slot] {
+        case .asset(.stored(let handle, let pathExtension)):
+          let source = try handle.source(in: connection)
+          nodes[index].values[slot] = .asset(
+            source.map { .found($0, pathExtension: pathExtension) } ?? .empty)
+        case .copy(let source):
+          nodes[index].values[slot] = try copy(
+            of: source, isLinked: nodes[index].plan.properties[slot].isLinked)
+          relations.append((index, slot))
+        case .value, .object, .links, .asset, .kept, .untouched, .missing: break
+        }
+      }
+    }
+    return relations
+  }
+
+  /// What a lazy relation of another object leads to.
+  private func copy(of source: LazySource, isLinked: Bool) throws -> SaveValue {
+    guard source.store.identity == store.identity else {
+      throw MagicError.notSaved(type: source.plan.typeName)
+    }
+    guard isLinked else {
+      return .value(try source.reference(connection).map { .integer($0) } ?? .null)
+    }
+    guard let table = try source.table(connection) else {
+      throw MagicError.notSaved(type: source.plan.typeName)
+    }
+    let links = try connection.links(table, of: [source.zIndex])
+    return .links(links.map { ($0.place, .stored($0.target)) }, isSet: true)
   }
 
   /// The objects in the order in which they were met, each after those that it refers to, as far as
@@ -84,9 +130,20 @@ struct SaveRun {
     return order
   }
 
+  /// An Int primary value is what the store knows the object by, and what others lead to.
+  private func refuseOtherKey(_ node: SaveNode, _ zIndex: Int64) throws {
+    guard node.key != zIndex, let counting = node.plan.counting else { return }
+    throw MagicError.unstorableValue(
+      type: node.plan.typeName, property: node.plan.properties[counting].name,
+      reason: "the object is in the store under another number, which does not change")
+  }
+
   mutating func write(_ index: Int) throws {
     // Not the whole node, whose every part would be retained.
     if let zIndex = nodes[index].storage.zIndex(in: store.identity) {
+      if let counting = nodes[index].plan.counting, nodes[index].snapshot.isChanged(counting) {
+        try refuseOtherKey(nodes[index], zIndex)
+      }
       if try update(index, zIndex) { return }
     }
     // Unknown, or removed meanwhile: then it is a new one.

@@ -122,8 +122,8 @@ extension Connection {
     scopes.removeLast()
     defer {
       if let mark = scope.changes { handle.recorder?.rollBack(to: mark) }
-      rolledBack(to: scope.actions)
       if scopes.isEmpty { ended = nil }
+      rolledBack(to: scope.actions)
     }
     // SQLite itself may have rolled back everything; then there is nothing left to undo.
     if ended != nil || handle.isAutocommit { return }

@@ -135,3 +135,14 @@ extension Database {
   /// The version of the SQLite library that runs, such as `3.40.1` (`sqlite3_libversion`).
   public static var sqliteVersion: String { unsafe String(cString: sqlite3_libversion()) }
 }
+
+extension Database {
+  /// Says whether this thread is inside a read, in which no write can begin.
+  package var isInsideRead: Bool {
+    let thread = currentThread()
+    guard let place = scheduler.holders.firstIndex(where: { $0?.thread == thread }) else {
+      return false
+    }
+    return (try? slots[place].withRunningConnection { $0.refusesWrites }) ?? false
+  }
+}

@@ -12,27 +12,18 @@ import Testing
   struct Film: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
-    @MagicValue var text: MagicAsset<String>
-    @MagicValue var data: MagicAsset<Data>
-    @MagicValue var job: MagicAsset<Job>
-    @MagicValue var list: MagicAsset<[Int]>
-    @MagicValue var set: MagicAsset<Set<String>>
-    @MagicValue var table: MagicAsset<[String: Double]>
+    @MagicValue var text: MagicAsset<String> = .init()
+    @MagicValue var data: MagicAsset<Data> = .init()
+    @MagicValue var job: MagicAsset<Job> = .init()
+    @MagicValue var list: MagicAsset<[Int]> = .init()
+    @MagicValue var set: MagicAsset<Set<String>> = .init()
+    @MagicValue var table: MagicAsset<[String: Double]> = .init()
     @OptionMagicValue var extra: MagicAsset<String>?
-    @MagicValue var lazy: AsyncMagical<MagicAsset<String>>
+    @MagicValue var lazy: AsyncMagical<MagicAsset<String>> = .init(value: .init())
 
-    init() {
-      text = .init()
-      data = .init()
-      job = .init()
-      list = .init()
-      set = .init()
-      table = .init()
-      lazy = .init(value: .init())
-    }
+    init() {}
 
     init(_ name: String, _ text: String) {
-      self.init()
       self.name = name
       self.text = .init(value: text, pathExtension: "txt")
     }

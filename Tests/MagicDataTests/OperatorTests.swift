@@ -12,7 +12,6 @@ import Testing
     init() { (x, y) = (0, 0) }
 
     init(_ id: Int, _ x: Int, _ y: Int) {
-      self.init()
       self.id = id
       (self.x, self.y) = (x, y)
     }

@@ -8,18 +8,13 @@ private struct Book: MagicObject {
   @MagicValue var printed: Date
   @OptionMagicValue var subtitle: String?
   @OptionMagicValue var author: Author?
-  @MagicValue var sequels: [Book]
-  @MagicValue var roles: [String: Author]
-  @MagicValue var readers: MagicalSet<Author>
+  @MagicValue var sequels: [Book] = []
+  @MagicValue var roles: [String: Author] = [:]
+  @MagicValue var readers: MagicalSet<Author> = []
 
-  init() {
-    sequels = []
-    roles = [:]
-    readers = []
-  }
+  init() {}
 
   init(_ title: String) {
-    self.init()
     id = title
     self.title = title
     printed = Date(timeIntervalSince1970: 0)

@@ -5,20 +5,13 @@ import Testing
 struct Film: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
-  @MagicValue var script: MagicAsset<String>
-  @MagicValue var poster: MagicAsset<Data>
-  @MagicValue var video: AsyncMagical<MagicAsset<Data>>
+  @MagicValue var script: MagicAsset<String> = MagicAsset()
+  @MagicValue var poster: MagicAsset<Data> = MagicAsset()
+  @MagicValue var video: AsyncMagical<MagicAsset<Data>> = AsyncMagical(value: MagicAsset())
 
-  init() {
-    script = MagicAsset()
-    poster = MagicAsset()
-    video = AsyncMagical(value: MagicAsset())
-  }
+  init() {}
 
-  init(_ name: String) {
-    self.init()
-    self.name = name
-  }
+  init(_ name: String) { self.name = name }
 }
 
 struct Subtitles: MagicAssetConvert {
@@ -90,6 +83,20 @@ struct Subtitles: MagicAssetConvert {
 
     let subtitles = MagicAsset(value: try Subtitles(assetData: Data("a\nb".utf8)))
     #expect(try subtitles.value?.lines == ["a", "b"])
+  }
+
+  @Test func `assets are swapped as the README says`() async throws {
+    defer { cleanUp() }
+    let magic = try await MagicData(path: folder + "/store")
+    let (first, second) = (Film("Metropolis"), Film("Nosferatu"))
+    first.poster = MagicAsset(value: Data([1]))
+    second.poster = MagicAsset(value: Data([2]))
+    try await magic.update([first, second])
+
+    (first.poster, second.poster) = (second.poster, first.poster)
+    try await magic.update([first, second])
+    let posters = try await magic.objects(of: Film.self).map { try $0.poster.value }
+    #expect(posters == [Data([2]), Data([1])])
   }
 
   @Test func `a store is looked after as the README says`() async throws {

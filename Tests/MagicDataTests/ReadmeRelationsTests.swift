@@ -85,6 +85,17 @@ private enum Guide {
     #expect(shops[0].staff.map(\.name) == ["Dora", "Bob", "Ada"])
     #expect(number == 1)
 
+    let staff = try await magic.transaction {
+      let books = try magic.object(of: Shop.self, primary: shop.id)
+      books.staff.append(Person("Eve"))
+      try magic.update(books)
+      return books.staff.count
+    }
+    let (shopCount, personCount) = try await magic.read {
+      (try magic.count(of: Shop.self), try magic.count(of: Person.self))
+    }
+    #expect((staff, shopCount, personCount) == (4, 1, 5))
+
     try await magic.remove(ada)
     #expect(try await magic.count(of: Shop.self) == 0)
   }

@@ -39,20 +39,14 @@ import Testing
 
   struct Thing: MagicObject {
     @PrimaryMagicValue var id: String
-    @MagicValue var item: Item
-    @MagicValue var real: Double
-    @MagicValue var date: Date
-    @MagicValue var others: [String: Thing]
+    @MagicValue var item: Item = Item("")
+    @MagicValue var real: Double = 0
+    @MagicValue var date: Date = Date(timeIntervalSince1970: 0)
+    @MagicValue var others: [String: Thing] = [:]
 
-    init() {
-      item = Item("")
-      real = 0
-      date = Date(timeIntervalSince1970: 0)
-      others = [:]
-    }
+    init() {}
 
     init(_ item: Item) {
-      self.init()
       id = item.id
       real = item.real
       date = item.date

@@ -15,16 +15,12 @@ import Testing
   struct Thing: MagicObject {
     @PrimaryMagicValue var id: String
     @MagicValue var text: String
-    @MagicValue var table: [String: Thing]
-    @MagicValue var file: MagicAsset<String>
+    @MagicValue var table: [String: Thing] = [:]
+    @MagicValue var file: MagicAsset<String> = MagicAsset()
 
-    init() {
-      table = [:]
-      file = .init()
-    }
+    init() {}
 
     init(_ id: String) {
-      self.init()
       self.id = id
       text = id
       table = [id: self]

@@ -74,6 +74,7 @@ struct Query<Object: MagicObject>: Sendable {
   func fetch(_ sql: SQL, _ connection: Connection) throws -> Fetched {
     var storages: [ObjectStorage] = []
     try connection.forEachRow(sql) { storages.append(try plan.storage(of: $0, in: store)) }
+    store.forgetFetched(storages[...], afterRollbackOn: connection)
     return .plain(storages)
   }
 

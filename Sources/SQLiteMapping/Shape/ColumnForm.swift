@@ -61,6 +61,12 @@ struct ColumnForm {
   }
 }
 
+/// Says whether a type has two nils, of which SQLite's NULL is one: the other would be lost.
+package func isOptionalOfOptional(_ type: Any.Type) -> Bool {
+  guard let optional = type as? any AnyOptional.Type else { return false }
+  return optional.wrappedType is any AnyOptional.Type
+}
+
 /// An optional of whatever type.
 private protocol AnyOptional {
   static var wrappedType: Any.Type { get }

@@ -12,6 +12,7 @@ struct ShapeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
     guard shape.isWanted(key) else { return }
+    try refuseTwoNils(Source.self, key)
     let form = try columnForm(of: value, forKey: key)
     try shape.add(key, form.type, isOptional: form.isOptional, form.value)
   }
@@ -22,10 +23,18 @@ struct ShapeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   private func add<Source: Encodable>(optional value: Source?, forKey key: Key) throws {
     guard shape.isWanted(key) else { return }
+    try refuseTwoNils(Source?.self, key)
     let form =
       try value.map { try columnForm(of: $0, forKey: key) }
       ?? ColumnForm(of: Source.self, strategies: shape.strategies)
     try shape.add(key, form.type, isOptional: true, form.value)
+  }
+
+  private func refuseTwoNils(_ type: Any.Type, _ key: Key) throws {
+    guard isOptionalOfOptional(type) else { return }
+    throw SQLiteError(
+      .mismatch,
+      "“\(key.stringValue)” is an optional of an optional, and NULL is only one nil")
   }
 
   private func columnForm(of value: some Encodable, forKey key: Key) throws -> ColumnForm {

@@ -1,0 +1,111 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Page: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var eager: MagicAsset<String> = MagicAsset()
+  @OptionMagicValue var maybe: MagicAsset<String>?
+  @MagicValue var lazy: AsyncMagical<MagicAsset<String>> = AsyncMagical(value: MagicAsset())
+
+  init() {}
+
+  init(_ text: String?) { set(text) }
+
+  func set(_ text: String?) {
+    let asset = text.map { MagicAsset(value: $0, pathExtension: "txt") } ?? MagicAsset()
+    eager = asset
+    maybe = text == nil ? nil : asset
+    lazy.set(asset)
+  }
+
+  /// What each property says of its asset, if they agree.
+  func content(isSaved: Bool = true) async throws -> String? {
+    let lazily = try await lazy.get()
+    let values = try [eager.value, maybe?.value, lazily.value]
+    let loaded = try await [eager.load(), maybe?.load(), lazily.load()]
+    #expect(Set(values).count == 1 && values == loaded)
+    let value = values[0]
+    for asset in [eager, maybe, lazily] {
+      #expect(try asset?.data == value.map { Data($0.utf8) })
+      #expect(try asset?.size ?? 0 == value?.utf8.count ?? 0)
+      #expect(try (asset?.path == nil) == (value == nil || !isSaved))
+      #expect(try (asset?.sha256 == nil) == (value == nil))
+      #expect(try asset?.pathExtension == (value == nil ? nil : "txt"))
+      let reader = try await asset?.open()
+      let isOpen = reader != nil
+      #expect(isOpen == (value != nil && isSaved))
+    }
+    return value
+  }
+}
+
+/// An object's asset is what is in the store now, whoever saved it.
+@Suite struct AssetPresenceTests {
+  private static let contents: [String?] = [nil, "first", "second"]
+
+  @Test(arguments: contents, contents)
+  func `an asset is what is in the store now`(before: String?, after: String?) async throws {
+    let magic = try await MagicData(type: .temporary)
+    let saved = Page(before)
+    try await magic.update(saved)
+    let fetched = try await magic.object(of: Page.self, primary: saved.id)
+    let heldLazily = try await fetched.lazy.get()
+    let held = (fetched.eager, fetched.maybe, heldLazily)
+    #expect(try await saved.content() == before)
+    #expect(try await fetched.content() == before)
+
+    let other = try await magic.object(of: Page.self, primary: saved.id)
+    other.set(after)
+    // What is not saved yet is seen by nobody else.
+    #expect(try await other.content(isSaved: false) == after)
+    #expect(try await fetched.content() == before)
+    try await magic.update(other)
+
+    for page in [saved, fetched, other] { #expect(try await page.content() == after) }
+    #expect(try held.0.value == after)
+    #expect(try held.1?.value == after)
+    #expect(try held.2.value == after)
+    // An object whose asset was not set leaves it alone, and a copy of it is what is there now.
+    try await magic.update([saved, fetched])
+    let copy = Page(nil)
+    (copy.eager, copy.maybe) = (fetched.eager, fetched.maybe)
+    copy.lazy.set(held.2)
+    try await magic.update(copy)
+    for page in try await magic.objects(of: Page.self) {
+      #expect(try await page.content() == after)
+    }
+    #expect(try await magic.assets.verify().isEmpty)
+  }
+
+  @Test func `an optional asset that was set to nil is nil, before and after the save`() throws {
+    let magic = try MagicData(type: .temporary)
+    try magic.update(Page("first"))
+    let page = try magic.objects(of: Page.self)[0]
+    page.maybe = nil
+    #expect(page.maybe == nil)
+    #expect(try magic.objects(of: Page.self)[0].maybe?.value == "first")
+    try magic.update(page)
+    #expect(try page.maybe?.value == nil)
+    #expect(try magic.objects(of: Page.self)[0].maybe?.value == nil)
+  }
+
+  @Test func `the assets of a removed object are gone, and it is not saved without them`() throws {
+    let magic = try MagicData(type: .temporary)
+    let (empty, full) = (Page(nil), Page("first"))
+    try magic.update([empty, full])
+    let copies = try magic.objects(of: Page.self)
+    try magic.remove(contentsOf: [empty, full])
+    #expect(try empty.eager.value == nil)
+    #expect(try full.eager.value == nil)
+    #expect(try copies[0].eager.value == nil)
+    #expect(throws: AssetError.self) { try copies[1].eager.value }
+    for object in [full, copies[1]] {
+      #expect(throws: MagicError.lostValue(type: "Page", property: "eager")) {
+        try magic.update(object)
+      }
+    }
+    for object in [empty, copies[0]] { try magic.update(object) }
+    #expect(try magic.count(of: Page.self) == 1)
+  }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Clerk: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @OptionMagicValue var boss: Clerk?
+  @OptionMagicValue var photo: MagicAsset<String>?
+
+  init() {}
+  init(_ name: String) { self.name = name }
+  init(_ id: Int, _ name: String) { (self.id, self.name) = (id, name) }
+}
+
+private struct Ticket: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  init() {}
+  init(_ id: Int, _ name: String) { (self.id, self.name) = (id, name) }
+}
+
+private struct Named: MagicObject {
+  @PrimaryMagicValue var key: String
+  @MagicValue var text: String
+  init() {}
+  init(_ key: String, _ text: String) { (self.key, self.text) = (key, text) }
+}
+
+/// What tells objects apart: in one store, in two, and among objects of one key.
+@Suite struct KeyTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  @Test func `in a second store rows that nobody touched are no conflict`() throws {
+    let other = try MagicData(type: .memory)
+    // The second store numbers its objects otherwise.
+    try other.update((0..<5).map { Named("\($0)", "") })
+    let boss = Clerk(70, "boss")
+    let worker = Clerk(71, "worker")
+    (worker.boss, worker.photo) = (boss, MagicAsset(value: "photo"))
+    try magic.update(worker)
+    let fetched = try magic.object(of: Clerk.self, primary: 71)
+    try other.update(fetched)
+
+    fetched.name = "A"
+    try other.update(fetched, ifUnchanged: true)
+    try magic.update(fetched, ifUnchanged: true)
+    // What was changed, and saved in one store only, is not what the other has.
+    fetched.name = "B"
+    fetched.boss = nil
+    try other.update(fetched, ifUnchanged: true)
+    fetched.name = "C"
+    fetched.photo = MagicAsset(value: "other")
+    try magic.update(fetched, ifUnchanged: true)
+    try other.update(fetched, ifUnchanged: true)
+    for store in [magic, other] {
+      let person = try store.object(of: Clerk.self, primary: 71)
+      #expect(person.name == "C" && person.boss?.name == nil)
+      #expect(try person.photo?.value == "other")
+    }
+    // Somebody else's change is a conflict in the store that has it, and only there.
+    let touched = try magic.object(of: Clerk.self, primary: 71)
+    touched.name = "D"
+    try magic.update(touched)
+    fetched.name = "E"
+    try other.update(fetched, ifUnchanged: true)
+    #expect(throws: MagicError.conflict(type: "Clerk", zIndex: 71)) {
+      try magic.update(fetched, ifUnchanged: true)
+    }
+  }
+
+  @Test func `relations are compared by what each store knows their targets by`() throws {
+    struct Stage: MagicObject {
+      @PrimaryMagicValue var id: String
+      @OptionMagicValue var next: Stage?
+      @MagicValue var text: String
+      init() {}
+      init(_ id: String) { (self.id, text) = (id, "") }
+    }
+    let other = try MagicData(type: .memory)
+    try other.update((0..<5).map { Stage("\($0)") })
+    let (first, last) = (Stage("first"), Stage("last"))
+    first.next = last
+    try magic.update(first)
+    let fetched = try magic.object(of: Stage.self, primary: "first")
+    try other.update(fetched)
+    for text in ["a", "b"] {
+      fetched.text = text
+      try other.update(fetched, ifUnchanged: true)
+      try magic.update(fetched, ifUnchanged: true)
+    }
+    #expect(try other.object(of: Stage.self, primary: "first").next?.id == "last")
+    let there = try other.object(of: Stage.self, primary: "first")
+    there.next = nil
+    try other.update(there)
+    fetched.text = "c"
+    #expect(throws: MagicError.self) { try other.update(fetched, ifUnchanged: true) }
+    try magic.update(fetched, ifUnchanged: true)
+  }
+
+  @Test func `a new object with a key that is there is a conflict if nothing must have changed`()
+    throws
+  {
+    try magic.update(Ticket(7, "a"))
+    try magic.update(Named("k", "a"))
+    #expect(throws: MagicError.conflict(type: "Ticket", zIndex: 7)) {
+      try magic.update(Ticket(7, "b"), ifUnchanged: true)
+    }
+    #expect(throws: MagicError.conflict(type: "Named", zIndex: 1)) {
+      try magic.update(Named("k", "b"), ifUnchanged: true)
+    }
+    try magic.update(Clerk(7, "a"))
+    #expect(throws: MagicError.conflict(type: "Clerk", zIndex: 7)) {
+      try magic.update(Clerk(7, "b"), ifUnchanged: true)
+    }
+    try magic.update(Ticket(8, "new"), ifUnchanged: true)
+    #expect(try magic.objects(of: Ticket.self).map(\.name) == ["a", "new"])
+    #expect(try magic.objects(of: Named.self).map(\.text) == ["a"])
+  }
+
+  @Test func `another number for an object that is in the store is refused`() throws {
+    let (tag, person) = (Ticket(7, "a"), Clerk(7, "a"))
+    try magic.update(tag)
+    try magic.update(person)
+    for changed in [8, 9] {
+      (tag.id, person.id) = (changed, changed)
+      tag.name = "b"
+      #expect(throws: MagicError.self) { try magic.update(tag) }
+      #expect(throws: MagicError.self) { try magic.update(person) }
+      #expect(throws: MagicError.self) { try magic.update([Ticket(1, "x"), tag]) }
+      #expect(tag.id == changed)
+    }
+    #expect(try magic.objects(of: Ticket.self).map(\.id) == [7])
+    (tag.id, person.id) = (7, 7)
+    try magic.update(tag)
+    try magic.update(person)
+    #expect(try magic.object(of: Ticket.self, primary: 7).name == "b")
+    // Removed, it is a new one, with whatever number.
+    try magic.remove(tag)
+    tag.id = 9
+    try magic.update(tag)
+    #expect(try magic.objects(of: Ticket.self).map(\.id) == [9])
+  }
+
+  @Test func `another text or UUID for an object that is in the store is its new key`() throws {
+    let named = Named("old", "a")
+    try magic.update([named, Named("other", "b")])
+    named.key = "new"
+    try magic.update(named)
+    #expect(try magic.objects(of: Named.self).map(\.key) == ["new", "other"])
+    named.key = "other"
+    #expect(throws: SQLiteError.self) { try magic.update(named) }
+    #expect(try magic.objects(of: Named.self).map(\.key) == ["new", "other"])
+  }
+
+  @Test(arguments: [2, 40])
+  func `of new objects with one key the last is saved, and all are that one`(count: Int) throws {
+    let tags = (0..<count).map { Ticket(7, "\($0)") }
+    let named = (0..<count).map { Named("k", "\($0)") }
+    try magic.update(tags)
+    try magic.update(named)
+    #expect(try magic.objects(of: Ticket.self).map(\.name) == ["\(count - 1)"])
+    #expect(try magic.objects(of: Named.self).map(\.text) == ["\(count - 1)"])
+    // From now on each writes what is set in it.
+    tags[0].name = "first"
+    named[0].text = "first"
+    try magic.update(tags)
+    try magic.update(named)
+    #expect(try magic.objects(of: Ticket.self).map(\.name) == ["first"])
+    #expect(try magic.objects(of: Named.self).map(\.text) == ["first"])
+  }
+
+  @Test func `a new object with a key that is there gives all its values to that object`() throws {
+    try magic.update([Clerk(1, "a"), Clerk(2, "b")])
+    let fetched = try magic.object(of: Clerk.self, primary: 1)
+    let again = Clerk(1, "again")
+    #expect(try magic.update(again) == 1)
+    #expect(try magic.object(of: Clerk.self, primary: 1).name == "again")
+    // What was fetched before writes only what is set in it.
+    fetched.photo = MagicAsset(value: "x")
+    try magic.update(fetched)
+    let person = try magic.object(of: Clerk.self, primary: 1)
+    #expect(person.name == "again")
+    #expect(try person.photo?.value == "x")
+    #expect(try magic.count(of: Clerk.self) == 2)
+  }
+}

@@ -1,0 +1,55 @@
+import MagicData
+import Testing
+
+/// NULL is one nil: a property with two is refused, before one of them is lost.
+@Suite struct NestedOptionalTests {
+  private struct Optional2: MagicObject {
+    @MagicValue var name: String = ""
+    @OptionMagicValue var x: Double??
+    init() {}
+  }
+
+  private struct Value2: MagicObject {
+    @MagicValue var y: Int?? = 1
+    init() {}
+  }
+
+  private struct Asset2: MagicObject {
+    @OptionMagicValue var file: MagicAsset<String>??
+    init() {}
+  }
+
+  private struct Once: MagicObject {
+    @MagicValue var y: Int? = 1
+    @OptionMagicValue var z: [Int?]?
+    init() {}
+  }
+
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  private func reason(_ property: String) -> String {
+    "“\(property)” is an optional of an optional, and NULL is only one nil"
+  }
+
+  @Test func `an optional of an optional is refused by name`() throws {
+    #expect(throws: MagicError.unsuitableType(type: "Optional2", reason: reason("x"))) {
+      try magic.update(Optional2())
+    }
+    #expect(throws: MagicError.unsuitableType(type: "Value2", reason: reason("y"))) {
+      try magic.objects(of: Value2.self)
+    }
+    #expect(throws: MagicError.unsuitableType(type: "Asset2", reason: reason("file"))) {
+      try magic.check(of: Asset2.self)
+    }
+  }
+
+  @Test func `one optional, and optionals in a collection, come back`() throws {
+    let once = Once()
+    (once.y, once.z) = (nil, [1, nil])
+    try magic.update(once)
+    let fetched = try magic.objects(of: Once.self)[0]
+    #expect(fetched.y == nil && fetched.z == [1, nil])
+  }
+}

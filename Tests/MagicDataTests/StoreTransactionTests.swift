@@ -1,0 +1,235 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Account: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var balance: Int
+  @OptionMagicValue var note: MagicAsset<String>?
+  @MagicValue var friends: AsyncMagical<[Account]> = AsyncMagical(value: [])
+
+  init() {}
+  init(_ balance: Int) { self.balance = balance }
+}
+
+private struct Plain: MagicObject {
+  @MagicValue var text: String
+  init() {}
+  init(_ text: String) { self.text = text }
+}
+
+/// A property that came later.
+private enum Later {
+  struct Plain: MagicObject {
+    static let tableName = "Plain"
+    @MagicValue var text: String
+    @MagicValue var number: Int = 7
+    @OptionMagicValue var best: Plain?
+    init() {}
+  }
+}
+
+private struct Stop: Error {}
+
+/// Several calls as one.
+@Suite struct StoreTransactionTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .temporary) }
+
+  @Test func `tasks that read, change and write lose nothing`() async throws {
+    let magic = magic
+    try await magic.update(Account(0))
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<20 {
+        group.addTask {
+          try await magic.transaction {
+            let account = try magic.object(of: Account.self, primary: 1)
+            account.balance += 1
+            try magic.update(account)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await magic.object(of: Account.self, primary: 1).balance == 20)
+  }
+
+  @Test func `what is thrown undoes everything, and is thrown on`() async throws {
+    let magic = magic
+    let (old, new) = (Account(1), Account(2))
+    old.note = MagicAsset(value: "old")
+    try await magic.update(old)
+    let staged = try await magic.assets.stage([UInt8]("staged".utf8))
+    old.balance = 10
+    old.note = MagicAsset(staged)
+    await #expect(throws: Stop.self) {
+      try await magic.transaction {
+        new.friends.set([old])
+        try magic.update(new)
+        #expect(new.id == 2 && old.balance == 10)
+        #expect(try magic.object(of: Account.self, primary: 1).note?.value == "staged")
+        try magic.remove(old)
+        #expect(try magic.count(of: Account.self) == 1)
+        throw Stop()
+      }
+    }
+    #expect(try await magic.objects(of: Account.self).map(\.balance) == [1])
+    #expect(try await magic.objects(of: Account.self)[0].note?.load() == "old")
+    // The objects are what they were: new, changed and unsaved. Another has their number meanwhile.
+    try await magic.update(Account(3))
+    try await magic.update(new)
+    #expect((old.id, new.id) == (1, 3))
+    #expect(try await magic.objects(of: Account.self).map(\.balance) == [10, 3, 2])
+    #expect(try await old.note?.load() == "staged")
+    #expect(try await new.friends.get().map(\.id) == [1])
+    #expect(try await magic.assets.verify().isEmpty)
+    let files = magic.assets.path + "/files"
+    #expect(try FileManager.default.contentsOfDirectory(atPath: files).count == 1)
+  }
+
+  @Test func `an object that was fetched in what is undone is not taken for another`() throws {
+    try magic.update([Account(1), Account(2)])
+    var fetched: [Account] = []
+    let plain = try #require(
+      try magic.transaction { () throws -> Plain? in
+        try? magic.transaction {
+          try magic.update([Account(3), Account(4)])
+          fetched = try magic.objects(of: Account.self)
+          fetched.append(try magic.object(of: Account.self, primary: 3))
+          throw Stop()
+        }
+        try magic.update(Plain("kept"))
+        return try magic.objects(of: Plain.self).first
+      })
+    try magic.update(Account(5))
+    // The first two are there; the third is not the one that has its number now.
+    for (place, account) in fetched[..<2].enumerated() { account.balance = 11 + place }
+    try magic.update(Array(fetched[..<2]))
+    #expect(try magic.objects(of: Account.self).map(\.balance) == [11, 12, 5])
+    for account in fetched[2...] {
+      #expect(throws: MagicError.notSaved(type: "Account")) { try magic.remove(account) }
+    }
+    plain.text = "x"
+    try magic.update(plain)
+    #expect(try magic.objects(of: Plain.self).map(\.text) == ["x"])
+  }
+
+  @Test func `a transaction in another is undone by itself, or with it`() async throws {
+    let magic = magic
+    let (kept, undone) = (Plain("kept"), Plain("undone"))
+    let count = try await magic.transaction {
+      try magic.update(kept)
+      try? magic.transaction {
+        try magic.update(undone)
+        kept.text = "set in it"
+        try magic.update(kept)
+        throw Stop()
+      }
+      #expect(try magic.objects(of: Plain.self).map(\.text) == ["kept"])
+      try magic.transaction { () -> TransactionOutcome in
+        try magic.update(undone)
+        return .rollback
+      }
+      return try magic.read { try magic.count(of: Plain.self) }
+    }
+    #expect(count == 1)
+    try await magic.update([kept, undone])
+    #expect(try await magic.objects(of: Plain.self).map(\.text) == ["set in it", "undone"])
+  }
+
+  @Test func `cancelling half way undoes it`() async throws {
+    let magic = magic
+    let new = Plain("new")
+    try await magic.update(Plain("old"))
+    let (reached, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let task = Task {
+      try await magic.transaction {
+        try magic.update(new)
+        reached.signal()
+        go.wait()
+      }
+    }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        reached.wait()
+        continuation.resume()
+      }
+    }
+    task.cancel()
+    go.signal()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try await magic.objects(of: Plain.self).map(\.text) == ["old"])
+    try await magic.update(new)
+    #expect(try await magic.objects(of: Plain.self).map(\.text) == ["old", "new"])
+  }
+
+  @Test func `a read sees one moment, whatever others save`() async throws {
+    let magic = magic
+    try await magic.update([Plain("a")])
+    let seen = try await magic.read {
+      let before = try magic.count(of: Plain.self)
+      // As another task would.
+      let done = DispatchSemaphore(value: 0)
+      Thread.detachNewThread {
+        _ = try? magic.update([Plain("b"), Plain("c")])
+        done.signal()
+      }
+      done.wait()
+      return [before, try magic.count(of: Plain.self), try magic.objects(of: Plain.self).count]
+    }
+    #expect(seen == [1, 1, 1])
+    #expect(try await magic.count(of: Plain.self) == 3)
+  }
+
+  @Test func `a read refuses to save, and reads what later properties will be`() throws {
+    try magic.update(Plain("a"))
+    #expect(throws: SQLiteError.self) { try magic.read { try magic.update(Plain("b")) } }
+    #expect(throws: SQLiteError.self) { try magic.read { try magic.transaction {} } }
+    let path = try #require(magic.database.path)
+    let later = try MagicData(path: path)
+    let numbers = try later.read {
+      #expect(try later.count(of: Later.Plain.self) == 1)
+      return try later.objects(of: Later.Plain.self).map(\.number)
+    }
+    #expect(numbers == [7])
+    #expect(try later.objects(of: Later.Plain.self, where: \.$number == 7).count == 1)
+  }
+
+  @Test func `a transaction of a task is never merged and runs once`() async throws {
+    var options = Database.Options()
+    options.groupCommit.includesAsyncWrites = true
+    let folder = FileManager.default.temporaryDirectory.path + "/Once-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let magic = try await MagicData(path: folder, options: options)
+    try await magic.update(Account(0))
+    let account = try await magic.object(of: Account.self, primary: 1)
+    try await withThrowingTaskGroup { group in
+      for number in 0..<30 {
+        group.addTask {
+          if number % 3 == 0 {
+            // What ends the whole transaction has its group run again.
+            _ = try? await magic.database.write {
+              try $0.executeChange("INSERT OR ROLLBACK INTO Account (id, balance) VALUES (1, 1)")
+            }
+          } else {
+            try await magic.transaction {
+              account.balance += 1
+              try magic.update(account)
+            }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(account.balance == 20)
+    #expect(try await magic.object(of: Account.self, primary: 1).balance == 20)
+  }
+
+  @Test func `a closed store says so`() async throws {
+    let magic = magic
+    try await magic.database.close()
+    await #expect(throws: MagicError.closed) { try await magic.read {} }
+    await #expect(throws: SQLiteError.self) { try await magic.transaction {} }
+  }
+}

@@ -1,0 +1,41 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+/// NULL is one nil: a record with a property that has two is refused, before one of them is lost.
+@Suite struct NestedOptionalRecordTests {
+  private struct Twice: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    var id: Int?
+    var x: Double??
+  }
+
+  private struct Once: Record, Equatable {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    var id: Int?
+    var list: [Int?]?
+  }
+
+  let database: Database
+
+  init() throws { database = try Database.memory() }
+
+  @Test(arguments: [false, true])
+  func `an optional of an optional is refused by name`(isThere: Bool) throws {
+    if isThere {
+      try database.executeChange("CREATE TABLE Twice (id INTEGER PRIMARY KEY, x REAL)")
+    }
+    for value: Double?? in [.none, .some(.none), 1] {
+      let error = #expect(throws: SQLiteError.self) {
+        try database.insert(Twice(id: nil, x: value))
+      }
+      #expect(error?.message.contains("“x” is an optional of an optional") == true)
+    }
+    #expect(try database.existingTables().contains("Twice") == isThere)
+  }
+
+  @Test func `optionals in a collection come back`() throws {
+    let saved = try database.insert(Once(id: nil, list: [1, nil]))
+    #expect(try database.object(of: Once.self, primary: 1) == saved)
+  }
+}
