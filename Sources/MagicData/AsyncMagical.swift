@@ -14,6 +14,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   private enum State: Sendable {
     case unset
     case stored(LazySource)
+    case decoded(RelationKeys)
     case set(LiveValue, changes: Int)
   }
 
@@ -45,8 +46,12 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     box = Box(.set(LiveValue((value as? any AssetValue)?.resting ?? value), changes: 1))
   }
 
-  package init(source: LazySource) {
-    box = Box(.stored(source))
+  package init(source: LazySource?) {
+    box = Box(source.map { .stored($0) } ?? .unset)
+  }
+
+  package init(unresolved keys: RelationKeys) {
+    box = Box(.decoded(keys))
   }
 
   /// Makes a value that is set later.
@@ -72,7 +77,8 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 
   /// The value if it was set, or where it is.
   ///
-  /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither.
+  /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither,
+  ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved.
   func known() throws -> Known {
     switch box.state.withLock({ $0 }) {
     case .set(let live, _):
@@ -80,6 +86,8 @@ public struct AsyncMagical<Element: Codable>: Sendable {
       guard let value = asset as? Element ?? live.value as? Element else { break }
       return .value(value)
     case .stored(let source): return .source(source)
+    case .decoded(let keys):
+      throw MagicError.unresolvedRelation(type: "\(Self.self)", property: keys.property)
     case .unset: break
     }
     throw MagicError.detachedValue(type: "\(Element.self)")
@@ -101,6 +109,10 @@ extension AsyncMagical: LazyValue {
 
   package var source: LazySource? {
     if case .stored(let source) = box.state.withLock({ $0 }) { source } else { nil }
+  }
+
+  package var keys: RelationKeys? {
+    if case .decoded(let keys) = box.state.withLock({ $0 }) { keys } else { nil }
   }
 
   package var changes: Int {

@@ -68,7 +68,9 @@ struct ColumnReader: Sendable {
       if let data = row.data(at: column, ofText: false) { return .data(data) }
     case .reference:
       if let target = row.integer(at: column) { return .reference(target) }
-    case .lazyReference: return .lazy
+    case .lazyReference:
+      // What is nil is known; what is not optional and gone is told when it is asked for.
+      if !isOptional || !row.isNull(at: column) { return .lazy }
     case .key, .other, .none: return nil
     }
     return isOptional && row.isNull(at: column) ? .stored(.null) : nil

@@ -22,25 +22,20 @@ package final class FetchContext: Sendable {
     var instances: [Int64: Instance] = [:]
   }
 
-  private struct State {
-    var graph: FetchedGraph
-    /// How often the graph has grown.
-    var version = 0
-    var made: [ObjectIdentifier: Made] = [:]
-  }
-
   let store: MagicData
-  private let state: Mutex<State>
+  /// All that the objects lead to; it does not grow, since nothing is read behind a property.
+  private let graph: FetchedGraph
+  private let made = Mutex<[ObjectIdentifier: Made]>([:])
 
   /// Takes what was read.
   init(store: MagicData, _ graph: FetchedGraph) {
     self.store = store
-    state = Mutex(State(graph: graph))
+    self.graph = graph
   }
 
   /// All objects that the query found, in its order.
   func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
-    try objects(type, state.withLock { $0.graph.rows[ObjectIdentifier(type)]?.found } ?? [])
+    try objects(type, graph.rows[ObjectIdentifier(type)]?.found ?? [])
   }
 
   /// Objects that the fetch brought.
@@ -66,46 +61,29 @@ package final class FetchContext: Sendable {
   ///
   /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if it did not.
   func object<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object {
-    guard let object = try make(type, zIndex) else {
-      throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
-    }
-    return object
+    let storage = try storage(type, zIndex: zIndex)
+    let context = storage.plan.needsContext ? self : nil
+    if type is AnyObject.Type { return try instance(type, of: storage, zIndex, in: context) }
+    return try Construction.object(type, of: storage, in: context)
   }
 
-  /// The object that a property of another one leads to, or nil if it is gone.
-  func object<Object: MagicObject>(
-    _ type: Object.Type, zIndex: Int64, from storage: ObjectStorage
-  ) -> Object? {
-    // What is stored was checked when it was fetched, so nothing is thrown here.
-    if let object = try? make(type, zIndex) { return object }
-    return follow(storage.plan) ? try? make(type, zIndex) : nil
-  }
-
-  /// What the links of an object's property lead to, in their order; nil if they cannot be read.
-  func links(of storage: ObjectStorage, slot: Int) -> LinkTargets? {
-    // As it was fetched, whatever has become of the object since.
-    guard let owner = storage.fetchedZIndex else { return LinkTargets.none }
-    let type = ObjectIdentifier(storage.plan.type)
-    func known() -> LinkTargets? {
-      state.withLock { state in
-        if state.graph.unfollowed[type]?.contains(owner) == true { return nil }
-        return state.graph.links[PropertyKey(type: type, slot: slot)]?[owner]
-          ?? LinkTargets.none
-      }
-    }
-    if let links = known() { return links }
-    return follow(storage.plan) ? known() : nil
+  /// What the links of an object's property lead to, in their order: as they were fetched, whatever has
+  /// become of the object since.
+  func links(of storage: ObjectStorage, slot: Int) -> LinkTargets {
+    guard let owner = storage.fetchedZIndex else { return .none }
+    return graph.links[PropertyKey(type: ObjectIdentifier(storage.plan.type), slot: slot)]?[owner]
+      ?? .none
   }
 
   /// The storage of an object that somebody has looked at, since only those can have changed.
   func madeStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
     let type = ObjectIdentifier(type)
-    return state.withLock { state in
-      guard let rows = state.graph.rows[type], let place = rows.places[zIndex],
-        let made = state.made[type]?.places, place < made.count, made[place]
-      else { return nil }
-      return rows.storages[place]
+    guard let rows = graph.rows[type], let place = rows.places[zIndex] else { return nil }
+    let isMade = made.withLock { made in
+      guard let places = made[type]?.places else { return false }
+      return place < places.count && places[place]
     }
+    return isMade ? rows.storages[place] : nil
   }
 
   /// The storage of an object, looked at or not.
@@ -118,24 +96,17 @@ package final class FetchContext: Sendable {
     return storage
   }
 
-  private func make<Object: MagicObject>(_ type: Object.Type, _ zIndex: Int64) throws -> Object? {
-    guard let storage = storages(ObjectIdentifier(type), [zIndex]).first else { return nil }
-    let context = storage.plan.needsContext ? self : nil
-    if type is AnyObject.Type { return try instance(type, of: storage, zIndex, in: context) }
-    return try Construction.object(type, of: storage, in: context)
-  }
-
   /// The instance of a class for a row, the same one as long as somebody has it.
   private func instance<Object: MagicObject>(
     _ type: Object.Type, of storage: ObjectStorage, _ zIndex: Int64, in context: FetchContext?
   ) throws -> Object {
     let key = ObjectIdentifier(type)
-    if let known = state.withLock({ $0.made[key]?.instances[zIndex] })?.object as? Object {
+    if let known = made.withLock({ $0[key]?.instances[zIndex] })?.object as? Object {
       return known
     }
     let object = try Construction.object(type, of: storage, in: context)
     let instance = Instance(object: object as AnyObject)
-    state.withLock { $0.made[key, default: Made()].instances[zIndex] = instance }
+    made.withLock { $0[key, default: Made()].instances[zIndex] = instance }
     return object
   }
 
@@ -143,10 +114,10 @@ package final class FetchContext: Sendable {
   private func storages(
     _ type: ObjectIdentifier, _ zIndexes: ArraySlice<Int64>
   ) -> [ObjectStorage] {
-    state.withLock { state in
-      guard let rows = state.graph.rows[type] else { return [] }
-      var made = state.made.removeValue(forKey: type) ?? Made()
-      defer { state.made[type] = made }
+    guard let rows = graph.rows[type] else { return [] }
+    return made.withLock { allMade in
+      var made = allMade.removeValue(forKey: type) ?? Made()
+      defer { allMade[type] = made }
       let lacking = rows.storages.count - made.places.count
       if lacking > 0 { made.places.append(contentsOf: repeatElement(false, count: lacking)) }
       var storages: [ObjectStorage] = []
@@ -157,33 +128,6 @@ package final class FetchContext: Sendable {
         storages.append(rows.storages[place])
       }
       return storages
-    }
-  }
-
-  /// Reads on from where the fetch ended, for all objects of a type at once.
-  private func follow(_ plan: ObjectPlan) -> Bool {
-    let type = ObjectIdentifier(plan.type)
-    while true {
-      let (graph, version) = state.withLock { ($0.graph, $0.version) }
-      guard graph.unfollowed[type] != nil else { return true }
-      // The property is reported as one without a value.
-      guard let more = try? resumed(graph, type) else { return false }
-      let isFirst = state.withLock { state in
-        // What another task has read on meanwhile stays: there is one storage for each z_index.
-        guard state.version == version else { return false }
-        state.graph = more
-        state.version += 1
-        return true
-      }
-      if isFirst { return true }
-    }
-  }
-
-  private func resumed(_ graph: FetchedGraph, _ type: ObjectIdentifier) throws -> FetchedGraph {
-    try store.read { connection in
-      let loader = GraphLoader(store, connection, graph, depth: 1)
-      try loader.resume(type)
-      return loader.graph
     }
   }
 }

@@ -46,9 +46,11 @@ struct FetchedLinks: Sendable {
   /// - Parameters:
   ///   - table: The links.
   ///   - wanted: The owners, or nil for all.
+  ///   - check: Throws if a key of a dictionary is none of its type.
   /// - Returns: What the links lead to.
   mutating func append(
-    _ table: LinkTable, of wanted: [Int64]?, _ connection: Connection
+    _ table: LinkTable, of wanted: [Int64]?, _ connection: Connection,
+    checking check: (_ key: Value, _ owner: Int64) throws -> Void
   ) throws -> ArraySlice<Int64> {
     let first = targets.count
     let hasKeys = table.arrangement == .dictionary
@@ -62,7 +64,11 @@ struct FetchedLinks: Sendable {
       // Those that are known stay as they are.
       guard last?.isNew == true else { return }
       targets.append(row.integer(at: 1))
-      if hasKeys { keys.append(try row.value(at: 2)) }
+      if hasKeys {
+        let key = try row.value(at: 2)
+        try check(key, owner)
+        keys.append(key)
+      }
     }
     return targets[first...]
   }
@@ -79,6 +85,4 @@ struct FetchedGraph: Sendable {
   var plans: [ObjectIdentifier: ObjectPlan] = [:]
   var rows: [ObjectIdentifier: FetchedRows] = [:]
   var links: [PropertyKey: FetchedLinks] = [:]
-  /// Objects whose relations were not followed, since they are as deep as the fetch was to go.
-  var unfollowed: [ObjectIdentifier: Set<Int64>] = [:]
 }

@@ -2,14 +2,12 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// Reads objects and all that they lead to: one query for each type and each relation at each depth,
-/// whatever the number of objects.
+/// Reads objects and all that they lead to, as far as it is not left in the store: one query for each
+/// type and each relation at each depth, whatever the number of objects.
 final class GraphLoader {
   private let store: MagicData
   private let connection: Connection
-  /// How many relations deep to read, or nil for all that there is.
-  private let depth: Int?
-  private(set) var graph: FetchedGraph
+  private(set) var graph = FetchedGraph()
   /// Objects that were read and whose relations are to be followed.
   private var frontier: [Batch] = []
 
@@ -21,14 +19,9 @@ final class GraphLoader {
     var isWhole = false
   }
 
-  init(
-    _ store: MagicData, _ connection: Connection, _ graph: FetchedGraph = FetchedGraph(),
-    depth: Int? = nil
-  ) {
+  init(_ store: MagicData, _ connection: Connection) {
     self.store = store
     self.connection = connection
-    self.graph = graph
-    self.depth = depth
   }
 
   /// Reads the objects that a query finds, and what they lead to.
@@ -51,18 +44,8 @@ final class GraphLoader {
   ///
   /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them is not there.
   func load(_ type: any MagicObject.Type, _ zIndexes: [Int64]) throws {
-    try add(store.plan(type), zIndexes, isStrict: true)
+    try add(store.plan(type), zIndexes)
     try follow()
-  }
-
-  /// Follows the relations of objects that a former load of the same graph left alone.
-  func resume(_ type: ObjectIdentifier) throws {
-    guard let plan = graph.plans[type],
-      let zIndexes = graph.unfollowed.removeValue(forKey: type)
-    else { return }
-    frontier.append(Batch(plan: plan, zIndexes: zIndexes.sorted()))
-    // Time has passed: what is gone since is no error.
-    try follow(isStrict: false)
   }
 
   private func note(_ plan: ObjectPlan) {
@@ -72,11 +55,9 @@ final class GraphLoader {
   }
 
   /// Reads those of the objects that are not known yet.
-  private func add(_ plan: ObjectPlan, _ zIndexes: [Int64], isStrict: Bool) throws {
+  private func add(_ plan: ObjectPlan, _ zIndexes: [Int64]) throws {
     note(plan)
-    let known = graph.rows[ObjectIdentifier(plan.type)]?.places ?? RowPlaces()
-    let distinct = RowPlaces.distinct(zIndexes)
-    let missing = known.count == 0 ? distinct : distinct.filter { known[$0] == nil }
+    let missing = unknown(plan, zIndexes)
     guard !missing.isEmpty else { return }
     var fresh: [Int64] = []
     if let columns = try store.tables.columns(of: plan, connection) {
@@ -87,25 +68,25 @@ final class GraphLoader {
           "\(missing) AS magicdata_wanted CROSS JOIN \(identifier: plan.table) ON \(identifier: plan.table).\(identifier: plan.key) = magicdata_wanted.value"
       )
     }
-    if isStrict, fresh.count < missing.count {
+    if fresh.count < missing.count {
       let lost = Set(missing).subtracting(fresh).min()
       throw MagicError.missingTarget(type: plan.typeName, zIndex: lost ?? 0)
     }
     frontier.append(Batch(plan: plan, zIndexes: fresh))
   }
 
+  /// The z_index values, each once, of objects that were not read yet.
+  private func unknown(_ plan: ObjectPlan, _ zIndexes: [Int64]) -> [Int64] {
+    let distinct = RowPlaces.distinct(zIndexes)
+    guard let known = graph.rows[ObjectIdentifier(plan.type)]?.places, known.count > 0 else {
+      return distinct
+    }
+    return distinct.filter { known[$0] == nil }
+  }
+
   /// Reads depth after depth until nothing new turns up.
-  private func follow(isStrict: Bool = true) throws {
-    var level = 0
+  private func follow() throws {
     while !frontier.isEmpty {
-      if let depth, level >= depth {
-        for batch in frontier where batch.plan.needsContext {
-          graph.unfollowed[ObjectIdentifier(batch.plan.type), default: []]
-            .formUnion(batch.zIndexes)
-        }
-        frontier = []
-        return
-      }
       var wanted: [Batch] = []
       for batch in frontier where !batch.zIndexes.isEmpty && batch.plan.needsContext {
         for found in try targets(batch) {
@@ -117,8 +98,7 @@ final class GraphLoader {
         }
       }
       frontier = []
-      for batch in wanted { try add(batch.plan, batch.zIndexes, isStrict: isStrict) }
-      level += 1
+      for batch in wanted { try add(batch.plan, batch.zIndexes) }
     }
   }
 
@@ -161,8 +141,18 @@ final class GraphLoader {
         else { continue }
         let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
         var links = graph.links.removeValue(forKey: key) ?? FetchedLinks()
+        let places = property.type.dictionary
         let targets = try links.append(
-          table, of: batch.isWhole ? nil : batch.zIndexes, connection)
+          table, of: batch.isWhole ? nil : batch.zIndexes, connection
+        ) { place, owner in
+          do {
+            try places?.check(place)
+          } catch {
+            throw MagicError.unreadableValue(
+              type: plan.typeName, property: property.name, zIndex: owner,
+              reason: "one of its keys is none of the dictionary's type")
+          }
+        }
         graph.links[key] = links
         found.append(Batch(plan: try store.plan(type), zIndexes: Array(targets)))
       case .column, .asset, .reverse: continue

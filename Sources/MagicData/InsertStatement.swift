@@ -85,9 +85,9 @@ final class InsertStatement {
     if mayKeepKey { connection.forgetLastInsertedRowID() }
     let change = try statement.run()
     guard change.rows > 0 else { return nil }
-    if let key { return key }
     // An object that was there keeps its key, and nothing is inserted.
-    return mayKeepKey && change.lastInsertedRowID == 0 ? nil : change.lastInsertedRowID
+    if mayKeepKey, change.lastInsertedRowID == 0 { return nil }
+    return key ?? change.lastInsertedRowID
   }
 }
 

@@ -22,7 +22,7 @@ extension MagicCell {
       asset(type, stored)
         ?? (stored.isNull ? nil : try? ValueCoding.value(type, from: stored))
     case .data(let data): data as? Value
-    case .live(let live): Value.self is any AssetValue.Type ? asset(live) : live.value as? Value
+    case .live(let live): Value.self is any AssetValue.Type ? asset(live) : held(live)
     case .reference, .links, .targets, .lazy: related(type)
     }
   }
@@ -48,30 +48,50 @@ extension MagicCell {
     (live.value as? any AssetValue)?.handedOut as? Value
   }
 
+  /// A value that was set or decoded.
+  private func held<Value>(_ live: LiveValue) -> Value? {
+    if let keys = live.value as? RelationKeys {
+      // Programmer error: a relation of a decoded object was read before it was resolved.
+      fatalError(keys.unresolved)
+    }
+    return live.value as? Value
+  }
+
   /// An object, a collection of objects or a lazy value, from what the fetch left.
   private func related<Value>(_ type: Value.Type) -> Value? {
     guard let (storage, slot, context) = place else { return nil }
     switch storage[slot] {
     case .reference(let zIndex):
       guard let type = Value.self as? any MagicObject.Type else { return nil }
-      return context?.object(type, zIndex: zIndex, from: storage) as? Value
+      return made { try context?.object(type, zIndex) } as? Value
     case .links:
       guard let type = Value.self as? any MagicCollection.Type else { return nil }
-      return context?.collection(type, of: storage, slot: slot) as? Value
+      return made { try context?.collection(type, of: storage, slot: slot) } as? Value
     case .targets(let targets):
       guard let type = Value.self as? any MagicCollection.Type else { return nil }
-      return context?.collection(type, of: targets) as? Value
+      return made { try context?.collection(type, of: targets) } as? Value
     case .lazy:
-      guard let type = Value.self as? any LazyValue.Type,
-        let identity = storage.lastIdentity
-      else { return nil }
-      let source = LazySource(
-        store: identity.magic, plan: storage.plan, slot: slot, zIndex: identity.zIndex)
+      guard let type = Value.self as? any LazyValue.Type else { return nil }
+      let source = storage.lastIdentity.map { identity in
+        LazySource(
+          store: identity.magic, plan: storage.plan, slot: slot, zIndex: identity.zIndex)
+      }
+      // Of an object that was removed nothing is left to be fetched, which each call says.
       let lazy = type.init(source: source)
       // The same value from now on, so that what is set through it is found by the next save.
       cache(LiveValue(lazy))
       return lazy as? Value
     case .unset, .stored, .data, .live: return nil
+    }
+  }
+
+  /// What is made of values that were checked when they were fetched or set.
+  private func made<Result>(_ body: () throws -> Result) -> Result {
+    do {
+      return try body()
+    } catch {
+      // Programmer error: the type encodes other properties each time, or keys that it cannot decode.
+      fatalError("a relation cannot be read: \(error)")
     }
   }
 }

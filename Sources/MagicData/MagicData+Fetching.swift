@@ -31,7 +31,9 @@ extension MagicData {
     return try Construction.object(Object.self, of: storage, in: nil)
   }
 
-  /// Fetches objects, blocking the thread.
+  /// Fetches objects with all that they lead to, blocking the thread.
+  ///
+  /// What is in an ``AsyncMagical`` stays in the store; everything else is there when a property is read.
   ///
   ///     let north = try magic.objects(of: Zone.self, where: \.$latitude > 60)
   ///
@@ -41,16 +43,13 @@ extension MagicData {
   ///   - order: What they are sorted by, the most significant first.
   ///   - limit: The most objects to fetch.
   ///   - offset: How many to pass over first.
-  ///   - depth: How many relations deep to fetch at once; nil for all that the objects lead to. What
-  ///     lies deeper is fetched when it is first read, for all objects of the type at once, blocking
-  ///     the thread.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderBy order: [SortKey<Object>] = [],
-    limit: Int? = nil, offset: Int = 0, depth: Int? = nil
+    limit: Int? = nil, offset: Int = 0
   ) throws -> [Object] {
-    let query = try Query<Object>(self, filter, order, limit, offset, depth: depth)
+    let query = try Query<Object>(self, filter, order, limit, offset)
     return try query.objects(fetched(query))
   }
 
@@ -77,7 +76,7 @@ extension MagicData {
     return try single(query, primary, try await fetched(query))
   }
 
-  /// As the blocking ``objects(of:where:orderBy:limit:offset:depth:)``, suspending the task.
+  /// As the blocking ``objects(of:where:orderBy:limit:offset:)``, suspending the task.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
@@ -85,16 +84,13 @@ extension MagicData {
   ///   - order: What they are sorted by, the most significant first.
   ///   - limit: The most objects to fetch.
   ///   - offset: How many to pass over first.
-  ///   - depth: How many relations deep to fetch at once; nil for all that the objects lead to. What
-  ///     lies deeper is fetched when it is first read, for all objects of the type at once, blocking
-  ///     the thread.
   /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderBy order: [SortKey<Object>] = [],
-    limit: Int? = nil, offset: Int = 0, depth: Int? = nil
+    limit: Int? = nil, offset: Int = 0
   ) async throws -> [Object] {
-    let query = try Query<Object>(self, filter, order, limit, offset, depth: depth)
+    let query = try Query<Object>(self, filter, order, limit, offset)
     return try query.objects(try await fetched(query))
   }
 

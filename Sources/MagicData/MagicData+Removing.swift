@@ -3,10 +3,12 @@ import SQLiteCore
 extension MagicData {
   /// Removes an object, blocking the thread.
   ///
-  /// Links to it go with it; references to it become nil. Its assets' files go after the commit.
+  /// Links to it go with it; optional properties that lead to it become nil, unless a delete rule says
+  /// something else. Its assets' files go after the commit.
   ///
   /// - Parameter object: What to remove. It may be saved again, as a new object.
-  /// - Throws: ``MagicError/notSaved(type:)`` if it is not in the store, ``SQLiteError``.
+  /// - Throws: ``MagicError/restricted(type:)`` if a property leads to it that is not optional, or whose
+  ///   delete rule forbids it; ``MagicError/notSaved(type:)`` if it is not in the store, ``SQLiteError``.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let plan = try plan(Object.self)
     let target = try target(object, plan)
@@ -24,7 +26,7 @@ extension MagicData {
   /// As the blocking ``remove(_:)``, suspending the task.
   ///
   /// - Parameter object: What to remove.
-  /// - Throws: ``MagicError/notSaved(type:)``, ``SQLiteError`` or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   nonisolated(nonsending) public func remove<Object: MagicObject>(_ object: Object) async throws {
     let plan = try plan(Object.self)
     let target = try target(object, plan)
@@ -79,7 +81,8 @@ extension MagicData {
   ///   - type: The objects' type.
   ///   - filter: What the objects to remove have in common.
   /// - Returns: How many were removed.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError/restricted(type:)`` if a delete rule forbids it, ``MagicError`` or
+  ///   ``SQLiteError``; nothing is removed then.
   @discardableResult
   public func removeAll<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil

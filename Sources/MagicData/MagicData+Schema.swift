@@ -52,8 +52,9 @@ extension MagicData {
   private func differences(
     _ plan: ObjectPlan, _ connection: Connection
   ) throws -> [SchemaDifference] {
-    try SchemaWriter.definitions([plan], isDeep: true, self.plan).flatMap {
-      try connection.differences(from: $0)
+    try SchemaWriter.tables(reachedFrom: [plan], self.plan).flatMap { table in
+      try table.refuseOtherMeaning(connection)
+      return try connection.differences(from: table.definition)
     }
   }
 
@@ -101,11 +102,13 @@ extension MagicData {
     case missingColumns
     /// There are tables, but a delete rule was another one when they were made.
     case otherRules
+    /// There are tables, but links have the name that programs of before gave them.
+    case otherNames
     /// There is no table yet.
     case missingTables
 
     /// Says whether there is something to be changed before objects are read.
-    var isGrowth: Bool { self == .missingColumns || self == .otherRules }
+    var isGrowth: Bool { [.missingColumns, .otherRules, .otherNames].contains(self) }
   }
 
   /// Notes that the tables are as they shall be, if they are.
@@ -117,7 +120,13 @@ extension MagicData {
 
   private func growth(_ plan: ObjectPlan, _ connection: Connection) throws -> Growth {
     var growth = Growth.none
-    for definition in try SchemaWriter.definitions([plan], isDeep: true, self.plan) {
+    for table in try SchemaWriter.tables(reachedFrom: [plan], self.plan) {
+      try table.refuseOtherMeaning(connection)
+      let definition = table.definition
+      if try table.isUnderFormerName(connection) {
+        growth = .otherNames
+        continue
+      }
       let present = try connection.columnNames(of: definition.name)
       if present.isEmpty {
         if definition.name == plan.table { return .missingTables }

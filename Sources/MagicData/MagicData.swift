@@ -37,7 +37,8 @@ public final class MagicData: Sendable {
 
   private struct Plans {
     var byType: [ObjectIdentifier: ObjectPlan] = [:]
-    var typeByTable: [String: String] = [:]
+    /// What each table is for, by its name in small letters.
+    var claims: [String: String] = [:]
   }
 
   /// Takes over what was opened.
@@ -55,11 +56,12 @@ public final class MagicData: Sendable {
     let plan = try makePlan(type)
     return try plans.withLock { plans in
       if let first = plans.byType[ObjectIdentifier(type)] { return first }
-      let table = asciiLowercased(plan.table)
-      if let other = plans.typeByTable[table] {
-        throw MagicError.conflictingTypes(table: plan.table, types: [other, plan.qualifiedName])
+      for (table, claim) in plan.claims {
+        if let other = plans.claims[asciiLowercased(table)] {
+          throw MagicError.conflictingTypes(table: table, types: [other, claim])
+        }
       }
-      plans.typeByTable[table] = plan.qualifiedName
+      for (table, claim) in plan.claims { plans.claims[asciiLowercased(table)] = claim }
       plans.byType[ObjectIdentifier(type)] = plan
       return plan
     }

@@ -24,7 +24,8 @@ public enum MagicError: Error, Hashable, Sendable {
   case missingTarget(type: String, zIndex: Int64)
   /// The object that a property led to is gone.
   case lostTarget(type: String, property: String, zIndex: Int64)
-  /// The object cannot be removed, since another leads to it whose delete rule forbids it.
+  /// The object cannot be removed, since another leads to it that needs it, or whose delete rule forbids
+  /// it.
   case restricted(type: String)
   /// A value was left in the store, from which the object was removed since: it cannot be saved anew.
   case lostValue(type: String, property: String)

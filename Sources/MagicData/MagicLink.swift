@@ -44,8 +44,8 @@ extension FetchContext {
   /// What the links of a changed property lead to, as a collection.
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of targets: [RelationTarget]
-  ) -> Collection? {
-    try? Collection(
+  ) throws -> Collection {
+    try Collection(
       magicLinks: targets.map { target in
         switch target.end {
         case .fetched(let zIndex):
@@ -59,13 +59,12 @@ extension FetchContext {
   /// What the links of a property lead to that was not changed, as a collection.
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of storage: ObjectStorage, slot: Int
-  ) -> Collection? {
-    guard let links = links(of: storage, slot: slot),
-      let objects = try? objects(Collection.Target.self, links.targets)
-    else { return nil }
+  ) throws -> Collection {
+    let links = links(of: storage, slot: slot)
+    let objects = try objects(Collection.Target.self, links.targets)
     if let list = objects as? Collection { return list }
     var next = 0
-    return try? Collection(
+    return try Collection(
       magicLinks: links.map { place, _ in
         next += 1
         return MagicLink(place, objects[next - 1])
@@ -89,7 +88,9 @@ extension FetchContext {
     guard let place = PropertyCollector.firstCell(of: object)?.place, place.context === self else {
       return nil
     }
-    return place.storage.zIndex(in: store.identity)
+    // One that was removed and saved anew has another z_index than the fetch knows it by.
+    let zIndex = place.storage.zIndex(in: store.identity)
+    return zIndex == place.storage.fetchedZIndex ? zIndex : nil
   }
 }
 

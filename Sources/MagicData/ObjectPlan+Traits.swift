@@ -40,6 +40,8 @@ extension ObjectPlan {
           guard rule != .cascade || !properties[slot].isLinked else {
             throw refuse("cannot cascade: of a collection only the links go")
           }
+          guard rule != .nullify || properties[slot].role.isOptional || properties[slot].isLinked
+          else { throw refuse("cannot become nil: it is not optional") }
           properties[slot].onDelete = rule
         }
       }

@@ -84,6 +84,12 @@ package final class ObjectPlan: Sendable {
   /// Says whether objects of the type have assets.
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
 
+  /// The tables that the type needs, and what they are for.
+  var claims: [(table: String, claim: String)] {
+    [(table, qualifiedName)]
+      + links.map { (linkTableName($0), "\(qualifiedName).\(properties[$0].name)") }
+  }
+
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
     let (entries, lines, layout) = try Construction.recording(type)
@@ -153,6 +159,9 @@ package final class ObjectPlan: Sendable {
 }
 
 extension ObjectPlan {
+  /// The name of the link table of a property.
+  func linkTableName(_ slot: Int) -> String { PropertyName.name(properties[slot].name, of: table) }
+
   /// The link table of a property.
   func linkTable(
     _ slot: Int, _ plans: (any MagicObject.Type) throws -> ObjectPlan
@@ -166,7 +175,7 @@ extension ObjectPlan {
       case .dictionary: .dictionary
       }
     return LinkTable(
-      "\(table)_\(properties[slot].name)", form,
+      linkTableName(slot), form,
       from: .init(table: table, key: key), to: .init(table: target.table, key: target.key),
       keepsTargets: properties[slot].onDelete == .restrict)
   }
@@ -188,10 +197,10 @@ extension ObjectPlan {
       case .object(let target):
         let plan = try plans(target)
         column.type = .integer
-        // A cycle of new objects begins with a reference that is not there yet.
-        column.isOptional = true
+        // Cycles of new objects are no obstacle: foreign keys are deferred, and keys known beforehand.
         column.reference = .init(
-          table: plan.table, column: plan.key, onDelete: property.onDelete ?? .nullify)
+          table: plan.table, column: plan.key,
+          onDelete: property.onDelete ?? (property.role.isOptional ? .nullify : .restrict))
         indexes.append(IndexDefinition([property.name]))
       case .links, .reverse: break
       }

@@ -228,7 +228,7 @@ package final class ObjectStorage: Sendable {
     guard let context, context.store.identity == store, identity.zIndex == fetchedZIndex else {
       return (.none, changes)
     }
-    return (context.links(of: self, slot: slot) ?? .none, changes)
+    return (context.links(of: self, slot: slot), changes)
   }
 
   /// What the store knows it by that it was last saved in or fetched from.

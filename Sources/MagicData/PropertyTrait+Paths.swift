@@ -50,6 +50,9 @@ extension PropertyTrait {
 
   /// What happens to an object when the object that its relation leads to is removed.
   ///
+  /// Unless declared, an optional relation becomes nil, and one that is not refuses the removal. A type
+  /// whose relation is not optional and shall become nil is refused when it is met.
+  ///
   /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.
   ///   - rule: What happens.

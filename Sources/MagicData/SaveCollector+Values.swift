@@ -23,9 +23,8 @@ extension SaveCollector {
     case .lazy: return .untouched
     case .reference(let zIndex): return .object(try target(zIndex, property, context))
     case .links:
-      guard let context, let links = context.links(of: storage, slot: slot) else {
-        return .untouched
-      }
+      guard let context else { return .untouched }
+      let links = context.links(of: storage, slot: slot)
       return .links(
         try links.map { ($0, try target($1, property, context)) }, isSet: isSet)
     case .targets(let targets):
@@ -70,7 +69,7 @@ extension SaveCollector {
     of live: LiveValue, _ property: ObjectPlan.Property, isSet: Bool, _ storage: ObjectStorage,
     _ slot: Int
   ) throws -> SaveValue {
-    if live.value is RelationKeys {
+    if live.unresolvedKeys != nil {
       throw MagicError.unresolvedRelation(type: storage.plan.typeName, property: property.name)
     }
     do {

@@ -10,11 +10,12 @@ extension SaveRun {
     try refuseUnknownRow(node)
     try refuseLostValues(node)
     let (slots, values) = try columns(of: index)
-    let insertion = try self.insertion(plan, hasKey: node.key != nil, slots)
-    try insertion.bind(values, key: node.key)
+    let key = node.key ?? reservedKey(index)
+    let insertion = try self.insertion(plan, hasKey: key != nil, slots)
+    try insertion.bind(values, key: key)
     let settled = pendingAssets
     pendingAssets = []
-    guard let zIndex = try insertion.run(key: node.key) ?? existing(node) else {
+    guard let zIndex = try insertion.run(key: key) ?? existing(node) else {
       throw MagicError.notSaved(type: plan.typeName)
     }
     results[index] = SaveResult(zIndex: zIndex, settled: settled)
@@ -80,14 +81,23 @@ extension SaveRun {
         type: node.plan.typeName, property: node.plan.properties[slot].name)
     }
     switch node.values[slot] {
-    case .value(let value): return value
+    case .value(let value):
+      // What an optional relation of another object is nil of.
+      if value.isNull, case .object = node.plan.properties[slot].role.kind,
+        !node.plan.properties[slot].role.isOptional
+      {
+        throw MagicError.missingValue(
+          type: node.plan.typeName, property: node.plan.properties[slot].name)
+      }
+      return value
     case .object(.stored(let target)): return .integer(target)
     case .object(.node(let target)):
-      if let known = results[target]?.zIndex ?? nodes[target].storage.zIndex(in: store.identity) {
-        return .integer(known)
+      if let known = results[target]?.zIndex { return .integer(known) }
+      guard let key = nodes[target].storage.zIndex(in: store.identity) ?? reservedKey(target) else {
+        throw MagicError.notSaved(type: nodes[target].plan.typeName)
       }
-      late.append((index, slot, target))
-      return nil
+      early.append((index, slot, target, key))
+      return .integer(key)
     case .asset(let pending): return try asset(pending, slot, of: index, zIndex: zIndex)
     case .kept(let handle):
       guard zIndex == nil else { return nil }

@@ -90,25 +90,13 @@ extension SaveRun {
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// The highest key that the table has or had.
-  private func lastKey(of plan: ObjectPlan) throws -> Int64 {
-    let present = try connection.firstRow(
-      "SELECT max(\(identifier: plan.key)) FROM \(identifier: plan.table)", as: Int64?.self)
-    guard try !connection.columnNames(of: "sqlite_sequence").isEmpty else {
-      return max(0, (present ?? nil) ?? 0)
-    }
-    let former = try connection.firstRow(
-      "SELECT seq FROM sqlite_sequence WHERE name = \(plan.table) COLLATE NOCASE", as: Int64.self)
-    return max(0, (present ?? nil) ?? 0, former ?? 0)
-  }
-
   /// Inserts one object.
   mutating func insertPlain(_ index: Int) throws {
     isNew[index] = true
     if nodes[index].expected != nil { try refuseUnknownRow(nodes[index]) }
     let plan = nodes[index].plan
     let forms = nodes[index].forms
-    let key = plan.key(in: forms)
+    let key = plan.key(in: forms) ?? reservedKey(index)
     let insertion = try insertion(plan, hasKey: key != nil, plan.columns)
     try insertion.bind(forms, key: key)
     // What SQLite counts up it tells no batch.

@@ -33,7 +33,7 @@ extension SaveRun {
     if !present {
       if node.expected != nil { throw MagicError.conflict(type: plan.typeName, zIndex: zIndex) }
       results[index] = nil
-      late.removeAll { $0.node == index }
+      early.removeAll { $0.node == index }
     }
     return present
   }

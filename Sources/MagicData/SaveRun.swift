@@ -28,8 +28,10 @@ struct SaveRun {
   var lastUpdate: UpdateStatement?
   /// Assets of the object that is being inserted.
   var pendingAssets: [(slot: Int, form: CellContent.Form)] = []
-  /// References to objects that had no z_index yet when the row was written.
-  var late: [(node: Int, slot: Int, target: Int)] = []
+  /// The keys that new objects get which others refer to, or which refer to others; empty if none does.
+  var reserved: [Int64?] = []
+  /// References to objects that were not written yet, with the keys that they were to have.
+  var early: [(node: Int, slot: Int, target: Int, key: Int64)] = []
 
   init(_ store: MagicData, _ connection: Connection, _ request: SaveRequest) {
     self.store = store
@@ -41,16 +43,21 @@ struct SaveRun {
     isNew = Array(repeating: false, count: nodes.count)
   }
 
-  /// Writes all objects: what is led to first, as far as there are no cycles.
+  /// Writes all objects: what is led to first, as far as there are no cycles. Keys are given in the order
+  /// in which the objects were met.
   mutating func run() throws -> [SaveResult] {
     if isPlain {
       try runPlain()
       return results.compactMap { $0 }
     }
     let copies = try findCopies()
+    try reserveKeys()
     for index in order { try write(index) }
-    for (node, slot, target) in late {
-      guard let owner = results[node], let other = results[target] else { continue }
+    for (node, slot, target, key) in early {
+      // One that had the primary value already kept its key; one that was removed got a new one.
+      guard let owner = results[node], let other = results[target], other.zIndex != key else {
+        continue
+      }
       let plan = nodes[node].plan
       try connection.executeChange(
         "UPDATE \(identifier: plan.table) SET \(identifier: plan.properties[slot].name) = \(other.zIndex) WHERE \(identifier: plan.key) = \(owner.zIndex)"

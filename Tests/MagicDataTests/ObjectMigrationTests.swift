@@ -69,6 +69,38 @@ private enum Bare {
   }
 }
 
+private struct Landlord: MagicObject {
+  @MagicValue var name: String
+
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+private struct Shop: MagicObject {
+  static var traits: [PropertyTrait] { [.onDelete(\Self.$owner, .cascade)] }
+
+  @MagicValue var title: String
+  @OptionMagicValue var owner: Landlord?
+  @MagicValue var helpers: [Landlord]
+
+  init() { helpers = [] }
+  init(_ title: String) {
+    self.title = title
+    helpers = []
+  }
+}
+
+private final class Spouse: MagicObject {
+  @MagicValue var other: Spouse
+  @MagicValue var friends: [Spouse]
+  @MagicValue var photo: MagicAsset<String>
+
+  init() {
+    friends = []
+    photo = MagicAsset()
+  }
+}
+
 /// Renames and removals by declared migrations, on objects with relations and assets.
 @Suite struct ObjectMigrationTests {
   let folder: TemporaryTestFolder
@@ -183,6 +215,47 @@ private enum Bare {
     #expect(try magic.count(of: Old.Tree.self) == 0)
     try magic.update(Old.Tree("ash"))
     #expect(try magic.object(of: Old.Tree.self, primary: "ash").leaves.count == 2)
+  }
+
+  @Test func `a type that others lead to is not dropped, whatever their rules`() throws {
+    let magic = try MagicData(path: folder.path)
+    for name in ["a", "b"] {
+      let shop = Shop(name)
+      shop.owner = Landlord("owner of \(name)")
+      shop.helpers = [Landlord("1"), Landlord("2")]
+      try magic.update(shop)
+    }
+    try magic.update(Shop("empty"))
+    func drop() throws { try magic.migrate([Migration("no owners", .dropObjects("Landlord"))]) }
+    let error = #expect(throws: SQLiteError.self) { try drop() }
+    #expect(error?.message.contains("“owner” of “Shop” leads to it in 2 rows") == true)
+    #expect(error?.message.contains("“helpers” of “Shop” leads to it in 4 rows") == true)
+    #expect(
+      try magic.object(of: Shop.self).map { $0.owner?.name } == ["owner of a", "owner of b", nil])
+    // Also if no row leads there: the column would keep its type from being written.
+    try magic.removeAll(of: Shop.self)
+    #expect(throws: SQLiteError.self) { try drop() }
+    try magic.update(Shop("again"))
+    // In one migration with what leads there it is fine, and takes nothing else along.
+    try magic.migrate([
+      Migration(
+        "no owners", .dropProperty("owner", of: "Shop"), .dropProperty("helpers", of: "Shop"),
+        .dropObjects("Landlord"))
+    ])
+    #expect(try names("table", magic) == ["Shop"])
+    #expect(try magic.database.rows("SELECT title FROM Shop", as: String.self) == ["again"])
+  }
+
+  @Test func `objects that need one another are dropped with their type`() throws {
+    let magic = try MagicData(path: folder.path)
+    let (one, two) = (Spouse(), Spouse())
+    (one.other, two.other) = (two, one)
+    one.photo = MagicAsset(value: "photo")
+    try magic.update(one)
+    try magic.migrate([Migration("alone", .dropObjects("Spouse"))])
+    #expect(try names("table", magic) == [])
+    #expect(try files(magic) == [])
+    (one.other, two.other) = (one, two)
   }
 
   @Test func `a migration that fails changes nothing`() throws {

@@ -87,14 +87,41 @@ private enum New {
     #expect(try database.read { try $0.count(of: New.Pet.self) } == 0)
   }
 
-  @Test func `a table that others refer to is refused by name`() throws {
+  @Test func `a table that others refer to gets the rule, and they keep what they have`() throws {
     let database = try open()
-    let error = #expect(throws: SchemaError.self) {
-      try database.insert(New.Pet(ownerID: nil, vetID: 1))
-    }
-    #expect(error?.description.contains("“vetID” has another delete rule") == true)
-    #expect(error?.description.contains("“Toy” refers to the table") == true)
-    #expect(try database.rows("SELECT id FROM Pet", as: Int.self) == [1])
+    try database.insert(New.Pet(ownerID: nil, vetID: 1))
+    #expect(try database.write { try $0.check(of: New.Pet.self) }.isEmpty)
+    #expect(try database.rows("SELECT id FROM Pet", as: Int.self) == [1, 3])
     #expect(try database.rows("SELECT petID FROM Toy", as: Int.self) == [1])
+    try database.remove(of: Old.Owner.self, primary: 1)
+    #expect(try database.read { try $0.count(of: New.Pet.self) } == 0)
+    #expect(try database.rows("SELECT petID FROM Toy", as: Int?.self) == [nil])
+  }
+
+  @Test(arguments: [
+    "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, petID REFERENCES Pet)",
+    "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, [petID] INT REFERENCES Pet(id) ON UPDATE SET NULL ON DELETE NO ACTION MATCH FULL)",
+    "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT /* , ( */, petID INT, FOREIGN KEY (`petid`) REFERENCES Pet (id) ON DELETE SET DEFAULT DEFERRABLE)",
+    "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, \"a \"\"( ,\" TEXT DEFAULT ('x,(' || 'petID'), petID INT CHECK (petID <> 'REFERENCES') REFERENCES Pet -- ,\n)",
+  ])
+  func `a table of others gets the rule by its own words`(sql: String) throws {
+    let database = try open()
+    try database.executeChange("DROP TABLE Toy")
+    try database.executeChange(SQL(unchecked: sql))
+    try database.update(New.Toy(petID: 1))
+    #expect(try database.write { try $0.foreignKeys(of: "Toy") }.map(\.onDelete) == ["CASCADE"])
+    try database.remove(of: Old.Pet.self, primary: 1)
+    #expect(try database.read { try $0.count(of: New.Toy.self) } == 0)
+  }
+
+  @Test func `a table that others lead to is not dropped by a migration`() throws {
+    let database = try open()
+    let error = #expect(throws: SQLiteError.self) {
+      try database.migrate([Migration("no pets", .dropTable("Pet"))])
+    }
+    #expect(error?.message.contains("“petID” of “Toy” leads to it in 1 row") == true)
+    #expect(try database.rows("SELECT petID FROM Toy", as: Int?.self) == [1])
+    try database.migrate([Migration("no pets", .dropTable("Toy"), .dropTable("Pet"))])
+    #expect(try database.read { try $0.existingTables() }.contains("Pet") == false)
   }
 }

@@ -41,9 +41,41 @@ extension Migration.Step {
     }
   }
 
+  /// Lets a property refuse to have no value, as one that is not optional: what an optional property was
+  /// before, or a relation whose table was made by a library that kept no relation from being NULL.
+  ///
+  /// A relation that became nil when its target was removed refuses the removal from then on, unless its
+  /// type says something else. Rows without a value make the migration throw ``SchemaError``, which says how
+  /// many there are and names the first ten.
+  ///
+  /// - Parameters:
+  ///   - property: The property. A collection of objects is never without a value.
+  ///   - table: The type's table.
+  public static func requireProperty(_ property: String, of table: String) -> Self {
+    Self(description: "require “\(property)” of the objects “\(table)”") {
+      try ObjectTables($0).require(property, of: table)
+    }
+  }
+
+  /// Lets a property have no value, as an optional one.
+  ///
+  /// A relation that refused the removal of its target becomes nil from then on, unless its type says
+  /// something else.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - table: The type's table.
+  public static func relaxProperty(_ property: String, of table: String) -> Self {
+    Self(description: "let “\(property)” of the objects “\(table)” be nil") {
+      try ObjectTables($0).relax(property, of: table)
+    }
+  }
+
   /// Removes all objects of a type, with their links and their assets' files, and the type's tables.
   ///
-  /// Properties of other types that lead to the objects must be removed before.
+  /// It is refused as long as properties of other types lead to the objects, whatever their delete rules:
+  /// no object of a type that is not named goes or changes. The error names the properties and says how
+  /// many objects lead there by each; ``dropProperty(_:of:)`` before this step removes them.
   ///
   /// - Parameter table: The type's table.
   public static func dropObjects(_ table: String) -> Self {

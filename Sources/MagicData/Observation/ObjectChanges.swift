@@ -69,7 +69,10 @@ extension MagicData {
   ///   - isDeep: Whether to include the tables of the objects that they lead to.
   func tables<Object: MagicObject>(of type: Object.Type, isDeep: Bool) throws -> Set<String> {
     let plan = try plan(type)
-    var names = try SchemaWriter.definitions([plan], isDeep: isDeep, self.plan).map(\.name)
+    var names =
+      try isDeep
+      ? SchemaWriter.tables(reachedFrom: [plan], self.plan).map(\.definition.name)
+      : plan.claims.map(\.table)
     if plan.properties.contains(where: \.role.isAsset) { names.append("magicdata_asset") }
     return Set(names.map(asciiLowercased))
   }

@@ -15,7 +15,7 @@ extension MagicCell {
       try container.encode(value)
       return true
     }
-    if case .live(let live) = form, let keys = live.value as? RelationKeys {
+    if case .live(let live) = form, let keys = live.unresolvedKeys {
       try keys.encode(role.kind, to: encoder)
       return true
     }
@@ -36,15 +36,23 @@ extension MagicCell {
     return try lazy.source.map { RelationKeys(targets: try $0.keys()) }
   }
 
-  /// Reads a value from outside the store; of a relation only the keys, to be resolved later.
+  /// Reads a value from outside the store; of a relation only the keys, to be resolved later unless the
+  /// decoder knows the store.
   func decode<Value: Codable>(_ type: Value.Type, from decoder: any Decoder) throws {
     let role = PropertyRole.of(type)
     let container = try decoder.singleValueContainer()
-    if role.isRelation {
-      if role.isLazy, container.decodeNil() { return }
-      set(.live(LiveValue(try RelationKeys(role.kind, from: decoder))))
+    guard let target = role.target else { return setValue(try container.decode(type)) }
+    let lazy = type as? any LazyValue.Type
+    if let lazy, container.decodeNil() {
+      return set(.live(LiveValue(lazy.init(source: nil))))
+    }
+    let keys = try RelationKeys(role.kind, from: decoder)
+    if let store = decoder.userInfo[.magicData] as? MagicData {
+      set(.live(try store.relation(type, to: target, keys)))
+    } else if let lazy {
+      set(.live(LiveValue(lazy.init(unresolved: keys))))
     } else {
-      setValue(try container.decode(type))
+      set(.live(LiveValue(keys)))
     }
   }
 }

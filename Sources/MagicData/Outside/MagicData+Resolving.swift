@@ -1,5 +1,23 @@
 import SQLiteCore
 
+extension CodingUserInfoKey {
+  /// The store in which a decoder finds the objects that relations lead to.
+  ///
+  ///     let decoder = JSONDecoder()
+  ///     decoder.userInfo[.magicData] = magic
+  ///     let person = try decoder.decode(Person.self, from: json)
+  ///
+  /// Each relation is looked up by one query when it is decoded, which blocks the thread. An object that
+  /// is not in the store is ``MagicError/notFound(type:primary:)``.
+  public static let magicData: CodingUserInfoKey = {
+    guard let key = CodingUserInfoKey(rawValue: "MagicData.store") else {
+      // Programmer error: Swift takes each text for a key.
+      fatalError("there is no key for a store")
+    }
+    return key
+  }()
+}
+
 extension MagicData {
   /// Finds the objects that the relations of a decoded object lead to, blocking the thread.
   ///
@@ -8,7 +26,9 @@ extension MagicData {
   ///     try magic.update(person)
   ///
   /// In JSON a relation is its targets' keys: their primary values, or the z_index of an object
-  /// without one. An object with keys that are not resolved cannot be saved.
+  /// without one. An object with keys that are not resolved cannot be saved. To read such a property
+  /// stops the program with a message; an ``AsyncMagical`` throws. With ``CodingUserInfoKey/magicData`` a
+  /// decoder resolves at once.
   ///
   /// - Parameter object: A decoded object. Relations that are resolved already are left alone.
   /// - Throws: ``MagicError/notFound(type:primary:)`` if an object is not in this store.
@@ -30,15 +50,22 @@ extension MagicData {
 
   private func relations<Object: MagicObject>(of object: Object) throws -> [UnresolvedRelation] {
     try PropertyCollector.entries(of: object).compactMap { entry in
-      guard case .live(let live) = entry.cell.form, let keys = live.value as? RelationKeys else {
-        return nil
-      }
-      switch entry.type.role.kind {
-      case .object(let type), .links(_, let type):
-        return UnresolvedRelation(entry: entry, keys: keys, type: type)
-      case .column, .asset, .reverse: return nil
-      }
+      guard case .live(let live) = entry.cell.form, let keys = live.unresolvedKeys,
+        let type = entry.type.role.target
+      else { return nil }
+      return UnresolvedRelation(entry: entry, keys: keys, type: type)
     }
+  }
+
+  /// The value of a relation that is being decoded, blocking the thread.
+  func relation<Relation, Object: MagicObject>(
+    _ type: Relation.Type, to target: Object.Type, _ keys: RelationKeys
+  ) throws -> LiveValue {
+    let objects = try keys.objects(target, among: targets(target, keys))
+    guard let value = try RelationMaker.value(type, objects) else {
+      throw MagicError.missingValue(type: "\(target)", property: keys.property)
+    }
+    return value
   }
 
   private func targets<Object: MagicObject>(
@@ -75,17 +102,25 @@ private struct UnresolvedRelation {
   func set<Object: MagicObject>(
     _ type: Object.Type, _ objects: [Value: any MagicObject]
   ) throws {
-    var targets: [(place: Value, object: Object)] = []
-    for (place, key) in keys.targets {
-      guard let object = objects[key] as? Object else {
-        throw MagicError.notFound(type: "\(type)", primary: "\(key)")
-      }
-      targets.append((place, object))
-    }
+    let targets = try keys.objects(type, among: objects)
     guard let value = try entry.type.relation(to: targets) else {
       throw MagicError.missingValue(type: "\(type)", property: entry.name)
     }
     entry.cell.set(.live(value))
+  }
+}
+
+extension RelationKeys {
+  /// The objects with the keys, in their order.
+  fileprivate func objects<Object: MagicObject>(
+    _ type: Object.Type, among objects: [Value: any MagicObject]
+  ) throws -> [(place: Value, object: Object)] {
+    try targets.map { place, key in
+      guard let object = objects[key] as? Object else {
+        throw MagicError.notFound(type: "\(type)", primary: "\(key)")
+      }
+      return (place, object)
+    }
   }
 }
 

@@ -3,12 +3,20 @@ import SQLiteCore
 /// What a relation is outside of a store: the keys of the objects that it leads to.
 ///
 /// A decoded property holds this until ``MagicData/resolve(_:)`` has found the objects.
-struct RelationKeys: Sendable {
+package struct RelationKeys: Sendable {
   /// The keys, with the keys of a dictionary.
-  var targets: [(place: Value, key: Value)]
+  let targets: [(place: Value, key: Value)]
+  /// The property that was decoded.
+  var property = ""
 
   init(targets: [(place: Value, key: Value)]) {
     self.targets = targets
+  }
+
+  /// The message for a relation that is read before its objects are there.
+  var unresolved: String {
+    "the relation “\(property)” was decoded, and its objects were not looked up: call "
+      + "MagicData.resolve(_:) before it is read, or decode with the store as userInfo[.magicData]"
   }
 
   /// Says whether there is something to write: a relation to one object may lead nowhere.
@@ -46,6 +54,7 @@ struct RelationKeys: Sendable {
 extension RelationKeys {
   /// Reads what ``encode(_:to:)`` has written.
   init(_ kind: PropertyRole.Kind, from decoder: any Decoder) throws {
+    property = decoder.property
     switch kind {
     case .links(.dictionary, _):
       let container = try decoder.container(keyedBy: PlaceKey.self)
@@ -54,10 +63,11 @@ extension RelationKeys {
       }
     case .links:
       var container = try decoder.unkeyedContainer()
-      targets = []
+      var found: [(place: Value, key: Value)] = []
       while !container.isAtEnd {
-        targets.append((place: .null, key: try container.decode(OutsideKey.self).value))
+        found.append((place: .null, key: try container.decode(OutsideKey.self).value))
       }
+      targets = found
     default:
       targets = [(place: .null, key: try OutsideKey(from: decoder).value)]
     }
@@ -78,6 +88,18 @@ extension RelationKeys {
       try OutsideKey(value: targets.first?.key ?? .null).encode(to: encoder)
     }
   }
+}
+
+extension LiveValue {
+  /// The keys of a relation that was decoded and not resolved yet.
+  var unresolvedKeys: RelationKeys? {
+    value as? RelationKeys ?? (value as? any LazyValue)?.keys
+  }
+}
+
+extension Decoder {
+  /// The name of the property that is being decoded.
+  fileprivate var property: String { codingPath.last?.stringValue ?? "" }
 }
 
 /// A key as text or a number.

@@ -11,13 +11,11 @@ struct Query<Object: MagicObject>: Sendable {
   private let order: [SQL]
   private let limit: Int?
   private let offset: Int
-  private let depth: Int?
 
   init(
     _ store: MagicData, _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [],
-    _ limit: Int? = nil, _ offset: Int = 0, depth: Int? = nil
+    _ limit: Int? = nil, _ offset: Int = 0
   ) throws {
-    self.depth = depth
     self.store = store
     plan = try store.plan(Object.self)
     condition = try filter?.sql(in: store)
@@ -36,7 +34,6 @@ struct Query<Object: MagicObject>: Sendable {
     order = []
     limit = nil
     offset = 0
-    depth = nil
   }
 
   /// Asks for the objects with keys: primary values, or z_index values if the type has none.
@@ -49,12 +46,11 @@ struct Query<Object: MagicObject>: Sendable {
     order = []
     limit = nil
     offset = 0
-    depth = nil
   }
 
   /// Reads the objects and what they lead to.
   func load(_ connection: Connection) throws -> FetchedGraph {
-    let loader = GraphLoader(store, connection, depth: depth)
+    let loader = GraphLoader(store, connection)
     try loader.load(
       Object.self, tail: tail(orderWithKey),
       isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)

@@ -49,8 +49,12 @@ extension Connection {
           "is declared \(found.declaredType), which changes what a \(column.type.rawValue) stores")
       }
       if column.isOptional, found.isNotNull { add(.notNull, column.name, "refuses NULL") }
-      if !column.isOptional, !found.isNotNull, try hasNulls(column.name, of: table.name) {
-        add(.nulls, column.name, "holds NULL in some rows, and its property is not optional")
+      if !column.isOptional, !found.isNotNull {
+        if let rows = try rowsWithoutValue(column.name, of: table.name) {
+          add(.nulls, column.name, "is NULL in \(rows), and its property is not optional")
+        } else if column.reference != nil {
+          add(.nullable, column.name, "allows NULL, and its property is not optional")
+        }
       }
     }
     for column in existing where !wanted.contains(where: { isSameName($0.name, column.name) }) {
@@ -113,13 +117,26 @@ extension Connection {
     }
   }
 
-  private func hasNulls(_ column: String, of table: String) throws -> Bool {
-    try firstRow(
-      "SELECT 1 FROM \(identifier: table) WHERE \(identifier: column) IS NULL LIMIT 1") != nil
-  }
-
   private func isSameName(_ one: String, _ other: String) -> Bool {
     asciiLowercased(one) == asciiLowercased(other)
+  }
+}
+
+extension Connection {
+  /// Says how many rows have NULL in a column, and names the first of them by their keys if these are
+  /// integers, which say nothing of what is in them; nil if there are none.
+  package func rowsWithoutValue(_ column: String, of table: String) throws -> String? {
+    let condition: SQL = "FROM \(identifier: table) WHERE \(identifier: column) IS NULL"
+    let count = try firstRow("SELECT count(*) \(condition)", as: Int.self) ?? 0
+    guard count > 0 else { return nil }
+    let words = count == 1 ? "1 row" : "\(count) rows"
+    let keys = try columns(of: table).filter { $0.primaryKeyPosition > 0 }.map(\.name)
+    guard keys.count == 1 else { return words }
+    let values = try rows("SELECT \(identifier: keys[0]) \(condition) LIMIT 10", as: Value.self)
+    let names = values.compactMap { if case .integer(let key) = $0 { "\(key)" } else { nil } }
+    guard names.count == values.count else { return words }
+    return
+      "\(words) (\(keys[0]) \(names.joined(separator: ", "))\(count > names.count ? ", …" : ""))"
   }
 }
 

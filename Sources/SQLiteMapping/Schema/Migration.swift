@@ -88,9 +88,16 @@ extension Migration.Step {
 
   /// Removes a table with all its rows.
   ///
+  /// It is refused as long as another table has a column that leads there, whatever its delete rule: no
+  /// row of another table goes with it.
+  ///
   /// - Parameter name: The table.
   public static func dropTable(_ name: String) -> Self {
-    sql("DROP TABLE \(identifier: name)")
+    let sql: SQL = "DROP TABLE \(identifier: name)"
+    return Self(description: sql.text) { connection in
+      try connection.refuseReferrers(of: name)
+      try connection.executeChange(sql)
+    }
   }
 
   /// Adds a column.

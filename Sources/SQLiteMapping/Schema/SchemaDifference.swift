@@ -15,6 +15,9 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case type
     /// A property is not optional, and its column holds NULL in some rows.
     case nulls
+    /// A relation is not optional, and its column allows NULL, which no row has: a library of before made
+    /// it. A migration makes it refuse NULL.
+    case nullable
     /// A property is optional, and its column refuses NULL.
     case notNull
     /// The primary key has other columns.
@@ -36,10 +39,13 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
   public var isMendedByWriting: Bool {
     switch kind {
     case .missingTable, .missingColumn, .missingIndex, .deleteRule: true
-    case .extraColumn, .extraColumnWithoutDefault, .type, .nulls, .notNull, .primaryKey: false
+    case .extraColumn, .extraColumnWithoutDefault, .type, .nulls, .nullable, .notNull, .primaryKey:
+      false
     }
   }
 
   /// Says whether values can be written and read all the same.
-  public var isHarmless: Bool { isMendedByWriting || kind == .extraColumn || kind == .notNull }
+  public var isHarmless: Bool {
+    isMendedByWriting || [.extraColumn, .nullable, .notNull].contains(kind)
+  }
 }

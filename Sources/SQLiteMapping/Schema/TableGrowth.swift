@@ -7,6 +7,11 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What stands in the way, one sentence for each column.
   public let differences: [String]
 
+  package init(table: String, differences: [String]) {
+    self.table = table
+    self.differences = differences
+  }
+
   /// The table and what stands in the way.
   public var description: String {
     "The table “\(table)” does not fit its type: \(differences.joined(separator: "; ")). "

@@ -107,14 +107,10 @@ struct Impossible: MagicObject {
     #expect(throws: MagicError.self) { try magic.update(Impossible()) }
   }
 
-  @Test func `an object whose required target is gone is a named error`() throws {
+  @Test func `what is not optional keeps its target unless declared otherwise`() throws {
     try magic.update(Required(team))
-    try magic.remove(team)
-    let error = #expect(throws: MagicError.self) { try magic.object(of: Required.self) }
-    #expect(
-      error?.description
-        == "Required.team of the object 1 cannot be read: the Club that it led to is gone"
-    )
+    #expect(throws: MagicError.restricted(type: "Club")) { try magic.remove(team) }
+    #expect(try magic.object(of: Required.self).map(\.team.name) == ["a"])
   }
 
   @Test func `a link to what another connection removed is a named error`() throws {

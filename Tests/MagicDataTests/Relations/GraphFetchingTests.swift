@@ -142,38 +142,106 @@ final class Witness: MagicObject {
     #expect(try magic.count(of: Witness.self) == 3)
   }
 
-  @Test func `depth limits what is fetched at once`() throws {
+  @Test func `a fetch brings all that objects lead to, and a property reads nothing`() throws {
     let root = Node("root")
     root.children = (0..<5).map { Node("\($0)") }
     for child in root.children { child.children = [Node("\(child.name).0")] }
-    try magic.update(root)
-    func fetch(_ depth: Int?) throws -> Node? {
-      try magic.objects(of: Node.self, where: \.$name == "root", depth: depth).first
-    }
-    _ = try fetch(nil)
-    #expect(try magic.cost { try fetch(0) }.cost.statements == 3)
-    #expect(try magic.cost { try fetch(1) }.cost.statements == 5)
-    let node = try #require(try fetch(0))
-    #expect(node.children.map(\.name) == ["0", "1", "2", "3", "4"])
-    // The next depth comes at once for all of them.
-    let (names, cost) = try magic.cost {
-      node.children.flatMap(\.children).map(\.name)
-    }
-    #expect(names == ["0.0", "1.0", "2.0", "3.0", "4.0"])
-    #expect(cost.statements == 4)
-  }
-
-  @Test func `saving what was fetched to a depth leaves the rest alone`() throws {
-    let root = Node("root")
-    root.children = [Node("0"), Node("1")]
-    root.children[0].parent = root
+    root.children[4].children[0].parent = root
     try magic.update(root)
     let node = try #require(
-      try magic.objects(of: Node.self, where: \.$name == "root", depth: 0).first)
-    node.name = "new"
-    try magic.update(node)
-    let again = try #require(try magic.objects(of: Node.self, where: \.$name == "new").first)
-    #expect(again.children.map(\.name) == ["0", "1"])
-    #expect(again.children[0].parent?.name == "new")
+      try magic.objects(of: Node.self, where: \.$name == "root").first)
+    let (names, cost) = try magic.cost { node.children.flatMap(\.children).map(\.name) }
+    #expect(names == ["0.0", "1.0", "2.0", "3.0", "4.0"])
+    #expect(cost.statements == 0)
+    try magic.removeAll(of: Node.self)
+    try magic.database.close()
+    #expect(node.children[4].children[0].parent?.name == "root")
+    #expect(node.children[0].children[0].parent == nil)
+  }
+
+  @Test func `what was fetched of an object is there after its removal, and saved with it`() throws
+  {
+    let (anna, bert) = (Witness("Anna"), Witness("Bert"))
+    anna.friends = [bert, bert]
+    bert.friends = [bert]
+    try magic.update(anna)
+    let found = try #require(
+      try magic.objects(of: Witness.self, where: \.$name == "Anna").first)
+    let friend = found.friends[0]
+    try magic.remove(found)
+    try magic.remove(friend)
+    #expect(found.friends.map(\.name) == ["Bert", "Bert"])
+    #expect(friend.friends.map(\.name) == ["Bert"])
+    try magic.update(found)
+    #expect(found.friends[1].friends[0] === friend)
+    let again = try magic.object(of: Witness.self)
+    #expect(again.map(\.name) == ["Anna", "Bert"])
+    #expect(again.map { $0.friends.map(\.name) } == [["Bert", "Bert"], ["Bert"]])
+    anna.friends = []
+    bert.friends = []
+  }
+
+  @Test func `an object that was saved anew can be set where the fetch knew it`() throws {
+    try magic.update([Witness("1"), Witness("2"), Witness("3")])
+    let all = try magic.object(of: Witness.self)
+    try magic.remove(all[1])
+    try magic.update(all[1])
+    all[0].best = all[1]
+    all[0].friends = [all[1], all[2]]
+    #expect(all[0].best === all[1])
+    #expect(all[0].friends.map(\.name) == ["2", "3"])
+    try magic.update(all[0])
+    let again = try magic.objects(of: Witness.self, where: \.$name == "1")
+    #expect(again.first?.best?.name == "2")
+    #expect(again.first?.friends.map(\.name) == ["2", "3"])
+  }
+
+  @Test func `a long chain is fetched and released without recursion`() async {
+    await #expect(processExitsWith: .success) {
+      let magic = try MagicData(type: .memory)
+      let count = 100_000
+      try magic.update(Node("only"))
+      try magic.database.executeMultipleChanges(
+        """
+        DELETE FROM Node;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+        INSERT INTO Node (z_index, name, parent) SELECT i, 'n', i + 1 FROM n WHERE i < 100000
+        UNION ALL SELECT 100000, 'last', NULL
+        """)
+      var node: Node? = try magic.object(of: Node.self).first
+      var length = 0
+      while let next = node?.parent { (node, length) = (next, length + 1) }
+      #expect(length == count - 1)
+      #expect(node?.name == "last")
+    }
+  }
+
+  @Test func `a long chain is fetched by its first object`() async {
+    await #expect(processExitsWith: .success) {
+      let magic = try MagicData(type: .memory)
+      try magic.update(Node("only"))
+      try magic.database.executeMultipleChanges(
+        """
+        DELETE FROM Node;
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+        INSERT INTO Node (z_index, name, parent) SELECT i, 'n', nullif(i + 1, 5001) FROM n
+        """)
+      var node = try magic.objects(of: Node.self, where: Filter(sql: "z_index = 1")).first
+      var length = 1
+      while let next = node?.parent { (node, length) = (next, length + 1) }
+      #expect(length == 5_000)
+    }
+  }
+
+  @Test func `a dictionary's key that is none of its type is told by the fetch`() throws {
+    let tree = Tree("oak")
+    tree.bySide = [.left: Leaf("l")]
+    try magic.update(tree)
+    try magic.database.executeChange("UPDATE Tree_bySide SET key = 'above'")
+    let error = #expect(throws: MagicError.self) { try magic.object(of: Tree.self) }
+    #expect(
+      error?.description
+        == "Tree.bySide of the object 1 cannot be read: one of its keys is none of the dictionary's type"
+    )
   }
 }

@@ -1,0 +1,230 @@
+import CSQLite
+
+/// The text of a CREATE TABLE statement, as the schema keeps it, whose columns get other constraints.
+///
+/// `ALTER TABLE` can change no constraint.
+package struct TableText {
+  /// The statement.
+  package private(set) var sql: String
+
+  package init(_ sql: String) {
+    self.sql = sql
+  }
+
+  /// Lets a column refuse NULL, or allow it.
+  ///
+  /// - Parameters:
+  ///   - column: The column's name.
+  ///   - isNotNull: Whether NULL is refused.
+  /// - Returns: False if there is no such column.
+  package mutating func setNotNull(_ column: String, _ isNotNull: Bool) -> Bool {
+    guard let parts = entries().first(where: { $0.columnName == asciiLowercased(column) }),
+      let last = parts.tokens.last
+    else { return false }
+    let place = parts.tokens.indices.first {
+      parts.isWord("not", at: $0) && parts.isWord("null", at: $0 + 1)
+    }
+    if isNotNull {
+      if place == nil { replace(last.range.upperBound..<last.range.upperBound, by: " NOT NULL") }
+      return true
+    }
+    guard let place else { return true }
+    // The clause may say what to do instead.
+    var end = place + 1
+    if parts.isWord("on", at: end + 1), parts.isWord("conflict", at: end + 2) { end += 3 }
+    end = min(end, parts.tokens.count - 1)
+    replace(parts.tokens[place].range.lowerBound..<parts.tokens[end].range.upperBound, by: "")
+    return true
+  }
+
+  /// Gives the reference of a column another delete rule.
+  ///
+  /// - Parameters:
+  ///   - column: The column's name.
+  ///   - rule: The rule.
+  /// - Returns: False if the column is no reference by itself.
+  package mutating func setDeleteRule(_ column: String, _ rule: DeleteRule) -> Bool {
+    let name = asciiLowercased(column)
+    let found = entries().lazy.compactMap { parts -> (Entry, Int)? in
+      guard parts.columnName == name || parts.foreignKey == name,
+        let place = parts.tokens.indices.first(where: { parts.isWord("references", at: $0) })
+      else { return nil }
+      return (parts, place)
+    }.first
+    guard let (parts, start) = found else { return false }
+    var place = parts.end(ofNameAt: start + 1)
+    // The columns that it leads to are no tokens of the entry itself.
+    let insertion = parts.tokens[place].range.upperBound
+    while true {
+      if parts.isWord("match", at: place + 1) {
+        place = parts.end(ofNameAt: place + 2)
+      } else if parts.isWord("on", at: place + 1) {
+        let isTwoWords = parts.isWord("set", at: place + 3) || parts.isWord("no", at: place + 3)
+        let end = place + (isTwoWords ? 4 : 3)
+        guard end < parts.tokens.count else { return false }
+        if parts.isWord("delete", at: place + 2) {
+          let action = parts.tokens[place + 3].range.lowerBound..<parts.tokens[end].range.upperBound
+          replace(action, by: rule.rawValue)
+          return true
+        }
+        place = end
+      } else {
+        replace(insertion..<insertion, by: " ON DELETE \(rule.rawValue)")
+        return true
+      }
+    }
+  }
+
+  private mutating func replace(_ range: Range<Int>, by text: String) {
+    var bytes = Array(sql.utf8)
+    bytes.replaceSubrange(range, with: text.utf8)
+    sql = String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension TableText {
+  /// A word, or something in parentheses as a whole.
+  fileprivate struct Token {
+    var range: Range<Int>
+    /// The text in ASCII lower case, without the quotes of a name.
+    var name: String
+    var isQuoted: Bool
+    var isParenthesis: Bool
+  }
+
+  /// A column with its constraints, or a constraint of the table.
+  fileprivate struct Entry {
+    var tokens: [Token] = []
+
+    func isWord(_ word: String, at place: Int) -> Bool {
+      guard tokens.indices.contains(place) else { return false }
+      return !tokens[place].isQuoted && !tokens[place].isParenthesis && tokens[place].name == word
+    }
+
+    /// The name of the column, nil for a constraint of the table.
+    var columnName: String? {
+      guard let first = tokens.first else { return nil }
+      let constraints = ["constraint", "primary", "unique", "check", "foreign"]
+      return first.isQuoted || !constraints.contains(first.name) ? first.name : nil
+    }
+
+    /// The one column of a foreign key of the table.
+    var foreignKey: String? {
+      let place = isWord("constraint", at: 0) ? 2 : 0
+      guard isWord("foreign", at: place), isWord("key", at: place + 1),
+        tokens.indices.contains(place + 2), tokens[place + 2].isParenthesis
+      else { return nil }
+      return tokens[place + 2].name
+    }
+
+    /// The last token of a name and what follows it in parentheses.
+    func end(ofNameAt place: Int) -> Int {
+      let next = place + 1
+      let end = tokens.indices.contains(next) && tokens[next].isParenthesis ? next : place
+      return min(end, tokens.count - 1)
+    }
+  }
+
+  /// What stands between the commas of the statement's outer parentheses.
+  fileprivate func entries() -> [Entry] {
+    let bytes = Array(sql.utf8)
+    func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+    var entries: [Entry] = []
+    var entry = Entry()
+    var depth = 0
+    var scanner = SQLScanner(sql)
+    while let (token, range) = scanner.next() {
+      let first = bytes[range.lowerBound]
+      if token == .other, first == UInt8(ascii: "(") {
+        depth += 1
+        if depth == 2 {
+          entry.tokens.append(Token(range: range, name: "", isQuoted: false, isParenthesis: true))
+        }
+        continue
+      }
+      if token == .other, first == UInt8(ascii: ")") {
+        depth -= 1
+        if depth == 0 {
+          entries.append(entry)
+          break
+        }
+        if depth == 1, let last = entry.tokens.indices.last {
+          entry.tokens[last].range = entry.tokens[last].range.lowerBound..<range.upperBound
+        }
+        continue
+      }
+      if depth == 1, token == .other, first == UInt8(ascii: ",") {
+        entries.append(entry)
+        entry = Entry()
+        continue
+      }
+      let quotes: [UInt8: UInt8] = [
+        UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "`"): UInt8(ascii: "`"),
+        UInt8(ascii: "["): UInt8(ascii: "]"), UInt8(ascii: "'"): UInt8(ascii: "'"),
+      ]
+      let isQuoted = quotes[first] != nil && range.count >= 2
+      let inner = isQuoted ? range.lowerBound + 1..<range.upperBound - 1 : range
+      let name = asciiLowercased(text(inner))
+      guard depth > 1 else {
+        // A doubled quote is two tokens side by side.
+        if depth == 1, isQuoted, let last = entry.tokens.last, last.isQuoted,
+          last.range.upperBound == range.lowerBound, bytes[last.range.lowerBound] == first
+        {
+          entry.tokens[entry.tokens.count - 1].name +=
+            text(range.lowerBound..<range.lowerBound + 1) + name
+          entry.tokens[entry.tokens.count - 1].range = last.range.lowerBound..<range.upperBound
+        } else if depth == 1 {
+          entry.tokens.append(
+            Token(range: range, name: name, isQuoted: isQuoted, isParenthesis: false))
+        }
+        continue
+      }
+      // What is in parentheses counts as one token, which has the name of what is in them.
+      if let last = entry.tokens.indices.last { entry.tokens[last].name += name }
+    }
+    return entries
+  }
+}
+
+extension Connection {
+  /// Changes the text of a table, as part of the open transaction, as SQLite's manual describes it
+  /// (<https://www.sqlite.org/lang_altertable.html#otheralter>).
+  ///
+  /// The rows stay as they are and must fit: nobody checks them.
+  ///
+  /// - Parameters:
+  ///   - name: The table.
+  ///   - change: Changes the text, and says whether that was possible.
+  /// - Returns: False if `change` says so, or there is no such table; nothing has changed then.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: O(1), whatever the number of rows.
+  package func rewriteTable(
+    _ name: String, _ change: (inout TableText) -> Bool
+  ) throws(SQLiteError) -> Bool {
+    let found = try rows(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE",
+      as: String.self, String.self)
+    guard let (stored, sql) = found.first else { return false }
+    var text = TableText(sql)
+    guard change(&text) else { return false }
+    if text.sql == sql { return true }
+    let version = try Int32(databaseValue: try pragma("schema_version") ?? .null)
+    let forbidsDamage = !options.allowsSchemaDamage
+    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
+    let result: Result<Void, SQLiteError>
+    do throws(SQLiteError) {
+      _ = try pragma("writable_schema", " = ON")
+      try executeChange(
+        "UPDATE sqlite_schema SET sql = \(text.sql) WHERE type = 'table' AND name = \(stored)")
+      // Lets each connection, this one too, read the schema again.
+      _ = try pragma("schema_version", " = \(version &+ 1)")
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, forbidsDamage)
+    _ = try pragma("writable_schema", " = OFF")
+    try result.get()
+    return true
+  }
+}

@@ -1,0 +1,64 @@
+import MagicData
+import Testing
+
+private struct Card: MagicObject {
+  @MagicValue var title: String
+  @MagicValue var owner: AsyncMagical<Leaf>
+  @OptionMagicValue var other: AsyncMagical<Leaf>?
+  @MagicValue var list: AsyncMagical<[Leaf]>
+
+  init() {}
+  init(_ title: String) {
+    self.title = title
+    owner = AsyncMagical(value: Leaf("owner"))
+    list = AsyncMagical(value: [Leaf("a")])
+  }
+}
+
+/// What is left in the store is asked for by calls that throw; the property itself is always there.
+@Suite struct LazyGetterTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  @Test func `the lazy values of a removed object throw and can be set`() throws {
+    try magic.update(Card("one"))
+    let card = try #require(try magic.object(of: Card.self).first)
+    try magic.remove(card)
+    #expect(throws: MagicError.self) { try card.owner.get() }
+    #expect(throws: MagicError.self) { try card.list.count }
+    // Half of the object must not come back.
+    #expect(throws: MagicError.self) { try magic.update(card) }
+    card.owner.set(Leaf("new"))
+    card.list.set([])
+    card.other = AsyncMagical(value: Leaf("other"))
+    try magic.update(card)
+    let again = try #require(try magic.object(of: Card.self).first)
+    #expect(try again.owner.get().text == "new")
+    #expect(try again.other?.get().text == "other")
+  }
+
+  @Test func `an optional lazy relation without a value is nil`() throws {
+    let card = Card("one")
+    try magic.update(card)
+    #expect(try magic.object(of: Card.self).first?.other == nil)
+    card.other = AsyncMagical(value: Leaf("other"))
+    try magic.update(card)
+    let fetched = try #require(try magic.object(of: Card.self).first)
+    #expect(try fetched.other?.get().text == "other")
+    try magic.removeAll(of: Leaf.self, where: \.$text == "other")
+    #expect(try magic.object(of: Card.self).first?.other == nil)
+    #expect(throws: MagicError.lostTarget(type: "Card", property: "other", zIndex: 1)) {
+      try fetched.other?.get()
+    }
+  }
+
+  @Test func `what is left in the store throws when the store is closed`() throws {
+    try magic.update(Card("one"))
+    let card = try #require(try magic.object(of: Card.self).first)
+    try magic.database.close()
+    #expect(card.title == "one")
+    #expect(throws: MagicError.closed) { try card.owner.get() }
+    #expect(throws: MagicError.closed) { try card.list.get() }
+  }
+}
