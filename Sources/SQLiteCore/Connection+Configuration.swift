@@ -5,7 +5,10 @@ extension Connection {
   func configure(for file: DatabaseFile, forReading: Bool) throws {
     beginAccess()
     allowsTransactionControl = true
+    // The schema is SQL of whoever made the file.
+    interruption.deadline = options.accessTimeout.map { .now + $0 }
     defer {
+      interruption.deadline = nil
       allowsTransactionControl = false
       endAccess()
     }
@@ -37,6 +40,7 @@ extension Connection {
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
     // Reads the first page, so that a file that is not a database is refused now.
     _ = try pragma("schema_version")
+    try checkSchemaSize()
     try options.prepareConnection?(self)
     if forReading {
       try set("query_only", "1")
@@ -88,6 +92,28 @@ extension Connection {
     let value = try statement.value(at: 0)
     while try statement.step() {}
     return value
+  }
+
+  /// Throws if the schema has more SQL than the options allow, or its views come to more.
+  private func checkSchemaSize() throws {
+    if let limit = options.maximumSchemaSize {
+      let size =
+        try firstRow("SELECT sum(length(CAST(sql AS BLOB))) FROM sqlite_schema", as: Int?.self) ?? 0
+      guard size ?? 0 <= limit else {
+        throw SQLiteError(.tooBig, "the schema has more than \(limit) bytes of SQL")
+      }
+    }
+    if let limit = options.maximumViewSize {
+      var views = ViewSizes()
+      // SQLite takes the type in any case.
+      try forEachRow(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'view' COLLATE NOCASE AND sql IS NOT NULL"
+      ) { views.add(try $0.text(at: 0), sql: try $0.text(at: 1)) }
+      guard !views.exceed(limit) else {
+        throw SQLiteError(
+          .tooBig, "a view comes to more than \(limit) bytes of SQL with all that it names")
+      }
+    }
   }
 
   /// Notes the log that there is now: outside a transaction the journal mode may have changed.

@@ -90,6 +90,17 @@ extension Database {
     public var checksCells = false
     /// Limits of each connection; what is not named keeps SQLite's own.
     public var limits: [Limit: Int] = [:]
+    /// How many bytes of SQL the schema may have, or nil for any number; looked at when a connection is
+    /// opened.
+    public var maximumSchemaSize: Int?
+    /// How many bytes of SQL a view may come to with all that it names, or nil for any number; looked at
+    /// when a connection is opened.
+    ///
+    /// SQLite copies views, subqueries and expressions of columns wherever they are named, so that views of
+    /// a few lines can keep its compiler busy for hours or take all memory, and no deadline reaches it
+    /// there. The size is estimated, rather too high: a view on a view that names a column five times may
+    /// count five times.
+    public var maximumViewSize: Int?
     /// How long an access may take that names no deadline of its own, or nil for as long as it takes.
     public var accessTimeout: Duration?
     /// How writes that wait at the same time, and ask for it, are merged into one transaction.
@@ -123,12 +134,18 @@ extension Database {
     /// of the file's own trusted, and ten seconds for each access.
     ///
     /// A damaged or hostile file then gives an error or some data; it cannot attach other files,
-    /// run functions with effects from its views and triggers, or keep a statement running.
+    /// run functions with effects from its views and triggers, or keep a statement running. A file whose
+    /// schema is larger than 8 MiB of SQL, or whose views come to more than that, is refused. What
+    /// remains: up to that size SQLite's compiler may take a second or two and some hundred megabytes,
+    /// in which no deadline or cancellation reaches it; and a program that changes the file while it is
+    /// open is not looked at again.
     public static var untrusted: Options {
       var options = Options(mode: .readOnly)
       options.checksCells = true
       options.mappedSize = 0
       options.accessTimeout = .seconds(10)
+      options.maximumSchemaSize = 8 << 20
+      options.maximumViewSize = 8 << 20
       options.limits = [
         .length: 64 << 20, .sqlLength: 1 << 20, .expressionDepth: 100, .compoundSelect: 30,
         .instructions: 25_000, .functionArguments: 16, .attachedDatabases: 0,

@@ -1,6 +1,6 @@
 /// Just enough of SQLite's lexer to leave literals, comments and quoted names alone.
 struct SQLScanner {
-  private let bytes: [UInt8]
+  let bytes: [UInt8]
   private var position = 0
 
   init(_ sql: String) {

@@ -10,16 +10,23 @@ extension Database {
   ///
   /// - Parameters:
   ///   - path: A database, or where none is yet.
+  ///   - deadline: When the copy must be finished.
   ///   - progress: Called now and then with the bytes copied, and with how many there are.
   /// - Throws: `SQLiteError`, or what `progress` throws; then nothing stands where nothing stood.
-  func copy(to path: String, _ progress: (DumpProgress) throws -> Void) throws {
-    try Self.filling(path) { try copy(to: $0, progress) }
+  func copy(
+    to path: String, deadline: ContinuousClock.Instant? = nil,
+    _ progress: (DumpProgress) throws -> Void
+  ) throws {
+    try Self.filling(path) { try copy(to: $0, deadline: deadline, progress) }
   }
 
   /// Copies all pages into another database, in one transaction there.
-  func copy(to target: Database, _ progress: (DumpProgress) throws -> Void) throws {
+  func copy(
+    to target: Database, deadline: ContinuousClock.Instant? = nil,
+    _ progress: (DumpProgress) throws -> Void
+  ) throws {
     let pageSize = try pageSize
-    try backup(to: target) { pages in
+    try backup(to: target, deadline: deadline) { pages in
       var step = DumpProgress()
       step.bytes = (pages.totalPages - pages.remainingPages) * pageSize
       step.totalBytes = pages.totalPages * pageSize

@@ -30,7 +30,7 @@ extension Database {
     to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
     guard let format = file.format else {
-      return try await cancellable(progress) { [self] in try copy(to: file.path, $0) }
+      return try await CancellableWork.run(progress) { [self] in try copy(to: file.path, $1) }
     }
     try await read { try Self.dump($0, to: file.path, format, progress) }
   }
@@ -40,28 +40,44 @@ extension Database {
   ///
   /// - Parameters:
   ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
+  ///   - deadline: When it must be finished. It stops also what SQL of a hostile text does.
   ///   - progress: Called for each thousand rows; what it throws ends it.
   /// - Throws: ``DumpError`` that names the line, `SQLiteError`, or what `progress` throws.
   public func restore(
-    from file: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
+    from file: DataFile, deadline: ContinuousClock.Instant? = nil,
+    progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
-    guard let format = file.format else {
-      return try Database.reading(file.path).copy(to: self, progress)
-    }
-    let source = try withoutActuallyEscaping(progress) { try content(of: file.path, format, $0) }
-    try source.backup(to: self)
+    try restore(from: file, deadline: deadline, CancellableWork(), progress)
   }
 
-  /// As the blocking ``restore(from:progress:)``, suspending the task.
+  func restore(
+    from file: DataFile, deadline: ContinuousClock.Instant?, _ work: CancellableWork,
+    _ progress: (DumpProgress) throws -> Void
+  ) throws {
+    guard let format = file.format else {
+      return try Database.reading(file.path).copy(to: self, deadline: deadline, progress)
+    }
+    let source = try withoutActuallyEscaping(progress) {
+      try content(of: file.path, format, deadline, work, $0)
+    }
+    try source.backup(to: self, deadline: deadline) { _ in try work.check() }
+  }
+
+  /// As the blocking ``restore(from:deadline:progress:)``, suspending the task; cancelling the task ends
+  /// it, also in the midst of what SQL of a hostile text does.
   ///
   /// - Parameters:
   ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
+  ///   - deadline: When it must be finished.
   ///   - progress: Called now and then, on a thread of the database's own.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func restore(
-    from file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
+    from file: DataFile, deadline: ContinuousClock.Instant? = nil,
+    progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
-    try await cancellable(progress) { [self] in try restore(from: file, progress: $0) }
+    try await CancellableWork.run(progress) { [self] in
+      try restore(from: file, deadline: deadline, $0, $1)
+    }
   }
 
   /// Makes a database in memory of a file.
@@ -71,7 +87,7 @@ extension Database {
   /// - Parameters:
   ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
   ///   - options: How to open it.
-  /// - Throws: As ``restore(from:progress:)``.
+  /// - Throws: As ``restore(from:deadline:progress:)``.
   public static func memory(
     restoring file: DataFile, options: Options = Options()
   ) throws -> Database {
@@ -92,8 +108,8 @@ extension Database {
 
   /// The content of a text as a database that nobody else has.
   private func content(
-    of path: String, _ format: any DumpFormat,
-    _ progress: @escaping (DumpProgress) throws -> Void
+    of path: String, _ format: any DumpFormat, _ deadline: ContinuousClock.Instant?,
+    _ work: CancellableWork, _ progress: @escaping (DumpProgress) throws -> Void
   ) throws -> Database {
     var options = Options()
     // What a user's schema needs is prepared as for the database itself.
@@ -105,9 +121,11 @@ extension Database {
     // Schemas from long ago may have texts in double quotes.
     options.doubleQuotedStrings = true
     options.allowsSchemaDamage = true
+    options.limits[.attachedDatabases] = 0
     let database = try Database.temporary(options: options)
     try database.setPageSize(pageSize)
-    var reader = try DumpReader(path, format, progress)
+    work.interrupts(database)
+    var reader = try DumpReader(path, format, deadline, work, progress)
     try reader.fill(database)
     return database
   }
@@ -119,32 +137,45 @@ extension DataFile {
   /// - Parameters:
   ///   - target: The file to write. One that exists is replaced in whole, or, if this throws, not at
   ///     all.
+  ///   - deadline: When the reading of a text must be finished.
   ///   - progress: Called for each thousand rows; what it throws ends it.
   /// - Throws: As ``SQLiteCore/Database/dump(to:progress:)`` and
-  ///   ``SQLiteCore/Database/restore(from:progress:)``.
+  ///   ``SQLiteCore/Database/restore(from:deadline:progress:)``.
   public func copy(
-    to target: DataFile, progress: (DumpProgress) throws -> Void = { _ in }
+    to target: DataFile, deadline: ContinuousClock.Instant? = nil,
+    progress: (DumpProgress) throws -> Void = { _ in }
+  ) throws {
+    try copy(to: target, deadline, CancellableWork(), progress)
+  }
+
+  private func copy(
+    to target: DataFile, _ deadline: ContinuousClock.Instant?, _ work: CancellableWork,
+    _ progress: (DumpProgress) throws -> Void
   ) throws {
     if case .sqlite(let path) = self {
       return try Database.reading(path).dump(to: target, progress: progress)
     }
     if case .sqlite(let path) = target {
-      return try Database.filling(path) { try $0.restore(from: self, progress: progress) }
+      return try Database.filling(path) {
+        try $0.restore(from: self, deadline: deadline, work, progress)
+      }
     }
     let database = try Database.temporary()
-    try database.restore(from: self, progress: progress)
+    try database.restore(from: self, deadline: deadline, work, progress)
     try database.dump(to: target, progress: progress)
   }
 
-  /// As the blocking ``copy(to:progress:)``, suspending the task.
+  /// As the blocking ``copy(to:deadline:progress:)``, suspending the task; cancelling the task ends it.
   ///
   /// - Parameters:
   ///   - target: The file to write.
+  ///   - deadline: When the reading of a text must be finished.
   ///   - progress: Called now and then, on a thread of a database's own.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func copy(
-    to target: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
+    to target: DataFile, deadline: ContinuousClock.Instant? = nil,
+    progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
-    try await cancellable(progress) { try copy(to: target, progress: $0) }
+    try await CancellableWork.run(progress) { try copy(to: target, deadline, $0, $1) }
   }
 }

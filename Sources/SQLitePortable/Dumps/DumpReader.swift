@@ -4,6 +4,8 @@ import SQLiteCore
 struct DumpReader {
   private let lines: LineReader
   private let format: any DumpFormat
+  private let deadline: ContinuousClock.Instant?
+  private let work: CancellableWork
   private let report: (DumpProgress) throws -> Void
   private var progress = DumpProgress()
   private var number = 0
@@ -11,10 +13,13 @@ struct DumpReader {
   private var others: Int64 = 0
 
   init(
-    _ path: String, _ format: any DumpFormat, _ report: @escaping (DumpProgress) throws -> Void
+    _ path: String, _ format: any DumpFormat, _ deadline: ContinuousClock.Instant?,
+    _ work: CancellableWork, _ report: @escaping (DumpProgress) throws -> Void
   ) throws {
     lines = try LineReader(path)
     self.format = format
+    self.deadline = deadline
+    self.work = work
     self.report = report
     progress.totalBytes = lines.size
   }
@@ -31,22 +36,25 @@ struct DumpReader {
       let userVersion = Int32(exactly: header.userVersion),
       let applicationID = Int32(exactly: header.applicationID)
     else { throw wrong("the encoding or a number is none that SQLite has") }
-    try database.withoutTransaction { connection in
+    try database.withoutTransaction(deadline: deadline) { connection in
+      try work.check()
       _ = try connection.pragma("encoding", " = '\(header.encoding)'")
     }
     var reader = self
-    try database.write { connection in
+    try database.write(deadline: deadline) { connection in
+      try work.check()
       _ = try connection.pragma("user_version", " = \(userVersion)")
       _ = try connection.pragma("application_id", " = \(applicationID)")
       try reader.fill(connection)
     }
     self = reader
-    try database.withoutTransaction { connection in
+    try database.withoutTransaction(deadline: deadline) { connection in
+      try work.check()
       // Makes SQLite read the schema anew, so that a wrong one is found here.
       _ = try connection.pragma("writable_schema", " = RESET")
       do {
         _ = try connection.executeQuery("SELECT count(*) FROM sqlite_schema")
-      } catch let error as SQLiteError {
+      } catch let error as SQLiteError where error.code != .interrupt {
         throw DumpError.schema(name: "sqlite_schema", reason: error.message)
       }
     }
@@ -103,6 +111,7 @@ struct DumpReader {
         for (index, value) in values.enumerated() { try insert.bind(value, at: index + 1) }
         try insert.run()
       } catch {
+        if error.code == .interrupt { throw error }
         throw wrong("the row does not fit the table “\(table.name)”: \(error.message)")
       }
       progress.rows += 1
@@ -116,6 +125,13 @@ struct DumpReader {
       .map { $0.uppercased() }
     guard expected.contains(where: { words.starts(with: $0) }) else {
       throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
+    }
+    if object.kind == .table, isTableOfQuery(object.sql) {
+      throw DumpError.schema(name: object.name, reason: "its SQL runs a query")
+    }
+    // Rows must go into what this makes, and not into a view or a table that was there before.
+    guard try Self.type(of: object.name, connection) == nil else {
+      throw DumpError.schema(name: object.name, reason: "it is there already")
     }
     do throws(SQLiteError) {
       switch object.kind {
@@ -135,11 +151,25 @@ struct DumpReader {
         try connection.executeChange(SQL(unchecked: object.sql))
       }
     } catch {
+      if error.code == .interrupt { throw error }
       throw DumpError.schema(name: object.name, reason: error.message)
     }
-    let made = try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = \(object.name)")
-    guard made != nil else {
+    guard try Self.type(of: object.name, connection) == Self.type(of: object.kind) else {
       throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
+    }
+  }
+
+  private static func type(of name: String, _ connection: Connection) throws -> String? {
+    try connection.firstRow(
+      "SELECT type FROM sqlite_schema WHERE name = \(name) COLLATE NOCASE", as: String.self)
+  }
+
+  private static func type(of kind: DumpObject.Kind) -> String {
+    switch kind {
+    case .table, .statistics, .virtualTable: "table"
+    case .index: "index"
+    case .view: "view"
+    case .trigger: "trigger"
     }
   }
 
