@@ -9,12 +9,16 @@ extension AsyncMagical where Element: MagicCollection {
   /// Counts objects without fetching them, blocking the thread.
   ///
   /// - Parameter filter: What the objects to count have in common.
-  /// - Throws: ``MagicError`` or ``SQLiteError``; also for a filter on a value that was set and is not
-  ///   saved yet.
+  /// - Throws: ``MagicError`` or ``SQLiteError``; also for a filter on a value that was set or
+  ///   changed and is not saved yet.
   public func count(where filter: Filter<Element.Target>?) throws -> Int {
     switch try known() {
     case .value(let value): return try links(of: value, filter).count
-    case .source(let source):
+    case .source(let source, let state) where !state.edits.isEmpty:
+      try refuse(filter)
+      if let added = addedCount(state) { return try source.count(where: nil) + added }
+      return try items(source.store.read { try source.links(nil, $0) }, source, state).count
+    case .source(let source, _):
       let condition = try source.condition(filter)
       return try source.count(where: condition)
     }
@@ -29,7 +33,12 @@ extension AsyncMagical where Element: MagicCollection {
   ) async throws -> Int {
     switch try known() {
     case .value(let value): return try links(of: value, filter).count
-    case .source(let source):
+    case .source(let source, let state) where !state.edits.isEmpty:
+      try refuse(filter)
+      if let added = addedCount(state) { return try await source.count(where: nil) + added }
+      let links = try await source.store.read { try source.links(nil, $0) }
+      return try items(links, source, state).count
+    case .source(let source, _):
       let condition = try source.condition(filter)
       return try await source.count(where: condition)
     }
@@ -50,7 +59,12 @@ extension AsyncMagical where Element: MagicCollection {
   ) throws -> [Element.MagicItem] {
     switch try known() {
     case .value(let value): return try items(of: value, filter, limit, offset)
-    case .source(let source):
+    case .source(let source, let state) where !state.edits.isEmpty:
+      try refuse(filter)
+      let links = try source.store.read { try source.links(nil, $0) }
+      let page = part(try items(links, source, state), limit, offset)
+      return try fetch(page, source).map { try Element.magicItem(of: $0) }
+    case .source(let source, _):
       let page = LazySource.Page(
         condition: try source.condition(filter), limit: limit, offset: offset)
       let targets = try source.store.read { try source.load(page, $0) }
@@ -70,7 +84,12 @@ extension AsyncMagical where Element: MagicCollection {
   ) async throws -> [Element.MagicItem] {
     switch try known() {
     case .value(let value): return try items(of: value, filter, limit, offset)
-    case .source(let source):
+    case .source(let source, let state) where !state.edits.isEmpty:
+      try refuse(filter)
+      let links = try await source.store.read { try source.links(nil, $0) }
+      let page = part(try items(links, source, state), limit, offset)
+      return try await fetch(page, source).map { try Element.magicItem(of: $0) }
+    case .source(let source, _):
       let page = LazySource.Page(
         condition: try source.condition(filter), limit: limit, offset: offset)
       let targets = try await source.store.read { try source.load(page, $0) }
@@ -85,15 +104,22 @@ extension AsyncMagical where Element: MagicCollection {
   private func links(
     of value: Element, _ filter: Filter<Element.Target>?
   ) throws -> [MagicLink<Element.Target>] {
-    // Conditions are the database's business, which does not know the value yet.
-    guard filter == nil else { throw MagicError.notSaved(type: "\(Element.self)") }
+    try refuse(filter)
     return try value.magicLinks
   }
 
   private func items(
     of value: Element, _ filter: Filter<Element.Target>?, _ limit: Int?, _ offset: Int
   ) throws -> [Element.MagicItem] {
-    try links(of: value, filter).dropFirst(max(0, offset)).prefix(limit.map { max(0, $0) } ?? .max)
-      .map { try Element.magicItem(of: $0) }
+    try part(links(of: value, filter), limit, offset).map { try Element.magicItem(of: $0) }
+  }
+
+  private func part<Item>(_ items: [Item], _ limit: Int?, _ offset: Int) -> ArraySlice<Item> {
+    items.dropFirst(max(0, offset)).prefix(limit.map { max(0, $0) } ?? .max)
+  }
+
+  /// How many objects changes of an array add, if that is all they do.
+  private func addedCount(_ state: LazyState) -> Int? {
+    Element.arrangement == .list ? LinkEdit.addedCount(state.changes) : nil
   }
 }

@@ -7,7 +7,11 @@ extension AsyncMagical where Element: MagicCollection {
   public func randomValue() throws -> Element.MagicItem? {
     switch try known() {
     case .value(let value): return try random(value, nil)
-    case .source(let source):
+    case .source(let source, let state) where !state.edits.isEmpty:
+      let links = try source.store.read { try source.links(nil, $0) }
+      let item = try random(items(links, source, state), nil)
+      return try fetch(item, source).first.map { try Element.magicItem(of: $0) }
+    case .source(let source, _):
       let targets = try source.store.read { try source.loadRandom(nil, $0) }
       return try items(of: targets, source).first
     }
@@ -19,19 +23,27 @@ extension AsyncMagical where Element: MagicCollection {
   nonisolated(nonsending) public func randomValue() async throws -> Element.MagicItem? {
     switch try known() {
     case .value(let value): return try random(value, nil)
-    case .source(let source):
+    case .source(let source, let state) where !state.edits.isEmpty:
+      let links = try await source.store.read { try source.links(nil, $0) }
+      let item = try random(items(links, source, state), nil)
+      return try await fetch(item, source).first.map { try Element.magicItem(of: $0) }
+    case .source(let source, _):
       let targets = try await source.store.read { try source.loadRandom(nil, $0) }
       return try items(of: targets, source).first
     }
   }
 
   fileprivate func random(_ value: Element, _ range: Range<Int>?) throws -> Element.MagicItem? {
-    let links = try value.magicLinks
-    let range = range ?? 0..<links.count
-    guard range.lowerBound >= 0, range.upperBound <= links.count else {
-      throw MagicError.outOfRange(count: links.count)
+    try random(value.magicLinks, range).first.map { try Element.magicItem(of: $0) }
+  }
+
+  /// One of some items by chance, or none if there is none.
+  fileprivate func random<Item>(_ items: [Item], _ range: Range<Int>?) throws -> [Item] {
+    let range = range ?? 0..<items.count
+    guard range.lowerBound >= 0, range.upperBound <= items.count else {
+      throw MagicError.outOfRange(count: items.count)
     }
-    return try links[range].randomElement().map { try Element.magicItem(of: $0) }
+    return items[range].randomElement().map { [$0] } ?? []
   }
 }
 
@@ -46,7 +58,11 @@ where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
   public func randomValue(in range: Range<Int>) throws -> Element.MagicItem? {
     switch try known() {
     case .value(let value): return try random(value, range)
-    case .source(let source):
+    case .source(let source, let state) where !state.edits.isEmpty:
+      let links = try source.store.read { try source.links(nil, $0) }
+      let item = try random(items(links, source, state), range)
+      return try fetch(item, source).first.map { try Element.magicItem(of: $0) }
+    case .source(let source, _):
       let targets = try source.store.read { try source.loadRandom(range, $0) }
       return try items(of: targets, source).first
     }
@@ -61,7 +77,11 @@ where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
   ) async throws -> Element.MagicItem? {
     switch try known() {
     case .value(let value): return try random(value, range)
-    case .source(let source):
+    case .source(let source, let state) where !state.edits.isEmpty:
+      let links = try await source.store.read { try source.links(nil, $0) }
+      let item = try random(items(links, source, state), range)
+      return try await fetch(item, source).first.map { try Element.magicItem(of: $0) }
+    case .source(let source, _):
       let targets = try await source.store.read { try source.loadRandom(range, $0) }
       return try items(of: targets, source).first
     }

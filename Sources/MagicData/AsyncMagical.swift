@@ -1,4 +1,5 @@
 import SQLiteCore
+import SQLiteRelations
 import Synchronization
 
 /// A value that is not fetched with its object, but when it is asked for.
@@ -8,31 +9,31 @@ import Synchronization
 ///     let photo = try await person.photo.get()
 ///
 /// For assets, objects and collections of objects. Copies share the value. As long as it was neither
-/// asked for nor set, saving the object leaves it alone.
+/// set nor changed, saving the object leaves it alone.
+///
+/// A collection can be changed without being fetched:
+///
+///     playlist.songs.append(song)
+///     try await magic.update(playlist)
+///
+/// Such changes are made in the store when the object is saved, to what the collection is then. Until then
+/// whatever is asked of the value shows them.
 public struct AsyncMagical<Element: Codable>: Sendable {
-  /// What is known of the value.
-  private enum State: Sendable {
-    case unset
-    case stored(LazySource)
-    case decoded(RelationKeys)
-    case set(LiveValue, changes: Int)
-  }
-
   /// Shared by the copies.
   private final class Box: Sendable {
     /// A value's `deinit` may ask for the value: so none goes while this is locked.
-    let state: Mutex<State>
+    let state: Mutex<LazyState>
 
-    init(_ state: State) {
+    init(_ state: LazyState) {
       self.state = Mutex(state)
     }
 
     deinit {
       Release.forms(
         state.withLock { state in
-          guard case .set(let live, _) = state else { return [] }
-          state = .unset
-          return [.live(live)]
+          let held = state.held
+          state = LazyState(.unset)
+          return held
         })
     }
   }
@@ -43,34 +44,34 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameter value: The value.
   public init(value: Element) {
-    box = Box(.set(LiveValue((value as? any AssetValue)?.resting ?? value), changes: 1))
+    let live = LiveValue((value as? any AssetValue)?.resting ?? value)
+    box = Box(LazyState(.set(live), number: 1))
   }
 
   package init(source: LazySource?) {
-    box = Box(source.map { .stored($0) } ?? .unset)
+    box = Box(LazyState(source.map { .stored($0) } ?? .unset))
   }
 
   package init(unresolved keys: RelationKeys) {
-    box = Box(.decoded(keys))
+    box = Box(LazyState(.decoded(keys)))
   }
 
   /// Makes a value that is set later.
   public init() {
-    box = Box(.unset)
+    box = Box(LazyState(.unset))
   }
 
   /// Sets the value, to be saved with the object.
+  ///
+  /// Of a collection that ``get()`` has fetched, or that was saved, the difference to that is saved;
+  /// otherwise the value replaces what is in the store.
   ///
   /// - Parameter value: The value.
   public func set(_ value: Element) {
     let live = LiveValue((value as? any AssetValue)?.resting ?? value)
     _ = box.state.withLock { state in
       let former = state
-      if case .set(_, let changes) = former {
-        state = .set(live, changes: changes + 1)
-      } else {
-        state = .set(live, changes: 1)
-      }
+      state.set(live)
       return former
     }
   }
@@ -80,12 +81,13 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither,
   ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved.
   func known() throws -> Known {
-    switch box.state.withLock({ $0 }) {
-    case .set(let live, _):
+    let state = try folded()
+    switch state.content {
+    case .set(let live):
       let asset = (live.value as? any AssetValue)?.handedOut
       guard let value = asset as? Element ?? live.value as? Element else { break }
       return .value(value)
-    case .stored(let source): return .source(source)
+    case .stored(let source): return .source(source, state)
     case .decoded(let keys):
       throw MagicError.unresolvedRelation(type: "\(Self.self)", property: keys.property)
     case .unset: break
@@ -93,41 +95,75 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     throw MagicError.detachedValue(type: "\(Element.self)")
   }
 
-  /// A value that was set, or where to fetch it from.
+  /// A value that was set, or where to fetch it from, with the changes to be made to it.
   enum Known {
     case value(Element)
-    case source(LazySource)
+    case source(LazySource, LazyState)
+  }
+
+  /// Notes a change of a collection.
+  func change(_ change: LinkEdit<LiveValue>) where Element: MagicCollection {
+    // One that was never set has nothing.
+    let none = try? Element(magicLinks: [])
+    box.state.withLock { state in
+      if case .unset = state.content, let none { state.content = .set(LiveValue(none)) }
+      state.change(change)
+    }
+  }
+
+  /// Notes what a fetch has shown of a collection's links.
+  ///
+  /// - Parameters:
+  ///   - links: The links that were in the store.
+  ///   - source: Where they were.
+  ///   - state: What was known before.
+  func show(_ links: [Link], _ source: LazySource, _ state: LazyState)
+  where Element: MagicCollection {
+    let links = LinkTargets(links.map { ($0.place, $0.target) }, Element.arrangement)
+    box.state.withLock { current in
+      guard case .stored(let place) = current.content, place.zIndex == source.zIndex else { return }
+      // Changes that were saved meanwhile were shown, too: what the store has is not known then.
+      let isKnown = current.saved == state.saved
+      current.base =
+        isKnown
+        ? LazyLinks(store: source.store.identity, owner: source.zIndex, links: links) : nil
+    }
   }
 }
 
 extension AsyncMagical: LazyValue {
   package static var role: PropertyRole { .of(Element.self) }
 
-  package var live: LiveValue? {
-    if case .set(let live, _) = box.state.withLock({ $0 }) { live } else { nil }
+  package var state: LazyState { box.state.withLock { $0 } }
+
+  package func folded() throws -> LazyState {
+    let state = state
+    if state.edits.isEmpty || state.live == nil { return state }
+    let folded = try state.folded()
+    _ = box.state.withLock { current in
+      let former = current
+      if current.number == state.number, current.edits.count == state.edits.count {
+        current.content = folded.content
+        current.edits = []
+      }
+      return former
+    }
+    return folded
   }
 
-  package var source: LazySource? {
-    if case .stored(let source) = box.state.withLock({ $0 }) { source } else { nil }
-  }
-
-  package var keys: RelationKeys? {
-    if case .decoded(let keys) = box.state.withLock({ $0 }) { keys } else { nil }
-  }
-
-  package var changes: Int {
-    if case .set(_, let changes) = box.state.withLock({ $0 }) { changes } else { 0 }
-  }
-
-  package func unsaved(after changes: Int) {
-    box.state.withLock { state in
-      if case .set(let live, let later) = state { state = .set(live, changes: later + changes) }
+  package func saved(_ state: LazyState, _ base: LazyLinks?) {
+    _ = box.state.withLock { current in
+      let former = current
+      current.settle(state, base: base)
+      return former
     }
   }
 
-  package func saved(after changes: Int) {
-    box.state.withLock { state in
-      if case .set(let live, changes) = state { state = .set(live, changes: 0) }
+  package func unsaved(_ state: LazyState) {
+    _ = box.state.withLock { current in
+      let former = current
+      current.unsettle(state)
+      return former
     }
   }
 }
@@ -140,17 +176,17 @@ extension AsyncMagical: Codable {
 
   /// Writes the value if it is known, else null.
   public func encode(to encoder: any Encoder) throws {
-    try (live?.value as? Element).encode(to: encoder)
+    try (folded().live?.value as? Element).encode(to: encoder)
   }
 }
 
 extension AsyncMagical: AssetValue where Element: AssetValue {
   package init(_ handle: AssetHandle?) {
-    box = Box(.set(LiveValue(Element(handle)), changes: 0))
+    box = Box(LazyState(.set(LiveValue(Element(handle)))))
   }
 
   package var pending: PendingAsset? {
-    get throws { try (live?.value as? Element)?.pending }
+    get throws { try (state.live?.value as? Element)?.pending }
   }
 
   // What it holds is at rest, and handed out by `get()`.

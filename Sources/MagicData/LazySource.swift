@@ -54,6 +54,31 @@ package struct LazySource: Sendable {
     return LoadedTargets(graph: loader.graph, links: links)
   }
 
+  /// Reads the links, without what they lead to.
+  ///
+  /// - Parameter place: The key that a link of a dictionary has, or nil for all links.
+  func links(_ place: Value? = nil, _ connection: Connection) throws -> [Link] {
+    guard let table = try table(connection) else { return [] }
+    return try connection.links(
+      table, of: zIndex, where: place.map { "\(identifier: "key") = \($0)" as SQL })
+  }
+
+  /// Reads what some links lead to that were read before; what is gone since is passed over.
+  func loadTargets(of links: [Link], _ connection: Connection) throws -> LoadedTargets {
+    let loader = GraphLoader(store, connection)
+    guard !links.isEmpty, case .links(_, let type) = plan.properties[slot].role.kind else {
+      return LoadedTargets(graph: loader.graph, links: [])
+    }
+    let target = try store.plan(type)
+    let there = Set(
+      try connection.rows(
+        "SELECT \(identifier: target.key) FROM \(identifier: target.table) WHERE \(identifier: target.key) IN \(links.map(\.target))",
+        as: Int64.self))
+    let links = links.filter { there.contains($0.target) }
+    try loader.load(type, links.map(\.target))
+    return LoadedTargets(graph: loader.graph, links: links)
+  }
+
   /// Counts the links.
   func count(where condition: SQL?) throws -> Int {
     if try store.makeReady(plan), condition == nil {

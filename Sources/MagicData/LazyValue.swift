@@ -6,16 +6,12 @@ package protocol LazyValue: Codable, Sendable {
   init(source: LazySource?)
   /// Makes a value that was decoded.
   init(unresolved keys: RelationKeys)
-  /// What was decoded, if it was not resolved yet.
-  var keys: RelationKeys? { get }
-  /// The value that was set, or nil.
-  var live: LiveValue? { get }
-  /// Where the value is to be fetched from, or nil if it was set.
-  var source: LazySource? { get }
-  /// How often the value was set since it was saved or fetched.
-  var changes: Int { get }
-  /// Notes that the value was saved as it was after so many changes.
-  func saved(after changes: Int)
-  /// Notes that the transaction was undone in which the value was saved.
-  func unsaved(after changes: Int)
+  /// What is known of the value.
+  var state: LazyState { get }
+  /// What is known of the value, with changes of one that was set applied to it.
+  func folded() throws -> LazyState
+  /// Notes that the value was saved as it was in a state, with some links if it has links.
+  func saved(_ state: LazyState, _ base: LazyLinks?)
+  /// Notes that the transaction was undone in which the value was saved as it was in a state.
+  func unsaved(_ state: LazyState)
 }

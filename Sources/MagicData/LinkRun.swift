@@ -53,7 +53,11 @@ struct LinkRun {
 
   /// What an object knows of the links of a property; nil if nothing.
   private func known(_ node: SaveNode, _ slot: Int) -> LinkTargets? {
-    if node.plan.properties[slot].role.isLazy { return nil }
+    if node.plan.properties[slot].role.isLazy {
+      guard let owner = node.storage.zIndex(in: store.identity) else { return nil }
+      return node.lazy.first { $0.slot == slot }?.value.state.base?
+        .links(of: owner, in: store.identity)
+    }
     return node.storage.knownLinks(slot, in: store.identity, node.context)?.links
   }
 
@@ -71,6 +75,7 @@ struct LinkRun {
       case .links, .copy, .untouched, .value, .object, .asset, .kept: break
       }
     }
+    for edits in node.edits { try write(edits, owner, index) }
   }
 
   /// Writes links that were set.
@@ -82,21 +87,62 @@ struct LinkRun {
     if table.arrangement == .dictionary { try refuseUnstorableKeys(links.map(\.place), node, slot) }
     let links = LinkTargets(links, table.arrangement)
     var base: LinkTargets?
-    // Looked up now: another task may have saved the same object since the values were taken.
-    if !isNew[index], !node.plan.properties[slot].role.isLazy,
-      let known = node.storage.knownLinks(slot, in: store.identity, node.context)
-    {
-      let changes = node.snapshot.changes.isEmpty ? 0 : node.snapshot.changes[slot]
-      // It has saved these, or later ones.
-      if Int32(bitPattern: known.changes &- changes) >= 0 { return }
-      base = known.links
+    if !isNew[index] {
+      // Another task may have saved these, or later ones, since the values were taken.
+      if isSaved(node, slot) { return }
+      base = known(node, slot)
     }
     try connection.write(table, of: owner, from: base, to: links)
     // Of an object that was made, what is not known is none.
     if !links.targets.isEmpty || node.storage.fetchedZIndex != nil
-      || node.storage.zIndex(in: store.identity) != nil
+      || node.storage.zIndex(in: store.identity) != nil || node.plan.properties[slot].role.isLazy
     {
       results[index]?.links.append(KnownLinks(slot: slot, links: links))
+    }
+  }
+
+  /// Says whether another task has saved a property since the values were taken, or one set later.
+  private func isSaved(_ node: SaveNode, _ slot: Int) -> Bool {
+    if let lazy = node.lazy.first(where: { $0.slot == slot && $0.isOwn }) {
+      return lazy.state.isChanged && lazy.value.state.saved >= lazy.state.number
+    }
+    guard let known = node.storage.knownLinks(slot, in: store.identity, node.context) else {
+      return false
+    }
+    let changes = node.snapshot.changes.isEmpty ? 0 : node.snapshot.changes[slot]
+    return Int32(bitPattern: known.changes &- changes) >= 0
+  }
+
+  /// Makes the changes of a lazy collection to what it is now.
+  private mutating func write(_ edits: SaveEdits, _ owner: Int64, _ index: Int) throws {
+    let node = nodes[index]
+    let table = try table(node.plan, edits.slot)
+    // Another task may have saved some of them.
+    let saved = edits.value.state.saved
+    var changes: [LinkEdit<Int64>] = []
+    for (number, change) in edits.edits where number > saved {
+      switch change {
+      case .add(let targets, let place):
+        changes.append(.add(try targets.compactMap(zIndex), at: place))
+      case .put(let target, let key):
+        if let zIndex = try zIndex(of: target) { changes.append(.put(zIndex, key: key)) }
+      case .remove(let target):
+        if let zIndex = try zIndex(of: target) { changes.append(.remove(zIndex)) }
+      case .removeKey(let key): changes.append(.removeKey(key))
+      case .removeAll: changes.append(.removeAll)
+      }
+    }
+    for change in LinkEdit.joined(changes) { try connection.write(table, of: owner, change) }
+    if let known = known(node, edits.slot) {
+      let links = try known.applying(changes, table.arrangement)
+      results[index]?.links.append(KnownLinks(slot: edits.slot, links: links))
+    }
+  }
+
+  private func zIndex(of target: EditTarget) throws -> Int64? {
+    switch target {
+    case .saved(let target): try zIndex(of: target)
+    case .known(let storage): storage.zIndex(in: store.identity)
     }
   }
 

@@ -39,8 +39,8 @@ extension MagicCell {
     if stored.isNull, place.storage.isSet(place.slot) { return nil }
     let asset = type.init(place.storage.assetHandle(at: place.slot))
     // A lazy one must be the same from now on, so that what is set through it is found.
-    if asset is any LazyValue { cache(LiveValue(asset)) }
-    return asset.handedOut as? Value
+    guard asset is any LazyValue else { return asset.handedOut as? Value }
+    return self.asset(cache(LiveValue(asset)))
   }
 
   /// The asset that was set, or a lazy one that was made before.
@@ -77,10 +77,8 @@ extension MagicCell {
           store: identity.magic, plan: storage.plan, slot: slot, zIndex: identity.zIndex)
       }
       // Of an object that was removed nothing is left to be fetched, which each call says.
-      let lazy = type.init(source: source)
       // The same value from now on, so that what is set through it is found by the next save.
-      cache(LiveValue(lazy))
-      return lazy as? Value
+      return cache(LiveValue(type.init(source: source))).value as? Value
     case .unset, .stored, .data, .live: return nil
     }
   }

@@ -73,12 +73,12 @@ public struct MagicCell: Sendable {
   }
 
   /// Holds what has just been made of the content, which is no change.
-  package func cache(_ live: LiveValue) {
-    if case .own(let cell) = owner {
-      cell.cache(live)
-    } else if let storage, !Construction.set(.live(live), of: storage, slot) {
-      storage.cache(.live(live), at: slot)
-    }
+  ///
+  /// - Returns: What it holds: of several tasks one is the first.
+  package func cache(_ live: LiveValue) -> LiveValue {
+    if case .own(let cell) = owner { return cell.cache(live) }
+    guard let storage, !Construction.set(.live(live), of: storage, slot) else { return live }
+    return storage.cache(live, at: slot)
   }
 
   /// Where the object's values are, if it was saved or fetched.

@@ -121,10 +121,10 @@ extension MagicData {
     // A transaction around this one may still be undone, after the objects have learned of this.
     if connection.isInsideAnother {
       let waysBack = request.nodes.map(\.storage.wayBack)
-      let lazy = request.nodes.flatMap(\.lazy).filter { $0.changes > 0 }
+      let lazy = request.nodes.flatMap(\.lazy).filter { $0.isOwn && $0.state.isChanged }
       connection.afterRollback { _ in
         for wayBack in waysBack { wayBack() }
-        for (_, value, changes) in lazy { value.unsaved(after: changes) }
+        for lazy in lazy { lazy.value.unsaved(lazy.state) }
       }
     }
     var run = SaveRun(self, connection, request)
@@ -142,10 +142,14 @@ extension MagicData {
   private func settle(_ request: SaveRequest, _ results: [SaveResult]) {
     for (node, result) in zip(request.nodes, results) {
       var settled = result.settled
-      for (slot, value, changes) in node.lazy {
+      for (slot, value, state, isOwn) in node.lazy {
         // What was set meanwhile remains a change.
-        if value.changes != changes { settled.removeAll { $0.slot == slot } }
-        value.saved(after: changes)
+        if value.state.number != state.number { settled.removeAll { $0.slot == slot } }
+        guard isOwn else { continue }
+        let known = result.links.first { $0.slot == slot }
+        value.saved(
+          state,
+          known.map { LazyLinks(store: identity, owner: result.zIndex, links: $0.links) })
       }
       node.storage.saved(
         as: result.zIndex, in: self, node.snapshot, settled: settled, links: result.links)

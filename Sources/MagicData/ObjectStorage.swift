@@ -179,8 +179,15 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  func cache(_ form: CellContent.Form, at slot: Int) {
-    _ = state.withLock { $0.exchange(form, slot) }
+  /// Holds what has just been made of a content, unless another task was first.
+  ///
+  /// - Returns: What is held.
+  func cache(_ live: LiveValue, at slot: Int) -> LiveValue {
+    let (held, _) = state.withLock { state -> (LiveValue, CellContent.Form) in
+      if case .live(let other) = state.forms[slot] { return (other, .unset) }
+      return (live, state.exchange(.live(live), slot))
+    }
+    return held
   }
 
   /// All values as of one moment, and which were set since the object was saved in a store.

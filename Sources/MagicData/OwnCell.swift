@@ -60,14 +60,13 @@ final class OwnCell: Sendable {
     }
   }
 
-  func cache(_ live: LiveValue) {
-    var other = State.own(.live(live))
+  func cache(_ live: LiveValue) -> LiveValue {
     let bound = state.withLock { state -> (ObjectStorage, Int)? in
       if case .bound(let storage, let slot, _) = state { return (storage, slot) }
-      swap(&state, &other)
       return nil
     }
-    if let (storage, slot) = bound { storage.cache(.live(live), at: slot) }
+    // On its own it holds what was set, of which nothing needs be made.
+    return bound.map { storage, slot in storage.cache(live, at: slot) } ?? live
   }
 
   var place: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {

@@ -42,7 +42,7 @@ extension SaveCollector {
     }
   }
 
-  private mutating func add(
+  mutating func add(
     _ live: LiveValue, _ storage: ObjectStorage, _ property: ObjectPlan.Property
   ) throws -> SaveTarget {
     guard let object = live.value as? any MagicObject else {
@@ -72,15 +72,7 @@ extension SaveCollector {
     if live.unresolvedKeys != nil {
       throw MagicError.unresolvedRelation(type: storage.plan.typeName, property: property.name)
     }
-    do {
-      if let lazy = live.value as? any LazyValue, !property.role.isAsset {
-        if let set = lazy.live { return try value(of: set, property, isSet: isSet, storage, slot) }
-        guard let source = lazy.source else { return .missing }
-        let isOwn =
-          source.slot == slot && source.plan === storage.plan
-          && storage.zIndex(in: source.store.identity) == source.zIndex
-        return isOwn ? .untouched : .copy(source)
-      }
+    return try storage.plan.refusing(property) {
       switch property.role.kind {
       case .column: return .value(try storage.plan.stored(live, slot))
       case .object: return .object(try add(live, storage, property))
@@ -96,12 +88,6 @@ extension SaveCollector {
         return .kept(handle)
       case .reverse: return .untouched
       }
-    } catch let error as SQLiteError {
-      throw MagicError.unstorableValue(
-        type: storage.plan.typeName, property: property.name, reason: error.message)
-    } catch let error as EncodingError {
-      throw MagicError.unstorableValue(
-        type: storage.plan.typeName, property: property.name, reason: "\(error)")
     }
   }
 
@@ -109,5 +95,21 @@ extension SaveCollector {
     of collection: Collection
   ) throws -> [(place: Value, target: SaveTarget)] {
     try collection.magicLinks.map { ($0.place, .node(try add($0.object))) }
+  }
+}
+
+extension ObjectPlan {
+  /// Names the property if its value cannot be stored.
+  func refusing<Result>(_ property: Property, _ body: () throws -> Result) throws -> Result {
+    func refuse(_ reason: String) -> MagicError {
+      .unstorableValue(type: typeName, property: property.name, reason: reason)
+    }
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      throw refuse(error.message)
+    } catch let error as EncodingError {
+      throw refuse("\(error)")
+    }
   }
 }

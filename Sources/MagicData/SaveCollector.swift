@@ -100,12 +100,11 @@ struct SaveCollector {
       plan: storage.plan, storage: storage, context: context, snapshot: snapshot)
     node.values.reserveCapacity(forms.count)
     for (slot, form) in forms.enumerated() {
-      if case .live(let live) = form, let value = live.value as? any LazyValue {
-        node.lazy.append((slot, value, value.changes))
+      if case .live(let live) = form, let lazy = live.value as? any LazyValue {
+        node.add(try value(of: lazy, slot, form, &node), slot)
+      } else {
+        node.add(try value(of: form, slot, isSet: node.isChanged(slot), storage, context), slot)
       }
-      let value = try value(of: form, slot, isSet: node.isChanged(slot), storage, context)
-      if value.isCopy { node.copies.append(slot) }
-      node.values.append(value)
     }
     return node
   }
@@ -145,15 +144,6 @@ extension ObjectPlan {
 
   /// The stored form of a value that a column is to hold.
   func stored(_ live: LiveValue, _ slot: Int) throws -> Value {
-    func refuse(_ reason: String) -> MagicError {
-      .unstorableValue(type: typeName, property: properties[slot].name, reason: reason)
-    }
-    do {
-      return try properties[slot].type.stored(live)
-    } catch let error as SQLiteError {
-      throw refuse(error.message)
-    } catch let error as EncodingError {
-      throw refuse("\(error)")
-    }
+    try refusing(properties[slot]) { try properties[slot].type.stored(live) }
   }
 }

@@ -35,6 +35,22 @@ enum SaveValue: Sendable {
   }
 }
 
+/// Changes of a lazy collection that was left in the store.
+struct SaveEdits: Sendable {
+  let slot: Int
+  /// The collection, which knows what was saved meanwhile.
+  let value: any LazyValue
+  let edits: [(number: Int, change: LinkEdit<EditTarget>)]
+}
+
+/// An object that a lazy collection comes or ceases to lead to.
+enum EditTarget: Sendable {
+  /// One that is saved, too.
+  case saved(SaveTarget)
+  /// One that is not, and may not be in the store.
+  case known(ObjectStorage)
+}
+
 /// One object to be saved, as values that may travel.
 struct SaveNode: Sendable {
   let plan: ObjectPlan
@@ -47,15 +63,24 @@ struct SaveNode: Sendable {
   var forms: [CellContent.Form] = []
   /// What is to be written else, one for each property.
   var values: [SaveValue] = []
-  /// Lazy values that were set, which the object does not notice.
-  var lazy: [(slot: Int, value: any LazyValue, changes: Int)] = []
+  /// Lazy values that may have been set or changed, which the object does not notice; also those that belong
+  /// to another object.
+  var lazy: [(slot: Int, value: any LazyValue, state: LazyState, isOwn: Bool)] = []
+  /// Changes of lazy collections that were left in the store.
+  var edits: [SaveEdits] = []
   /// Properties that were set to what properties of objects have in the store.
   var copies: [Int] = []
   /// What the columns must hold for the object to be saved, if it must be unchanged.
   var expected: [(slot: Int, value: Value)]?
 
+  /// Adds what is to be written of the next property.
+  mutating func add(_ value: SaveValue, _ slot: Int) {
+    if value.isCopy { copies.append(slot) }
+    values.append(value)
+  }
+
   func isChanged(_ slot: Int) -> Bool {
-    snapshot.isChanged(slot) || lazy.contains { $0.slot == slot && $0.changes > 0 }
+    snapshot.isChanged(slot) || lazy.contains { $0.slot == slot && $0.state.isChanged }
   }
 
   /// The key that the object brings with it: its Int primary value.

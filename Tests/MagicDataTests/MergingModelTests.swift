@@ -53,12 +53,50 @@ private struct Content: Equatable {
   var moods: [String: Int] = [:]
 }
 
+/// A change of a list that is not fetched.
+private enum Change {
+  case append(Int)
+  case insert(Int, at: Int)
+  case remove(Int)
+  case removeAll
+
+  func apply(to list: inout [Int]) {
+    switch self {
+    case .append(let element): list.append(element)
+    case .insert(let element, let place): list.insert(element, at: min(place, list.count))
+    case .remove(let element): list.removeAll { $0 == element }
+    case .removeAll: list = []
+    }
+  }
+
+  func apply(to list: AsyncMagical<[Song]>, _ all: [Song]) {
+    switch self {
+    case .append(let element): list.append(all[element])
+    case .insert(let element, let place): list.insert(all[element], at: place)
+    case .remove(let element): list.remove(all[element])
+    case .removeAll: list.removeAll()
+    }
+  }
+}
+
+extension [Change] {
+  func applied(to list: [Int]) -> [Int] {
+    var list = list
+    for change in self { change.apply(to: &list) }
+    return list
+  }
+}
+
 /// Somebody who has fetched the playlist.
 private struct Writer {
   var playlist: Playlist
   /// What was fetched, or saved last.
   var base: Content
   var mine: Content
+  /// What is to be changed of the list that is not fetched.
+  var changes: [Change] = []
+  /// What is known of that list, if it was looked at.
+  var known: [Int]?
 }
 
 /// Up to five writers on one playlist.
@@ -71,6 +109,7 @@ private struct History {
   var random: SplitMix64
   var writers: [Writer] = []
   var stored = Content()
+  var storedLater: [Int] = []
   var next = 0
 
   init(_ magic: MagicData, _ all: [Song], seed: UInt64) throws {
@@ -116,7 +155,9 @@ private struct History {
 
   mutating func step() throws {
     let writer = Int.random(in: 0..<writers.count, using: &random)
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<15, using: &random) {
+    case 12, 13: changeLater(writer)
+    case 14: try look(writer)
     case 0: writers[writer] = try fetched()
     case 1: try save(writer, ifUnchanged: true)
     case 2, 3: try save(writer, ifUnchanged: false)
@@ -124,6 +165,27 @@ private struct History {
     case 5: changeDictionary(writer)
     default: changeList(writer)
     }
+  }
+
+  private mutating func changeLater(_ writer: Int) {
+    let element = Int.random(in: 0..<6, using: &random)
+    let change: Change =
+      switch Int.random(in: 0..<9, using: &random) {
+      case 0: .removeAll
+      case 1, 2: .remove(element)
+      case 3, 4: .insert(element, at: Int.random(in: 0..<4, using: &random))
+      default: .append(element)
+      }
+    writers[writer].changes.append(change)
+    change.apply(to: writers[writer].playlist.later, all)
+  }
+
+  /// Fetches the list that is not fetched.
+  private mutating func look(_ writer: Int) throws {
+    let shown = try writers[writer].playlist.later.get().compactMap { Int($0.title) }
+    #expect(shown == writers[writer].changes.applied(to: storedLater))
+    #expect(try writers[writer].playlist.later.count == shown.count)
+    writers[writer].known = storedLater
   }
 
   private mutating func changeSet(_ writer: Int) {
@@ -167,14 +229,20 @@ private struct History {
     do {
       try magic.update(writer.playlist, ifUnchanged: isUnchanged)
     } catch MagicError.conflict {
-      #expect(isUnchanged && writer.base != stored)
+      #expect(isUnchanged && (writer.base != stored || writer.known ?? storedLater != storedLater))
       return
     }
-    if isUnchanged { #expect(writer.base == stored) }
+    if isUnchanged {
+      #expect(writer.base == stored && writer.known ?? storedLater == storedLater)
+    }
+    storedLater = writer.changes.applied(to: storedLater)
+    #expect(try storedSongs("later") == storedLater)
+    writers[index].known = writer.known.map { writer.changes.applied(to: $0) }
+    writers[index].changes = []
     let before = stored
     stored.best = Reference.merge(writer.base.best, mine: writer.mine.best, stored: stored.best)
     stored.moods = Reference.merge(writer.base.moods, mine: writer.mine.moods, stored: stored.moods)
-    let songs = try storedSongs()
+    let songs = try storedSongs("songs")
     if isWild {
       for element in 0..<all.count {
         let counts = Reference.counts(
@@ -192,9 +260,9 @@ private struct History {
     writers[index].base = writer.mine
   }
 
-  private func storedSongs() throws -> [Int] {
+  private func storedSongs(_ property: String) throws -> [Int] {
     try magic.database.rows(
-      "SELECT title FROM Playlist JOIN Playlist_songs ON owner = Playlist.z_index JOIN Song ON Song.z_index = target WHERE id = \(id) ORDER BY position",
+      "SELECT title FROM Playlist JOIN \(identifier: "Playlist_" + property) ON owner = Playlist.z_index JOIN Song ON Song.z_index = target WHERE id = \(id) ORDER BY position",
       as: String.self
     ).compactMap { Int($0) }
   }

@@ -79,6 +79,12 @@ private enum Guide {
     #expect(first.map(\.name) == ["Cleo", "Bob"])
     #expect(anyone != nil)
 
+    fetched.customers.append(Person("Eve"))
+    fetched.customers.remove(bob)
+    try await magic.update(fetched)
+    let customers = try await fetched.customers.get()
+    #expect(customers.map(\.name) == ["Cleo", "Eve"])
+
     let shops = try await bob.worksAt.get()
     let number = try await bob.worksAt.count(where: nil)
     #expect(shops.map(\.name) == ["Books"])
@@ -94,7 +100,7 @@ private enum Guide {
     let (shopCount, personCount) = try await magic.read {
       (try magic.count(of: Shop.self), try magic.count(of: Person.self))
     }
-    #expect((staff, shopCount, personCount) == (4, 1, 5))
+    #expect((staff, shopCount, personCount) == (4, 1, 6))
 
     try await magic.remove(ada)
     #expect(try await magic.count(of: Shop.self) == 0)

@@ -32,8 +32,11 @@ extension MagicCell {
   /// The keys of what a relation leads to, or nil if it is lazy and was never saved nor set.
   private func keys(of value: Any) throws -> RelationKeys? {
     guard let lazy = value as? any LazyValue else { return try RelationKeys(of: value) }
-    if let live = lazy.live { return try RelationKeys(of: live.value) }
-    return try lazy.source.map { RelationKeys(targets: try $0.keys()) }
+    let state = try lazy.folded()
+    if let live = state.live { return try RelationKeys(of: live.value) }
+    return try state.source.map { source in
+      RelationKeys(targets: try state.keys(source.keys(), source.plan.properties[source.slot].role))
+    }
   }
 
   /// Reads a value from outside the store; of a relation only the keys, to be resolved later unless the

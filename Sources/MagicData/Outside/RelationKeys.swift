@@ -93,7 +93,7 @@ extension RelationKeys {
 extension LiveValue {
   /// The keys of a relation that was decoded and not resolved yet.
   var unresolvedKeys: RelationKeys? {
-    value as? RelationKeys ?? (value as? any LazyValue)?.keys
+    value as? RelationKeys ?? (value as? any LazyValue)?.state.keys
   }
 }
 
