@@ -63,6 +63,7 @@ import CSQLite
         pointer, buffer.baseAddress ?? emptyBytes, Int32(buffer.count), Int32(offset))
     }
     try check(code)
+    connection.hasWritten = true
   }
 
   /// Goes to the same column of another row (`sqlite3_blob_reopen`).

@@ -40,14 +40,34 @@ package struct CommittedChanges: Sendable {
   package internal(set) var tables: Set<String> = []
   /// The rows in the order of their changes; empty unless someone asked for rows or values.
   package internal(set) var rows: [RowChange] = []
-  /// Says whether a CREATE, DROP, ALTER or VACUUM ran: any table may differ.
+  /// Says whether a CREATE, DROP, ALTER or VACUUM ran, the whole content was replaced, or what changed
+  /// is not known: any table may differ.
   package internal(set) var changesSchema = false
 
   package var isEmpty: Bool { tables.isEmpty && !changesSchema }
+
+  /// Something that nobody has recorded: any table may differ.
+  static let unknown = CommittedChanges(changesSchema: true)
 }
 
 /// Tells subscribers what transactions changed; one for all databases of this process on one file.
 final class ChangeFeed: Sendable {
+  /// What subscribers want at some moment, and who they are.
+  struct Demand: Hashable, Sendable {
+    /// The last subscriber's number above two bits for the most that anyone wants.
+    fileprivate let bits: UInt64
+
+    init() { bits = 0 }
+
+    fileprivate init(bits: UInt64) { self.bits = bits }
+
+    /// The most that anyone wants to know, or nil if nobody listens.
+    var detail: ChangeDetail? { ChangeDetail(rawValue: UInt8(truncatingIfNeeded: bits & 3)) }
+
+    /// Says whether a subscriber had come by then.
+    fileprivate func knows(_ id: UInt64) -> Bool { id <= bits >> 2 }
+  }
+
   private struct Subscriber: Sendable {
     let detail: ChangeDetail
     let body: @Sendable (CommittedChanges) -> Void
@@ -55,15 +75,16 @@ final class ChangeFeed: Sendable {
 
   private struct State: Sendable {
     var subscribers: [UInt64: Subscriber] = [:]
+    /// How many subscribers want each detail.
+    var counts = [0, 0, 0, 0]
     var lastID: UInt64 = 0
   }
 
   private let state = Mutex(State())
-  /// The most that anyone wants to know, 0 if nobody listens.
-  private let level = Atomic<UInt8>(0)
+  private let current = Atomic<UInt64>(0)
 
-  /// The most that anyone wants to know, or nil if nobody listens.
-  var detail: ChangeDetail? { ChangeDetail(rawValue: level.load(ordering: .acquiring)) }
+  /// What is wanted now.
+  var demand: Demand { Demand(bits: current.load(ordering: .acquiring)) }
 
   func subscribe(
     _ detail: ChangeDetail, _ body: @escaping @Sendable (CommittedChanges) -> Void
@@ -71,27 +92,45 @@ final class ChangeFeed: Sendable {
     let id = state.withLock { state in
       state.lastID += 1
       state.subscribers[state.lastID] = Subscriber(detail: detail, body: body)
-      updateLevel(state)
+      state.counts[Int(detail.rawValue)] += 1
+      updateDemand(state)
       return state.lastID
     }
-    return ChangeSubscription { [weak self] in
-      self?.state.withLock { state in
-        state.subscribers[id] = nil
-        self?.updateLevel(state)
+    return ChangeSubscription { [weak self] in self?.end(id) }
+  }
+
+  private func end(_ id: UInt64) {
+    // It goes outside the lock, and what it holds with it.
+    let ended = state.withLock { state -> Subscriber? in
+      guard let ended = state.subscribers.removeValue(forKey: id) else { return nil }
+      state.counts[Int(ended.detail.rawValue)] -= 1
+      updateDemand(state)
+      return ended
+    }
+    withExtendedLifetime(ended) {}
+  }
+
+  /// Tells what was committed.
+  ///
+  /// - Parameters:
+  ///   - changes: What was recorded.
+  ///   - recorded: What was wanted when the recording began. Whoever has come since and wants more is
+  ///     told only that something may have changed.
+  ///   - hasWritten: Whether anything may have changed, recorded or not.
+  func publish(_ changes: CommittedChanges, recorded: Demand, hasWritten: Bool) {
+    let subscribers = state.withLock { $0.subscribers }
+    for (id, subscriber) in subscribers.sorted(by: { $0.key < $1.key }) {
+      if recorded.knows(id) || recorded.detail.map({ subscriber.detail <= $0 }) ?? false {
+        if !changes.isEmpty { subscriber.body(changes) }
+      } else if hasWritten {
+        subscriber.body(.unknown)
       }
     }
   }
 
-  func publish(_ changes: CommittedChanges) {
-    let bodies = state.withLock { state in
-      state.subscribers.sorted { $0.key < $1.key }.map(\.value.body)
-    }
-    for body in bodies { body(changes) }
-  }
-
-  private func updateLevel(_ state: borrowing State) {
-    let most = state.subscribers.values.map(\.detail.rawValue).max() ?? 0
-    level.store(most, ordering: .releasing)
+  private func updateDemand(_ state: borrowing State) {
+    let most = state.counts.lastIndex { $0 > 0 } ?? 0
+    current.store(state.lastID << 2 | UInt64(most), ordering: .releasing)
   }
 }
 
@@ -112,11 +151,15 @@ package final class ChangeSubscription: Sendable {
 extension Database {
   /// Tells `body` of each transaction that changes this file, by any database of this process.
   ///
-  /// Told are the transactions whose access begins after this call, in the order of their commits,
-  /// on the thread that committed, once the changes are durable and before the access ends. `body`
-  /// must be quick and must not use the database: pass the news on. What was rolled back, savepoints
-  /// and failed statements included, is not told, except for savepoints that the user's own SQL
-  /// rolled back. Other processes are not seen.
+  /// Told are the transactions that commit after this call, in the order of their commits, on the
+  /// thread that committed, once the changes are durable and before the access ends. `body` must be
+  /// quick, must not use the database, and must not resume a task: pass the news on. What was rolled
+  /// back, savepoints and failed statements included, is not told, except for savepoints that the
+  /// user's own SQL rolled back. Other processes are not seen.
+  ///
+  /// Of an access that had begun before this call it is told only that any table may differ, if it ran
+  /// statements that write, also if these were rolled back. So it is when the whole content is
+  /// replaced.
   ///
   /// Without the preupdate hook, on a libsqlite3 that lacks it, tables WITHOUT ROWID, rows deleted
   /// by REPLACE, and values are not seen.

@@ -49,6 +49,12 @@ final class ChangeRecorder {
     if changesSchema { schemaChanges += 1 }
   }
 
+  /// The whole content was replaced, past the hooks.
+  func noteReplacement() {
+    settle()
+    committed.changesSchema = true
+  }
+
   /// Drops what came after `mark`.
   func rollBack(to mark: Mark) {
     rows.removeLast(max(0, rows.count - mark.rows))

@@ -2,7 +2,8 @@ extension Connection {
   /// Begins or ends recording, as the subscribers of the feed want it. Called between accesses.
   func updateRecorder() {
     guard let feed = shared?.feed, isWriter else { return }
-    let detail = feed.detail
+    demand = feed.demand
+    let detail = demand.detail
     guard detail != handle.recorder?.detail else { return }
     // Statements compiled without the hook empty tables without calling it.
     cache.removeAll()
@@ -12,9 +13,18 @@ extension Connection {
 
   /// Tells subscribers what was committed.
   func publishChanges() {
-    guard let recorder = handle.recorder, handle.isAutocommit else { return }
-    let changes = recorder.takeCommitted()
-    if !changes.isEmpty { shared?.feed.publish(changes) }
+    guard let feed = shared?.feed, isWriter, handle.recorder != nil || feed.demand != demand,
+      handle.isAutocommit
+    else { return }
+    let changes = handle.recorder?.takeCommitted() ?? CommittedChanges()
+    feed.publish(changes, recorded: demand, hasWritten: hasWritten)
+    hasWritten = false
+  }
+
+  /// The whole content was replaced, past the hooks.
+  func noteReplacement() {
+    hasWritten = true
+    handle.recorder?.noteReplacement()
   }
 }
 

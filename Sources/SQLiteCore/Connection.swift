@@ -22,6 +22,8 @@ public final class Connection {
   var isAskingJournalMode = false
   /// Says whether this is the connection that writes.
   var isWriter = false
+  /// Its number among those that its database has opened.
+  var opening = 0
   /// The thread whose access uses the connection now, or 0.
   private let user = Atomic<UInt>(0)
   /// Statements that are checked out and not in the cache.
@@ -42,6 +44,10 @@ public final class Connection {
   var allowsTransactionControl = false
   /// Says whether BEGIN, COMMIT and their like run for the scopes of this connection.
   var isOurControl = false
+  /// What the subscribers of changes wanted when the access began.
+  var demand = ChangeFeed.Demand()
+  /// Says whether statements that may write have begun since changes were last told.
+  var hasWritten = false
   /// What is to be done at the end of the outermost transaction.
   var actions = TransactionActions()
   var hasListModule = false
@@ -56,6 +62,17 @@ public final class Connection {
     cache = StatementCache(capacity: options.statementCacheCapacity)
     interruption = Interruption(busyTimeout: options.busyTimeout)
     handle.install(interruption)
+  }
+
+  deinit { close() }
+
+  /// Ends what belongs to the connection, on the thread that used it last: SQLite closes the file when
+  /// the last reference to the handle goes.
+  func close() {
+    // Statements first: their ends may still be traced.
+    orphanStatements()
+    cache.removeAll()
+    handle.removeHooks()
   }
 
   /// What a layer above keeps by a type of its own. Most ask for the same one again and again, which
@@ -158,10 +175,13 @@ public final class Connection {
       statement.isBound = false
     }
     statement.isCheckedOut = false
+    // Whoever has kept the handle must not be the one to finalize it, on any thread.
+    if !statement.isCached { statement.finalize() }
   }
 
   /// The connection belongs to this thread's access from now on.
   func beginAccess() {
+    hasWritten = false
     updateRecorder()
     user.store(currentThread(), ordering: .relaxed)
   }
@@ -241,10 +261,12 @@ public final class Connection {
         error.code, "\(error.message) (\(shared.users(besides: interruption.cancellation)))",
         sql: sql, offset: error.offset)
     }
-    if let reason = interruption.reason,
-      error.code.primary == .interrupt || error.code.primary == .busy
-    {
-      error = SQLiteError(.interrupt, reason, sql: sql)
+    if let reason = interruption.reason {
+      if error.code.primary == .interrupt {
+        error = SQLiteError(.interrupt, reason, sql: sql)
+      } else if error.code.primary == .busy {
+        error = SQLiteError(.interrupt, reason + Interruption.whileLocked, sql: sql)
+      }
     }
     if ended == nil, inTransaction || !scopes.isEmpty, handle.isAutocommit { ended = error }
     return error

@@ -59,8 +59,22 @@ final class Hook {
   }
 
   deinit {
+    // A transaction that is still open is rolled back, and what the hooks lead to is gone by then.
+    removeHooks()
     // The second form waits for statements that are still alive.
     unsafe sqlite3_close_v2(pointer)
+  }
+
+  /// Lets SQLite call nothing any more that this handle keeps alive.
+  func removeHooks() {
+    unsafe sqlite3_rollback_hook(pointer, nil, nil)
+    unsafe sqlite3_update_hook(pointer, nil, nil)
+    if csqlite_has_preupdate() != 0 { unsafe sqlite3_preupdate_hook(pointer, nil, nil) }
+    unsafe sqlite3_trace_v2(pointer, 0, nil, nil)
+    unsafe sqlite3_set_authorizer(pointer, nil, nil)
+    unsafe sqlite3_progress_handler(pointer, 0, nil, nil)
+    unsafe sqlite3_busy_handler(pointer, nil, nil)
+    (recorder, tracer, authorizer, decide, interruption) = (nil, nil, nil, nil, nil)
   }
 
   /// Says whether no transaction is open (`sqlite3_get_autocommit`).

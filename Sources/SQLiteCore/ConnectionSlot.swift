@@ -13,8 +13,8 @@ final class ConnectionSlot: Sendable {
   ) throws -> Result {
     // Outside the lock, since the user's preparation of the connection may use the database.
     if stored.withLock({ $0 == nil }) {
-      let fresh = try unsafe UInt(bitPattern: Unmanaged.passRetained(open()).toOpaque())
-      stored.withLock { $0 = ConnectionSlot.connection(retainedAt: fresh) }
+      let fresh = ConnectionSlot.retainedAddress(of: try open())
+      stored.withLock { $0 = fresh.flatMap(ConnectionSlot.connection) }
     }
     let lent = try connection()
     lent.beginAccess()
@@ -32,7 +32,12 @@ final class ConnectionSlot: Sendable {
 
   /// Closes the connection. Only to be called by who holds the place, or while nobody does.
   func close() {
-    stored.withLock { $0 = nil }
+    // Outside the lock: with the connection go functions and whatever else is the user's.
+    let address = stored.withLock { connection in
+      defer { connection = nil }
+      return ConnectionSlot.retainedAddress(of: connection)
+    }
+    address.flatMap(ConnectionSlot.connection)?.close()
   }
 
   /// The stored connection, outside the lock.
@@ -41,13 +46,15 @@ final class ConnectionSlot: Sendable {
   /// the scheduler has given the place to the access that runs on this thread, so nobody else uses
   /// or closes the connection until that access has ended.
   private func connection() throws(SQLiteError) -> Connection {
-    let address = stored.withLock { connection in
-      connection.map { unsafe UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) }
-    }
+    let address = stored.withLock { ConnectionSlot.retainedAddress(of: $0) }
     guard let address, let connection = ConnectionSlot.connection(retainedAt: address) else {
       throw SQLiteError(.misuse, "the connection is closed")
     }
     return connection
+  }
+
+  private static func retainedAddress(of connection: Connection?) -> UInt? {
+    connection.map { unsafe UInt(bitPattern: Unmanaged.passRetained($0).toOpaque()) }
   }
 
   private static func connection(retainedAt address: UInt) -> Connection? {

@@ -134,13 +134,21 @@ extension Database {
     if case .write(.immediate) = scope, options.groupCommit.includesAsyncWrites {
       return try await performInGroup(access, body)
     }
-    return try await perform(access) { [self] continuation in
+    return try await perform(access, body)
+  }
+
+  func perform<Result: Sendable>(
+    _ access: Access, _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await suspendTask(access) { [self] continuation in
       // From the grant straight to the queue: the task's own thread may be a long time coming.
       scheduler.enter(access) { [self] granted in
         switch granted {
-        case .failure(let error): continuation.resume(throwing: error)
+        case .failure(let error):
+          // Whoever wakes it may hold locks of a user's tasks.
+          scheduler.messenger.async { continuation.resume(throwing: error) }
         case .success(let place):
-          queues[place].async { [self] in
+          queues.run { [self] in
             scheduler.adopt(place)
             continuation.resume(with: Swift.Result { try run(.place(place), access, body) })
           }
@@ -150,7 +158,7 @@ extension Database {
   }
 
   /// Suspends the task until `enter`, which is called once, has resumed it.
-  func perform<Result: Sendable>(
+  func suspendTask<Result: Sendable>(
     _ access: Access, _ enter: (CheckedContinuation<Result, any Error>) -> Void
   ) async throws -> Result {
     try Task.checkCancellation()
@@ -159,7 +167,7 @@ extension Database {
         try await withCheckedThrowingContinuation(enter)
       } onCancel: {
         access.cancellation.request(.task)
-        scheduler.wakeCancelled()
+        scheduler.giveUpCancelled(access.cancellation)
       }
     } catch let error as SQLiteError
       where error.code == .interrupt && access.cancellation.reason == .task
@@ -180,9 +188,9 @@ extension Scheduler {
     } catch {
       return wake(.failure(error))
     }
-    let id = wait(kind, thread: nil, cancellation, member: member, wake: wake)
-    if let deadline = access.deadline { giveUp(id, at: deadline) }
-    // Cancelled before it began to wait: nobody else will wake it.
-    if cancellation.isRequested { wakeCancelled() }
+    wait(
+      kind, thread: nil, cancellation, member: member, until: access.deadline, wake: wake)
+    // Cancelled before it began to wait: its handler found nothing to wake.
+    if cancellation.isRequested { giveUpCancelled(cancellation) }
   }
 }

@@ -173,5 +173,6 @@ extension Database {
   private func finish() throws(SQLiteError) {
     isFinished = true
     try target.handle.check(unsafe sqlite3_backup_finish(pointer))
+    target.noteReplacement()
   }
 }

@@ -29,7 +29,7 @@ extension Database {
   public func suspend() throws(SQLiteError) {
     try checkOutside()
     scheduler.cancelAll(.suspension)
-    try end(with: SQLiteError(.abort, "the database is suspended"), isClosed: false)
+    try end(with: Scheduler.suspensionError, isClosed: false)
   }
 
   /// As the blocking ``suspend()``, suspending the task too.
@@ -38,7 +38,7 @@ extension Database {
   public func suspend() async throws(SQLiteError) {
     try checkOutside()
     scheduler.cancelAll(.suspension)
-    try await end(with: SQLiteError(.abort, "the database is suspended"), isClosed: false)
+    try await end(with: Scheduler.suspensionError, isClosed: false)
   }
 
   /// Ends ``suspend()``. A database that was closed stays closed.
@@ -53,6 +53,9 @@ extension Database {
 
   /// The number of accesses that wait for others to end.
   package var waitingAccessCount: Int { scheduler.waiterCount }
+
+  /// The number of deadlines that are looked after for accesses that wait.
+  package var pendingDeadlineCount: Int { scheduler.deadlineCount }
 
   private func checkOutside() throws(SQLiteError) {
     guard !scheduler.isHeldByThisThread else {
@@ -71,7 +74,9 @@ extension Database {
   private func end(with error: SQLiteError, isClosed: Bool) async throws(SQLiteError) {
     try checkOutside()
     await withCheckedContinuation { continuation in
-      scheduler.refuse(error, isClosed: isClosed) { continuation.resume() }
+      scheduler.refuse(error, isClosed: isClosed) { [scheduler] in
+        scheduler.messenger.async { continuation.resume() }
+      }
     }
     didEnd(isClosed: isClosed)
   }
@@ -80,16 +85,5 @@ extension Database {
     defer { scheduler.ended() }
     // What is not in a file would be lost.
     if isClosed || path != nil { closeConnections() }
-  }
-}
-
-extension Scheduler {
-  private static let clock = DispatchQueue(label: "MagicData.Scheduler.clock")
-
-  /// Leaves the queue at a point in time, unless a place was found before.
-  func giveUp(_ id: UInt64, at deadline: ContinuousClock.Instant) {
-    Scheduler.clock.asyncAfter(deadline: Scheduler.time(of: deadline)) { [weak self] in
-      self?.giveUp(id, Scheduler.lateError)
-    }
   }
 }

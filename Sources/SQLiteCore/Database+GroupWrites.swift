@@ -42,14 +42,14 @@ extension Database {
     }
     let semaphore = DispatchSemaphore(value: 0)
     let outcome = Mutex<Swift.Result<Result, any Error>?>(nil)
-    let member = GroupMember(access, body) { result in
+    let member = GroupMember(access, isTask: false, body) { result in
       outcome.withLock { $0 = result }
       semaphore.signal()
     }
-    let id = scheduler.wait(.write, thread: nil, access.cancellation, member: member) {
+    scheduler.wait(.write, thread: nil, access.cancellation, member: member) {
       self.run(member, $0)
     }
-    scheduler.block(id, on: semaphore, until: access.deadline)
+    scheduler.block(access.cancellation, on: semaphore, until: access.deadline)
     guard let outcome = outcome.withLock({ $0 }) else {
       throw SQLiteError(.internalError, "a write was woken without an outcome")
     }
@@ -80,8 +80,8 @@ extension Database {
   func performInGroup<Result: Sendable>(
     _ access: Access, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await perform(access) { continuation in
-      let member = GroupMember(access, body) { continuation.resume(with: $0) }
+    try await suspendTask(access) { continuation in
+      let member = GroupMember(access, isTask: true, body) { continuation.resume(with: $0) }
       self.scheduler.enter(access, member: member) { self.run(member, $0) }
     }
   }
@@ -89,9 +89,11 @@ extension Database {
   /// Runs a member that was found a place, and those that wait behind it.
   private func run(_ member: GroupMember, _ granted: Swift.Result<Int, SQLiteError>) {
     switch granted {
-    case .failure(let error): member.finish(error)
+    case .failure(let error):
+      guard member.isTask else { return member.finish(error) }
+      scheduler.messenger.async { member.finish(error) }
     case .success(let place):
-      queues[place].async { [self] in
+      queues.run { [self] in
         scheduler.adopt(place)
         var group = GroupRun(member, at: place, of: scheduler, options.groupCommit)
         run(&group, at: place)

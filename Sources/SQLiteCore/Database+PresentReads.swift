@@ -15,7 +15,7 @@ extension Database {
       let access = Access(scope: .bare, cancellation: Cancellation(), deadline: nil)
       scheduler.enter(access) { [self] granted in
         guard case .success(let place) = granted else { return }
-        queues[place].async { [self] in
+        queues.run { [self] in
           scheduler.adopt(place)
           // What `body` does not handle itself is nobody's: there is no caller.
           try? run(.place(place), access) { body($0) }

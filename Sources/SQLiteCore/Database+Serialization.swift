@@ -71,6 +71,7 @@ extension Connection {
       unsafe sqlite3_deserialize(
         handle.pointer, "main", content, size, size,
         UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)))
+    noteReplacement()
     _ = try pragma("schema_version")
     if options.checksCells { _ = try pragma("cell_size_check", "=1") }
   }

@@ -6,7 +6,7 @@ final class WriterSetups: Sendable {
   typealias Setup = @Sendable (Connection) throws -> Void
 
   private struct State: Sendable {
-    var setups: [(id: UInt64, body: Setup)] = []
+    var setups: [UInt64: Setup] = [:]
     var lastID: UInt64 = 0
   }
 
@@ -15,17 +15,19 @@ final class WriterSetups: Sendable {
   func add(_ body: @escaping Setup) -> UInt64 {
     state.withLock { state in
       state.lastID += 1
-      state.setups.append((state.lastID, body))
+      state.setups[state.lastID] = body
       return state.lastID
     }
   }
 
   func remove(_ id: UInt64) {
-    state.withLock { $0.setups.removeAll { $0.id == id } }
+    // It goes outside the lock, and what it holds with it.
+    _ = state.withLock { $0.setups.removeValue(forKey: id) }
   }
 
   func run(on connection: Connection) throws {
-    for (_, body) in state.withLock({ $0.setups }) { try body(connection) }
+    let setups = state.withLock { $0.setups }
+    for (_, body) in setups.sorted(by: { $0.key < $1.key }) { try body(connection) }
   }
 }
 

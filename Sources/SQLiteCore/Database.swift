@@ -21,11 +21,11 @@ public final class Database: Sendable {
   let file: DatabaseFile
   let scheduler: Scheduler
   let shared: SharedFile
-  /// For each place the queue of its asynchronous accesses. Serial queues have threads of their own;
-  /// a concurrent one would share those of the global queues, and stand still when these are all
-  /// blocked by accesses that wait for it.
-  let queues: [DispatchQueue]
+  /// Where asynchronous accesses run.
+  let queues: AccessQueues
   private let slots: [ConnectionSlot]
+  /// How many connections were opened.
+  private let openings = Atomic<Int>(0)
 
   /// Opens a database file.
   ///
@@ -65,7 +65,8 @@ public final class Database: Sendable {
     scheduler = Scheduler(readers: readers)
     shared = SharedFile.at(file.location)
     slots = (0...readers).map { _ in ConnectionSlot() }
-    queues = (0...readers).map { DispatchQueue(label: "MagicData.Database.\($0)") }
+    // One more than places: the one before has left its place, and resumes its task.
+    queues = AccessQueues(capacity: readers + 2)
     shared.join(scheduler)
     // The first connection is opened now, so that what is wrong is said now.
     do {
@@ -76,6 +77,8 @@ public final class Database: Sendable {
       throw SQLiteError(.cannotOpen, "\(error)")
     }
   }
+
+  deinit { shared.leave(scheduler) }
 
   /// The absolute path of the file, or nil for a database that has none of its own.
   public var path: String? {
@@ -89,7 +92,9 @@ public final class Database: Sendable {
   package func isOnFile(of other: Database) -> Bool { shared === other.shared }
 
   private func open(_ place: Int) throws(SQLiteError) -> sending Connection {
-    try file.open(forReading: place > 0, shared: shared)
+    let connection = try file.open(forReading: place > 0, shared: shared)
+    connection.opening = openings.add(1, ordering: .relaxed).newValue
+    return connection
   }
 
   /// Runs an access at its place, on this thread.
@@ -113,7 +118,10 @@ public final class Database: Sendable {
 
   /// Runs a group of writes at its place, on this thread.
   func run(_ group: inout GroupRun, at place: Int) {
-    defer { scheduler.leave(place) }
+    defer {
+      scheduler.leave(place)
+      group.answer()
+    }
     while !group.isOver {
       do {
         try slots[place].withConnection(

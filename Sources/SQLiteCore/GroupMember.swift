@@ -3,23 +3,27 @@ import Synchronization
 /// A write that may share a transaction with others, and whoever waits for its outcome.
 final class GroupMember: Sendable {
   let access: Access
+  /// Says whether a task waits for the outcome, or a thread.
+  let isTask: Bool
   private let runAlone: @Sendable (Connection) throws -> Void
   private let runInSavepoint: @Sendable (Connection) throws -> Void
   private let answer: @Sendable ((any Error)?) -> Void
 
   /// - Parameters:
   ///   - access: When it must end, and by whom it is cancelled.
+  ///   - isTask: Whether a task waits for the outcome.
   ///   - body: The work; it may run several times, of which only the last counts.
   ///   - deliver: Takes the outcome, once.
   init<Result: Sendable>(
-    _ access: Access, _ body: @escaping @Sendable (Connection) throws -> Result,
+    _ access: Access, isTask: Bool, _ body: @escaping @Sendable (Connection) throws -> Result,
     deliver: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
-    let last = Mutex<Result?>(nil)
+    let last = LastResult<Result>()
     self.access = access
+    self.isTask = isTask
     runAlone = { connection in
       let result = try access.run(on: connection, body)
-      last.withLock { $0 = result }
+      last.set(result)
     }
     runInSavepoint = { connection in
       let result = try connection.savepoint {
@@ -27,13 +31,13 @@ final class GroupMember: Sendable {
         if (result as? TransactionOutcome) != .rollback { try connection.prepareRelease() }
         return result
       }
-      last.withLock { $0 = result }
+      last.set(result)
     }
     answer = { error in
       deliver(
         Swift.Result {
           if let error { throw error }
-          guard let result = last.withLock({ $0 }) else {
+          guard let result = last.result else {
             throw SQLiteError(.internalError, "a write was answered before it ran")
           }
           return result
@@ -68,6 +72,22 @@ final class GroupMember: Sendable {
     } catch {
       return error
     }
+  }
+}
+
+/// What the last run of a write returned.
+private final class LastResult<Result: Sendable>: Sendable {
+  private let stored = Mutex<Result?>(nil)
+
+  var result: Result? { stored.withLock { $0 } }
+
+  func set(_ result: Result) {
+    // That of the run before goes outside the lock: it may be a user's object.
+    let before = stored.withLock { stored in
+      defer { stored = result }
+      return stored
+    }
+    withExtendedLifetime(before) {}
   }
 }
 

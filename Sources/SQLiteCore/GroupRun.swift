@@ -1,4 +1,5 @@
-/// The runs of writes that share a transaction, until each has its outcome.
+/// The runs of writes that share a transaction, until each has its outcome, of which all are told at the
+/// end.
 ///
 /// They run together, each in a savepoint. If SQLite ends the transaction, the last one is to blame:
 /// the others run together once more, and then that one alone. If that fails too, or the commit, each
@@ -12,6 +13,8 @@ struct GroupRun {
   private let limits: GroupCommit
   /// Those who wait for their outcome, in order.
   private var members: [GroupMember]
+  /// Those who have it, and with which error.
+  private var answers: [(member: GroupMember, error: (any Error)?)] = []
   private var hasBegun = false
   /// Says whether the database was suspended while a member ran: then all of them end.
   private var wasSuspended = false
@@ -28,9 +31,19 @@ struct GroupRun {
 
   private var isSuspended: Bool { wasSuspended || scheduler.isSuspended }
 
-  /// Tells the first member that there is no connection.
+  /// Ends the first member by an error.
   mutating func fail(_ error: any Error) {
-    members.removeFirst().finish(error)
+    answers.append((members.removeFirst(), error))
+  }
+
+  /// Tells each member its outcome, once the place was left.
+  ///
+  /// A task cannot be resumed while its cancellation handlers run. These may wait for the place, or
+  /// for another member: threads are told first, which can be told at any time.
+  mutating func answer() {
+    for (member, error) in answers where !member.isTask { member.finish(error) }
+    for (member, error) in answers where member.isTask { member.finish(error) }
+    answers = []
   }
 
   /// Runs the members and tells them their outcomes, as long as the connection is of use.
@@ -88,7 +101,7 @@ struct GroupRun {
       fail(culprit ?? error)
       return nil
     }
-    for (member, outcome) in zip(members, outcomes) { member.finish(outcome) }
+    for (member, outcome) in zip(members, outcomes) { answers.append((member, outcome)) }
     members.removeAll()
     return nil
   }
@@ -108,14 +121,14 @@ struct GroupRun {
   private mutating func runFirstAlone(on connection: Connection) {
     let member = members.removeFirst()
     guard !isSuspended else {
-      return member.finish(Cancellation.Reason.suspension.error)
+      return answers.append((member, Cancellation.Reason.suspension.error))
     }
     begin(member.access, on: connection)
     // The access brings its own.
     connection.interruption.end()
     let outcome = member.run(on: connection)
     connection.orphanStatements()
-    member.finish(outcome)
+    answers.append((member, outcome))
   }
 
   /// Lets a member's deadline and cancellation end what comes, or those of nobody.

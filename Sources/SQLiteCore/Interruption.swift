@@ -27,6 +27,8 @@ final class Cancellation: Sendable {
   }
 
   private let requested = Atomic<UInt8>(0)
+  /// The access's number in the queue, 0 before it waits. Written under the scheduler's lock.
+  let ticket = Atomic<UInt64>(0)
 
   /// Why the access must end, if it must.
   var reason: Reason? { Reason(rawValue: requested.load(ordering: .relaxed)) }
@@ -58,6 +60,10 @@ final class Interruption {
   /// When the present wait for a lock began.
   private var waitingSince: ContinuousClock.Instant?
 
+  static let lateMessage = "the deadline has passed"
+  /// What is added to the reason if the access was waiting for another connection's lock.
+  static let whileLocked = " while waiting for a lock"
+
   init(busyTimeout: Duration) {
     self.busyTimeout = busyTimeout
   }
@@ -73,7 +79,7 @@ final class Interruption {
     if isExempt { return nil }
     if let cancelled = cancellation?.reason { return cancelled.message }
     if hasDeadline, let deadline, ContinuousClock.now >= deadline {
-      return "the deadline has passed"
+      return Interruption.lateMessage
     }
     return nil
   }
@@ -110,5 +116,20 @@ extension ConnectionHandle {
     // A handler each 1,000 instructions costs less than the noise of a measurement.
     unsafe sqlite3_progress_handler(pointer, 1_000, progress, context)
     unsafe sqlite3_busy_handler(pointer, busy, context)
+  }
+}
+
+extension SQLiteError {
+  /// Says whether others were in the way, so that the same access may succeed later: it waited too long
+  /// for them or for their locks, or the database is suspended.
+  package var isPassing: Bool {
+    switch code.primary {
+    case .busy, .locked: true
+    case .interrupt:
+      self == Scheduler.lateError || message == Interruption.lateMessage + Interruption.whileLocked
+        || message == Cancellation.Reason.suspension.message
+    case .abort: message == Scheduler.suspensionError.message
+    default: false
+    }
   }
 }

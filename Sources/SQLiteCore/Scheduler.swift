@@ -47,8 +47,10 @@ final class Scheduler: Sendable {
 
   typealias Wake = @Sendable (Result<Int, SQLiteError>) -> Void
 
+  /// What is called once the lock is free.
+  private typealias Wakes = [@Sendable () -> Void]
+
   private struct Waiter: Sendable {
-    let id: UInt64
     let kind: Kind
     let cancellation: Cancellation
     let thread: UInt?
@@ -59,15 +61,16 @@ final class Scheduler: Sendable {
 
   /// What waits for the reads that ran at some moment.
   private struct EndOfReads: Sendable {
-    /// Those that have not ended yet.
-    var places: Set<Int>
+    /// How many of them have not ended yet.
+    var count: Int
     let action: @Sendable () -> Void
   }
 
   private struct State: Sendable {
     var holders: [Holder?]
-    var waiters: [Waiter] = []
-    var nextID: UInt64 = 0
+    var waiting: WaitingList<Waiter>
+    /// The deadline that the clock is set for, if it is.
+    var alarm: ContinuousClock.Instant?
     /// Why nobody is let in, if so.
     var refusal: SQLiteError?
     /// Says whether `refusal` is for ever.
@@ -77,22 +80,42 @@ final class Scheduler: Sendable {
     /// Says whether accesses are to be let in once no call is ending any more.
     var isResumed = false
     var whenIdle: [@Sendable () -> Void] = []
-    var endsOfReads: [EndOfReads] = []
+    var endsOfReads: [UInt64: EndOfReads] = [:]
+    /// Those that wait for the read at a place, for each place.
+    var endsByPlace: [[UInt64]]
+    var lastEnd: UInt64 = 0
+
+    init(places: Int, lanes: Int) {
+      holders = Array(repeating: nil, count: places)
+      waiting = WaitingList(lanes: lanes)
+      endsByPlace = Array(repeating: [], count: places)
+    }
   }
 
   private let state: Mutex<State>
   private let hasReaders: Bool
+  /// The one timer, for the earliest deadline of those who wait; made when it is first needed. Locked
+  /// before the state, never inside it.
+  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+  /// Where tasks are told that they wait for nothing. A task cannot be resumed while its cancellation
+  /// handlers run, on whatever thread: that may wait for nobody but this queue.
+  let messenger = DispatchQueue(label: "MagicData.Scheduler.messenger")
 
   init(readers: Int) {
     hasReaders = readers > 0
-    state = Mutex(State(holders: Array(repeating: nil, count: readers + 1)))
+    state = Mutex(State(places: readers + 1, lanes: readers > 0 ? 2 : 1))
   }
+
+  deinit { timer.withLock { $0?.cancel() } }
 
   /// Who holds which place now.
   var holders: [Holder?] { state.withLock { $0.holders } }
 
   /// The number of accesses that wait.
-  var waiterCount: Int { state.withLock { $0.waiters.count } }
+  var waiterCount: Int { state.withLock { $0.waiting.count } }
+
+  /// The number of deadlines that are looked after.
+  var deadlineCount: Int { state.withLock { $0.waiting.deadlineCount } }
 
   /// Finds a place, blocking the thread until there is one.
   func enter(
@@ -102,11 +125,11 @@ final class Scheduler: Sendable {
     if let grant = try grant(kind, thread: thread, cancellation) { return grant }
     let semaphore = DispatchSemaphore(value: 0)
     let outcome = Mutex<Result<Int, SQLiteError>?>(nil)
-    let id = wait(kind, thread: thread, cancellation) { result in
+    wait(kind, thread: thread, cancellation) { result in
       outcome.withLock { $0 = result }
       semaphore.signal()
     }
-    block(id, on: semaphore, until: deadline)
+    block(cancellation, on: semaphore, until: deadline)
     guard let outcome = outcome.withLock({ $0 }) else {
       throw SQLiteError(.internalError, "an access was woken without a place")
     }
@@ -115,11 +138,12 @@ final class Scheduler: Sendable {
 
   /// Blocks the thread until `semaphore` is signalled, giving up the wait for a place at `deadline`.
   func block(
-    _ id: UInt64, on semaphore: DispatchSemaphore, until deadline: ContinuousClock.Instant?
+    _ cancellation: Cancellation, on semaphore: DispatchSemaphore,
+    until deadline: ContinuousClock.Instant?
   ) {
     guard let deadline else { return semaphore.wait() }
     guard semaphore.wait(timeout: Scheduler.time(of: deadline)) == .timedOut else { return }
-    giveUp(id, Scheduler.lateError)
+    giveUp(cancellation, Scheduler.lateError)
     semaphore.wait()
   }
 
@@ -138,8 +162,7 @@ final class Scheduler: Sendable {
       }
       if let refusal = state.refusal { return .failure(refusal) }
       // Whoever came first goes first.
-      guard !state.waiters.contains(where: { compete($0.kind, kind) }),
-        let place = freePlace(kind, in: state)
+      guard state.waiting.isEmpty(lane(kind)), let place = freePlace(lane(kind), in: state)
       else { return .success(nil) }
       state.holders[place] = Holder(kind, since: .now, cancellation, thread: thread)
       return .success(.place(place))
@@ -149,55 +172,66 @@ final class Scheduler: Sendable {
 
   /// Joins the queue. `wake` is called once, perhaps before this returns.
   ///
-  /// - Parameter member: The write, if one that has its place already may take it along.
-  /// - Returns: A number by which to give up.
+  /// - Parameters:
+  ///   - cancellation: That of this access and no other: by it the access gives up.
+  ///   - member: The write, if one that has its place already may take it along.
+  ///   - deadline: When to give up, or nil if the caller sees to that.
+  /// - Complexity: O(1), or O(log *n*) with a deadline.
   func wait(
     _ kind: Kind, thread: UInt?, _ cancellation: Cancellation, member: GroupMember? = nil,
-    wake: @escaping Wake
-  ) -> UInt64 {
-    let (id, wakes) = state.withLock { state in
-      state.nextID += 1
-      let id = state.nextID
-      if let refusal = state.refusal { return (id, [{ @Sendable in wake(.failure(refusal)) }]) }
-      state.waiters.append(
-        Waiter(
-          id: id, kind: kind, cancellation: cancellation, thread: thread, member: member,
-          wake: wake))
-      return (id, admit(&state))
+    until deadline: ContinuousClock.Instant? = nil, wake: @escaping Wake
+  ) {
+    let waiter = Waiter(
+      kind: kind, cancellation: cancellation, thread: thread, member: member, wake: wake)
+    let lane = lane(kind)
+    let (wakes, mustSetTimer) = state.withLock { state -> (Wakes, Bool) in
+      if let refusal = state.refusal { return ([{ wake(.failure(refusal)) }], false) }
+      let number = state.waiting.append(waiter, to: lane, deadline: deadline)
+      cancellation.ticket.store(number, ordering: .relaxed)
+      // A place may have become free since it was asked for.
+      let wakes = admit(lane, &state)
+      guard let next = state.waiting.nextDeadline, next < state.alarm ?? next + .seconds(1) else {
+        return (wakes, false)
+      }
+      state.alarm = next
+      return (wakes, true)
     }
     for wake in wakes { wake() }
-    return id
+    if mustSetTimer { setTimer() }
   }
 
   /// Takes the next access that waits for the writer's place out of the queue, if it is a write that
   /// may share a transaction.
+  ///
+  /// - Complexity: O(1).
   func takeMember() -> GroupMember? {
-    state.withLock { state in
+    // Whole, so that nothing is released under the lock.
+    let waiter: Waiter? = state.withLock { state in
+      let lane = lane(.write)
       // Nobody is overtaken: whoever must be alone ends the group.
-      guard let next = state.waiters.firstIndex(where: { compete($0.kind, .write) }),
-        let member = state.waiters[next].member
-      else { return nil }
-      state.waiters.remove(at: next)
-      return member
+      guard state.waiting.first(in: lane)?.member != nil else { return nil }
+      return state.waiting.removeFirst(in: lane)
     }
+    return waiter?.member
   }
 
-  /// Leaves the queue with an error, unless a place was found already.
-  func giveUp(_ id: UInt64, _ error: SQLiteError) {
-    let wakes = state.withLock { state -> [@Sendable () -> Void] in
-      guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return [] }
-      let waiter = state.waiters.remove(at: index)
-      return [{ waiter.wake(.failure(error)) }] + admit(&state)
+  /// Leaves the queue with an error, unless a place was found already, or the access does not wait yet.
+  ///
+  /// Nobody else is woken: who leaves the queue gives no place to those behind, who wait since all are
+  /// taken. So a cancellation handler, which runs under its task's lock, never waits for that of
+  /// another task.
+  ///
+  /// - Complexity: O(1), or O(log *n*) with a deadline.
+  func giveUp(_ cancellation: Cancellation, _ error: SQLiteError) {
+    let waiter = state.withLock { state in
+      state.waiting.remove(cancellation.ticket.load(ordering: .relaxed))
     }
-    for wake in wakes { wake() }
+    waiter?.wake(.failure(error))
   }
 
-  /// Wakes those who wait for nothing, since their task was cancelled.
-  func wakeCancelled() {
-    let ids = state.withLock { state in
-      state.waiters.filter { $0.cancellation.isRequested }.map(\.id)
-    }
-    for id in ids { giveUp(id, SQLiteError(.interrupt, "the task was cancelled")) }
+  /// Leaves the queue since the access's own task was cancelled.
+  func giveUpCancelled(_ cancellation: Cancellation) {
+    giveUp(cancellation, SQLiteError(.interrupt, Cancellation.Reason.task.message))
   }
 
   /// Says that the access runs on this thread from now on.
@@ -213,15 +247,17 @@ final class Scheduler: Sendable {
   }
 
   /// Gives a place to whoever waits for it.
+  ///
+  /// - Complexity: O(1) in the number of those who wait.
   func leave(_ place: Int) {
     let wakes = state.withLock { state in
       state.holders[place] = nil
-      var wakes = admit(&state)
-      if state.holders.allSatisfy({ $0 == nil }) {
+      var wakes = admit(hasReaders && place > 0 ? 1 : 0, &state)
+      if !state.whenIdle.isEmpty, state.holders.allSatisfy({ $0 == nil }) {
         wakes += state.whenIdle
         state.whenIdle = []
       }
-      if !state.endsOfReads.isEmpty { wakes += endRead(place, &state) }
+      if !state.endsByPlace[place].isEmpty { wakes += endRead(place, &state) }
       return wakes
     }
     for wake in wakes { wake() }
@@ -232,50 +268,80 @@ final class Scheduler: Sendable {
     state.withLock { state in
       let places = state.holders.indices.filter { state.holders[$0]?.kind == .read }
       guard !places.isEmpty else { return false }
-      state.endsOfReads.append(EndOfReads(places: Set(places), action: action))
+      state.lastEnd += 1
+      state.endsOfReads[state.lastEnd] = EndOfReads(count: places.count, action: action)
+      for place in places { state.endsByPlace[place].append(state.lastEnd) }
       return true
     }
   }
 
-  private func endRead(_ place: Int, _ state: inout State) -> [@Sendable () -> Void] {
-    for index in state.endsOfReads.indices { state.endsOfReads[index].places.remove(place) }
-    let ended = state.endsOfReads.filter(\.places.isEmpty)
-    state.endsOfReads.removeAll(where: \.places.isEmpty)
-    return ended.map(\.action)
+  private func endRead(_ place: Int, _ state: inout State) -> Wakes {
+    let ends = state.endsByPlace[place]
+    state.endsByPlace[place] = []
+    var actions: Wakes = []
+    for end in ends {
+      state.endsOfReads[end]?.count -= 1
+      guard state.endsOfReads[end]?.count == 0 else { continue }
+      if let ended = state.endsOfReads.removeValue(forKey: end) { actions.append(ended.action) }
+    }
+    return actions
   }
 
-  /// Lets in those who wait, in order, as far as there are places.
-  private func admit(_ state: inout State) -> [@Sendable () -> Void] {
-    guard !state.waiters.isEmpty else { return [] }
-    var wakes: [@Sendable () -> Void] = []
-    var remaining: [Waiter] = []
-    for waiter in state.waiters {
-      guard !remaining.contains(where: { compete($0.kind, waiter.kind) }),
-        let place = freePlace(waiter.kind, in: state)
-      else {
-        remaining.append(waiter)
-        continue
-      }
+  /// Lets in those who wait in a lane, in order, as far as there are places.
+  private func admit(_ lane: Int, _ state: inout State) -> Wakes {
+    var wakes: Wakes = []
+    while !state.waiting.isEmpty(lane), let place = freePlace(lane, in: state),
+      let waiter = state.waiting.removeFirst(in: lane)
+    {
       state.holders[place] = Holder(
         waiter.kind, since: .now, waiter.cancellation, thread: waiter.thread)
       wakes.append { waiter.wake(.success(place)) }
     }
-    state.waiters = remaining
     return wakes
   }
 
-  private func freePlace(_ kind: Kind, in state: State) -> Int? {
-    let places = kind == .write || !hasReaders ? 0..<1 : 1..<state.holders.count
+  private func freePlace(_ lane: Int, in state: State) -> Int? {
+    let places = lane == 0 ? 0..<1 : 1..<state.holders.count
     return places.first { state.holders[$0] == nil }
   }
 
-  /// Says whether two accesses wait for the same places.
-  private func compete(_ first: Kind, _ second: Kind) -> Bool {
-    !hasReaders || first == second
+  /// Accesses of one lane wait for the same places: the writer's, or those of the readers.
+  private func lane(_ kind: Kind) -> Int {
+    hasReaders && kind == .read ? 1 : 0
   }
 }
 
 extension Scheduler {
+  private static let clock = DispatchQueue(label: "MagicData.Scheduler.clock")
+
+  /// Sets the timer for the earliest deadline.
+  private func setTimer() {
+    timer.withLock { timer in
+      // What is right now: another thread may have set it meanwhile.
+      guard let alarm = state.withLock({ $0.alarm }) else { return }
+      if let timer { return timer.schedule(deadline: Scheduler.time(of: alarm)) }
+      let made = DispatchSource.makeTimerSource(queue: Scheduler.clock)
+      made.setEventHandler { [weak self] in self?.wakeLate() }
+      made.schedule(deadline: Scheduler.time(of: alarm))
+      made.activate()
+      timer = made
+    }
+  }
+
+  /// Wakes those whose deadlines have passed.
+  private func wakeLate() {
+    let (late, mustSetTimer) = state.withLock { state in
+      let late = state.waiting.removeLate(.now)
+      state.alarm = state.waiting.nextDeadline
+      return (late, state.alarm != nil)
+    }
+    for waiter in late { waiter.wake(.failure(Scheduler.lateError)) }
+    if mustSetTimer { setTimer() }
+  }
+}
+
+extension Scheduler {
+  static let suspensionError = SQLiteError(.abort, "the database is suspended")
   static let lateError = SQLiteError(
     .interrupt, "the deadline has passed while waiting for other accesses")
 
@@ -293,8 +359,9 @@ extension Scheduler {
       state.isClosed = state.isClosed || isClosed
       state.isResumed = false
       state.endings += 1
-      var wakes = state.waiters.map { waiter in { @Sendable in waiter.wake(.failure(error)) } }
-      state.waiters = []
+      var wakes: Wakes = state.waiting.removeAll().map { waiter in
+        { waiter.wake(.failure(error)) }
+      }
       if state.holders.allSatisfy({ $0 == nil }) {
         wakes.append(whenIdle)
       } else {

@@ -11,7 +11,7 @@ final class SharedFile: Sendable {
   private let presences = Atomic<Int>(0)
   /// The file that the connections have open.
   private let file = Mutex<FileIdentity?>(nil)
-  private let schedulers = Mutex<[WeakScheduler]>([])
+  private let schedulers = Mutex<[ObjectIdentifier: WeakScheduler]>([:])
 
   private struct WeakScheduler: Sendable {
     weak let scheduler: Scheduler?
@@ -21,17 +21,25 @@ final class SharedFile: Sendable {
     weak let file: SharedFile?
   }
 
+  /// What is open, by path. Two dictionaries: swiftc 6.3.1 destroys a structure with a `weak let` twice
+  /// after another property of it was read.
+  private struct Files: Sendable {
+    var known: [[UInt8]: WeakFile] = [:]
+    var identifiers: [[UInt8]: ObjectIdentifier] = [:]
+  }
+
   // By bytes: Swift finds canonically equivalent paths equal, a file system may not.
-  private static let files = Mutex<[[UInt8]: WeakFile]>([:])
+  private static let files = Mutex(Files())
 
   /// The one value for a file, or one of its own for a database that has no file.
   static func at(_ location: DatabaseFile.Location) -> SharedFile {
     guard case .file(let path) = location else { return SharedFile(nil) }
     let key = Array(path.utf8)
     return files.withLock { files in
-      if let known = files[key]?.file { return known }
+      if let known = files.known[key]?.file { return known }
       let file = SharedFile(path)
-      files[key] = WeakFile(file: file)
+      files.known[key] = WeakFile(file: file)
+      files.identifiers[key] = ObjectIdentifier(file)
       return file
     }
   }
@@ -42,17 +50,25 @@ final class SharedFile: Sendable {
 
   deinit {
     guard let path = name.map({ Array($0.utf8) }) else { return }
+    let identifier = ObjectIdentifier(self)
     SharedFile.files.withLock { files in
-      if let entry = files[path], entry.file == nil { files[path] = nil }
+      // By the identifier: the reference to a younger file may be the last when it is let go of, here
+      // under the lock that its deinit needs.
+      guard files.identifiers[path] == identifier else { return }
+      files.known[path] = nil
+      files.identifiers[path] = nil
     }
   }
 
-  /// Takes in the scheduler of another database.
+  /// Takes in the scheduler of another database, until that leaves.
   func join(_ scheduler: Scheduler) {
-    schedulers.withLock { schedulers in
-      schedulers.removeAll { $0.scheduler == nil }
-      schedulers.append(WeakScheduler(scheduler: scheduler))
-    }
+    let weak = WeakScheduler(scheduler: scheduler)
+    schedulers.withLock { $0[ObjectIdentifier(scheduler)] = weak }
+  }
+
+  /// Forgets the scheduler of a database that goes.
+  func leave(_ scheduler: Scheduler) {
+    _ = schedulers.withLock { $0.removeValue(forKey: ObjectIdentifier(scheduler)) }
   }
 
   /// Says who else of this process uses the file, and since when.
@@ -60,7 +76,7 @@ final class SharedFile: Sendable {
   /// - Parameter own: That of the access that asks, or nil while its connection is being opened.
   func users(besides own: Cancellation?) -> String {
     let thread = currentThread()
-    let holders = schedulers.withLock { $0.compactMap(\.scheduler) }
+    let holders = schedulers.withLock { $0.values.compactMap(\.scheduler) }
       .flatMap(\.holders).compactMap(\.self)
       .filter { own == nil ? $0.thread != thread : $0.cancellation !== own }
     let parts = [(Scheduler.Kind.write, "writing"), (.read, "reading")].compactMap { kind, word in
@@ -79,7 +95,7 @@ extension SharedFile {
   /// The files that connections of this process have open now.
   static var open: [SharedFile] {
     // Let go of outside the lock, which the deinit takes.
-    let all = files.withLock { files in files.values.map { $0.file } }
+    let all = files.withLock { files in files.known.values.map { $0.file } }
     return all.compactMap { $0 }.filter { $0.presences.load(ordering: .acquiring) > 0 }
   }
 

@@ -72,6 +72,7 @@ import CSQLite
     if let recorder = connection.handle.recorder {
       handle.beginRecording(recorder, of: connection)
     }
+    if !handle.isReadOnly, handle.control == nil { connection.hasWritten = true }
     handle.beganInTransaction = !connection.isAutocommit
     handle.isRunning = true
     connection.statementCount += 1

@@ -43,6 +43,7 @@ final class StatementCache {
   private func place(of sql: String) -> Int { sql.utf8.count & 63 }
 
   private func remove(_ handle: StatementHandle) {
+    handle.isCached = false
     handles[handle.sql] = nil
     let place = place(of: handle.sql)
     if recent[place] === handle { recent[place] = nil }
@@ -58,9 +59,13 @@ final class StatementCache {
     clock += 1
     handle.lastUse = clock
     handles[handle.sql] = handle
+    handle.isCached = true
     guard handles.count > capacity else { return true }
     let idle = handles.values.filter { !$0.isCheckedOut }
-    if let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) { remove(oldest) }
+    if let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) {
+      remove(oldest)
+      oldest.finalize()
+    }
     return true
   }
 
@@ -71,8 +76,12 @@ final class StatementCache {
     return used
   }
 
-  /// Forgets all statements; those in use are finalized when their users end.
+  /// Finalizes all statements, between accesses: none is in use.
   func removeAll() {
+    for handle in handles.values {
+      handle.isCached = false
+      handle.finalize()
+    }
     handles.removeAll()
     recent = recent.map { _ in nil }
   }

@@ -17,6 +17,8 @@ import CSQLite
 
   /// Says whether a ``Statement`` is using the handle.
   var isCheckedOut = false
+  /// Says whether the cache has the handle, so that it outlives its use.
+  var isCached = false
   /// Says whether rows may still come, so that a reset has something to do.
   var isRunning = false
   /// Says whether parameters were given values, NULL included, since the statement was checked out.
@@ -81,7 +83,14 @@ import CSQLite
 
   /// Finalizes the statement while its user still has it, since the access has ended.
   func orphan() {
-    guard isCheckedOut else { return }
+    if isCheckedOut { finalize() }
+  }
+
+  /// Ends the statement for good (`sqlite3_finalize`).
+  ///
+  /// On the thread of the access, and before the connection is closed: whoever still has the handle
+  /// must have nothing left to do with SQLite when it goes.
+  func finalize() {
     unsafe sqlite3_finalize(pointer)
     unsafe pointer = nil
     isRunning = false

@@ -78,11 +78,12 @@ private struct Tag: MagicObject {
     try await magic.update(Entry("b"))
     try await magic.update(Tag("x"))
     #expect(try await changes.next() != nil)
-    let waiting = Task { [magic] in
-      var changes = magic.changes(of: Tag.self).makeAsyncIterator()
+    let later = magic.changes(of: Tag.self)
+    try await magic.update(Entry("c"))
+    let waiting = Task {
+      var changes = later.makeAsyncIterator()
       return try await changes.next() != nil
     }
-    try await magic.update(Entry("c"))
     waiting.cancel()
     #expect(try await waiting.value == false)
   }

@@ -205,6 +205,74 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
+  @Test(arguments: Kind.allCases)
+  func `a write that began before the subscription is told, but not what it changed`(
+    kind: Kind
+  ) throws {
+    let fixture = try fixture(kind)
+    let early = Log(), late = Log(), careful = Log()
+    let first = fixture.database.subscribe(to: .tables, early.take)
+    var others: [ChangeSubscription] = []
+    try fixture.database.write { connection in
+      try connection.executeChange("INSERT INTO u VALUES (1)")
+      others.append(fixture.database.subscribe(to: .tables, late.take))
+      others.append(fixture.database.subscribe(to: .values, careful.take))
+    }
+    #expect(early.tables == [["u"]])
+    #expect(early.changes.withLock { $0.first?.changesSchema } == false)
+    // As much as it wants was recorded.
+    #expect(late.tables == [["u"]])
+    #expect(careful.changes.withLock { $0.map(\.changesSchema) } == [true])
+    try fixture.database.write { try $0.executeChange("INSERT INTO u VALUES (2)") }
+    #expect(careful.rows.map(\.new) == [[.integer(2)]])
+    withExtendedLifetime((first, others)) {}
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `an access that began before the first subscription is told if it wrote`(kind: Kind) throws {
+    let fixture = try fixture(kind)
+    let log = Log()
+    var subscription: ChangeSubscription?
+    try fixture.database.withoutTransaction { connection in
+      _ = try connection.executeQuery("SELECT * FROM u")
+      subscription = fixture.database.subscribe(to: .tables, log.take)
+    }
+    #expect(log.tables.isEmpty)
+    subscription = nil
+    try fixture.database.withoutTransaction { connection in
+      subscription = fixture.database.subscribe(to: .tables, log.take)
+      try connection.executeChange("INSERT INTO u VALUES (1)")
+    }
+    #expect(log.changes.withLock { $0.map(\.changesSchema) } == [true])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test(arguments: Kind.allCases)
+  func `a backup into a database is told`(kind: Kind) throws {
+    let fixture = try fixture(kind), source = try self.fixture(.file)
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .values, log.take)
+    try source.database.backup(to: fixture.database)
+    #expect(log.changes.withLock { $0.map(\.changesSchema) } == [true])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `a subscriber's end may use the database`() throws {
+    final class User: Sendable {
+      let database: Database
+      init(_ database: Database) { self.database = database }
+      deinit { _ = database.subscribe(to: .rows) { _ in } }
+    }
+    let fixture = try fixture(.memory)
+    var user: User? = User(fixture.database)
+    let subscription = fixture.database.subscribe(to: .tables) { [user] _ in
+      withExtendedLifetime(user) {}
+    }
+    user = nil
+    subscription.cancel()
+    try fixture.database.executeChange("INSERT INTO u VALUES (1)")
+  }
+
   @Test func `several subscribers come and go`() throws {
     let fixture = try fixture(.memory)
     let first = Log(), second = Log()

@@ -11,30 +11,42 @@ final class ForeignWatch: Sendable {
     weak var signal: ChangeSignal?
   }
 
+  private struct Listener {
+    let weak: WeakSignal
+    /// What it knows, nil for nothing.
+    var version: ForeignVersion?
+  }
+
   private struct State {
-    var signals: [WeakSignal] = []
-    var version: Int64?
+    var listeners: [Listener] = []
+    /// What was seen last.
+    var version: ForeignVersion?
     var isRunning = false
   }
 
-  private static let interval = Duration.milliseconds(400)
+  /// How long to wait between two looks, or before something is tried again that others were in the way of.
+  static let interval = Duration.milliseconds(400)
 
   private let database: Database
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
+  /// Watches from now on.
   init(_ database: Database) {
     self.database = database
+    // A database without a file has no strangers.
+    state = Mutex(State(version: database.path.flatMap { _ in database.foreignVersionAtOnce() }))
   }
 
-  /// Raises a signal after each foreign commit from now on, as long as the signal lives.
-  func add(_ signal: ChangeSignal) async throws {
-    // A database without a file has no strangers.
+  /// Raises a signal after each foreign commit from now on, as long as the signal lives. This waits for
+  /// nobody.
+  func add(_ signal: ChangeSignal) {
     guard database.path != nil else { return }
-    // Before the listener reads its first state, so that nothing falls between.
-    let version = try await currentVersion()
+    // If a write is running, what was seen last: then commits from before are told, too.
+    let version = database.foreignVersionAtOnce()
     let mustStart = state.withLock { state in
-      if state.version == nil || state.signals.isEmpty { state.version = version }
-      state.signals.append(WeakSignal(signal: signal))
+      state.listeners.append(
+        Listener(weak: WeakSignal(signal: signal), version: version ?? state.version))
+      state.version = version ?? state.version
       defer { state.isRunning = true }
       return !state.isRunning
     }
@@ -43,45 +55,52 @@ final class ForeignWatch: Sendable {
 
   private func start() {
     Task.detached { [weak self] in
-      while let watch = self, watch.hasListeners {
-        await watch.look()
-        try? await Task.sleep(for: ForeignWatch.interval)
-      }
+      // The watch is not kept while this sleeps.
+      while await self?.look() ?? false { try? await Task.sleep(for: ForeignWatch.interval) }
     }
   }
 
+  /// Looks once, and returns false if nobody listens any more.
+  private func look() async -> Bool {
+    guard hasListeners else { return false }
+    do {
+      let version = try await database.foreignVersion()
+      for signal in news(version) { signal.raise() }
+    } catch let error as SQLiteError where error.isPassing || error.code.primary == .interrupt {
+      // The next look will tell.
+    } catch {
+      for signal in removeListeners() { signal.fail(error) }
+    }
+    return true
+  }
+
+  /// Says whether anybody listens, and ends the watch if not.
   private var hasListeners: Bool {
     state.withLock { state in
-      state.signals.removeAll { $0.signal == nil }
-      state.isRunning = !state.signals.isEmpty
+      state.listeners.removeAll { $0.weak.signal == nil }
+      state.isRunning = !state.listeners.isEmpty
       return state.isRunning
     }
   }
 
-  private func look() async {
-    do {
-      let version = try await currentVersion()
-      for signal in news(version) { signal.raise() }
-    } catch {
-      for signal in listeners() { signal.fail(error) }
-    }
-  }
-
-  private func news(_ version: Int64) -> [ChangeSignal] {
+  /// Those who did not know this version.
+  private func news(_ version: ForeignVersion) -> [ChangeSignal] {
     state.withLock { state in
-      guard state.version != version else { return [] }
       state.version = version
-      return state.signals.compactMap(\.signal)
+      var told: [ChangeSignal] = []
+      for index in state.listeners.indices where state.listeners[index].version != version {
+        state.listeners[index].version = version
+        if let signal = state.listeners[index].weak.signal { told.append(signal) }
+      }
+      return told
     }
   }
 
-  private func listeners() -> [ChangeSignal] {
-    state.withLock { $0.signals.compactMap(\.signal) }
-  }
-
-  private func currentVersion() async throws -> Int64 {
-    try await database.withoutTransaction {
-      try $0.firstRow("PRAGMA data_version", as: Int64.self) ?? 0
+  private func removeListeners() -> [ChangeSignal] {
+    let listeners = state.withLock { state in
+      defer { state.listeners = [] }
+      return state.listeners
     }
+    return listeners.compactMap(\.weak.signal)
   }
 }

@@ -10,6 +10,7 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     self.store = store
     do {
       signal.subscribe(to: try store.tables(of: Object.self, isDeep: false), of: store.database)
+      store.watch.add(signal)
       failure = nil
     } catch {
       failure = error
@@ -19,11 +20,6 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
   /// Waits for commits.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let changes: ObjectChanges
-    private var isWatching = false
-
-    fileprivate init(_ changes: ObjectChanges) {
-      self.changes = changes
-    }
 
     /// Waits for the next commit, or returns at once if there was one since the last call.
     ///
@@ -31,20 +27,12 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     /// - Throws: ``MagicError`` or ``SQLiteError``, such as when the database was closed.
     nonisolated(nonsending) public mutating func next() async throws -> Void? {
       if let failure = changes.failure { throw failure }
-      do {
-        if !isWatching {
-          try await changes.store.watch.add(changes.signal)
-          isWatching = true
-        }
-        return try await changes.signal.wait() ? () : nil
-      } catch is CancellationError {
-        return nil
-      }
+      return try await changes.signal.wait() ? () : nil
     }
   }
 
   /// Begins to wait.
-  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+  public func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
 }
 
 extension MagicData {
@@ -54,8 +42,9 @@ extension MagicData {
   ///
   /// Commits of any store on this path in this process are told at once, those of other processes
   /// within a second, then without knowing what they touched. Several may be told as one; the last is
-  /// never missed. What commits after this call is told, also if the loop begins later. The sequence
-  /// is for one loop, and ends with its task.
+  /// never missed. What commits after this call is told, also if the loop begins later; a write that
+  /// runs during the call is told when it ends, whatever it touches. So is a `restore`. The sequence is
+  /// for one loop, and ends with its task.
   ///
   /// - Parameter type: The objects' type.
   public func changes<Object: MagicObject>(of type: Object.Type) -> ObjectChanges<Object> {

@@ -26,7 +26,7 @@ public struct ObservedObjects<Object: MagicObject>: AsyncSequence, Sendable {
         if let signal {
           guard try await signal.wait() else { return nil }
         } else {
-          signal = try await objects.listen()
+          signal = try objects.listen()
         }
         return try await objects.fetch()
       } catch is CancellationError {
@@ -38,18 +38,23 @@ public struct ObservedObjects<Object: MagicObject>: AsyncSequence, Sendable {
   /// Begins with the objects as they are.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  private func listen() async throws -> ChangeSignal {
+  private func listen() throws -> ChangeSignal {
     let signal = ChangeSignal()
     signal.subscribe(to: try store.tables(of: Object.self, isDeep: true), of: store.database)
-    try await store.watch.add(signal)
-    // Waits for who began to write before the subscription, of whom it would not be told.
-    try await store.database.write { _ in }
+    store.watch.add(signal)
     return signal
   }
 
+  /// Fetches the objects, as often as it takes if others are in the way.
   nonisolated(nonsending) private func fetch() async throws -> [Object] {
-    try await store.objects(
-      of: Object.self, where: filter, orderBy: order, limit: limit, offset: offset)
+    while true {
+      do {
+        return try await store.objects(
+          of: Object.self, where: filter, orderBy: order, limit: limit, offset: offset)
+      } catch let error as SQLiteError where error.isPassing {
+        try await Task.sleep(for: ForeignWatch.interval)
+      }
+    }
   }
 }
 
@@ -60,7 +65,9 @@ extension MagicData {
   ///
   /// The first element is there at once. Commits of any store on this path in this process are seen
   /// at once, those of other processes within a second. Several may be seen as one; the last state is
-  /// never missed. Each loop is on its own, and ends with its task.
+  /// never missed. Where others are in the way, as a write that takes longer than
+  /// ``Database/Options/accessTimeout``, or while the database is suspended, the loop waits for them.
+  /// Each loop is on its own, and ends with its task.
   ///
   /// - Parameters:
   ///   - type: The objects' type.

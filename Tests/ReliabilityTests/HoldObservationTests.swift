@@ -1,0 +1,197 @@
+import Dispatch
+import Foundation
+import MagicData
+import SQLitePortable
+import Synchronization
+import Testing
+
+/// What commits after the call is told, whoever commits it and however.
+@Suite(.timeLimit(.minutes(5))) struct HoldObservationTests {
+  private struct Note: MagicObject {
+    @MagicValue var text: String
+    init() { text = "" }
+    init(_ text: String) { self.text = text }
+  }
+
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// A write that has begun and waits.
+  private struct Slow {
+    private let leave = DispatchSemaphore(value: 0)
+    private let left = DispatchSemaphore(value: 0)
+
+    init(_ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void) async {
+      let entered = DispatchSemaphore(value: 0), leave = leave, left = left
+      Thread.detachNewThread {
+        _ = try? database.write(deadline: .now + .seconds(100)) { connection in
+          entered.signal()
+          leave.wait()
+          try body(connection)
+        }
+        left.signal()
+      }
+      await Slow.wait(for: entered)
+    }
+
+    func commit() async {
+      leave.signal()
+      await Slow.wait(for: left)
+    }
+
+    private static func wait(for semaphore: DispatchSemaphore) async {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          semaphore.wait()
+          continuation.resume()
+        }
+      }
+    }
+  }
+
+  /// Lets another process insert a note.
+  private static func insertInAnotherProcess(_ path: String) async {
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      try await MagicData(path: path).update(Note("from another process"))
+    }
+  }
+
+  @Test func `a write that began before the call and commits after it is told`() async throws {
+    let magic = try await MagicData(path: folder.path)
+    try await magic.update(Note("one"))
+    let slow = await Slow(magic.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
+    let changes = magic.changes(of: Note.self)
+    var observed = magic.observe(Note.self).makeAsyncIterator()
+    #expect(try await observed.next()?.map(\.text) == ["one"])
+    await slow.commit()
+    var iterator = changes.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+    #expect(try await observed.next()?.map(\.text) == ["two"])
+  }
+
+  @Test func `a write of another store that began before the call is told`() async throws {
+    let magic = try await MagicData(path: folder.path),
+      other = try await MagicData(path: folder.path)
+    try await magic.update(Note("one"))
+    let slow = await Slow(other.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
+    let changes = magic.changes(of: Note.self)
+    await slow.commit()
+    var iterator = changes.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+  }
+
+  @Test func `a commit of another process between the call and the loop is told`() async throws {
+    let magic = try await MagicData(path: folder.path)
+    try await magic.update(Note("one"))
+    let changes = magic.changes(of: Note.self)
+    await Self.insertInAnotherProcess(folder.path)
+    var iterator = changes.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+    #expect(try await magic.count(of: Note.self) == 2)
+  }
+
+  @Test func `a commit of another process is told though the call came during a write`()
+    async throws
+  {
+    let magic = try await MagicData(path: folder.path)
+    try await magic.update(Note("one"))
+    let slow = await Slow(magic.database) { _ in }
+    let changes = magic.changes(of: Note.self)
+    await slow.commit()
+    await Self.insertInAnotherProcess(folder.path)
+    var iterator = changes.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+  }
+
+  @Test func `what is restored is seen`() async throws {
+    let dump = DataFile.spon(path: folder.file("dump.spon"))
+    let path = folder.file("store")
+    let magic = try await MagicData(path: path)
+    try await magic.update(Note("old"))
+    try await magic.database.dump(to: dump)
+    for note in try await magic.objects(of: Note.self) {
+      note.text = "new"
+      try await magic.update(note)
+    }
+    let changes = magic.changes(of: Note.self)
+    var observed = magic.observe(Note.self).makeAsyncIterator()
+    #expect(try await observed.next()?.map(\.text) == ["new"])
+    try await magic.database.restore(from: dump)
+    #expect(try await observed.next()?.map(\.text) == ["old"])
+    var iterator = changes.makeAsyncIterator()
+    #expect(try await iterator.next() != nil)
+  }
+
+  @Test func `what another database of the process restores is seen`() async throws {
+    let path = folder.file("store")
+    let magic = try await MagicData(path: path)
+    try await magic.update(Note("old"))
+    let copy = try Database.memory()
+    try await magic.database.backup(to: copy)
+    var observed = magic.observe(Note.self).makeAsyncIterator()
+    #expect(try await observed.next()?.count == 1)
+    try await magic.update(Note("more"))
+    #expect(try await observed.next()?.count == 2)
+    let other = try Database(path: "\(path)/default.sqlite3")
+    try await copy.backup(to: other)
+    #expect(try await observed.next()?.count == 1)
+  }
+
+  @Test(arguments: [Database.Options.JournalMode.wal, .delete])
+  func `a write slower than the timeout does not end an observation`(
+    mode: Database.Options.JournalMode
+  ) async throws {
+    var options = Database.Options()
+    options.accessTimeout = .milliseconds(50)
+    options.journalMode = mode
+    let magic = try await MagicData(path: folder.path, options: options)
+    try await magic.update(Note("one"))
+    var observed = magic.observe(Note.self).makeAsyncIterator()
+    #expect(try await observed.next()?.map(\.text) == ["one"])
+    let waiting = Task { [observed] in
+      var observed = observed
+      return try await observed.next()?.map(\.text)
+    }
+    let slow = await Slow(magic.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
+    // Several looks at what others commit fall into this time.
+    let database = magic.database
+    await #expect(throws: SQLiteError.self) {
+      try await database.write(deadline: .now + .milliseconds(900)) { _ in }
+    }
+    await slow.commit()
+    #expect(try await waiting.value == ["two"])
+  }
+
+  @Test func `a first fetch that others are in the way of waits for them`() async throws {
+    var options = Database.Options()
+    options.accessTimeout = .milliseconds(20)
+    options.journalMode = .delete
+    let magic = try await MagicData(path: folder.path, options: options)
+    try await magic.update(Note("one"))
+    let slow = await Slow(magic.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
+    let first = Task {
+      var observed = magic.observe(Note.self).makeAsyncIterator()
+      return try await observed.next()?.map(\.text)
+    }
+    let database = magic.database
+    await #expect(throws: SQLiteError.self) {
+      try await database.write(deadline: .now + .milliseconds(100)) { _ in }
+    }
+    await slow.commit()
+    #expect(try await first.value == ["two"])
+  }
+
+  @Test func `an observation survives a suspension and sees what others did meanwhile`()
+    async throws
+  {
+    let magic = try await MagicData(path: folder.path)
+    try await magic.update(Note("one"))
+    var observed = magic.observe(Note.self).makeAsyncIterator()
+    #expect(try await observed.next()?.count == 1)
+    try await magic.database.suspend()
+    await Self.insertInAnotherProcess(folder.path)
+    magic.database.resume()
+    #expect(try await observed.next()?.count == 2)
+  }
+}
