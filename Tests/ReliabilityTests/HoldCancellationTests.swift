@@ -15,6 +15,13 @@ import Testing
     init() { text = "" }
   }
 
+  /// A number that several tasks change.
+  private final class Counter: Sendable {
+    private let stored = Atomic(0)
+    var value: Int { stored.load(ordering: .acquiring) }
+    func add() { stored.add(1, ordering: .acquiringAndReleasing) }
+  }
+
   /// Ends the process if it has not ended by itself.
   private static func endSoon() { _ = alarm(100) }
 
@@ -69,125 +76,133 @@ import Testing
   }
 
   @Test func `waiting tasks that are cancelled at once all end`() async {
-    await #expect(processExitsWith: .success) {
-      HoldCancellationTests.endSoon()
-      let database = try Database.memory()
-      for round in 0..<1_500 {
-        let hold = await Hold(database)
-        let tasks = (0..<2).map { number in
-          Task { () async throws -> Void in
-            if (number + round) % 3 == 0 {
-              try await database.writeInGroup { _ in }
-            } else {
-              try await database.write { _ in }
-            }
-          }
-        }
-        await HoldCancellationTests.whenWaiting(2, database)
-        await HoldCancellationTests.cancelAtOnce(tasks)
-        for task in tasks {
-          do {
-            try await task.value
-            exit(1)
-          } catch is CancellationError {}
-        }
-        await hold.release()
-      }
-    }
+    await #expect(processExitsWith: .success) { try await HoldCancellationTests.cancelWaiting() }
   }
 
   @Test func `those who listen to one sequence and are cancelled at once all end`() async {
-    await #expect(processExitsWith: .success) {
-      HoldCancellationTests.endSoon()
-      let magic = try await MagicData(type: .memory)
-      for _ in 0..<300 {
-        let changes = magic.changes(of: Note.self)
-        let begun = Mutex(0)
-        let tasks = (0..<2).map { _ in
-          Task {
-            begun.withLock { $0 += 1 }
-            var iterator = changes.makeAsyncIterator()
-            while try await iterator.next() != nil {}
-          }
-        }
-        while begun.withLock({ $0 }) < 2 { await Task.yield() }
-        await HoldCancellationTests.cancelAtOnce(tasks)
-        for task in tasks { try await task.value }
-      }
-    }
+    await #expect(processExitsWith: .success) { try await HoldCancellationTests.cancelListeners() }
   }
 
   @Test func `a cancellation handler may wait for the database`() async {
-    await #expect(processExitsWith: .success) {
-      HoldCancellationTests.endSoon()
-      let magic = try await MagicData(type: .memory)
-      let database = magic.database
-      try await magic.update(Note())
-      let isOver = Mutex(false)
-      // Keeps the places taken, so that the handlers have somebody to wait for.
-      let others = (0..<3).map { number in
-        Task {
-          while !isOver.withLock({ $0 }) {
-            switch number {
-            case 0: try await database.write { _ in }
-            case 1: try await database.writeInGroup { _ in }
-            default: try await magic.update(Note())
-            }
-          }
-        }
-      }
-      for round in 0..<600 {
-        let isRunning = Mutex(false)
-        let task = Task {
-          try await withTaskCancellationHandler {
-            isRunning.withLock { $0 = true }
-            switch round % 4 {
-            case 0: while true { try await database.write { _ in } }
-            case 1: while true { try await database.writeInGroup { _ in } }
-            case 2: while true { _ = try await database.read { _ in } }
-            default: for try await _ in magic.observe(Note.self, limit: 1) {}
-            }
-          } onCancel: {
-            if round % 8 < 4 {
-              _ = try? database.write { _ in }
-            } else {
-              _ = try? database.writeInGroup { _ in }
-            }
-          }
-        }
-        while !isRunning.withLock({ $0 }) { await Task.yield() }
-        for _ in 0..<(round % 50) { await Task.yield() }
-        await HoldCancellationTests.cancelAtOnce([task])
-        _ = try? await task.value
-      }
-      isOver.withLock { $0 = true }
-      for other in others { try await other.value }
-    }
+    await #expect(processExitsWith: .success) { try await HoldCancellationTests.waitInHandlers() }
   }
 
   @Test func `suspending and closing in a cancellation handler wakes all that wait`() async {
-    await #expect(processExitsWith: .success) {
-      HoldCancellationTests.endSoon()
-      for round in 0..<150 {
-        let database = try Database.memory()
-        let hold = await Hold(database)
-        let tasks = (0..<3).map { _ in
-          Task {
-            try await withTaskCancellationHandler {
-              try await database.write { _ in }
-            } onCancel: {
-              // On another thread: it waits for the one that holds the place.
-              Thread.detachNewThread {
-                if round % 2 == 0 { try? database.suspend() } else { try? database.close() }
-              }
+    await #expect(processExitsWith: .success) { try await HoldCancellationTests.closeInHandlers() }
+  }
+
+  private static func cancelWaiting() async throws {
+    endSoon()
+    let database = try Database.memory()
+    for round in 0..<1_500 {
+      let hold = await Hold(database)
+      let tasks = (0..<2).map { number in
+        Task { () async throws -> Void in
+          if (number + round) % 3 == 0 {
+            try await database.writeInGroup { _ in }
+          } else {
+            try await database.write { _ in }
+          }
+        }
+      }
+      await whenWaiting(2, database)
+      await cancelAtOnce(tasks)
+      for task in tasks {
+        do {
+          try await task.value
+          exit(1)
+        } catch is CancellationError {}
+      }
+      await hold.release()
+    }
+  }
+
+  private static func cancelListeners() async throws {
+    endSoon()
+    let magic = try await MagicData(type: .memory)
+    for _ in 0..<300 {
+      let changes = magic.changes(of: Note.self)
+      let begun = Counter()
+      let tasks = (0..<2).map { _ in
+        Task {
+          begun.add()
+          var iterator = changes.makeAsyncIterator()
+          while try await iterator.next() != nil {}
+        }
+      }
+      while begun.value < 2 { await Task.yield() }
+      await cancelAtOnce(tasks)
+      for task in tasks { try await task.value }
+    }
+  }
+
+  private static func waitInHandlers() async throws {
+    endSoon()
+    let magic = try await MagicData(type: .memory)
+    let database = magic.database
+    try await magic.update(Note())
+    let over = Counter()
+    // Keeps the places taken, so that the handlers have somebody to wait for.
+    let others = (0..<3).map { number in
+      Task {
+        while over.value == 0 {
+          switch number {
+          case 0: try await database.write { _ in }
+          case 1: try await database.writeInGroup { _ in }
+          default: try await magic.update(Note())
+          }
+        }
+      }
+    }
+    for round in 0..<600 {
+      let running = Counter()
+      let task = Task {
+        try await withTaskCancellationHandler {
+          running.add()
+          switch round % 4 {
+          case 0: while true { try await database.write { _ in } }
+          case 1: while true { try await database.writeInGroup { _ in } }
+          case 2: while true { _ = try await database.read { _ in } }
+          default: for try await _ in magic.observe(Note.self, limit: 1) {}
+          }
+        } onCancel: {
+          if round % 8 < 4 {
+            _ = try? database.write { _ in }
+          } else {
+            _ = try? database.writeInGroup { _ in }
+          }
+        }
+      }
+      while running.value == 0 { await Task.yield() }
+      for _ in 0..<(round % 50) { await Task.yield() }
+      await cancelAtOnce([task])
+      _ = try? await task.value
+    }
+    over.add()
+    for other in others { try await other.value }
+  }
+
+  private static func closeInHandlers() async throws {
+    endSoon()
+    for round in 0..<150 {
+      let database = try Database.memory()
+      let hold = await Hold(database)
+      let tasks = (0..<3).map { _ in
+        Task {
+          try await withTaskCancellationHandler {
+            try await database.write { _ in }
+          } onCancel: {
+            // On another thread: it waits for the one that holds the place.
+            Thread.detachNewThread {
+              if round % 2 == 0 { try? database.suspend() } else { try? database.close() }
             }
           }
         }
-        await HoldCancellationTests.whenWaiting(3, database)
-        await HoldCancellationTests.cancelAtOnce(tasks)
-        for task in tasks { _ = try? await task.value }
-        await hold.release()
       }
+      await whenWaiting(3, database)
+      await cancelAtOnce(tasks)
+      for task in tasks { _ = try? await task.value }
+      await hold.release()
     }
   }
 }
