@@ -143,7 +143,7 @@ import Testing
     mode: Database.Options.JournalMode
   ) async throws {
     var options = Database.Options()
-    options.accessTimeout = .milliseconds(50)
+    options.accessTimeout = .milliseconds(500)
     options.journalMode = mode
     let magic = try await MagicData(path: folder.path, options: options)
     try await magic.update(Note("one"))
@@ -157,7 +157,7 @@ import Testing
     // Several looks at what others commit fall into this time.
     let database = magic.database
     await #expect(throws: SQLiteError.self) {
-      try await database.write(deadline: .now + .milliseconds(900)) { _ in }
+      try await database.write(deadline: .now + .milliseconds(1_400)) { _ in }
     }
     await slow.commit()
     #expect(try await waiting.value == ["two"])
@@ -165,7 +165,7 @@ import Testing
 
   @Test func `a first fetch that others are in the way of waits for them`() async throws {
     var options = Database.Options()
-    options.accessTimeout = .milliseconds(20)
+    options.accessTimeout = .milliseconds(500)
     options.journalMode = .delete
     let magic = try await MagicData(path: folder.path, options: options)
     try await magic.update(Note("one"))
@@ -176,7 +176,7 @@ import Testing
     }
     let database = magic.database
     await #expect(throws: SQLiteError.self) {
-      try await database.write(deadline: .now + .milliseconds(100)) { _ in }
+      try await database.write(deadline: .now + .milliseconds(800)) { _ in }
     }
     await slow.commit()
     #expect(try await first.value == ["two"])
