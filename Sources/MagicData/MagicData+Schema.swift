@@ -80,7 +80,7 @@ extension MagicData {
   func makeReady(_ plan: ObjectPlan) throws -> Bool {
     if isReady(plan) { return true }
     // Inside a read nothing can be written: what the tables lack is read as what it will be.
-    if try read({ try self.settle(plan, $0) }).isGrowth, !database.isInsideRead {
+    if try read({ try self.settle(plan, $0) }) == .change, !database.isInsideRead {
       try database.write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)
@@ -89,7 +89,7 @@ extension MagicData {
   /// As the blocking form, suspending the task.
   nonisolated(nonsending) func makeReady(_ plan: ObjectPlan) async throws -> Bool {
     if isReady(plan) { return true }
-    if try await read({ try self.settle(plan, $0) }).isGrowth {
+    if try await read({ try self.settle(plan, $0) }) == .change {
       try await database.write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)
@@ -98,17 +98,11 @@ extension MagicData {
   /// What the tables of a type lack.
   private enum Growth: Sendable {
     case none
-    /// There are tables, but they lack columns.
-    case missingColumns
-    /// There are tables, but a delete rule was another one when they were made.
-    case otherRules
-    /// There are tables, but links have the name that programs of before gave them.
-    case otherNames
+    /// There are tables, but they lack columns or indexes, have another delete rule, or have the name
+    /// that programs of before gave them.
+    case change
     /// There is no table yet.
     case missingTables
-
-    /// Says whether there is something to be changed before objects are read.
-    var isGrowth: Bool { [.missingColumns, .otherRules, .otherNames].contains(self) }
   }
 
   /// Notes that the tables are as they shall be, if they are.
@@ -124,21 +118,34 @@ extension MagicData {
       try table.refuseOtherMeaning(connection)
       let definition = table.definition
       if try table.isUnderFormerName(connection) {
-        growth = .otherNames
+        growth = .change
         continue
       }
       let present = try connection.columnNames(of: definition.name)
       if present.isEmpty {
         if definition.name == plan.table { return .missingTables }
-        growth = growth == .none ? .missingTables : growth
-      } else if definition.columns.contains(where: {
-        !present.contains(asciiLowercased($0.name))
-      }) {
-        growth = .missingColumns
-      } else if growth == .none, try connection.hasOtherDeleteRules(than: definition) {
-        growth = .otherRules
+        if growth == .none { growth = .missingTables }
+      } else if growth != .change, try lacks(definition, present, connection) {
+        growth = .change
       }
     }
     return growth
+  }
+
+  /// Says whether a table that is there lacks something.
+  private func lacks(
+    _ definition: TableDefinition, _ present: Set<String>, _ connection: Connection
+  ) throws -> Bool {
+    if definition.columns.contains(where: { !present.contains(asciiLowercased($0.name)) }) {
+      return true
+    }
+    if try connection.hasOtherDeleteRules(than: definition) { return true }
+    let missing = try connection.missingIndexes(of: definition)
+    guard !missing.isEmpty else { return false }
+    // They cannot be made here, and rows are the same without.
+    if database.isReadOnly || database.isInsideRead {
+      try connection.checkUnique(missing, of: definition.name)
+    }
+    return !database.isReadOnly
   }
 }

@@ -31,7 +31,7 @@ public protocol MagicObject: Codable, SendableMetatype {
   /// The name of the type's table; the unqualified name of the type unless declared.
   static var tableName: String { get }
 
-  /// What is to be known of single properties: uniqueness, indexes, delete rules, full-text search.
+  /// What is to be known of single properties: uniqueness, indexes, defaults, delete rules.
   ///
   ///     static var traits: [PropertyTrait] {
   ///       [.unique(\Self.$email), .indexed(\Self.$country, \Self.$name)]

@@ -24,7 +24,8 @@ extension PropertyTrait {
     PropertyTrait(.indexed, Prototype.names(first, repeat each others))
   }
 
-  /// Full-text search looks into these properties.
+  /// Full-text search looks into these properties. It is of records only, as yet: a type of objects that
+  /// declares it is refused when it is first used.
   ///
   /// - Parameters:
   ///   - first: A property that is stored as text, such as `\Self.$notes`.

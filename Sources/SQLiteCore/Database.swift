@@ -91,6 +91,9 @@ public final class Database: Sendable {
   /// Says whether this and another value are databases on one file.
   package func isOnFile(of other: Database) -> Bool { shared === other.shared }
 
+  /// Says whether nothing can be written.
+  package var isReadOnly: Bool { options.mode == .readOnly }
+
   private func open(_ place: Int) throws(SQLiteError) -> sending Connection {
     let connection = try file.open(forReading: place > 0, shared: shared)
     connection.opening = openings.add(1, ordering: .relaxed).newValue

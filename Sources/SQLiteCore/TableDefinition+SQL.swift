@@ -33,16 +33,6 @@ extension TableDefinition {
     return
       "CREATE TABLE \(condition)\(identifier: name) (\(body)) \(SQL(joining: options, separator: ", "))"
   }
-
-  /// The statements that make the indexes.
-  package var createIndexSQL: [SQL] {
-    indexes.map { index in
-      let unique: SQL = index.isUnique ? "UNIQUE " : ""
-      let indexName = "\(name)_\(index.columns.joined(separator: "_"))"
-      return
-        "CREATE \(unique)INDEX IF NOT EXISTS \(identifier: indexName) ON \(identifier: name) (\(SQL(identifiers: index.columns)))"
-    }
-  }
 }
 
 extension ColumnDefinition {

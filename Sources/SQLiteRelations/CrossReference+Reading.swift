@@ -78,7 +78,7 @@ extension Connection {
     var current: Value?
     var instances: [Value: Right] = [:]
     let isClass = Right.self is AnyObject.Type
-    try forEachRow(of: Right.self, besides: [left, right], from: source) { decoder, besides in
+    try forEachRow(of: Right.self, besides: [left, right], from: source) { reader, besides in
       let key = try besides(0)
       if key != current {
         if let current { found[current] = rights }
@@ -89,7 +89,7 @@ extension Connection {
       if isClass, let known = instances[rightKey] {
         rights.append(known)
       } else {
-        rights.append(try decoder.row(as: Right.self))
+        rights.append(try reader.row(as: Right.self))
         if isClass { instances[rightKey] = rights[rights.count - 1] }
       }
     }

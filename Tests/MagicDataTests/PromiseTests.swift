@@ -117,7 +117,7 @@ private enum Grade: Int, Codable, MagicComparable {
     try magic.database.executeChange("ALTER TABLE \"Order\" ADD COLUMN old TEXT")
     #expect(try magic.differences(of: Order.self).map(\.kind) == [.extraColumn])
     #expect(try magic.check(of: Order.self) == false)
-    try magic.database.executeChange("DROP INDEX Order_buyer")
+    try magic.database.executeChange("DROP INDEX \"Order(buyer)\"")
     #expect(try magic.check(of: Order.self))
     try magic.database.executeMultipleChanges(
       """

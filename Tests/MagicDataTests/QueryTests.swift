@@ -113,11 +113,11 @@ import Testing
 
   @Test(
     arguments: [
-      (\.$age > 30, "Player_age"),
-      (\.$age == 30 && \.$nick != "x", "Player_age"),
-      ((\Player.$name).hasPrefix("An"), "Player_name"),
-      (18...20 ~= \.$age, "Player_age"),
-      ((\Player.$age).isIn([1, 2]), "Player_age"),
+      (\.$age > 30, "Player(age)"),
+      (\.$age == 30 && \.$nick != "x", "Player(age)"),
+      ((\Player.$name).hasPrefix("An"), "Player(name)"),
+      (18...20 ~= \.$age, "Player(age)"),
+      ((\Player.$age).isIn([1, 2]), "Player(age)"),
     ] as [(Filter<Player>, String)])
   func `a declared index is used`(filter: Filter<Player>, index: String) throws {
     let condition = try filter.sql(in: magic)

@@ -29,6 +29,12 @@ private struct Mistaken: MagicObject {
   init() {}
 }
 
+private struct Searched: MagicObject {
+  @MagicValue var text: String
+  static var traits: [PropertyTrait] { [.searched(\Self.$text)] }
+  init() { text = "" }
+}
+
 @Suite struct TraitTests {
   let magic: MagicData
 
@@ -53,7 +59,7 @@ private struct Mistaken: MagicObject {
     let names = try magic.database.read {
       try $0.rows("SELECT name FROM pragma_index_list('Account') ORDER BY name", as: String.self)
     }
-    #expect(names.contains("Account_country_email"))
+    #expect(names.contains("Account(country,email)"))
   }
 
   @Test func `a trait of another type's property is refused by name`() throws {
@@ -61,5 +67,16 @@ private struct Mistaken: MagicObject {
     mistaken.text = "x"
     let error = #expect(throws: MagicError.self) { try magic.update(mistaken) }
     #expect(error?.description.contains("Mistaken") == true)
+  }
+
+  @Test func `full-text search of objects is refused by name when the type is met`() throws {
+    let uses: [() throws -> Void] = [
+      { _ = try magic.objects(of: Searched.self) }, { _ = try magic.count(of: Searched.self) },
+      { try magic.update(Searched()) }, { _ = try magic.check(of: Searched.self) },
+    ]
+    for use in uses {
+      let error = #expect(throws: MagicError.self) { try use() }
+      #expect(error?.description.contains("“text” cannot be searched") == true)
+    }
   }
 }

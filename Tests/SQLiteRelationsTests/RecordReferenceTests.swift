@@ -68,7 +68,7 @@ struct Tag: Record {
       let plan = try connection.executeQuery(
         "EXPLAIN QUERY PLAN SELECT * FROM City WHERE countryCode = 'CA'"
       ).compactMap { $0["detail"]?.asString() }
-      #expect(plan.contains { $0.contains("USING INDEX City_countryCode") })
+      #expect(plan.contains { $0.contains("USING INDEX City(countryCode)") })
     }
     let error = #expect(throws: SQLiteError.self) { try city("Nowhere", "XX") }
     #expect(error?.code.primary == .constraint)

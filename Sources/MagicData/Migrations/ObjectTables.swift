@@ -167,11 +167,8 @@ struct ObjectTables {
     try rename()
     for index in indexes {
       let columns = index.columns.compactMap { $0.map(newName) }
-      let definition = TableDefinition(
-        newTable, key: .declared, columns: [],
-        indexes: [IndexDefinition(columns, isUnique: index.isUnique)])
       try connection.executeChange("DROP INDEX \(identifier: index.name)")
-      for sql in definition.createIndexSQL { try connection.executeChange(sql) }
+      try connection.make(IndexDefinition(columns, isUnique: index.isUnique), on: newTable)
     }
     for asset in assets {
       try AssetTriggers(connection).remove(asset, of: table)
@@ -185,11 +182,13 @@ struct ObjectTables {
 }
 
 extension TableIndex {
-  /// Says whether it has the name that an index of its columns gets.
+  /// Says whether it has the name that an index of its columns gets, or got until 2026.
   fileprivate func isNamed(after table: String) -> Bool {
     let columns = columns.compactMap { $0 }
-    return isExplicit && !isPartial && columns.count == self.columns.count
-      && asciiLowercased(name)
-        == asciiLowercased("\(table)_\(columns.joined(separator: "_"))")
+    guard isExplicit, !isPartial, columns.count == self.columns.count else { return false }
+    let names = [
+      IndexDefinition(columns).name(on: table), "\(table)_\(columns.joined(separator: "_"))",
+    ]
+    return names.contains { asciiLowercased($0) == asciiLowercased(name) }
   }
 }

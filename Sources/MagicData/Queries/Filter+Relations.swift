@@ -33,7 +33,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   ///
   /// - Parameter filter: A condition on the objects at the other end.
   public func contains(where filter: Filter<Value.Element.Target>) -> Filter<Root> {
-    Filter(.term(.leads(to: filter.condition, through: relation)))
+    Filter(.term(.leads(to: filter.condition, through: relation), around: filter.condition))
   }
 
   /// True if the relation leads to the object.

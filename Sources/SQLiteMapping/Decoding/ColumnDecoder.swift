@@ -2,13 +2,30 @@ import SQLiteCore
 
 /// Reads one column: as a single value what is stored, as a container the JSON in it.
 ///
-/// Two words, so that it needs no memory of its own as `any Decoder`.
+/// Three words, so that it needs no memory of its own as `any Decoder`. One that is kept throws when
+/// its row has ended.
 struct ColumnDecoder: Decoder {
-  let row: DecodedRow
-  let column: Int32
+  private let content: DecodedRow
+  /// The number of its row.
+  private let number: Int
+  private let column: Int32
 
-  var codingPath: [any CodingKey] { row.path(to: column) }
+  init(_ row: DecodedRow, column: Int32) {
+    content = row
+    number = row.mark.row
+    self.column = column
+  }
+
+  var codingPath: [any CodingKey] { (try? row)?.path(to: column) ?? [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// What the column is in; throws if the row has ended.
+  private var row: DecodedRow {
+    @inline(__always) get throws {
+      if content.mark.row != number { throw DecodedRow.gone }
+      return content
+    }
+  }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     try nested().container(keyedBy: type)
@@ -18,14 +35,18 @@ struct ColumnDecoder: Decoder {
     try nested().unkeyedContainer()
   }
 
-  func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    _ = try row
+    return self
+  }
 
   /// A decoder for the nested value in the column.
   private func nested() throws -> any Decoder {
+    let row = try self.row
     do {
       switch row.strategies.nested {
-      case .text: return try json(ofText: true)
-      case .blob: return try json(ofText: false)
+      case .text: return try json(row, ofText: true)
+      case .blob: return try json(row, ofText: false)
       case .coder(let coder):
         return try coder.decode(Passthrough.self, from: row.handle.value(at: column)).decoder
       }
@@ -36,7 +57,7 @@ struct ColumnDecoder: Decoder {
     }
   }
 
-  private func json(ofText isText: Bool) throws -> any Decoder {
+  private func json(_ row: DecodedRow, ofText isText: Bool) throws -> any Decoder {
     guard let json = row.handle.data(at: column, ofText: isText) else {
       throw row.error("expected JSON as \(isText ? "TEXT" : "BLOB")", at: column)
     }
@@ -45,7 +66,10 @@ struct ColumnDecoder: Decoder {
 }
 
 extension ColumnDecoder: SingleValueDecodingContainer {
-  func decodeNil() -> Bool { row.handle.isNull(at: column) }
+  func decodeNil() -> Bool {
+    // It cannot throw, but what is asked for next does.
+    (try? row)?.handle.isNull(at: column) ?? false
+  }
   func decode(_ type: Bool.Type) throws -> Bool { try row.boolean(at: column) }
   func decode(_ type: String.Type) throws -> String { try row.text(at: column) }
   func decode(_ type: Double.Type) throws -> Double { try row.double(at: column) }
@@ -62,59 +86,5 @@ extension ColumnDecoder: SingleValueDecodingContainer {
   func decode(_ type: UInt64.Type) throws -> UInt64 { try row.integer(type, at: column) }
   func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
     try row.value(type, at: column)
-  }
-}
-
-/// The row as a single value: its only column, or a value that reads the row itself.
-extension RowDecoder: SingleValueDecodingContainer {
-  @usableFromInline package func decodeNil() -> Bool { content.isNull }
-  @usableFromInline package func decode(_ type: Bool.Type) throws -> Bool {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: String.Type) throws -> String {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: Double.Type) throws -> Double {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: Float.Type) throws -> Float {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: Int.Type) throws -> Int {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: Int8.Type) throws -> Int8 {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: Int16.Type) throws -> Int16 {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: Int32.Type) throws -> Int32 {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: Int64.Type) throws -> Int64 {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: UInt.Type) throws -> UInt {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: UInt8.Type) throws -> UInt8 {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: UInt16.Type) throws -> UInt16 {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: UInt32.Type) throws -> UInt32 {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode(_ type: UInt64.Type) throws -> UInt64 {
-    try only(type).decode(type)
-  }
-  @usableFromInline package func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try row(as: type)
-  }
-
-  private func only(_ type: Any.Type) throws -> ColumnDecoder {
-    try content.onlyColumn(for: "\(type)")
   }
 }

@@ -30,7 +30,7 @@ extension DecodedRow {
       return unsafe unsafeBitCast(bytes, to: type)
     }
     do {
-      return try Result(from: ColumnDecoder(row: self, column: column))
+      return try Result(from: ColumnDecoder(self, column: column))
     } catch let error as DecodingError {
       throw self.error(error, at: column)
     }

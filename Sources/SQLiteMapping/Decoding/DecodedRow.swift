@@ -2,9 +2,10 @@ import SQLiteCore
 
 /// What is known of the rows of one statement, and what is in the one that it stands on.
 ///
-/// Apart from ``RowDecoder``, which holds the containers, which hold this.
+/// Decoders and containers hold it, so that it may be kept. Everything in it but ``mark`` belongs to
+/// the thread that reads the row: who may have been kept asks the mark before anything else.
 final class DecodedRow {
-  let handle: StatementHandle
+  let handle: BorrowedHandle
   let columns: ColumnNames
   let strategies: MappingStrategies
   /// Whether `Data` is read as it is stored.
@@ -12,23 +13,97 @@ final class DecodedRow {
   /// What the names of the columns begin with that belong to this value.
   let prefix: String
   let codingPath: [any CodingKey]
+  /// Says which row is being read.
+  let mark: RowMark
 
   private let root: Any.Type
   /// The property that each column was found for.
   private var properties: [Int32: String] = [:]
-  private var children: [String: RowDecoder?] = [:]
+  private var children: [String: DecodedRow?] = [:]
+
+  // Nobody else has a part in these, and to check that costs as much as to read a column.
+  @exclusivity(unchecked) private var life: Int
+  @exclusivity(unchecked) private var containers: HandedOut?
+  @exclusivity(unchecked) private var containersKey: ObjectIdentifier?
+  @exclusivity(unchecked) private var otherContainers: [ObjectIdentifier: HandedOut] = [:]
 
   init(
     _ handle: StatementHandle, as root: Any.Type, _ strategies: MappingStrategies,
-    prefix: String = "", path: [any CodingKey] = []
+    _ mark: RowMark, life: Int = RowMark.newLife(), prefix: String = "",
+    path: [any CodingKey] = []
   ) {
-    self.handle = handle
+    self.handle = BorrowedHandle(handle)
+    self.mark = mark
+    unsafe self.life = life
     self.root = root
     self.strategies = strategies
     readsBlobs = strategies.data == .blob
     self.prefix = prefix
     columns = handle.columnNames
     codingPath = path
+  }
+
+  /// Whether the statement has one column.
+  var isSingle: Bool { columns.count == 1 }
+
+  /// The permission of the present row's containers.
+  var ticket: RowTicket { RowTicket(mark: mark, life: unsafe life) }
+
+  /// Begins a row, with a decoder for it.
+  func begin() -> RowDecoder {
+    mark.begin(life: unsafe life)
+    return decoder
+  }
+
+  /// A decoder for the row that was begun.
+  var decoder: RowDecoder { RowDecoder(content: self, row: mark.row) }
+
+  /// Ends the row. If somebody still has a container, it belongs to a life that is over.
+  func end() {
+    mark.end()
+    guard isKept else { return }
+    close()
+    unsafe life = RowMark.newLife()
+  }
+
+  /// Says whether somebody still has one of the containers.
+  private var isKept: Bool {
+    if let containers = unsafe containers, containers.isKept { return true }
+    return unsafe !otherContainers.isEmpty && otherContainers.values.contains(where: \.isKept)
+      || !children.isEmpty && children.values.contains { $0?.isKept ?? false }
+  }
+
+  /// Forgets the containers, which hold this.
+  func close() {
+    unsafe containers = nil
+    unsafe containersKey = nil
+    unsafe otherContainers.removeAll()
+    for case let child? in children.values { child.close() }
+    children.removeAll()
+  }
+
+  /// The container for a type of keys.
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+    if unsafe containersKey == ObjectIdentifier(type), let containers = unsafe containers {
+      // An object is stored together with the identity of the key type that it was made for.
+      return unsafe unsafeDowncast(containers, to: DecodingContainers<Key>.self).boxed.copy()
+    }
+    return containers(of: type).boxed.copy()
+  }
+
+  @inline(never)
+  private func containers<Key: CodingKey>(of type: Key.Type) -> DecodingContainers<Key> {
+    if let last = unsafe containers, let key = unsafe containersKey {
+      unsafe otherContainers[key] = last
+    }
+    // As above.
+    let known = unsafe otherContainers[ObjectIdentifier(type)].map {
+      unsafe unsafeDowncast($0, to: DecodingContainers<Key>.self)
+    }
+    let fitting = known ?? DecodingContainers(self)
+    unsafe containers = fitting
+    unsafe containersKey = ObjectIdentifier(type)
+    return fitting
   }
 
   /// The column of a property, or nil.
@@ -39,13 +114,15 @@ final class DecodedRow {
     return Int32(position)
   }
 
-  /// A decoder for the columns whose names begin with the property's, and a dot; nil without any.
-  func child(of key: some CodingKey) -> RowDecoder? {
+  /// The columns whose names begin with the property's, and a dot; nil without any.
+  func child(of key: some CodingKey) -> DecodedRow? {
     if let known = children[key.stringValue] { return known }
     let start = asciiLowercased("\(prefix)\(strategies.keys.column(for: key.stringValue)).")
     let path = codingPath + [PathKey(key.stringValue)]
-    let child = DecodedRow(handle, as: root, strategies, prefix: start, path: path)
-    let known = child.ownColumns.isEmpty ? nil : RowDecoder(child)
+    let child = handle.use {
+      unsafe DecodedRow($0, as: root, strategies, mark, life: life, prefix: start, path: path)
+    }
+    let known = child.ownColumns.isEmpty ? nil : child
     children[key.stringValue] = .some(known)
     return known
   }
@@ -68,7 +145,7 @@ final class DecodedRow {
     guard columns.count == 1, prefix.isEmpty else {
       throw error("\(wanted) needs one column, and there are \(columns.count)", at: nil)
     }
-    return ColumnDecoder(row: self, column: 0)
+    return ColumnDecoder(self, column: 0)
   }
 
   /// The way to a column's value.
@@ -107,5 +184,18 @@ final class DecodedRow {
     error(
       "the row has no column “\(prefix)\(strategies.keys.column(for: key.stringValue))”", at: nil,
       path: [PathKey(key.stringValue)])
+  }
+
+  /// An error of a type's own code, or another decoder's, as one of the row.
+  func named(_ error: any Error) -> any Error {
+    (error as? DecodingError).map { self.error($0, at: nil) } ?? error
+  }
+
+  /// What a decoder or a container that is kept throws.
+  static var gone: DecodingError {
+    @inline(never) get {
+      .dataCorrupted(
+        .init(codingPath: [], debugDescription: "it was kept after its row was read"))
+    }
   }
 }

@@ -1,14 +1,15 @@
 /// The containers that a decoder has for one type of keys.
-final class DecodingContainers<Key: CodingKey> {
-  /// One that anybody may keep.
-  let owned: RowDecodingContainer<Key>
-  /// One that costs less if there is one, boxed by the standard library once.
-  let lent: Boxed<KeyedDecodingContainer<Key>>
+final class DecodingContainers<Key: CodingKey>: HandedOut {
+  private let container: RowDecodingContainer<Key>
+  /// What is handed out, boxed by the standard library once: one that costs less, if there is one.
+  let boxed: Boxed<KeyedDecodingContainer<Key>>
 
-  init(_ row: DecodedRow, for ticket: RowTicket) {
-    owned = RowDecodingContainer(row)
-    lent = Boxed(
-      LentContainer(owned, for: ticket).map { KeyedDecodingContainer($0) }
-        ?? KeyedDecodingContainer(owned))
+  init(_ row: DecodedRow) {
+    container = RowDecodingContainer(row)
+    boxed = Boxed(
+      LentContainer(container).map { KeyedDecodingContainer($0) }
+        ?? KeyedDecodingContainer(container))
   }
+
+  override var isKept: Bool { boxed.isKept }
 }

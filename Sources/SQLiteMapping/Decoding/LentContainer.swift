@@ -11,23 +11,23 @@ import SQLiteCore
 /// The standard library copies its container at every value that is decoded. A copy of a reference
 /// counts, which costs as much as to read the value.
 ///
-/// Proof that none of the references is followed after what it leads to is gone: container, slots and
-/// statement are owned by the decoder, whose ticket is valid only between `enter` and `leave`, while
-/// the callers of these hold the decoder. A decoder that moves to another thread gets another ticket
-/// (`reads`). Whoever keeps this value for longer gets an error.
+/// Proof that none of the references is followed after what it leads to is gone: container and slots
+/// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the ticket is valid only
+/// while that reads a row. A copy that is kept is found when its row ends (``HandedOut``), and its ticket
+/// is never valid again: it throws on any thread, and follows nothing.
 @safe struct LentContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let ticket: RowTicket
   private let container: Unmanaged<RowDecodingContainer<Key>>
   private let slots: UnsafeMutablePointer<Int32>
-  private let handle: Unmanaged<StatementHandle>
+  private let handle: BorrowedHandle
 
   /// Makes one, unless the keys are more than a byte.
-  init?(_ container: RowDecodingContainer<Key>, for ticket: RowTicket) {
+  init?(_ container: RowDecodingContainer<Key>) {
     guard MemoryLayout<Key>.size == 1, let slots = unsafe container.slots.bytes else { return nil }
-    self.ticket = ticket
+    ticket = container.row.ticket
     unsafe self.container = Unmanaged.passUnretained(container)
     unsafe self.slots = unsafe slots
-    unsafe handle = Unmanaged.passUnretained(container.row.handle)
+    handle = container.row.handle
   }
 
   /// The column of a key; none if it was not looked up yet, or does not exist, or if the row is gone.
@@ -40,22 +40,19 @@ import SQLiteCore
   @inline(__always)
   private func integer(_ key: Key) -> Int64? {
     let column = column(key)
-    return column < 0
-      ? nil : unsafe handle._withUnsafeGuaranteedRef { $0.integer(at: column) }
+    return column < 0 ? nil : handle.integer(at: column)
   }
 
   @inline(__always)
   private func real(_ key: Key) -> Double? {
     let column = column(key)
-    return column < 0
-      ? nil : unsafe handle._withUnsafeGuaranteedRef { $0.real(at: column) }
+    return column < 0 ? nil : handle.real(at: column)
   }
 
   @inline(__always)
   private func text(_ key: Key) -> String? {
     let column = column(key)
-    return column < 0
-      ? nil : unsafe handle._withUnsafeGuaranteedRef { $0.text(at: column) }
+    return column < 0 ? nil : handle.text(at: column)
   }
 
   @inline(__always)
@@ -64,7 +61,7 @@ import SQLiteCore
     guard column >= 0, unsafe container._withUnsafeGuaranteedRef({ $0.row.readsBlobs }) else {
       return nil
     }
-    return unsafe handle._withUnsafeGuaranteedRef { $0.data(at: column, ofText: false) }
+    return handle.data(at: column, ofText: false)
   }
 
   /// What is not read at once: other types, NULL and what is wrong.
@@ -72,14 +69,8 @@ import SQLiteCore
   private func lend<Result>(
     _ body: (RowDecodingContainer<Key>) throws -> Result
   ) throws -> Result {
-    guard ticket.isValid else { throw goneError }
+    guard ticket.isValid else { throw DecodedRow.gone }
     return try unsafe container._withUnsafeGuaranteedRef(body)
-  }
-
-  @inline(never)
-  private var goneError: DecodingError {
-    .dataCorrupted(
-      .init(codingPath: [], debugDescription: "a container was kept after its row was read"))
   }
 }
 

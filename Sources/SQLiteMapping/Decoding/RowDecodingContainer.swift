@@ -6,33 +6,47 @@ import SQLiteCore
 final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let row: DecodedRow
   let slots: KeySlots<Key>
+  private let ticket: RowTicket
 
   init(_ row: DecodedRow) {
     self.row = row
+    ticket = row.ticket
     slots = KeySlots { row.column(of: $0) ?? KeySlots<Key>.none }
   }
 
   var codingPath: [any CodingKey] { row.codingPath }
 
+  /// Throws if the row has ended.
+  @inline(__always)
+  private func check() throws {
+    guard ticket.isValid else { throw DecodedRow.gone }
+  }
+
   var allKeys: [Key] {
-    row.ownColumns.compactMap { column in
+    // It cannot throw, but what is asked for next does.
+    guard ticket.isValid else { return [] }
+    return row.ownColumns.compactMap { column in
       let name = row.columns.names[Int(column)].utf8.dropFirst(row.prefix.utf8.count)
       return Key(stringValue: String(Substring(name)))
     }
   }
 
-  func contains(_ key: Key) -> Bool { slots[key] >= 0 || row.child(of: key) != nil }
+  func contains(_ key: Key) -> Bool {
+    ticket.isValid && (slots[key] >= 0 || row.child(of: key) != nil)
+  }
 
   /// The column of a property.
   @inline(__always)
   func column(_ key: Key) throws -> Int32 {
+    try check()
     let column = slots[key]
     if column < 0 { throw row.missing(key) }
     return column
   }
 
   func decodeNil(forKey key: Key) throws -> Bool {
-    if slots[key] < 0, let child = row.child(of: key) { return child.content.isNull }
+    try check()
+    if slots[key] < 0, let child = row.child(of: key) { return child.isNull }
     return try row.handle.isNull(at: column(key))
   }
 
@@ -93,21 +107,23 @@ final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
   }
 
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
+    try check()
     let column = slots[key]
     if column >= 0 { return try row.value(type, at: column) }
     guard let child = row.child(of: key) else { throw row.missing(key) }
-    return try child.row(as: type)
+    return try child.decoder.value(as: type)
   }
 
   func decodeIfPresent<Result: Decodable>(
     _ type: Result.Type, forKey key: Key
   ) throws -> Result? {
+    try check()
     let column = slots[key]
     if column >= 0 {
       return row.handle.isNull(at: column) ? nil : try row.value(type, at: column)
     }
     guard let child = row.child(of: key) else { throw row.missing(key) }
-    return child.content.isNull ? nil : try child.row(as: type)
+    return child.isNull ? nil : try child.decoder.value(as: type)
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -125,8 +141,9 @@ final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
   func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(forKey: key) }
 
   private func decoder(forKey key: some CodingKey) throws -> any Decoder {
-    if let column = row.column(of: key) { return ColumnDecoder(row: row, column: column) }
+    try check()
+    if let column = row.column(of: key) { return ColumnDecoder(row, column: column) }
     guard let child = row.child(of: key) else { throw row.missing(key) }
-    return child
+    return child.decoder
   }
 }

@@ -99,10 +99,10 @@ final class DirectPlan<Root: DirectRecord> {
     }
     var statement = try connection.boundStatement("SELECT \(SQL(joining: terms, separator: ", "))")
     guard try statement.step() else { return }
-    let decoder = RowDecoder(statement, as: Root.self, strategies: strategies)
+    let reader = RowReader(statement, as: Root.self, strategies: strategies)
     let decoded: Root
     do {
-      decoded = try decoder.row(as: Root.self)
+      decoded = try reader.row(as: Root.self)
     } catch {
       throw Self.error("init(from:) refuses a value that the property can have: \(error)", property)
     }

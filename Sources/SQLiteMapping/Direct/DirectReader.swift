@@ -1,19 +1,18 @@
 import SQLiteCore
 
 /// Reads rows of one statement into the properties of a type, in place.
-@usableFromInline final class DirectReader<Root> {
+@usableFromInline final class DirectReader<Root: Decodable> {
   private let row: DecodedRow
   private let prototype: Root
   private let columns: [DirectColumn<Root>]
   private let properties: [PlacedProperty]
   private let codings: [PropertyCoding]
-  private let decode: () throws -> Root
   // Nobody else has a part in these: a check of that costs as much as reading a column.
   @exclusivity(unchecked) private var count = 0
 
   /// Prepares to read; nil if the statement lacks a column.
-  init?(_ plan: DirectPlan<Root>, _ decoder: RowDecoder) where Root: DirectRecord {
-    row = decoder.content
+  init?(_ plan: DirectPlan<Root>, _ reader: RowReader) where Root: DirectRecord {
+    row = reader.content
     prototype = plan.prototype
     columns = plan.columns
     codings = plan.columns.map(\.coding)
@@ -26,27 +25,28 @@ import SQLiteCore
       properties.append(PlacedProperty(column.kind, offset: offset, position: Int32(position)))
     }
     self.properties = properties
-    decode = { [unowned decoder] in try Root(from: decoder) }
   }
 
   /// Reads the row that the statement stands on; one that is not as expected by the type's own code.
-  @usableFromInline func value() throws -> Root {
+  @usableFromInline func value(_ reader: RowReader) throws -> Root {
     var value = prototype
     // The offsets and kinds are those of the properties, which `DirectPlan` has proven.
     let isRead = unsafe withUnsafeMutablePointer(to: &value) { pointer in
       let start = UnsafeMutableRawPointer(pointer)
       return unsafe properties.withUnsafeBufferPointer {
-        unsafe row.handle.read($0, into: start) { unsafe readOther($0, start) }
+        unsafe reader.handle.read($0, into: start) { unsafe readOther($0, start) }
       }
     }
-    guard isRead else { return try decode() }
+    guard isRead else { return try decode(reader) }
     unsafe count += 1
-    if unsafe count & (count - 1) == 0 { try compare(value) }
+    if unsafe count & (count - 1) == 0 { try compare(value, reader) }
     return value
   }
 
   private func readOther(_ index: Int, _ start: UnsafeMutableRawPointer) -> Bool {
     let property = properties[index]
+    // What a type is handed for one column ends with it.
+    defer { row.mark.endNumber() }
     do {
       try unsafe codings[index].read(row, property.position, start + property.offset)
       return true
@@ -56,10 +56,22 @@ import SQLiteCore
     }
   }
 
+  /// Reads the row by the type's own code.
+  @inline(never)
+  private func decode(_ reader: RowReader) throws -> Root {
+    do {
+      let decoder = reader.begin()
+      defer { reader.end() }
+      return try Root(from: decoder)
+    } catch {
+      throw reader.named(error)
+    }
+  }
+
   /// Reads the row once more, by the type's own code.
   @inline(never)
-  private func compare(_ value: Root) throws {
-    let other = try decode()
+  private func compare(_ value: Root, _ reader: RowReader) throws {
+    let other = try decode(reader)
     for column in columns {
       guard try column.stored(value, row.strategies) == column.stored(other, row.strategies) else {
         throw DirectRecordError(
@@ -70,7 +82,7 @@ import SQLiteCore
   }
 }
 
-extension RowDecoder {
+extension RowReader {
   /// Reads rows in place from now on, if the statement has all columns.
   func readInPlace<Root: DirectRecord>(_ type: Root.Type, _ connection: Connection) throws {
     guard !isPrepared else { return }

@@ -36,21 +36,24 @@ final class DirectWriter<Root> {
   /// - Returns: Whether the value has a key; nil if something could not be bound, of which the type's
   ///   own code will say what was wrong.
   @unsafe func bind(
-    _ value: UnsafePointer<Root>, _ row: EncodedRow
+    _ value: UnsafePointer<Root>, _ binder: RowBinder
   ) throws -> Bool? where Root: Record {
     unsafe count += 1
     if unsafe count & (count - 1) == 0 { try compare(unsafe value.pointee) }
-    row.begin()
+    let row = binder.content
+    row.beginInPlace()
     // The offsets and kinds are those of the properties, which `DirectPlan` has proven.
     let start = unsafe UnsafeRawPointer(value)
     let isBound = unsafe properties.withUnsafeBufferPointer {
-      unsafe row.handle.bind($0, of: start) { unsafe bindOther($0, start, row) }
+      unsafe binder.handle.bind($0, of: start) { unsafe bindOther($0, start, row) }
     }
     return isBound ? unsafe hasKey(start, row) : nil
   }
 
   private func bindOther(_ index: Int, _ start: UnsafeRawPointer, _ row: EncodedRow) -> Bool {
     let property = properties[index]
+    // What a value is handed for one parameter ends with it.
+    defer { row.mark.endNumber() }
     do {
       try unsafe codings[index].bind(row, property.position, start + property.offset)
       // Nil is what was not marked.

@@ -48,7 +48,7 @@ extension EncodedRow {
     if try bind(foundation: value, at: parameter) { return }
     isNested = true
     do {
-      try value.encode(to: ColumnEncoder(row: self, parameter: parameter))
+      try value.encode(to: ColumnEncoder(self, parameter: parameter))
     } catch is NestingSignal {
       isNested = true
     }

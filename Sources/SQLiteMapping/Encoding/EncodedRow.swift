@@ -2,41 +2,111 @@ import SQLiteCore
 
 /// What is known of the parameters of one statement, and which of them the current row has bound.
 ///
-/// Apart from ``RowEncoder``, which holds the containers, which hold this.
+/// Encoders and containers hold it, so that it may be kept. Everything in it but ``mark`` belongs to
+/// the thread that binds the row: who may have been kept asks the mark before anything else.
 final class EncodedRow {
-  let handle: StatementHandle
+  let handle: BorrowedHandle
   let strategies: MappingStrategies
   /// Whether `Data` is bound as it is.
   let bindsBlobs: Bool
+  /// Says which row is being bound.
+  let mark = RowMark()
   /// Set while a value is encoded that has not said yet that it is a single one.
   var isNested = false
 
   private let columns: [String]
   private let positions: [String: Int32]
   private let bound: BoundParameters
+  /// Whether properties without a parameter are passed over.
+  private let bindsKeysOnly: Bool
   private var trees: [Int32: JSONNode] = [:]
+  /// What is encoded of properties that are passed over.
+  private var looseTrees: [JSONNode] = []
 
-  init(_ handle: StatementHandle, columns: [String], strategies: MappingStrategies) {
-    self.handle = handle
+  // Nobody else has a part in these, and to check that costs as much as to bind a value.
+  @exclusivity(unchecked) private var life = RowMark.newLife()
+  @exclusivity(unchecked) private var container: HandedOut?
+  @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
+  /// Whether more than one type of keys was asked for, of which the first containers are not known.
+  @exclusivity(unchecked) private var hasOthers = false
+
+  init(
+    _ handle: StatementHandle, columns: [String], strategies: MappingStrategies,
+    bindsKeysOnly: Bool
+  ) {
+    self.handle = BorrowedHandle(handle)
     self.columns = columns
     self.strategies = strategies
+    self.bindsKeysOnly = bindsKeysOnly
     bindsBlobs = strategies.data == .blob
     positions = Dictionary(
       zip(columns.map(asciiLowercased), 1...), uniquingKeysWith: { first, _ in first })
     bound = BoundParameters(count: columns.count)
   }
 
-  /// Begins a row in which nothing is bound.
-  func begin() {
+  /// The permission of the present row's containers.
+  var ticket: RowTicket { RowTicket(mark: mark, life: unsafe life) }
+
+  /// Begins a row in which nothing is bound, with an encoder for it.
+  func begin() -> RowEncoder {
+    unsafe mark.begin(life: life)
+    beginInPlace()
+    return RowEncoder(content: self, row: mark.row)
+  }
+
+  /// Begins a row in which nothing is bound, and for which nobody gets an encoder.
+  func beginInPlace() {
     bound.beginRow()
   }
 
   /// Makes NULL what the row has not bound.
-  func end() throws {
+  func bindRest() throws {
     if !trees.isEmpty { try bindTrees() }
     try bound.forEachUnbound { parameter throws(SQLiteError) in
       try handle.bindNull(at: parameter)
     }
+  }
+
+  /// Ends the row. If somebody still has a container, it belongs to a life that is over.
+  func end() {
+    mark.end()
+    if !trees.isEmpty || !looseTrees.isEmpty { dropTrees() }
+    guard unsafe hasOthers || container?.isKept ?? false else { return }
+    close()
+    unsafe life = RowMark.newLife()
+    unsafe hasOthers = false
+  }
+
+  /// Forgets the container, which holds this.
+  func close() {
+    unsafe container = nil
+    unsafe containerKey = nil
+  }
+
+  /// The container for a type of keys.
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    if unsafe containerKey == ObjectIdentifier(type), let container = unsafe container {
+      // An object is stored together with the identity of the key type that it was made for.
+      return unsafe unsafeDowncast(container, to: Boxed<KeyedEncodingContainer<Key>>.self).copy()
+    }
+    return newContainer(keyedBy: type)
+  }
+
+  @inline(never)
+  private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    let boxed = Boxed(
+      bindsKeysOnly
+        ? KeyedEncodingContainer(KeyEncodingContainer<Key>(self))
+        : KeyedEncodingContainer(RowEncodingContainer<Key>(self)))
+    unsafe hasOthers = container != nil
+    unsafe container = boxed
+    unsafe containerKey = ObjectIdentifier(type)
+    return boxed.copy()
+  }
+
+  /// What a container throws that is kept, and of a kept encoder everything.
+  static var gone: SQLiteError {
+    SQLiteError(.misuse, "it was kept after its value was encoded")
   }
 
   /// Says whether the row has bound something that is not NULL.
@@ -76,8 +146,22 @@ final class EncodedRow {
     return TreeEncoder(node: node, codingPath: [key])
   }
 
+  /// An encoder for a nested value of a property that is passed over.
+  func looseEncoder(forKey key: some CodingKey) -> any Encoder {
+    let node = JSONNode()
+    looseTrees.append(node)
+    return TreeEncoder(node: node, codingPath: [key])
+  }
+
   private func bindTrees() throws {
     for (parameter, node) in trees { try bind(json: node.data(), at: parameter) }
+  }
+
+  /// Ends nested values that are built up piece by piece.
+  private func dropTrees() {
+    for node in trees.values { node.close() }
+    for node in looseTrees { node.close() }
     trees.removeAll()
+    looseTrees.removeAll()
   }
 }

@@ -5,22 +5,29 @@ import SQLiteCore
 final class KeyEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   private let row: EncodedRow
   private let slots: KeySlots<Key>
+  private let ticket: RowTicket
 
   init(_ row: EncodedRow) {
     self.row = row
+    ticket = row.ticket
     slots = KeySlots { row.parameter(of: $0) ?? KeySlots<Key>.none }
   }
 
   var codingPath: [any CodingKey] { [] }
 
-  func encodeNil(forKey key: Key) {
+  /// The parameter of a property, unless there is none.
+  private func parameter(_ key: Key) throws -> Int32? {
+    guard ticket.isValid else { throw EncodedRow.gone }
     let parameter = slots[key]
-    if parameter > 0 { row.bindNil(at: parameter) }
+    return parameter > 0 ? parameter : nil
+  }
+
+  func encodeNil(forKey key: Key) throws {
+    if let parameter = try parameter(key) { row.bindNil(at: parameter) }
   }
 
   func encode(_ value: some Encodable, forKey key: Key) throws {
-    let parameter = slots[key]
-    if parameter > 0 { try row.bind(any: value, at: parameter) }
+    if let parameter = try parameter(key) { try row.bind(any: value, at: parameter) }
   }
 
   func nestedContainer<NestedKey: CodingKey>(
@@ -37,7 +44,8 @@ final class KeyEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol
   func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
 
   private func encoder(forKey key: some CodingKey) -> any Encoder {
+    guard ticket.isValid else { return NestingEncoder(error: EncodedRow.gone) }
     guard row.parameter(of: key) == nil else { return row.treeEncoder(forKey: key) }
-    return TreeEncoder(node: JSONNode(), codingPath: [key])
+    return row.looseEncoder(forKey: key)
   }
 }

@@ -4,9 +4,11 @@
 final class RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let row: EncodedRow
   let slots: KeySlots<Key>
+  private let ticket: RowTicket
 
   init(_ row: EncodedRow) {
     self.row = row
+    ticket = row.ticket
     slots = KeySlots { row.parameter(of: $0) ?? KeySlots<Key>.none }
   }
 
@@ -15,6 +17,7 @@ final class RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol
   /// The parameter of a property.
   @inline(__always)
   func parameter(_ key: Key) throws -> Int32 {
+    guard ticket.isValid else { throw EncodedRow.gone }
     let parameter = slots[key]
     if parameter < 0 { throw row.unknown(key) }
     return parameter
@@ -101,6 +104,7 @@ final class RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol
   func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
 
   private func encoder(forKey key: some CodingKey) -> any Encoder {
-    row.treeEncoder(forKey: key)
+    guard ticket.isValid else { return NestingEncoder(error: EncodedRow.gone) }
+    return row.treeEncoder(forKey: key)
   }
 }

@@ -4,8 +4,6 @@ package import SQLiteCore
 package struct FilterSQL {
   /// What was written.
   package private(set) var sql = SQL(unchecked: "")
-  /// How many conditions and operands are being written, one inside the other.
-  var depth = 0
 
   package init() {}
 

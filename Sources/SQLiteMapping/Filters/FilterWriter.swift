@@ -11,32 +11,26 @@ package protocol FilterWriter<Term> {
   mutating func write(_ term: Term, _ row: Row, to sql: inout FilterSQL) throws
 }
 
-/// SQLite's limit for the depth of an expression, of which each level here takes two at most.
-private let greatestDepth = 400
-
 extension FilterWriter {
   package mutating func write(
     _ operand: FilterOperand<Term>, _ row: Row, to sql: inout FilterSQL
   ) throws {
-    try sql.descend()
-    defer { sql.depth -= 1 }
     switch operand {
     case .column(let term), .known(let term): try write(term, row, to: &sql)
     case .value(let value): sql.append(value: value)
-    case .arithmetic(let left, let arithmetic, let right):
+    case .calculation(let left, let arithmetic, let right, _):
       sql.append("(")
       try write(left, row, to: &sql)
       sql.append(" \(arithmetic.rawValue) ")
       try write(right, row, to: &sql)
       sql.append(")")
+    case .tooDeep: throw FilterDepth.error
     }
   }
 
   package mutating func write(
     _ condition: FilterCondition<Term>, _ row: Row, to sql: inout FilterSQL
   ) throws {
-    try sql.descend()
-    defer { sql.depth -= 1 }
     switch condition {
     case .comparison(let left, let comparison, let right):
       try write(left, comparison, right, row, to: &sql)
@@ -57,19 +51,21 @@ extension FilterWriter {
       try write(operand, row, to: &sql)
       sql.append(" LIKE ")
       sql.append(value: .text(pattern))
-    case .term(let term): try write(term, row, to: &sql)
+    case .term(let term), .nested(let term, _): try write(term, row, to: &sql)
     case .sql(let text):
       sql.append("(")
       try sql.append(text)
       // The condition may end in a comment, which ends with the line.
       sql.append("\n)")
-    case .not(let operand):
+    case .negation(let operand, _):
       // TRUE is no keyword: a column may be called so.
       sql.append(operand.isTruthValue ? "(" : "NOT ifnull((")
       try write(operand, row, to: &sql)
       sql.append(operand.isTruthValue ? ") IS NOT 1" : "), 0)")
-    case .and: try write(condition.conjuncts[...], joinedBy: " AND ", row, to: &sql)
-    case .or: try write(condition.disjuncts[...], joinedBy: " OR ", row, to: &sql)
+    case .all(let list): try write(list.conditions[...], joinedBy: " AND ", row, to: &sql)
+    case .any(let list):
+      try write(grouped(list.conditions, row)[...], joinedBy: " OR ", row, to: &sql)
+    case .tooDeep: throw FilterDepth.error
     }
   }
 
@@ -82,7 +78,7 @@ extension FilterWriter {
     case (.equal, .value(.null)): return sql.append(" IS NULL")
     case (.notEqual, .value(.null)): return sql.append(" IS NOT NULL")
     // Of two columns both may be nil, and then are equal.
-    case (.equal, .column), (.equal, .arithmetic): sql.append(" IS ")
+    case (.equal, .column), (.equal, .calculation): sql.append(" IS ")
     default: sql.append(comparison.sign)
     }
     try write(right, row, to: &sql)
@@ -128,6 +124,38 @@ extension FilterWriter {
     if !others.isEmpty { sql.append(")") }
   }
 
+  /// Makes one list of many values that one column may be equal to: SQLite's compiler takes time by the
+  /// square of the number of comparisons, and seconds for 20,000.
+  private mutating func grouped(
+    _ conditions: [FilterCondition<Term>], _ row: Row
+  ) throws -> [FilterCondition<Term>] {
+    guard conditions.count > 16 else { return conditions }
+    var places: [String: Int] = [:]
+    var lists: [(place: Int, operand: FilterOperand<Term>, values: [FilterOperand<Term>])] = []
+    var grouped: [FilterCondition<Term>] = []
+    for condition in conditions {
+      guard case .comparison(let operand, .equal, let value) = condition,
+        case .column = operand, case .value(let stored) = value, !stored.isNull
+      else {
+        grouped.append(condition)
+        continue
+      }
+      var column = FilterSQL()
+      try write(operand, row, to: &column)
+      if let known = places[column.sql.text] {
+        lists[known].values.append(value)
+      } else {
+        places[column.sql.text] = lists.count
+        lists.append((grouped.count, operand, [value]))
+        grouped.append(condition)
+      }
+    }
+    for list in lists where list.values.count > 1 {
+      grouped[list.place] = .isIn(list.operand, list.values)
+    }
+    return grouped
+  }
+
   /// Conditions joined two by two: of a thousand in a row, each would be one level deeper.
   private mutating func write(
     _ conditions: ArraySlice<FilterCondition<Term>>, joinedBy word: String, _ row: Row,
@@ -146,18 +174,6 @@ extension FilterWriter {
   }
 }
 
-extension FilterSQL {
-  /// Goes one level deeper.
-  ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/tooBig`` if that is too deep for SQLite.
-  fileprivate mutating func descend() throws {
-    guard depth < greatestDepth else {
-      throw SQLiteError(.tooBig, "a filter is nested more than \(greatestDepth) levels deep")
-    }
-    depth += 1
-  }
-}
-
 extension FilterComparison {
   /// The sign between two operands.
   fileprivate var sign: String {
@@ -173,38 +189,10 @@ extension FilterComparison {
 }
 
 extension FilterCondition {
-  /// The conditions that all must hold, in order, however they are nested.
-  fileprivate var conjuncts: [FilterCondition] {
-    leaves { if case .and(let left, let right) = $0 { (left, right) } else { nil } }
-  }
-
-  /// The conditions one of which must hold, in order, however they are nested.
-  fileprivate var disjuncts: [FilterCondition] {
-    leaves { if case .or(let left, let right) = $0 { (left, right) } else { nil } }
-  }
-
-  private func leaves(
-    _ split: (FilterCondition) -> (FilterCondition, FilterCondition)?
-  ) -> [FilterCondition] {
-    var leaves: [FilterCondition] = []
-    var pending = [self]
-    while let next = pending.popLast() {
-      if let (left, right) = split(next) {
-        pending.append(right)
-        pending.append(left)
-      } else {
-        leaves.append(next)
-      }
-    }
-    return leaves
-  }
-}
-
-extension FilterCondition {
   /// Whether the condition is 0, 1 or NULL, and no other number.
   fileprivate var isTruthValue: Bool {
     switch self {
-    case .term, .sql: false
+    case .term, .nested, .sql: false
     default: true
     }
   }

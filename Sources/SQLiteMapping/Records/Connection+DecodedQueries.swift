@@ -42,11 +42,9 @@ extension Connection {
   ) throws -> Value? {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return nil }
-    let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    if strategies == nil { try prepare(decoder, for: type as? any DirectRecord.Type) }
-    decoder.enter()
-    defer { decoder.leave() }
-    let value = try decoder.row(as: type)
+    let reader = RowReader(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    if strategies == nil { try prepare(reader, for: type as? any DirectRecord.Type) }
+    let value = try reader.row(as: type)
     if !statement.isReadOnly { while try statement.step() {} }
     return value
   }
@@ -68,18 +66,16 @@ extension Connection {
     try forEachRow(of: type, sql: sql, strategies) { try body(try $0.row(as: type)) }
   }
 
-  /// Lends a decoder that stands on each row in turn.
+  /// Lends what reads rows, which stands on each row in turn.
   @usableFromInline func forEachRow(
     of type: any Decodable.Type, sql: SQL, _ strategies: MappingStrategies?,
-    _ body: (RowDecoder) throws -> Void
+    _ body: (RowReader) throws -> Void
   ) throws {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return }
-    let decoder = RowDecoder(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    if strategies == nil { try prepare(decoder, for: type as? any DirectRecord.Type) }
-    decoder.enter()
-    defer { decoder.leave() }
-    repeat { try body(decoder) } while try statement.step()
+    let reader = RowReader(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    if strategies == nil { try prepare(reader, for: type as? any DirectRecord.Type) }
+    repeat { try body(reader) } while try statement.step()
   }
 }
 

@@ -31,21 +31,21 @@ extension Connection {
     let key: SQL = "\(identifier: try keyColumn(of: type))"
     try forEachRow(
       of: type, besides: [key], from: "\(identifier: type.tableName) WHERE \(key) IN \(keys)"
-    ) { decoder, besides in
-      try body(try besides(0), try decoder.row(as: type))
+    ) { reader, besides in
+      try body(try besides(0), try reader.row(as: type))
     }
   }
 
-  /// Lends a decoder that stands on each row of a query in turn, and further columns.
+  /// Lends what reads rows, which stands on each row of a query in turn, and further columns.
   ///
   /// - Parameters:
   ///   - type: The type of the rows.
   ///   - columns: SQL for the columns besides.
   ///   - source: What stands behind FROM.
-  ///   - body: Takes the decoder, and what reads a column besides, from 0.
+  ///   - body: Takes the reader, and what reads a column besides, from 0.
   package func forEachRow(
     of type: any Record.Type, besides columns: [SQL], from source: SQL,
-    _ body: (RowDecoder, (Int) throws -> Value) throws -> Void
+    _ body: (RowReader, (Int) throws -> Value) throws -> Void
   ) throws {
     let plan = try plan(of: type)
     // By names that no property has.
@@ -57,14 +57,12 @@ extension Connection {
     try reading(plan, without: ()) {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
-      let decoder = plan.decoder(of: statement)
-      try prepare(decoder, for: plan.directType)
-      decoder.enter()
-      defer { decoder.leave() }
+      let reader = plan.reader(of: statement)
+      try prepare(reader, for: plan.directType)
       let handle = statement.handle
       let first = statement.columnCount - columns.count
       repeat {
-        try body(decoder) { try handle.value(at: Int32(first + $0)) }
+        try body(reader) { try handle.value(at: Int32(first + $0)) }
       } while try statement.step()
     }
   }

@@ -19,11 +19,9 @@ extension Connection {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
       try statement.bind(key: key, repeat each rest, of: plan)
       guard try statement.step() else { return nil }
-      let decoder = plan.decoder(of: statement)
-      try prepare(decoder, for: plan.directType)
-      decoder.enter()
-      defer { decoder.leave() }
-      return try decoder.row(as: type)
+      let reader = plan.reader(of: statement)
+      try prepare(reader, for: plan.directType)
+      return try reader.row(as: type)
     } catch let error as SQLiteError {
       try checkMissing(plan, error)
       return nil
@@ -87,21 +85,19 @@ extension Connection {
     try forEachRow(of: type, condition, order, limit, offset) { try body(try $0.row(as: type)) }
   }
 
-  /// Lends a decoder that stands on each row in turn.
+  /// Lends what reads rows, which stands on each row in turn.
   @usableFromInline func forEachRow(
     of type: any Record.Type, _ condition: SQL?, _ order: Ordering?, _ limit: Int?, _ offset: Int,
-    _ body: (RowDecoder) throws -> Void
+    _ body: (RowReader) throws -> Void
   ) throws {
     let plan = try plan(of: type)
     let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
     try reading(plan, without: ()) {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
-      let decoder = plan.decoder(of: statement)
-      try prepare(decoder, for: plan.directType)
-      decoder.enter()
-      defer { decoder.leave() }
-      repeat { try body(decoder) } while try statement.step()
+      let reader = plan.reader(of: statement)
+      try prepare(reader, for: plan.directType)
+      repeat { try body(reader) } while try statement.step()
     }
   }
 
@@ -131,7 +127,7 @@ extension Connection {
     let plan = try plan(of: type(of: value))
     return try reading(plan, without: false) {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try plan.keyEncoder(of: statement).bind(value)
+      try plan.keyBinder(of: statement).bind(value)
       return try statement.step()
     }
   }
@@ -150,9 +146,9 @@ extension Connection {
     }
   }
 
-  /// Makes a decoder read in place if its type is coded so.
-  func prepare(_ decoder: RowDecoder, for type: (any DirectRecord.Type)?) throws {
-    if let type { try decoder.readInPlace(type, self) }
+  /// Makes a reader read in place if its type is coded so.
+  func prepare(_ reader: RowReader, for type: (any DirectRecord.Type)?) throws {
+    if let type { try reader.readInPlace(type, self) }
   }
 
   /// Runs `body`, or returns `nothing` if the table is not there yet.
@@ -171,7 +167,17 @@ extension Connection {
   private func checkMissing(_ plan: RecordPlan, _ error: SQLiteError) throws {
     // It may be another table that is missing, one that the user's SQL names.
     guard error.code.primary == .error, error.message.hasPrefix("no such table"),
-      try columnNames(of: plan.table).isEmpty
+      try !hasTable(plan)
     else { throw error }
+  }
+
+  /// Says whether the table of a type is there.
+  ///
+  /// - Throws: ``SQLiteError`` if it is not, and the type is read-only: nobody will make it.
+  func hasTable(_ plan: RecordPlan) throws -> Bool {
+    guard try columnNames(of: plan.table).isEmpty else { return true }
+    guard plan.type.isReadOnly else { return false }
+    throw SQLiteError(
+      .error, "there is no table “\(plan.table)”, which \(plan.type) only reads")
   }
 }

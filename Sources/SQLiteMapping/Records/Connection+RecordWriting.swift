@@ -4,7 +4,7 @@ extension Connection {
   /// Writes one value, after making or growing its table if need be.
   func write<Value: Record>(_ value: Value, by write: RecordWrite) throws -> Value {
     let plan = try plan(of: Value.self)
-    return try withTable(of: plan, for: value) {
+    return try withTable(of: plan, for: value, write) {
       var writer = try RecordWriter(write, plan, on: self)
       let hasKey = try writer.bind(value)
       if write.returnsRow { return try writer.runReturning(Value.self) }
@@ -60,7 +60,7 @@ extension Connection {
     guard let start = values.baseAddress else { return }
     var index = values.startIndex
     while index < values.endIndex {
-      try withTable(of: plan, for: unsafe values[index]) {
+      try withTable(of: plan, for: unsafe values[index], write) {
         var writer = try RecordWriter(write, plan, on: self)
         let first = index
         while index < values.endIndex {
@@ -90,29 +90,32 @@ extension Connection {
 
   /// Runs `body` with the table there and all properties of `value` known.
   private func withTable<Result>(
-    of plan: RecordPlan, for value: some Record, _ body: () throws -> Result
+    of plan: RecordPlan, for value: some Record, _ write: RecordWrite, _ body: () throws -> Result
   ) throws -> Result {
     try plan.checkWritable()
     if plan.columns.isEmpty {
       if let prototype = type(of: value).prototype { try plan.learn(prototype) }
       try plan.learn(value)
     }
-    if !plan.isEnsured { try ensureTable(of: plan) }
+    let need = write == .updateExisting ? RecordPlan.Fitness.changes : .everything
+    if plan.ensured < need { try ensureTable(of: plan, need) }
     do {
       return try body()
     } catch let error where isAboutSchema(error) {
       // The value has new properties, or the table has gone, by a rollback or by others.
       try plan.learn(value)
-      try ensureTable(of: plan)
+      try ensureTable(of: plan, need)
       return try body()
     }
   }
 
-  private func ensureTable(of plan: RecordPlan) throws {
+  private func ensureTable(of plan: RecordPlan, _ need: RecordPlan.Fitness) throws {
     let definition = try plan.definition()
-    try savepoint {
+    plan.ensured = try savepoint {
       let before = try differences(from: definition)
-      let refused = before.filter { !$0.isHarmless }
+      let refused = before.filter {
+        !$0.isHarmless && !(need == .changes && $0.kind == .extraColumnWithoutDefault)
+      }
       guard refused.isEmpty else {
         throw SchemaError(table: plan.table, differences: refused.map(\.description))
       }
@@ -122,8 +125,8 @@ extension Connection {
       }
       if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
       try SearchTable(plan)?.ensure(self)
+      return before.contains { $0.kind == .extraColumnWithoutDefault } ? .changes : .everything
     }
-    plan.isEnsured = true
   }
 
   private func isAboutSchema(_ error: any Error) -> Bool {

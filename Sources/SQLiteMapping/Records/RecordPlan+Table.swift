@@ -43,6 +43,15 @@ extension RecordPlan {
     return TableDefinition(table, key: key, columns: columns, indexes: indexes)
   }
 
+  /// What is unique by the type's traits.
+  var uniqueIndexes: [IndexDefinition] {
+    type.traits.compactMap { trait in
+      guard case .unique = trait.kind else { return nil }
+      return IndexDefinition(
+        trait.properties.map { strategies.keys.column(for: $0) }, isUnique: true)
+    }
+  }
+
   /// Says whether full-text search looks into a property.
   func isSearched() -> Bool {
     type.traits.contains { if case .searched = $0.kind { true } else { false } }

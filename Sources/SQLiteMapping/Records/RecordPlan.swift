@@ -16,13 +16,13 @@ final class RecordPlan {
 
   /// The columns, in order; none before the first value was seen.
   private(set) var columns: [ColumnDefinition] = []
-  /// Whether the table has been made or looked at on this connection.
-  var isEnsured = false
+  /// What the table was found fit for on this connection.
+  var ensured = Fitness.none
   private var texts: [RecordWrite: String] = [:]
-  private var decoder: RowDecoder?
-  private var encoders: [RecordWrite: RowEncoder] = [:]
+  private var reader: RowReader?
+  private var binders: [RecordWrite: RowBinder] = [:]
   private var directWriter: AnyObject?
-  private var keyEncoder: RowEncoder?
+  private var keyBinder: RowBinder?
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
@@ -42,6 +42,14 @@ final class RecordPlan {
     if let failure = sql.failure { throw failure }
     selectByKey = sql.text
     deleteByKey = ("DELETE FROM \(identifier: table) WHERE \(condition)" as SQL).text
+  }
+
+  /// What the table of a type is known to be fit for.
+  enum Fitness: Comparable {
+    case none
+    /// To change rows that are there; new ones would have to fill columns of others.
+    case changes
+    case everything
   }
 
   /// Says whether the database makes the key of a value that has none.
@@ -66,34 +74,34 @@ final class RecordPlan {
     for key in keys where !columns.contains(where: { isSame($0.name, key) }) {
       throw SQLiteError(.misuse, "\(type) has no property for its primary key “\(key)”")
     }
-    isEnsured = false
+    ensured = .none
     texts.removeAll()
-    encoders.removeAll()
+    binders.removeAll()
     directWriter = nil
   }
 
-  /// A decoder for the rows of a statement, the last one again if it fits.
-  func decoder(of statement: borrowing Statement) -> RowDecoder {
-    if let decoder, decoder.reads(statement) { return decoder }
-    let new = RowDecoder(statement, as: type, strategies: strategies)
-    decoder = new
+  /// What reads the rows of a statement, the last one again if it fits.
+  func reader(of statement: borrowing Statement) -> RowReader {
+    if let reader, reader.reads(statement) { return reader }
+    let new = RowReader(statement, as: type, strategies: strategies)
+    reader = new
     return new
   }
 
-  /// An encoder for the parameters of a write, the last one again if it is for the same statement.
-  func encoder(of write: RecordWrite, _ statement: borrowing Statement) -> RowEncoder {
-    if let encoder = encoders[write], encoder.binds(to: statement) { return encoder }
-    let new = RowEncoder(statement, columns: columns.map(\.name), strategies: strategies)
-    encoders[write] = new
+  /// What binds the parameters of a write, the last one again if it is for the same statement.
+  func binder(of write: RecordWrite, _ statement: borrowing Statement) -> RowBinder {
+    if let binder = binders[write], binder.binds(to: statement) { return binder }
+    let new = RowBinder(statement, columns: columns.map(\.name), strategies: strategies)
+    binders[write] = new
     return new
   }
 
-  /// An encoder for the parameters of ``selectByKey`` or ``deleteByKey``, the last one again if it is
-  /// for the same statement.
-  func keyEncoder(of statement: borrowing Statement) -> RowEncoder {
-    if let keyEncoder, keyEncoder.binds(to: statement) { return keyEncoder }
-    let new = RowEncoder(statement, columns: keys, strategies: strategies, bindsKeysOnly: true)
-    keyEncoder = new
+  /// What binds the parameters of ``selectByKey`` or ``deleteByKey``, the last one again if it is for
+  /// the same statement.
+  func keyBinder(of statement: borrowing Statement) -> RowBinder {
+    if let keyBinder, keyBinder.binds(to: statement) { return keyBinder }
+    let new = RowBinder(statement, columns: keys, strategies: strategies, bindsKeysOnly: true)
+    keyBinder = new
     return new
   }
 
@@ -130,13 +138,16 @@ final class RecordPlan {
 extension Connection {
   /// What this connection knows of a type.
   ///
-  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here.
+  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here;
+  ///   ``SchemaError`` if rows are alike that the type declares to be unique.
   func plan(of type: any Record.Type) throws -> RecordPlan {
     if let known = attachment(type) as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)
     if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
     try claim(plan.table, for: type)
     if plan.isSearched() { try SearchTable.allowTriggers(self) }
+    let unique = plan.uniqueIndexes
+    if !unique.isEmpty, !type.isReadOnly { try checkUnique(unique, of: plan.table) }
     attachments[ObjectIdentifier(type)] = plan
     return plan
   }

@@ -2,7 +2,7 @@ import SQLiteCore
 
 /// Deletes rows of one type by the primary keys of values, by one statement.
 struct RecordRemover: ~Copyable {
-  private let encoder: RowEncoder
+  private let binder: RowBinder
   private let connection: Connection
   private var statement: Statement
 
@@ -10,13 +10,13 @@ struct RecordRemover: ~Copyable {
     // First what throws: what is not copyable must not be half made.
     let statement = try connection.statement(SQL(unchecked: plan.deleteByKey))
     self.connection = connection
-    encoder = plan.keyEncoder(of: statement)
+    binder = plan.keyBinder(of: statement)
     self.statement = statement
   }
 
   /// Deletes the row with the primary key of a value, and says whether there was one.
   mutating func remove(_ value: some Record) throws -> Bool {
-    try encoder.bind(value)
+    try binder.bind(value)
     while try statement.step() {}
     return connection.numberOfRowsModified > 0
   }

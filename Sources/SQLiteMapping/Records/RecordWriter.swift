@@ -4,7 +4,7 @@ import SQLiteCore
 struct RecordWriter: ~Copyable {
   private let plan: RecordPlan
   private let keyParameter: Int32
-  private let encoder: RowEncoder
+  private let binder: RowBinder
   /// A ``DirectWriter`` of the plan's type.
   private let direct: AnyObject?
   private var statement: Statement
@@ -17,7 +17,7 @@ struct RecordWriter: ~Copyable {
     self.plan = plan
     self.direct = direct
     keyParameter = plan.keyParameter
-    encoder = plan.encoder(of: write, statement)
+    binder = plan.binder(of: write, statement)
     self.statement = statement
   }
 
@@ -48,10 +48,10 @@ struct RecordWriter: ~Copyable {
     if let direct {
       // It was made for the plan's type, which is the value's.
       let writer = unsafe unsafeDowncast(direct, to: DirectWriter<Value>.self)
-      if let hasKey = try unsafe writer.bind(value, encoder.content) { return hasKey }
+      if let hasKey = try unsafe writer.bind(value, binder) { return hasKey }
     }
-    try unsafe encoder.bind(value.pointee)
-    return encoder.isBound(keyParameter)
+    try unsafe binder.bind(value.pointee)
+    return binder.isBound(keyParameter)
   }
 
   /// Writes the value that is bound.
@@ -64,7 +64,7 @@ struct RecordWriter: ~Copyable {
     guard try statement.step() else {
       throw SQLiteError(.notFound, "a trigger kept the row from being written", sql: statement.sql)
     }
-    let result = try plan.decoder(of: statement).row(as: type)
+    let result = try plan.reader(of: statement).row(as: type)
     while try statement.step() {}
     return result
   }

@@ -68,7 +68,8 @@ extension Connection {
           : "belongs to no property")
     }
     differences += try keyDifferences(table, existing)
-    differences += try missingIndexes(table)
+    let missing = try missingIndexes(of: table)
+    differences += missing.map(\.absence)
     for column in try DeleteRuleChange(table, self).columns {
       add(
         .deleteRule, column.name,
@@ -100,23 +101,6 @@ extension Connection {
     ]
   }
 
-  private func missingIndexes(_ table: TableDefinition) throws -> [SchemaDifference] {
-    let existing = try existingIndexes(of: table.name)
-    let wanted =
-      table.indexes
-      + table.columns.filter(\.isUnique).map { IndexDefinition([$0.name], isUnique: true) }
-    return wanted.filter { index in
-      !existing.contains { found in
-        found.columns.map { asciiLowercased($0 ?? "") } == index.columns.map(asciiLowercased)
-          && (found.isUnique || !index.isUnique)
-      }
-    }.map { index in
-      SchemaDifference(
-        kind: .missingIndex, column: index.columns.first,
-        description: "an index on (\(index.columns.joined(separator: ", "))) is missing")
-    }
-  }
-
   private func isSameName(_ one: String, _ other: String) -> Bool {
     asciiLowercased(one) == asciiLowercased(other)
   }
@@ -137,6 +121,16 @@ extension Connection {
     guard names.count == values.count else { return words }
     return
       "\(words) (\(keys[0]) \(names.joined(separator: ", "))\(count > names.count ? ", …" : ""))"
+  }
+}
+
+extension IndexDefinition {
+  /// That the index is missing.
+  fileprivate var absence: SchemaDifference {
+    SchemaDifference(
+      kind: .missingIndex, column: columns.first,
+      description: (isUnique ? "a unique index on (" : "an index on (")
+        + "\(columns.joined(separator: ", "))) is missing")
   }
 }
 

@@ -105,6 +105,6 @@ extension Connection {
 
   /// Looks at the tables of types again before the next write.
   private func forgetTables() {
-    for case let plan as RecordPlan in attachments.values { plan.isEnsured = false }
+    for case let plan as RecordPlan in attachments.values { plan.ensured = .none }
   }
 }

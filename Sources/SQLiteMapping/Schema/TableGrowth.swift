@@ -20,11 +20,12 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Connection {
-  /// Makes the table, or adds the columns that it lacks and changes its delete rules, in one savepoint.
+  /// Makes the table, or adds the columns and indexes that it lacks and changes its delete rules, in one
+  /// savepoint.
   ///
   /// - Parameter table: What the type asks for.
   /// - Throws: ``SchemaError`` if a column is missing that is neither optional nor has a default, and
-  ///   the table has rows; nothing has changed then.
+  ///   the table has rows, or if rows are alike that an index shall tell apart; nothing has changed then.
   package func ensure(_ table: TableDefinition) throws {
     try savepoint {
       let existing = try columnNames(of: table.name)
@@ -34,7 +35,7 @@ extension Connection {
         try grow(table, existing: existing)
         try DeleteRuleChange(table, self).make()
       }
-      for sql in table.createIndexSQL { try executeChange(sql) }
+      for index in try missingIndexes(of: table) { try make(index, on: table.name) }
     }
   }
 
@@ -56,26 +57,16 @@ extension Connection {
           "“\($0.name)” \($0.type.rawValue) is new, has no default, and there are rows already"
         })
     }
-    for var column in missing {
-      // ALTER TABLE takes neither UNIQUE nor NOT NULL without a default: the one becomes an index,
-      // the other a default that no row has.
-      if column.isUnique {
-        column.isUnique = false
-        try executeChange(addition(of: column, to: table.name))
-        let index = "\(table.name)_\(column.name)"
-        try executeChange(
-          "CREATE UNIQUE INDEX \(identifier: index) ON \(identifier: table.name) (\(identifier: column.name))"
-        )
-      } else {
-        try executeChange(addition(of: column, to: table.name))
-      }
-    }
+    for column in missing { try executeChange(addition(of: column, to: table.name)) }
   }
 
   private func addition(
     of column: ColumnDefinition, to table: String
   ) throws(SQLiteError) -> SQL {
     var column = column
+    // ALTER TABLE takes neither UNIQUE nor NOT NULL without a default: the one becomes an index, the
+    // other a default that no row has.
+    column.isUnique = false
     if !column.isOptional, column.defaultValue == nil { column.defaultValue = column.type.zero }
     return "ALTER TABLE \(identifier: table) ADD COLUMN \(try column.sql)"
   }

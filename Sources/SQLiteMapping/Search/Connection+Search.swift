@@ -15,8 +15,8 @@ extension Connection {
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
   /// - Returns: What fits, best first.
-  /// - Throws: ``SQLiteError``, also if no property is searched; ``RowDecodingError`` if a row does
-  ///   not fit the type.
+  /// - Throws: ``SQLiteError``, also if no property is searched, or if the table is there without its
+  ///   index; ``RowDecodingError`` if a row does not fit the type.
   public func search<Value: Record>(
     _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
     marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
@@ -28,11 +28,18 @@ extension Connection {
     guard limit ?? 0 >= 0, offset >= 0 else {
       throw SQLiteError(.range, "a limit and an offset are not negative")
     }
-    guard !pattern.expression.isEmpty else { return [] }
+    let expression = try pattern.expression()
+    guard !expression.isEmpty else { return [] }
     let index = "\(plan.table)_search"
     return try reading(plan, without: []) {
       let columns = try self.columns(of: index).filter { $0.kind == .ordinary }.map(\.name)
-      guard let rowID = try rowIDColumn(of: plan.table), !columns.isEmpty else { return [] }
+      guard let rowID = try rowIDColumn(of: plan.table), !columns.isEmpty else {
+        if try !hasTable(plan) { return [] }
+        throw SQLiteError(
+          .error,
+          "“\(plan.table)” has no full-text index “\(index)”, which the first write of a \(type) "
+            + "makes")
+      }
       let highlights = columns.indices.map { column -> SQL in
         "highlight(\(identifier: index), \(column), \(marks.start), \(marks.end))"
       }
@@ -42,7 +49,7 @@ extension Connection {
           SELECT rowid, rank,
             snippet(\(identifier: index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)),
             \(SQL(joining: highlights, separator: ", "))
-          FROM \(identifier: index) WHERE \(identifier: index) MATCH \(pattern.expression))
+          FROM \(identifier: index) WHERE \(identifier: index) MATCH \(expression))
         SELECT found.*, magicdata_rank, magicdata_snippet, \(names(columns.count))
         FROM hit JOIN \(identifier: plan.table) AS found ON found.\(identifier: rowID) = magicdata_id
         WHERE 1
@@ -63,9 +70,7 @@ extension Connection {
   ) throws -> [SearchResult<Value>] {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return [] }
-    let decoder = plan.decoder(of: statement)
-    decoder.enter()
-    defer { decoder.leave() }
+    let reader = plan.reader(of: statement)
     // Those that were added stand behind those of the table.
     let first = statement.columnCount - columns.count - 2
     var results: [SearchResult<Value>] = []
@@ -76,7 +81,7 @@ extension Connection {
       }
       results.append(
         SearchResult(
-          value: try decoder.row(as: type), rank: statement.real(at: first),
+          value: try reader.row(as: type), rank: statement.real(at: first),
           snippet: try statement.text(at: first + 1), highlights: highlights))
     } while try statement.step()
     return results

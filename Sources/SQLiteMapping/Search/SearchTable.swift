@@ -33,6 +33,7 @@ struct SearchTable {
   /// Makes the table if it is not there as it should be, and fills it.
   func ensure(_ connection: Connection) throws {
     let existing = try connection.columns(of: name).filter { $0.kind == .ordinary }.map(\.name)
+    try checkOwn(connection)
     guard existing != columns else { return }
     guard Capabilities.hasFTS5 else {
       throw SQLiteError(.error, "this SQLite has no full-text search (FTS5)")
@@ -52,6 +53,22 @@ struct SearchTable {
     try trigger("delete", "AFTER DELETE", [deletion], connection)
     try connection.executeChange(
       "INSERT INTO \(identifier: name) (\(identifier: name)) VALUES ('rebuild')")
+  }
+
+  /// Throws if there is something of the index's name that is no index of the table.
+  private func checkOwn(_ connection: Connection) throws {
+    let sql = try connection.firstRow(
+      "SELECT sql FROM sqlite_schema WHERE name = \(name) COLLATE NOCASE AND type IN ('table', 'view')",
+      as: String?.self)
+    guard let sql else { return }
+    let content: SQL = "content = \(identifier: table)"
+    if let text = sql, text.hasPrefix("CREATE VIRTUAL TABLE"), text.contains("USING fts5("),
+      text.contains(content.text)
+    {
+      return
+    }
+    throw SQLiteError(
+      .misuse, "“\(name)” is no full-text index of “\(table)”, which needs one of that name")
   }
 
   private var insertion: SQL {

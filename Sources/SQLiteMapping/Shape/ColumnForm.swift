@@ -37,6 +37,8 @@ struct ColumnForm {
       return
     }
     let encoder = FormEncoder(strategies)
+    // What the value keeps of it throws from then on.
+    defer { encoder.isDone = true }
     do {
       try value.encode(to: encoder)
     } catch is NestingSignal {
@@ -91,6 +93,7 @@ extension NestedStrategy {
 private final class FormEncoder: Encoder, SingleValueEncodingContainer {
   let strategies: MappingStrategies
   var form: ColumnForm?
+  var isDone = false
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -108,20 +111,29 @@ private final class FormEncoder: Encoder, SingleValueEncodingContainer {
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-  func encodeNil() { form = ColumnForm(type: .blob, isOptional: true) }
-  func encode(_ value: Bool) { form = ColumnForm(type: .integer, value: .integer(value ? 1 : 0)) }
-  func encode(_ value: String) { form = ColumnForm(type: .text, value: .text(value)) }
+  private func set(_ form: ColumnForm) throws {
+    if isDone { throw EncodedRow.gone }
+    self.form = form
+  }
+
+  func encodeNil() throws { try set(ColumnForm(type: .blob, isOptional: true)) }
+
+  func encode(_ value: Bool) throws {
+    try set(ColumnForm(type: .integer, value: .integer(value ? 1 : 0)))
+  }
+
+  func encode(_ value: String) throws { try set(ColumnForm(type: .text, value: .text(value))) }
   func encode(_ value: Float) throws { try encode(Double(value)) }
 
   func encode(_ value: Double) throws {
-    form = ColumnForm(type: .real, value: try value.databaseValue)
+    try set(ColumnForm(type: .real, value: try value.databaseValue))
   }
 
   func encode<Source: Encodable>(_ value: Source) throws {
     if let integer = value as? any Bindable & FixedWidthInteger {
-      form = ColumnForm(type: .integer, value: try integer.databaseValue)
+      try set(ColumnForm(type: .integer, value: try integer.databaseValue))
     } else {
-      form = try ColumnForm(value, strategies: strategies)
+      try set(ColumnForm(value, strategies: strategies))
     }
   }
 }

@@ -6,12 +6,12 @@ struct ShapeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   var codingPath: [any CodingKey] { [] }
 
   func encodeNil(forKey key: Key) throws {
-    guard shape.isWanted(key) else { return }
+    guard try shape.isWanted(key) else { return }
     try shape.add(key, .blob, isOptional: true, .null)
   }
 
   func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
-    guard shape.isWanted(key) else { return }
+    guard try shape.isWanted(key) else { return }
     try refuseTwoNils(Source.self, key)
     let form = try columnForm(of: value, forKey: key)
     try shape.add(key, form.type, isOptional: form.isOptional, form.value)
@@ -22,7 +22,7 @@ struct ShapeContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   private func add<Source: Encodable>(optional value: Source?, forKey key: Key) throws {
-    guard shape.isWanted(key) else { return }
+    guard try shape.isWanted(key) else { return }
     try refuseTwoNils(Source?.self, key)
     let form =
       try value.map { try columnForm(of: $0, forKey: key) }

@@ -17,6 +17,8 @@ package final class ShapeEncoder: Encoder {
   private var properties: [String: String] = [:]
   private var trees: [(name: String, node: JSONNode)] = []
   private var failure: (any Error)?
+  /// Whether the value is encoded: what it has kept throws from then on.
+  private var isDone = false
   /// The only column that is looked at, or nil for all.
   private let only: String?
 
@@ -33,6 +35,10 @@ package final class ShapeEncoder: Encoder {
   ) throws {
     self.strategies = strategies
     self.only = only
+    defer {
+      isDone = true
+      for (_, node) in trees { node.close() }
+    }
     try value.encode(to: self)
     if let failure { throw failure }
     for (name, node) in trees {
@@ -42,7 +48,7 @@ package final class ShapeEncoder: Encoder {
         strategies.nested.columnType == .text
           ? .text(String(decoding: json, as: UTF8.self)) : .blob(json))
     }
-    guard only != nil || !columns.isEmpty else { throw notARow }
+    guard only != nil || !columns.isEmpty else { throw SQLiteError.notARow }
   }
 
   /// What the value stores in a column; NULL if it stores nothing.
@@ -51,21 +57,18 @@ package final class ShapeEncoder: Encoder {
   }
 
   package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(ShapeContainer(shape: self))
+    isDone
+      ? NestingEncoder(error: EncodedRow.gone).container(keyedBy: type)
+      : KeyedEncodingContainer(ShapeContainer(shape: self))
   }
 
   package func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    failure = failure ?? notARow
-    return NestingEncoder(error: notARow).unkeyedContainer()
+    failure = failure ?? SQLiteError.notARow
+    return NestingEncoder(error: SQLiteError.notARow).unkeyedContainer()
   }
 
   package func singleValueContainer() -> any SingleValueEncodingContainer {
-    WholeRowContainer(encoder: self, error: notARow)
-  }
-
-  private var notARow: SQLiteError {
-    SQLiteError(
-      .misuse, "a row is made of properties with names, not of a single value or an array")
+    WholeRowContainer(encoder: self, error: SQLiteError.notARow)
   }
 }
 
@@ -84,9 +87,17 @@ extension ShapeEncoder {
     set(name, type, isOptional: isOptional, value)
   }
 
+  /// Throws if the value is encoded.
+  func check() throws {
+    if isDone { throw EncodedRow.gone }
+  }
+
   /// Says whether a property's column is looked at.
-  func isWanted(_ key: some CodingKey) -> Bool {
-    only == nil || isWanted(strategies.keys.column(for: key.stringValue))
+  ///
+  /// - Throws: ``SQLiteError`` if the value is encoded.
+  func isWanted(_ key: some CodingKey) throws -> Bool {
+    try check()
+    return only == nil || isWanted(strategies.keys.column(for: key.stringValue))
   }
 
   private func isWanted(_ name: String) -> Bool {
@@ -108,7 +119,10 @@ extension ShapeEncoder {
 
   /// An encoder for a nested value that is built up piece by piece.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
-    guard isWanted(key) else { return TreeEncoder(node: JSONNode(), codingPath: [key]) }
+    if isDone { return NestingEncoder(error: EncodedRow.gone) }
+    guard only == nil || isWanted(strategies.keys.column(for: key.stringValue)) else {
+      return TreeEncoder(node: JSONNode(), codingPath: [key])
+    }
     do {
       let type = strategies.nested.columnType
       try add(key, type, isOptional: false, .null)

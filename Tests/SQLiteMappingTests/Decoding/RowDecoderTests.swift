@@ -69,26 +69,26 @@ import Testing
   }
 
   @Test func `what reads rows is freed with its statement`() throws {
-    weak var decoder: RowDecoder?
+    weak var reader: RowReader?
     try Database.memory().read { connection in
       var statement = try connection.statement("SELECT 1 AS number, NULL AS name")
       _ = try statement.step()
-      let strong = RowDecoder(statement, as: Row.self, strategies: MappingStrategies())
+      let strong = RowReader(statement, as: Row.self, strategies: MappingStrategies())
       #expect(try strong.row(as: Row.self).number == 1)
-      decoder = strong
+      reader = strong
     }
-    #expect(decoder == nil)
+    #expect(reader == nil)
   }
 
   @Test func `what binds values is freed with its statement`() throws {
-    weak var encoder: RowEncoder?
+    weak var binder: RowBinder?
     try Database.memory().read { connection in
       let statement = try connection.statement("SELECT ?1, ?2")
-      let strong = RowEncoder(
+      let strong = RowBinder(
         statement, columns: ["number", "name"], strategies: MappingStrategies())
       try strong.bind(Row(number: 1))
-      encoder = strong
+      binder = strong
     }
-    #expect(encoder == nil)
+    #expect(binder == nil)
   }
 }

@@ -148,4 +148,97 @@ private struct Ranked: Record, Equatable {
   @Test func `a type without searched properties cannot be searched`() throws {
     #expect(throws: SQLiteError.self) { try database.search(City.self, for: .all(of: "a")) }
   }
+
+  @Test func `an index that is not there is named, not taken for an empty one`() throws {
+    struct Plain: Record {
+      static var tableName: String { "memo" }
+      var id: Int
+      var text: String
+    }
+    struct Searched: Record {
+      static var tableName: String { "memo" }
+      static let traits: [PropertyTrait] = [.searched("text")]
+      var id: Int
+      var text: String
+    }
+    let folder = try TemporaryFolder()
+    try folder.open { try $0.update(Plain(id: 1, text: "old words")) }
+    try folder.open { database in
+      let error = #expect(throws: SQLiteError.self) {
+        try database.search(Searched.self, for: .all(of: "words"))
+      }
+      #expect(error?.message.contains("“memo_search”") ?? false)
+      try database.update(Searched(id: 2, text: "new words"))
+      #expect(try database.search(Searched.self, for: .all(of: "words")).count == 2)
+    }
+  }
+
+  @Test func `a table that is called as an index would be is left alone`() throws {
+    let fresh = try Database.memory()
+    try fresh.executeMultipleChanges(
+      "CREATE TABLE Note_search (n); INSERT INTO Note_search VALUES (3)")
+    let error = #expect(throws: SQLiteError.self) { try fresh.insert(Note(title: "a")) }
+    #expect(error?.message.contains("“Note_search”") ?? false)
+    #expect(try fresh.rows("SELECT n FROM Note_search", as: Int.self) == [3])
+  }
+
+  @Test func `any number of patterns may be joined by one operator`() throws {
+    var (any, all, none) = (SearchPattern.all(of: "milk"), SearchPattern.all(of: "milk"), SearchPattern.all(of: "milk"))
+    for number in 0..<1_000 {
+      any = any.or(.all(of: "roses\(number % 7 == 0 ? "" : "\(number)")"))
+      all = all.and(.any(of: "milk bread"))
+      none = none.not(.all(of: "and \(number) bread"))
+    }
+    #expect(try found(any) == ["Garden", "Milk", "Shopping"])
+    #expect(try found(all) == ["Milk", "Shopping"])
+    #expect(try found(none) == ["Milk", "Shopping"])
+    #expect(try found(none.not(.all(of: "bread"))) == ["Milk"])
+    #expect(try found(.any(of: (0..<1_000).map { "word\($0)" }.joined(separator: " ") + " tea milk")).count == 2)
+  }
+
+  @Test func `a pattern may be nested to its limit, and is refused by number beyond it`() throws {
+    // The deeper part on either side.
+    for isLeft in [true, false] {
+      var pattern = SearchPattern.all(of: "milk bread")
+      for depth in 1...SearchPattern.maximumDepth + 1 {
+        let word = SearchPattern.all(of: depth % 2 == 0 ? "and" : "roses")
+        switch depth % 2 {
+        case 0: pattern = isLeft ? pattern.and(word) : word.and(pattern)
+        default: pattern = isLeft ? pattern.or(word) : word.or(pattern)
+        }
+        guard depth > SearchPattern.maximumDepth else {
+          #expect(try found(pattern).contains("Shopping"))
+          continue
+        }
+        let error = #expect(throws: SQLiteError.self) { try found(pattern) }
+        #expect(error?.code == .tooBig)
+        #expect(error?.message.contains("31 deep") ?? false)
+      }
+    }
+  }
+
+  @Test func `patterns mean what they say, however they are joined`() throws {
+    let words = ["ant", "bee", "cat", "dog"]
+    for mask in 0..<16 {
+      let body = words.indices.filter { mask & 1 << $0 != 0 }.map { words[$0] }
+      try database.insert(Note(title: "T\(mask)", body: body.joined(separator: " ")))
+    }
+    var random = SplitMix64(seed: 15)
+    func pattern(_ depth: Int) -> (SearchPattern, Set<Int>) {
+      guard depth > 0 else {
+        let word = Int.random(in: 0..<4, using: &random)
+        return (.all(of: words[word]), Set((0..<16).filter { $0 & 1 << word != 0 }))
+      }
+      let (one, other) = (pattern(depth - 1), pattern(Int.random(in: 0..<depth, using: &random)))
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0: return (one.0.and(other.0), one.1.intersection(other.1))
+      case 1: return (one.0.or(other.0), one.1.union(other.1))
+      default: return (one.0.not(other.0), one.1.subtracting(other.1))
+      }
+    }
+    for _ in 0..<60 {
+      let (pattern, expected) = pattern(Int.random(in: 0..<5, using: &random))
+      #expect(try found(pattern) == expected.map { "T\($0)" }.sorted())
+    }
+  }
 }

@@ -1,0 +1,57 @@
+package import SQLiteCore
+
+/// Binds `Encodable` values to the parameters of one statement, row after row.
+///
+/// It is made once per statement; which parameter a property is bound to is found out once. A
+/// parameter that a value does not encode is NULL, whatever the row before had there. Types are handed
+/// a ``RowEncoder``, and never this, which owns the statement.
+package final class RowBinder {
+  let content: EncodedRow
+  let handle: StatementHandle
+
+  /// Prepares to bind.
+  ///
+  /// - Parameters:
+  ///   - statement: A statement with one parameter for each column.
+  ///   - columns: The columns that parameters 1 and following stand for.
+  ///   - strategies: How values are stored.
+  ///   - bindsKeysOnly: Whether properties without a parameter are passed over.
+  package init(
+    _ statement: borrowing Statement, columns: [String], strategies: MappingStrategies,
+    bindsKeysOnly: Bool = false
+  ) {
+    handle = statement.handle
+    content = EncodedRow(
+      statement.handle, columns: columns, strategies: strategies, bindsKeysOnly: bindsKeysOnly)
+  }
+
+  deinit {
+    content.close()
+    content.mark.giveBack()
+  }
+
+  /// Binds all properties of `value`; the statement must stand at its beginning. What is handed to the
+  /// value ends with this call.
+  ///
+  /// - Throws: ``UnknownColumn`` for a property without a parameter; an error that names the
+  ///   property if its value cannot be stored.
+  package func bind(_ value: some Encodable) throws {
+    let encoder = content.begin()
+    defer { content.end() }
+    try value.encode(to: encoder)
+    try content.bindRest()
+  }
+
+  /// Says whether the value bound last had something for a parameter that is not NULL.
+  package func isBound(_ parameter: Int32) -> Bool { content.isBound(parameter) }
+
+  /// Says whether this binds to a statement.
+  func binds(to statement: borrowing Statement) -> Bool { handle === statement.handle }
+}
+
+/// A property that the statement has no parameter for.
+package struct UnknownColumn: Error, CustomStringConvertible {
+  /// The column's name.
+  package let name: String
+  package var description: String { "the table has no column “\(name)”" }
+}

@@ -1,0 +1,338 @@
+import Foundation
+import MagicData
+import Synchronization
+import Testing
+
+/// What was handed to values by a decoder or an encoder and kept by them, each as a closure that uses it.
+private enum Vault {
+  /// Proof: each is used by one thread at a time, which took it out of the vault.
+  struct Attempt: @unchecked Sendable {
+    let name: String
+    let run: () throws -> Void
+  }
+
+  /// By thread: nothing may be used by another one before its row has ended.
+  private static let own = Mutex<[ObjectIdentifier: [Attempt]]>([:])
+  /// What all threads try.
+  private static let common = Mutex<[Attempt]>([])
+
+  static func keep(_ name: String, _ run: @escaping () throws -> Void) {
+    let attempt = Attempt(name: name, run: run)
+    own.withLock { $0[ObjectIdentifier(Thread.current), default: []].append(attempt) }
+  }
+
+  /// Tries what this thread has kept, leaves it to the others, and returns what did not throw.
+  static func thatAnswered() -> [String] {
+    let kept = own.withLock { $0.removeValue(forKey: ObjectIdentifier(Thread.current)) } ?? []
+    let answered = names(kept)
+    common.withLock { $0 += kept }
+    return answered
+  }
+
+  /// Tries what all threads have kept, and returns what did not throw.
+  static func thatAnsweredAll() -> [String] {
+    names(
+      common.withLock { all in
+        defer { all.removeAll() }
+        return all
+      })
+  }
+
+  private static func names(_ attempts: [Attempt]) -> [String] {
+    attempts.compactMap { attempt in
+      do {
+        try attempt.run()
+        return attempt.name
+      } catch {
+        return nil
+      }
+    }
+  }
+}
+
+/// A value in one column that keeps what codes it.
+private struct Code: Codable, Equatable {
+  var text: String
+
+  init(_ text: String) { self.text = text }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    text = try container.decode(String.self)
+    Vault.keep("column decoder") { _ = try decoder.singleValueContainer() }
+    Vault.keep("column decoder's JSON") { _ = try decoder.unkeyedContainer() }
+    Vault.keep("column container") { _ = try container.decode(String.self) }
+    Vault.keep("column container, nil") {
+      // It cannot throw, and says nothing.
+      if container.decodeNil() { return }
+      _ = try container.decode(Int.self)
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+    let kept = container
+    Vault.keep("column encoder") {
+      var container = encoder.singleValueContainer()
+      try container.encode("foreign")
+    }
+    Vault.keep("column encoder's keys") {
+      var container = encoder.container(keyedBy: Spy.CodingKeys.self)
+      try container.encode(1, forKey: .id)
+    }
+    Vault.keep("column value container") {
+      var container = kept
+      try container.encode("foreign")
+    }
+    Vault.keep("column value container, nil") {
+      var container = kept
+      try container.encodeNil()
+    }
+  }
+}
+
+/// A record that keeps whatever it is handed.
+private struct Spy: Record, Equatable {
+  enum CodingKeys: String, CodingKey { case id, name, code, tags }
+  /// Keys of more than a byte, which are coded in another way.
+  struct LongKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  var id: Int
+  var name: String
+  var code: Code
+  var tags: [String]
+
+  init(_ id: Int) {
+    self.id = id
+    name = "name \(id)"
+    code = Code("code \(id)")
+    tags = ["a\(id)"]
+  }
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    id = try container.decode(Int.self, forKey: .id)
+    name = try container.decode(String.self, forKey: .name)
+    code = try container.decode(Code.self, forKey: .code)
+    tags = try container.decode([String].self, forKey: .tags)
+    let long = try decoder.container(keyedBy: LongKey.self)
+    let `super` = try container.superDecoder(forKey: .name)
+    let single = try decoder.singleValueContainer()
+    Vault.keep("decoder") { _ = try decoder.container(keyedBy: CodingKeys.self) }
+    Vault.keep("decoder, single") { _ = try decoder.singleValueContainer() }
+    Vault.keep("decoder as a value") { _ = try single.decode(Plain.self) }
+    Vault.keep("container") { _ = try container.decode(String.self, forKey: .name) }
+    Vault.keep("container, if present") {
+      _ = try container.decodeIfPresent(String.self, forKey: .name)
+    }
+    Vault.keep("container, nil") { _ = try container.decodeNil(forKey: .name) }
+    Vault.keep("container, any type") { _ = try container.decode([String].self, forKey: .tags) }
+    Vault.keep("container's super") { _ = try container.superDecoder(forKey: .name) }
+    Vault.keep("super") { _ = try `super`.singleValueContainer().decode(String.self) }
+    Vault.keep("long keys") { _ = try long.decode(String.self, forKey: LongKey("name")) }
+    Vault.keep("long keys, if present") {
+      _ = try long.decodeIfPresent(Int.self, forKey: LongKey("id"))
+    }
+    Vault.keep("container says nothing") {
+      guard !container.contains(.name), container.allKeys.isEmpty, !long.contains(LongKey("name")),
+        long.allKeys.isEmpty, `super`.codingPath.isEmpty
+      else { return }
+      throw CancellationError()
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(name, forKey: .name)
+    try container.encode(code, forKey: .code)
+    var nested = container.nestedUnkeyedContainer(forKey: .tags)
+    for tag in tags { try nested.encode(tag) }
+    let (kept, list) = (container, nested)
+    Vault.keep("encoder") {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode("foreign", forKey: .name)
+    }
+    Vault.keep("encoder, single") {
+      var container = encoder.singleValueContainer()
+      try container.encode(Plain(name: "foreign"))
+    }
+    Vault.keep("encoding container") {
+      var container = kept
+      try container.encode("foreign", forKey: .name)
+    }
+    Vault.keep("encoding container, nil") {
+      var container = kept
+      try container.encodeNil(forKey: .name)
+    }
+    Vault.keep("encoding container's list") {
+      var container = kept
+      var list = container.nestedUnkeyedContainer(forKey: .tags)
+      try list.encode("foreign")
+    }
+    Vault.keep("list") {
+      var container = list
+      try container.encode("foreign")
+    }
+  }
+}
+
+/// A value without a coding of its own.
+private struct Plain: Codable {
+  var name: String
+}
+
+/// Nested in the columns of a join.
+private struct Joined: Decodable {
+  struct Inner: Decodable {
+    enum CodingKeys: String, CodingKey { case n }
+    let n: Int
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: CodingKeys.self)
+      n = try container.decode(Int.self, forKey: .n)
+      Vault.keep("inner decoder") { _ = try decoder.container(keyedBy: CodingKeys.self) }
+      Vault.keep("inner container") { _ = try container.decode(Int.self, forKey: .n) }
+      Vault.keep("inner as a value") {
+        _ = try decoder.singleValueContainer().decode([String: Int].self)
+      }
+    }
+  }
+  var id: Int
+  var inner: Inner?
+}
+
+/// Kept by a property that is coded in place.
+private struct InPlace: DirectRecord, Equatable {
+  static let prototype: InPlace? = InPlace(id: 0, code: Code(""))
+  static var directColumns: [DirectColumn<InPlace>] {
+    [.init("id", \.id), .init("code", \.code, example: Code("x"))]
+  }
+  var id: Int
+  var code: Code
+}
+
+@Suite(.serialized) struct HoldDecoderTests {
+  let folder: TemporaryFolder
+  let database: Database
+
+  init() throws {
+    folder = try TemporaryFolder()
+    database = try Database(path: folder.file())
+    _ = (Vault.thatAnswered(), Vault.thatAnsweredAll())
+  }
+
+  @Test func `what a row's value keeps throws from the end of its row`() throws {
+    try database.insert(contentsOf: (0..<20).map(Spy.init))
+    #expect(Vault.thatAnswered() == [])
+    var count = 0
+    try database.read { connection in
+      try connection.forEachObject(of: Spy.self) { _ in
+        count += 1
+        #expect(Vault.thatAnswered() == [])
+      }
+      try connection.forEachObject(of: Spy.self, sql: "SELECT * FROM Spy") { spy in
+        #expect(spy == Spy(spy.id))
+        #expect(Vault.thatAnswered() == [])
+      }
+      // Each is tried while others stand on their rows.
+      let all = try connection.objects(of: Spy.self)
+      try connection.forEachRow("SELECT * FROM Spy") { _ in
+        #expect(Vault.thatAnswered() == [])
+      }
+      #expect(all == (0..<20).map(Spy.init))
+    }
+    #expect(count == 20)
+  }
+
+  @Test func `what a value keeps that was bound writes nothing into another's row`() throws {
+    try database.write { connection in
+      for id in 0..<20 {
+        try connection.insert(Spy(id))
+        #expect(Vault.thatAnswered() == [])
+      }
+      try connection.insert(contentsOf: (20..<40).map(Spy.init))
+      #expect(Vault.thatAnswered() == [])
+      try connection.remove(Spy(39))
+      #expect(Vault.thatAnswered() == [])
+    }
+    #expect(try database.objects(of: Spy.self, orderedBy: .column("id")) == (0..<39).map(Spy.init))
+    #expect(Vault.thatAnswered() == [])
+  }
+
+  @Test func `what is nested in a join throws from the end of its row`() throws {
+    try database.read { connection in
+      let sql: SQL = """
+        SELECT 1 AS id, 2 AS "inner.n" UNION ALL SELECT 3, NULL UNION ALL SELECT 4, 5
+        """
+      var inner: [Int?] = []
+      try connection.forEachObject(of: Joined.self, sql: sql) {
+        inner.append($0.inner?.n)
+        #expect(Vault.thatAnswered() == [])
+      }
+      #expect(inner == [2, nil, 5])
+    }
+  }
+
+  @Test func `what a property keeps that is coded in place throws from its end`() throws {
+    try database.write { connection in
+      for id in 0..<10 {
+        try connection.insert(InPlace(id: id, code: Code("\(id)")))
+        #expect(Vault.thatAnswered() == [])
+      }
+      try connection.forEachObject(of: InPlace.self) {
+        #expect($0.code == Code("\($0.id)"))
+        #expect(Vault.thatAnswered() == [])
+      }
+    }
+  }
+
+  /// The same from many threads, with few pooled connections and statements. Seeded.
+  @Test(arguments: [0, 2, 128])
+  func `nothing that is kept answers on any thread`(capacity: Int) throws {
+    var options = Database.Options()
+    options.maximumReaderCount = 2
+    options.statementCacheCapacity = capacity
+    let database = try Database(path: folder.file("many"), options: options)
+    try database.insert(contentsOf: (0..<8).map(Spy.init))
+    let failures = Mutex<[String]>([])
+    DispatchQueue.concurrentPerform(iterations: 4) { thread in
+      var random = SplitMix64(seed: UInt64(thread * 1_000 + capacity))
+      for round in 0..<60 {
+        do {
+          switch Int.random(in: 0..<6, using: &random) {
+          case 0: _ = try database.objects(of: Spy.self)
+          case 1: _ = try database.object(of: Spy.self, primary: Int.random(in: 0..<8, using: &random))
+          case 2: _ = try database.objects(of: Spy.self, sql: "SELECT * FROM Spy")
+          case 3: try database.update(Spy(Int.random(in: 0..<8, using: &random)))
+          case 4:
+            let id = 1_000 * (thread + 1) + round
+            try database.insert(Spy(id))
+            try database.remove(Spy(id))
+          default:
+            try database.read { connection in
+              try connection.forEachObject(of: Spy.self) { spy in
+                if spy != Spy(spy.id) { failures.withLock { $0.append("\(spy)") } }
+                let answered = Vault.thatAnswered()
+                failures.withLock { $0 += answered }
+              }
+            }
+          }
+        } catch {
+          failures.withLock { $0.append("\(error)") }
+        }
+        let answered = Vault.thatAnswered() + Vault.thatAnsweredAll()
+        failures.withLock { $0 += answered }
+      }
+    }
+    #expect(failures.withLock { $0 } == [])
+    #expect(try database.objects(of: Spy.self).allSatisfy { $0 == Spy($0.id) })
+  }
+}

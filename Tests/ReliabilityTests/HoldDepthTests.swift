@@ -1,0 +1,155 @@
+import Foundation
+import MagicData
+import Synchronization
+import Testing
+
+private struct Number: MagicObject {
+  @MagicValue var x: Int
+  @MagicValue var others: [Number]
+  init() { others = [] }
+
+  static func make(_ x: Int) -> Number {
+    let number = Number()
+    number.x = x
+    return number
+  }
+}
+
+/// Filters and expressions that loops build. Each case is a process of its own, on a thread with the
+/// least stack.
+@Suite struct HoldDepthTests {
+  private typealias Numbers = Filter<Number>
+
+  /// Runs `body` with a store of the numbers 0 to 9, on a thread with 512 KiB of stack.
+  private static func run(_ body: @escaping @Sendable (MagicData) throws -> Void) throws {
+    let result = Mutex<Result<Void, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    let thread = Thread {
+      let outcome = Result {
+        let magic = try MagicData(type: .memory)
+        try magic.update((0..<10).map(Number.make))
+        try body(magic)
+      }
+      result.withLock { $0 = outcome }
+      done.signal()
+    }
+    thread.stackSize = 512 << 10
+    thread.start()
+    done.wait()
+    try result.withLock { try $0?.get() }
+  }
+
+  private static func isRefused(_ body: () throws -> Void) -> Bool {
+    do {
+      try body()
+      return false
+    } catch let error as SQLiteError {
+      return error.code == .tooBig && error.message.contains("400 levels")
+    } catch {
+      return false
+    }
+  }
+
+  @Test func `a hundred thousand conditions of one operator are a list`() async {
+    await #expect(processExitsWith: .success) {
+      try HoldDepthTests.run { magic in
+        var any: Numbers = \.$x == 0
+        var prefixed: Numbers = \.$x == 0
+        var all: Numbers = \.$x != 100
+        for number in 1..<100_000 {
+          any = any || \.$x == number * 3
+          prefixed = \.$x == number * 5 || prefixed
+          if number < 5_000 { all = all && \.$x != 100 + number }
+        }
+        #expect(try magic.objects(of: Number.self, where: any).map(\.x).sorted() == [0, 3, 6, 9])
+        #expect(try magic.objects(of: Number.self, where: prefixed).map(\.x).sorted() == [0, 5])
+        #expect(try magic.count(of: Number.self, where: all && any) == 4)
+        #expect(try magic.count(of: Number.self, where: !(any || prefixed)) == 5)
+      }
+    }
+  }
+
+  @Test func `a hundred thousand raw conditions are written and released`() async {
+    await #expect(processExitsWith: .success) {
+      try HoldDepthTests.run { magic in
+        var filter = Numbers(sql: "x = 0")
+        for number in 1..<100_000 {
+          filter = filter || Numbers(sql: SQL(unchecked: "x = \(number * 3)"))
+          // SQLite's compiler takes time by the square: it sees a few of them.
+          if number == 2_000 {
+            #expect(try magic.count(of: Number.self, where: filter) == 4)
+          }
+        }
+        #expect(try filter.sql(in: magic).text.utf8.count > 1_000_000)
+      }
+    }
+  }
+
+  @Test func `what is nested without end is refused by number`() async {
+    await #expect(processExitsWith: .success) {
+      try HoldDepthTests.run { magic in
+        var filters: [Numbers] = [\.$x == 1, \.$x == 1, \.$x == 1]
+        var expression: Expression<Number, Int> = \.$x + 1
+        var right: Expression<Number, Int> = \.$x + 1
+        let (one, two): (Numbers, Numbers) = (\.$x == 1, \.$x == 2)
+        let less: Expression<Number, Int> = \.$x - 1
+        for number in 0..<100_000 {
+          filters[0] = !filters[0]
+          filters[1] = number % 2 == 0 ? filters[1] && one : filters[1] || two
+          if number < 2_000 { filters[2] = (\Number.$others).contains(where: filters[2]) }
+          expression = expression + less
+          right = less * right
+        }
+        for filter in filters + [expression == 1, right < 5, !(expression > right)] {
+          #expect(HoldDepthTests.isRefused { _ = try magic.objects(of: Number.self, where: filter) })
+        }
+        #expect(
+          HoldDepthTests.isRefused {
+            _ = try magic.objects(of: Number.self, orderBy: [.ascending(expression)])
+          })
+      }
+    }
+  }
+
+  @Test func `what is nested less deep is evaluated`() async {
+    await #expect(processExitsWith: .success) {
+      try HoldDepthTests.run { magic in
+        var sum: Expression<Number, Int> = \.$x + 0
+        for _ in 0..<300 { sum = sum + 1 }
+        #expect(try magic.objects(of: Number.self, where: sum == 305).map(\.x) == [5])
+        var filter: Numbers = \.$x == 5
+        for _ in 0..<300 { filter = !filter }
+        #expect(try magic.objects(of: Number.self, where: filter).map(\.x) == [5])
+      }
+    }
+  }
+
+  @Test func `filters that grow from one filter keep their own conditions`() throws {
+    let magic = try MagicData(type: .memory)
+    try magic.update((0..<10).map(Number.make))
+    func found(_ filter: Numbers) throws -> [Int] {
+      try magic.objects(of: Number.self, where: filter).map(\.x).sorted()
+    }
+    let base: Numbers = \.$x == 1 || \.$x == 2
+    let (one, other) = (base || \.$x == 3, base || \.$x == 4)
+    let (front, both) = (\.$x == 0 || base, one || other)
+    #expect(try found(base) == [1, 2])
+    #expect(try found(one) == [1, 2, 3])
+    #expect(try found(other) == [1, 2, 4])
+    #expect(try found(front) == [0, 1, 2])
+    #expect(try found(both) == [1, 2, 3, 4])
+    // From many threads at once, from one filter.
+    let failures = Mutex<[Int]>([])
+    DispatchQueue.concurrentPerform(iterations: 8) { thread in
+      var filter = base
+      for number in 0..<200 { filter = filter || \.$x == 1_000 * thread + number }
+      let text = try? filter.sql(in: magic)
+      let expected = [1, 2] + (0..<200).map { 1_000 * thread + $0 }
+      let found = (try? magic.count(of: Number.self, where: filter)) ?? -1
+      if text == nil || found != Set(expected).intersection(0..<10).count {
+        failures.withLock { $0.append(thread) }
+      }
+    }
+    #expect(failures.withLock { $0 } == [])
+  }
+}

@@ -1,0 +1,78 @@
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+/// Some columns of its table.
+private struct Part: Record, Equatable {
+  static let tableName = "person"
+  var id: Int
+  var name: String
+}
+
+/// A view that only reads.
+private struct Glance: Record, Equatable {
+  static let tableName = "person"
+  static let isReadOnly = true
+  var name: String
+}
+
+@Suite struct PartialRecordTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try folder.open {
+      try $0.executeMultipleChanges(
+        """
+        CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER NOT NULL);
+        INSERT INTO person VALUES (1, 'Ann', 30)
+        """)
+    }
+  }
+
+  @Test func `a type with some of the columns changes rows that are there`() throws {
+    try folder.open { database in
+      try database.updateExisting(Part(id: 1, name: "Bob"))
+      try database.updateExisting(contentsOf: [Part(id: 1, name: "Cem")])
+      let row = try database.firstRow("SELECT name, age FROM person", as: String.self, Int.self)
+      #expect(row?.0 == "Cem" && row?.1 == 30)
+      let error = #expect(throws: SQLiteError.self) {
+        try database.updateExisting(Part(id: 2, name: "nobody"))
+      }
+      #expect(error?.code == .notFound)
+      #expect(try database.count(of: Part.self) == 1)
+    }
+  }
+
+  @Test func `a type with some of the columns inserts nothing, also after it has changed rows`()
+    throws
+  {
+    try folder.open { database in
+      for _ in 0..<2 {
+        #expect(throws: SchemaError.self) { try database.insert(Part(id: 2, name: "x")) }
+        #expect(throws: SchemaError.self) { try database.update(Part(id: 1, name: "x")) }
+        try database.updateExisting(Part(id: 1, name: "Dan"))
+      }
+      #expect(try database.objects(of: Part.self) == [Part(id: 1, name: "Dan")])
+    }
+  }
+
+  @Test func `a type that only reads names the table that is missing`() throws {
+    let found = try folder.open { try $0.objects(of: Glance.self) }
+    #expect(found == [Glance(name: "Ann")])
+    let empty = try Database.memory()
+    let uses: [() throws -> Void] = [
+      { _ = try empty.objects(of: Glance.self) },
+      { _ = try empty.object(of: Glance.self, where: "name = 'x'") },
+      { _ = try empty.object(of: Glance.self, primary: 1) },
+      { _ = try empty.count(of: Glance.self) },
+      { _ = try empty.has(of: Glance.self, primary: 1) },
+    ]
+    for use in uses {
+      let error = #expect(throws: SQLiteError.self) { try use() }
+      #expect(error?.message.contains("“person”") ?? false)
+    }
+    // A type that writes makes it when it does.
+    #expect(try Database.memory().objects(of: Part.self) == [])
+  }
+}
