@@ -27,7 +27,8 @@ extension ObjectPlan {
         var isUnique = false
         if case .unique = trait.kind { isUnique = true }
         indexes.append(IndexDefinition(slots.map { properties[$0].name }, isUnique: isUnique))
-      case .searched: throw refuse("cannot be searched: full-text search is of records only, as yet")
+      case .searched:
+        throw refuse("cannot be searched: full-text search is of records only, as yet")
       case .defaultValue(let value):
         for slot in slots { properties[slot].defaultValue = try value.databaseValue }
       case .references: throw refuse("is no reference by key: objects lead to objects")

@@ -52,7 +52,7 @@ private struct Number: MagicObject {
 
   @Test func `a hundred thousand conditions of one operator are a list`() async {
     await #expect(processExitsWith: .success) {
-      try HoldDepthTests.run { magic in
+      try HoldDepthTests.run { (magic: MagicData) throws in
         var any: Numbers = \.$x == 0
         var prefixed: Numbers = \.$x == 0
         var all: Numbers = \.$x != 100
@@ -71,7 +71,7 @@ private struct Number: MagicObject {
 
   @Test func `a hundred thousand raw conditions are written and released`() async {
     await #expect(processExitsWith: .success) {
-      try HoldDepthTests.run { magic in
+      try HoldDepthTests.run { (magic: MagicData) throws in
         var filter = Numbers(sql: "x = 0")
         for number in 1..<100_000 {
           filter = filter || Numbers(sql: SQL(unchecked: "x = \(number * 3)"))
@@ -87,12 +87,11 @@ private struct Number: MagicObject {
 
   @Test func `what is nested without end is refused by number`() async {
     await #expect(processExitsWith: .success) {
-      try HoldDepthTests.run { magic in
+      try HoldDepthTests.run { (magic: MagicData) throws in
         var filters: [Numbers] = [\.$x == 1, \.$x == 1, \.$x == 1]
-        var expression: Expression<Number, Int> = \.$x + 1
-        var right: Expression<Number, Int> = \.$x + 1
+        var (expression, right) = (\Number.$x + 1, \Number.$x + 1)
         let (one, two): (Numbers, Numbers) = (\.$x == 1, \.$x == 2)
-        let less: Expression<Number, Int> = \.$x - 1
+        let less = \Number.$x - 1
         for number in 0..<100_000 {
           filters[0] = !filters[0]
           filters[1] = number % 2 == 0 ? filters[1] && one : filters[1] || two
@@ -101,7 +100,8 @@ private struct Number: MagicObject {
           right = less * right
         }
         for filter in filters + [expression == 1, right < 5, !(expression > right)] {
-          #expect(HoldDepthTests.isRefused { _ = try magic.objects(of: Number.self, where: filter) })
+          #expect(
+            HoldDepthTests.isRefused { _ = try magic.objects(of: Number.self, where: filter) })
         }
         #expect(
           HoldDepthTests.isRefused {
@@ -113,12 +113,13 @@ private struct Number: MagicObject {
 
   @Test func `what is nested less deep is evaluated`() async {
     await #expect(processExitsWith: .success) {
-      try HoldDepthTests.run { magic in
-        var sum: Expression<Number, Int> = \.$x + 0
+      try HoldDepthTests.run { (magic: MagicData) throws in
+        var sum = \Number.$x + 0
         for _ in 0..<300 { sum = sum + 1 }
         #expect(try magic.objects(of: Number.self, where: sum == 305).map(\.x) == [5])
         var filter: Numbers = \.$x == 5
-        for _ in 0..<300 { filter = !filter }
+        // SQLite's parser has a stack of 100 entries, and says so itself.
+        for _ in 0..<40 { filter = !filter }
         #expect(try magic.objects(of: Number.self, where: filter).map(\.x) == [5])
       }
     }

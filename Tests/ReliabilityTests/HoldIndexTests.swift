@@ -266,7 +266,8 @@ private struct Team_home: MagicObject {
       for one in parts {
         for other in parts where other != one {
           try database.createIndex(
-            IndexDefinition([one, other]).name(on: "t" + table), on: "t" + table, columns: [one, other])
+            IndexDefinition([one, other]).name(on: "t" + table), on: "t" + table,
+            columns: [one, other])
         }
       }
     }

@@ -164,6 +164,7 @@ struct ObjectTables {
     }
     let indexes = try connection.existingIndexes(of: table).filter { $0.isNamed(after: table) }
     let assets = try AssetTriggers(connection).columns(of: table)
+    for asset in assets { try AssetTriggers(connection).remove(asset, of: table) }
     try rename()
     for index in indexes {
       let columns = index.columns.compactMap { $0.map(newName) }
@@ -171,7 +172,6 @@ struct ObjectTables {
       try connection.make(IndexDefinition(columns, isUnique: index.isUnique), on: newTable)
     }
     for asset in assets {
-      try AssetTriggers(connection).remove(asset, of: table)
       try AssetTriggers(connection).make(newName(asset), of: newTable)
     }
   }

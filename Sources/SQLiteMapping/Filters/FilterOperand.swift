@@ -38,4 +38,7 @@ package enum FilterArithmetic: String, Sendable {
   case product = "*"
   case quotient = "/"
   case remainder = "%"
+
+  /// Whether it is a sum or a difference, which bind less than the others.
+  var isSum: Bool { self == .sum || self == .difference }
 }

@@ -19,10 +19,21 @@ extension FilterWriter {
     case .column(let term), .known(let term): try write(term, row, to: &sql)
     case .value(let value): sql.append(value: value)
     case .calculation(let left, let arithmetic, let right, _):
+      // To SQL as to Swift, operators of one rank bind from left to right: parentheses around each
+      // would overflow the stack of SQLite's parser.
+      var (first, rest) = (left, [(arithmetic, right)])
+      while case .calculation(let left, let before, let right, _) = first,
+        before.isSum == arithmetic.isSum
+      {
+        first = left
+        rest.append((before, right))
+      }
       sql.append("(")
-      try write(left, row, to: &sql)
-      sql.append(" \(arithmetic.rawValue) ")
-      try write(right, row, to: &sql)
+      try write(first, row, to: &sql)
+      for (arithmetic, right) in rest.reversed() {
+        sql.append(" \(arithmetic.rawValue) ")
+        try write(right, row, to: &sql)
+      }
       sql.append(")")
     case .tooDeep: throw FilterDepth.error
     }

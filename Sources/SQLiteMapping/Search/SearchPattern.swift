@@ -87,7 +87,8 @@ public struct SearchPattern: Hashable, Sendable {
     if joint == .not {
       // Not this and not that is neither of them.
       return SearchPattern(
-        text, .not, excluded: "\(excluded) OR \(unwanted.text)", depth: max(depth, unwanted.depth + 1))
+        text, .not, excluded: "\(excluded) OR \(unwanted.text)",
+        depth: max(depth, unwanted.depth + 1))
     }
     let wanted = part(of: .not)
     return SearchPattern(

@@ -108,7 +108,7 @@ private struct Account: Record, Equatable {
     try database.update(Account(email: "a", name: "x"))
     #expect(throws: SQLiteError.self) { try database.update(Account(email: "a", name: "y")) }
     let plan = try database.executeQuery("EXPLAIN QUERY PLAN SELECT * FROM Account WHERE name = ''")
-    #expect(plan.first?["detail"]?.asString()?.contains("Account_name") == true)
+    #expect(plan.first?["detail"]?.asString()?.contains("Account(name)") == true)
   }
 
   @Test func `updating a row leaves those alone that refer to it`() throws {

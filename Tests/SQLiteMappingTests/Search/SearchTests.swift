@@ -183,7 +183,9 @@ private struct Ranked: Record, Equatable {
   }
 
   @Test func `any number of patterns may be joined by one operator`() throws {
-    var (any, all, none) = (SearchPattern.all(of: "milk"), SearchPattern.all(of: "milk"), SearchPattern.all(of: "milk"))
+    var (any, all, none) = (
+      SearchPattern.all(of: "milk"), SearchPattern.all(of: "milk"), SearchPattern.all(of: "milk")
+    )
     for number in 0..<1_000 {
       any = any.or(.all(of: "roses\(number % 7 == 0 ? "" : "\(number)")"))
       all = all.and(.any(of: "milk bread"))
@@ -193,7 +195,9 @@ private struct Ranked: Record, Equatable {
     #expect(try found(all) == ["Milk", "Shopping"])
     #expect(try found(none) == ["Milk", "Shopping"])
     #expect(try found(none.not(.all(of: "bread"))) == ["Milk"])
-    #expect(try found(.any(of: (0..<1_000).map { "word\($0)" }.joined(separator: " ") + " tea milk")).count == 2)
+    #expect(
+      try found(.any(of: (0..<1_000).map { "word\($0)" }.joined(separator: " ") + " tea milk"))
+        .count == 2)
   }
 
   @Test func `a pattern may be nested to its limit, and is refused by number beyond it`() throws {
