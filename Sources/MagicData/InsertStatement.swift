@@ -7,7 +7,7 @@ import SQLiteCore
 import SQLiteMapping
 
 /// A prepared INSERT for objects of one type with values for some properties, which gives them to the
-/// object with the same primary value if there is one.
+/// object with the same primary value if there is one and that is allowed.
 final class InsertStatement {
   let plan: ObjectPlan
   /// Whether the table's key is given, as the first of a row's values.
@@ -26,9 +26,11 @@ final class InsertStatement {
   ///   - hasKey: Whether the table's key is given.
   ///   - slots: The properties that are given, besides the key.
   ///   - rows: How many objects are inserted at once.
+  ///   - insertsOnly: Whether a primary value that is there is an error.
   ///   - connection: Where.
   init(
-    _ plan: ObjectPlan, hasKey: Bool, _ slots: [Int], rows: Int = 1, _ connection: Connection
+    _ plan: ObjectPlan, hasKey: Bool, _ slots: [Int], rows: Int = 1, insertsOnly: Bool,
+    _ connection: Connection
   ) throws {
     self.plan = plan
     self.slots = slots
@@ -36,7 +38,8 @@ final class InsertStatement {
     self.connection = connection
     mayKeepKey = plan.primary != nil && plan.counting == nil
     let names = (hasKey ? [plan.key] : []) + slots.map { plan.properties[$0].name }
-    statement = try connection.statement(plan.insertion(of: names, rows: rows))
+    statement = try connection.statement(
+      plan.insertion(of: names, rows: rows, resolving: !insertsOnly))
   }
 
   /// Binds an object's stored forms.
@@ -109,8 +112,8 @@ extension ObjectPlan {
   }
 
   /// The statement that inserts objects with values for some columns, or gives them to the objects with
-  /// the same primary values.
-  fileprivate func insertion(of names: [String], rows: Int) -> SQL {
+  /// the same primary values if that is what `resolving` says.
+  fileprivate func insertion(of names: [String], rows: Int, resolving: Bool) -> SQL {
     var sql: SQL = "INSERT INTO \(identifier: table) "
     if names.isEmpty {
       sql.append("DEFAULT VALUES")
@@ -119,7 +122,7 @@ extension ObjectPlan {
       let all = SQL(joining: Array(repeating: row, count: rows), separator: ", ")
       sql.append("(\(SQL(identifiers: names))) VALUES \(all)")
     }
-    if let primary, !names.isEmpty {
+    if let primary, !names.isEmpty, resolving {
       let updates = names.filter { $0 != key }.map { name -> SQL in
         "\(identifier: name) = excluded.\(identifier: name)"
       }

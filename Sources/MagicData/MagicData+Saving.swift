@@ -65,6 +65,60 @@ extension MagicData {
     return try await database.write { try self.save(request, $0) }
   }
 
+  /// Saves a new object with all that it leads to, in one transaction, blocking the thread.
+  ///
+  /// Nothing that is in the store is overwritten by an object that is not: neither by this one nor by
+  /// new ones that it leads to. Objects that it leads to and that are in the store are saved as
+  /// ``update(_:)-(Object)`` saves them.
+  ///
+  /// - Parameter object: What to save. One that was removed is new again.
+  /// - Returns: The object's z_index.
+  /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if the object is in the store, or another one
+  ///   with its primary value; ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  @discardableResult
+  public func insert<Object: MagicObject>(_ object: Object) throws -> Int {
+    try insert([object]).first ?? 0
+  }
+
+  /// As the blocking ``insert(_:)-(Object)``, suspending the task.
+  ///
+  /// - Parameter object: What to save.
+  /// - Returns: The object's z_index.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending) public func insert<Object: MagicObject>(
+    _ object: Object
+  ) async throws -> Int {
+    try await insert([object]).first ?? 0
+  }
+
+  /// Saves new objects with all that they lead to, in one transaction, blocking the thread: all of them
+  /// or none.
+  ///
+  /// - Parameter objects: What to save.
+  /// - Returns: The objects' z_index values.
+  /// - Throws: As ``insert(_:)-(Object)``, also if two of them have one primary value; then nothing is
+  ///   saved.
+  @discardableResult
+  public func insert<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
+    let request = try SaveRequest(objects, for: self, insertsOnly: true)
+      .resolvingAssets(for: self)
+    return try database.write { try self.save(request, $0) }
+  }
+
+  /// As the blocking ``insert(_:)-(Sequence<Object>)``, suspending the task.
+  ///
+  /// - Parameter objects: What to save.
+  /// - Returns: The objects' z_index values.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending) public func insert<Object: MagicObject>(
+    _ objects: some Sequence<Object>
+  ) async throws -> [Int] {
+    let request = try await resolved(SaveRequest(objects, for: self, insertsOnly: true))
+    return try await database.write { try self.save(request, $0) }
+  }
+
   /// Saves an object if its row and its links are still as they were when it was fetched or saved,
   /// blocking the thread.
   ///

@@ -30,16 +30,10 @@ public final class MagicData: Sendable {
   let watch: ForeignWatch
   /// A folder that goes away with the store.
   private let temporaryFolder: TemporaryFolder?
-  private let plans = Mutex<Plans>(Plans())
+  private let plans = Mutex<[ObjectIdentifier: ObjectPlan]>([:])
   /// Types whose tables are as they shall be.
   private let ready = Mutex<Set<ObjectIdentifier>>([])
   let tables = KnownTables()
-
-  private struct Plans {
-    var byType: [ObjectIdentifier: ObjectPlan] = [:]
-    /// What each table is for, by its name in small letters.
-    var claims: [String: String] = [:]
-  }
 
   /// Takes over what was opened.
   init(_ parts: StoreParts) {
@@ -52,17 +46,15 @@ public final class MagicData: Sendable {
 
   /// What is known of a type.
   func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
-    if let plan = plans.withLock({ $0.byType[ObjectIdentifier(type)] }) { return plan }
+    if let plan = plans.withLock({ $0[ObjectIdentifier(type)] }) { return plan }
     let plan = try makePlan(type)
-    return try plans.withLock { plans in
-      if let first = plans.byType[ObjectIdentifier(type)] { return first }
-      for (table, claim) in plan.claims {
-        if let other = plans.claims[asciiLowercased(table)] {
-          throw MagicError.conflictingTypes(table: table, types: [other, claim])
-        }
-      }
-      for (table, claim) in plan.claims { plans.claims[asciiLowercased(table)] = claim }
-      plans.byType[ObjectIdentifier(type)] = plan
+    if let other = database.claim(plan.claims.map(\.0), for: type) {
+      throw MagicError.conflictingTypes(
+        table: other.table, types: [other.owner, plan.qualifiedName])
+    }
+    return plans.withLock { plans in
+      if let first = plans[ObjectIdentifier(type)] { return first }
+      plans[ObjectIdentifier(type)] = plan
       return plan
     }
   }

@@ -6,13 +6,16 @@ public enum MagicError: Error, Hashable, Sendable {
   case notFound(type: String, primary: String)
   /// The object is not in this store: it was never saved, or it was removed.
   case notSaved(type: String)
+  /// The object is in this store, or another one of its type with that primary value is; nil for an
+  /// object without one.
+  case alreadySaved(type: String, primary: String?)
   /// The row was changed or removed since the object was fetched or saved.
   case conflict(type: String, zIndex: Int64)
   /// The type has no primary value.
   case missingPrimaryValue(type: String)
   /// The type cannot be stored as it is declared.
   case unsuitableType(type: String, reason: String)
-  /// Two types claim one table.
+  /// Two types claim one table of a file that is open, be they objects or records.
   case conflictingTypes(table: String, types: [String])
   /// The property was decoded from keys whose objects were not looked up: ``MagicData/resolve(_:)``.
   case unresolvedRelation(type: String, property: String)
@@ -44,6 +47,9 @@ extension MagicError: CustomStringConvertible {
     case .missingValue(let type, let property): "\(type).\(property) has no value"
     case .notFound(let type, let primary): "there is no \(type) with the primary value \(primary)"
     case .notSaved(let type): "this \(type) is not in the store"
+    case .alreadySaved(let type, let primary?):
+      "there is a \(type) with the primary value \(primary) already"
+    case .alreadySaved(let type, nil): "this \(type) is in the store already"
     case .conflict(let type, let zIndex):
       "the \(type) \(zIndex) was changed or removed by somebody else"
     case .missingPrimaryValue(let type): "\(type) has no @PrimaryMagicValue"

@@ -79,7 +79,7 @@ package final class ObjectPlan: Sendable {
   package var typeName: String { "\(type)" }
 
   /// The name with its module, by which a type claims its table.
-  var qualifiedName: String { String(reflecting: type) }
+  var qualifiedName: String { SQLiteCore.qualifiedName(of: type) }
 
   /// Says whether objects of the type have assets.
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }

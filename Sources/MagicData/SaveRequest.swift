@@ -6,6 +6,8 @@ struct SaveRequest: Sendable {
   let roots: [Int]
   /// The types of the objects.
   let plans: [ObjectPlan]
+  /// Whether nothing that is in the store may get the values of an object that is not.
+  let insertsOnly: Bool
 
   /// Takes the values of objects.
   ///
@@ -13,9 +15,12 @@ struct SaveRequest: Sendable {
   ///   - objects: What was asked to be saved.
   ///   - store: Where it shall be saved.
   ///   - isUnchanged: Whether the objects' rows must be as they were.
+  ///   - insertsOnly: Whether the objects must be new in the store.
   init<Object: MagicObject>(
-    _ objects: some Sequence<Object>, for store: MagicData, ifUnchanged isUnchanged: Bool = false
+    _ objects: some Sequence<Object>, for store: MagicData, ifUnchanged isUnchanged: Bool = false,
+    insertsOnly: Bool = false
   ) throws {
+    self.insertsOnly = insertsOnly
     var collector = SaveCollector(store, capacity: objects.underestimatedCount)
     roots = try objects.map { try collector.add($0) }
     nodes = try collector.finish()

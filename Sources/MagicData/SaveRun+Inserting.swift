@@ -15,10 +15,42 @@ extension SaveRun {
     try insertion.bind(values, key: key)
     let settled = pendingAssets
     pendingAssets = []
-    guard let zIndex = try insertion.run(key: key) ?? existing(node) else {
-      throw MagicError.notSaved(type: plan.typeName)
+    results[index] = SaveResult(zIndex: try run(insertion, key, node), settled: settled)
+  }
+
+  /// Inserts the object that is bound, and returns its z_index.
+  ///
+  /// - Parameters:
+  ///   - insertion: The statement.
+  ///   - key: The key that is bound, if one is.
+  ///   - node: The object.
+  func run(_ insertion: InsertStatement, _ key: Int64?, _ node: SaveNode) throws -> Int64 {
+    do {
+      if let zIndex = try insertion.run(key: key) { return zIndex }
+    } catch let error as SQLiteError where insertsOnly && error.code.primary == .constraint {
+      // Another column may be unique as well.
+      guard try existing(node) != nil else { throw error }
+      throw alreadySaved(node)
     }
-    results[index] = SaveResult(zIndex: zIndex, settled: settled)
+    guard let present = try existing(node) else {
+      throw MagicError.notSaved(type: node.plan.typeName)
+    }
+    if insertsOnly { throw alreadySaved(node) }
+    return present
+  }
+
+  /// The error for an object that must be new, and is not.
+  func alreadySaved(_ node: SaveNode) -> MagicError {
+    let primary = node.plan.primary.flatMap { node.value($0) }
+    return .alreadySaved(
+      type: node.plan.typeName,
+      primary: primary.flatMap {
+        switch $0 {
+        case .text(let text): text
+        case .integer(let number): "\(number)"
+        case .null, .real, .blob: nil
+        }
+      })
   }
 
   /// The statement for values of some properties.
@@ -27,7 +59,8 @@ extension SaveRun {
   ) throws -> InsertStatement {
     let type = ObjectIdentifier(plan.type)
     if let known = insertions[type], known.hasKey == hasKey, known.slots == slots { return known }
-    let insertion = try InsertStatement(plan, hasKey: hasKey, slots, connection)
+    let insertion = try InsertStatement(
+      plan, hasKey: hasKey, slots, insertsOnly: insertsOnly, connection)
     insertions[type] = insertion
     return insertion
   }

@@ -57,7 +57,7 @@ extension SaveRun {
     let statement =
       try batch.statement
       ?? InsertStatement(
-        plan, hasKey: true, plan.columns, rows: SaveRun.batch, connection)
+        plan, hasKey: true, plan.columns, rows: SaveRun.batch, insertsOnly: insertsOnly, connection)
     batch.statement = statement
     // What this batch has given already, and the table does not know.
     var highest: Int64 = 0
@@ -83,7 +83,15 @@ extension SaveRun {
       try statement.bind(forms, key: key, row: row)
     }
     batches[type] = batch
-    guard try statement.run() == pending.count else {
+    let count: Int
+    do {
+      count = try statement.run()
+    } catch let error as SQLiteError where insertsOnly && error.code.primary == .constraint {
+      // One by one, to tell which of them is there.
+      batches[type]?.isAllowed = false
+      return try insertEach(&pending)
+    }
+    guard count == pending.count else {
       // The table's own constraints let rows be skipped.
       throw MagicError.notSaved(type: plan.typeName)
     }
@@ -101,10 +109,7 @@ extension SaveRun {
     try insertion.bind(forms, key: key)
     // What SQLite counts up it tells no batch.
     batches[ObjectIdentifier(plan.type)]?.lastKey = nil
-    guard let zIndex = try insertion.run(key: key) ?? existing(nodes[index]) else {
-      throw MagicError.notSaved(type: plan.typeName)
-    }
-    results[index] = SaveResult(zIndex: zIndex)
+    results[index] = SaveResult(zIndex: try run(insertion, key, nodes[index]))
   }
 
   /// What is known of inserting many objects of a type.

@@ -66,7 +66,7 @@ extension SaveRun {
     return update
   }
 
-  private func isPresent(_ plan: ObjectPlan, _ zIndex: Int64) throws -> Bool {
+  func isPresent(_ plan: ObjectPlan, _ zIndex: Int64) throws -> Bool {
     try connection.firstRow(
       "SELECT 1 FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)") != nil
   }

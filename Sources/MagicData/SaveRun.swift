@@ -18,6 +18,8 @@ struct SaveRun {
   var nodes: [SaveNode]
   let roots: Set<Int>
   let isPlain: Bool
+  /// Whether nothing that is in the store may get the values of an object that is not.
+  let insertsOnly: Bool
   var results: [SaveResult?]
   var isNew: [Bool]
   /// The statement that inserted the last object of each type: most objects of a type need the same.
@@ -39,6 +41,7 @@ struct SaveRun {
     nodes = request.nodes
     roots = Set(request.roots)
     isPlain = request.isPlain
+    insertsOnly = request.insertsOnly
     results = Array(repeating: nil, count: nodes.count)
     isNew = Array(repeating: false, count: nodes.count)
   }
@@ -148,10 +151,14 @@ struct SaveRun {
   mutating func write(_ index: Int) throws {
     // Not the whole node, whose every part would be retained.
     if let zIndex = nodes[index].storage.zIndex(in: store.identity) {
-      if let counting = nodes[index].plan.counting, nodes[index].snapshot.isChanged(counting) {
-        try refuseOtherKey(nodes[index], zIndex)
+      if insertsOnly, roots.contains(index) {
+        guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(nodes[index]) }
+      } else {
+        if let counting = nodes[index].plan.counting, nodes[index].snapshot.isChanged(counting) {
+          try refuseOtherKey(nodes[index], zIndex)
+        }
+        if try update(index, zIndex) { return }
       }
-      if try update(index, zIndex) { return }
     }
     // Unknown, or removed meanwhile: then it is a new one.
     if nodes[index].plan.isPlain { try insertPlain(index) } else { try insert(index) }

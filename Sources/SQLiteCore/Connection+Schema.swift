@@ -14,7 +14,32 @@ extension Connection {
     try executeChange(table.createSQL(ifNotExists: ifNotExists, isStrict: isStrict))
   }
 
+  /// Creates a table with its indexes.
+  ///
+  ///     try connection.createTable(
+  ///       TableDefinition(
+  ///         "city", key: .autoIncrement("id"), columns: [ColumnDefinition("name", .text)],
+  ///         indexes: [IndexDefinition(["name"])]))
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - ifNotExists: Whether a table of that name may be there already; it is left as it is then.
+  ///   - isStrict: Whether values of another type than the column's are refused.
+  /// - Throws: ``SQLiteError``; nothing is made then.
+  public func createTable(
+    _ table: TableDefinition, ifNotExists: Bool = false, isStrict: Bool = false
+  ) throws {
+    try savepoint {
+      if ifNotExists, try tableExists(table.name) { return }
+      try executeChange(table.createSQL(ifNotExists: false, isStrict: isStrict))
+      for sql in table.createIndexSQL { try executeChange(sql) }
+    }
+  }
+
   /// Deletes a table with its rows, indexes and triggers.
+  ///
+  /// What refers to the rows by foreign keys fares as if each of them was deleted: see
+  /// ``DeleteRule``.
   ///
   /// - Parameters:
   ///   - name: The table's name.
@@ -23,6 +48,25 @@ extension Connection {
   public func deleteTable(_ name: String, ifExists: Bool = false) throws(SQLiteError) {
     try executeChange(
       ifExists ? "DROP TABLE IF EXISTS \(identifier: name)" : "DROP TABLE \(identifier: name)")
+  }
+
+  /// Says whether there is a table of a name, in any case of its ASCII letters.
+  ///
+  /// - Parameter name: The table's name. A view is no table.
+  /// - Throws: ``SQLiteError``.
+  public func tableExists(_ name: String) throws(SQLiteError) -> Bool {
+    try firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE") != nil
+  }
+
+  /// The tables whose foreign keys refer to a table, besides itself.
+  package func tables(referringTo name: String) throws(SQLiteError) -> [String] {
+    try rows(
+      """
+      SELECT DISTINCT t.name FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS k
+      WHERE t.type = 'table' AND k."table" = \(name) COLLATE NOCASE
+      AND t.name <> \(name) COLLATE NOCASE ORDER BY t.name
+      """, as: String.self)
   }
 
   /// Returns the names of the tables, in alphabetical order, without SQLite's own.

@@ -40,6 +40,31 @@ extension Database {
     try perform(.write(kind), deadline: deadline, body)
   }
 
+  /// Runs `body` in a savepoint of the write around it on this thread, or else in a transaction,
+  /// blocking the thread.
+  ///
+  /// - Parameter body: The work. What it has changed is undone if it throws, or if it returns
+  ///   ``TransactionOutcome/rollback``; what the write has changed before stays.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``SQLiteError``.
+  @discardableResult
+  public func savepoint<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    try write(.immediate, deadline: nil, body)
+  }
+
+  /// As the blocking ``savepoint(_:)``, suspending the task. A task is inside no write, so that this is
+  /// a transaction.
+  ///
+  /// - Parameter body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func savepoint<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await write(.immediate, deadline: nil, body)
+  }
+
   /// Runs `body` on the connection that writes, outside any transaction, blocking the thread.
   ///
   /// For what SQLite refuses inside a transaction, such as `VACUUM` and some pragmas, and for SQL

@@ -45,6 +45,23 @@ extension Database {
     try write { try $0.executeMultipleChanges(script) }
   }
 
+  /// Runs statements in a transaction, all of them or none, blocking the thread.
+  ///
+  /// - Parameter statements: Single statements, with their values.
+  /// - Throws: ``SQLiteError`` that names the place of the statement which failed, from 0; nothing has
+  ///   changed then.
+  public func executeMultipleChanges(_ statements: [SQL]) throws {
+    try write { try $0.executeMultipleChanges(statements) }
+  }
+
+  /// As the blocking ``executeMultipleChanges(_:)-([SQL])``, suspending the task.
+  ///
+  /// - Parameter statements: Single statements, with their values.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func executeMultipleChanges(_ statements: [SQL]) async throws {
+    try await write { try $0.executeMultipleChanges(statements) }
+  }
+
   /// Returns all rows of a query. A statement that writes (RETURNING) runs as a transaction.
   ///
   ///     let rows = try database.executeQuery("SELECT * FROM city WHERE name = \(name)")

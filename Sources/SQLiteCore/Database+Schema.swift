@@ -20,7 +20,52 @@ extension Database {
     }
   }
 
+  /// As ``Connection/createTable(_:ifNotExists:isStrict:)``.
+  ///
+  /// - Parameters:
+  ///   - table: The table, with its indexes.
+  ///   - ifNotExists: Whether a table of that name may be there already; it is left as it is then.
+  ///   - isStrict: Whether values of another type than the column's are refused.
+  /// - Throws: ``SQLiteError``; nothing is made then.
+  public func createTable(
+    _ table: TableDefinition, ifNotExists: Bool = false, isStrict: Bool = false
+  ) throws {
+    try write { try $0.createTable(table, ifNotExists: ifNotExists, isStrict: isStrict) }
+  }
+
+  /// As the blocking ``createTable(_:ifNotExists:isStrict:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - table: The table, with its indexes.
+  ///   - ifNotExists: Whether a table of that name may be there already; it is left as it is then.
+  ///   - isStrict: Whether values of another type than the column's are refused.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func createTable(
+    _ table: TableDefinition, ifNotExists: Bool = false, isStrict: Bool = false
+  ) async throws {
+    try await write { try $0.createTable(table, ifNotExists: ifNotExists, isStrict: isStrict) }
+  }
+
+  /// Says whether there is a table of a name, in any case of its ASCII letters.
+  ///
+  /// - Parameter name: The table's name. A view is no table.
+  /// - Throws: ``SQLiteError``.
+  public func tableExists(_ name: String) throws -> Bool {
+    try read { try $0.tableExists(name) }
+  }
+
+  /// As the blocking ``tableExists(_:)``, suspending the task.
+  ///
+  /// - Parameter name: The table's name. A view is no table.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func tableExists(_ name: String) async throws -> Bool {
+    try await read { try $0.tableExists(name) }
+  }
+
   /// Deletes a table with its rows, indexes and triggers.
+  ///
+  /// What refers to the rows by foreign keys fares as if each of them was deleted: see
+  /// ``DeleteRule``.
   ///
   /// - Parameters:
   ///   - name: The table's name.

@@ -6,6 +6,8 @@ import Synchronization
 final class SharedFile: Sendable {
   /// Tells what transactions on this file changed.
   let feed = ChangeFeed()
+  /// Tells which type each table belongs to.
+  let claims = TableClaims()
   /// The path; nil for a database that has no file.
   let name: String?
   private let presences = Atomic<Int>(0)
@@ -63,7 +65,14 @@ final class SharedFile: Sendable {
   /// Takes in the scheduler of another database, until that leaves.
   func join(_ scheduler: Scheduler) {
     let weak = WeakScheduler(scheduler: scheduler)
-    schedulers.withLock { $0[ObjectIdentifier(scheduler)] = weak }
+    // Those that are looked at are released after the lock.
+    var others: [Scheduler] = []
+    schedulers.withLock { schedulers in
+      others = schedulers.values.compactMap(\.scheduler)
+      // A program that opens the file anew may have other types.
+      if others.allSatisfy(\.isClosed) { claims.clear() }
+      schedulers[ObjectIdentifier(scheduler)] = weak
+    }
   }
 
   /// Forgets the scheduler of a database that goes.

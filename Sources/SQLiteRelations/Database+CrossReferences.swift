@@ -3,28 +3,32 @@ public import SQLiteMapping
 
 // Each call is a transaction of its own, or part of the `write` or `read` around it.
 extension Database {
-  /// Reads the records that one on the left is linked to, in the order of their keys.
+  /// Reads the records that one on the left is linked to.
   ///
   /// - Parameters:
   ///   - left: A record that was written.
   ///   - reference: The links.
+  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
   public func rightObjects<Left: Record, Right: Record>(
-    of left: Left, through reference: CrossReference<Left, Right>
+    of left: Left, through reference: CrossReference<Left, Right>,
+    orderedBy order: Ordering? = nil
   ) throws -> [Right] {
-    try read { try $0.rightObjects(of: left, through: reference) }
+    try read { try $0.rightObjects(of: left, through: reference, orderedBy: order) }
   }
 
-  /// Reads the records that are linked to one on the right, in the order of their keys.
+  /// Reads the records that are linked to one on the right.
   ///
   /// - Parameters:
   ///   - right: A record that was written.
   ///   - reference: The links.
+  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
   public func leftObjects<Left: Record, Right: Record>(
-    of right: Right, through reference: CrossReference<Left, Right>
+    of right: Right, through reference: CrossReference<Left, Right>,
+    orderedBy order: Ordering? = nil
   ) throws -> [Left] {
-    try read { try $0.leftObjects(of: right, through: reference) }
+    try read { try $0.leftObjects(of: right, through: reference, orderedBy: order) }
   }
 
   /// Reads the records that many on the left are linked to: one statement, however many there are.
@@ -32,12 +36,14 @@ extension Database {
   /// - Parameters:
   ///   - lefts: Records that were written.
   ///   - reference: The links.
+  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
   /// - Returns: For each of `lefts` what it is linked to.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
   public func rightObjects<Left: Record, Right: Record>(
-    ofEach lefts: [Left], through reference: CrossReference<Left, Right>
+    ofEach lefts: [Left], through reference: CrossReference<Left, Right>,
+    orderedBy order: Ordering? = nil
   ) throws -> [[Right]] {
-    try read { try $0.rightObjects(ofEach: lefts, through: reference) }
+    try read { try $0.rightObjects(ofEach: lefts, through: reference, orderedBy: order) }
   }
 
   /// Counts the records that one on the left is linked to, by the database.

@@ -123,6 +123,53 @@ import Testing
     #expect(try fixture.database.read { try $0.userVersion() } == 0)
   }
 
+  @Test func `a table is made from its definition, with counted keys and indexes`() async throws {
+    let table = TableDefinition(
+      "city", key: .autoIncrement("id"), columns: [ColumnDefinition("name", .text)],
+      indexes: [IndexDefinition(["name"], isUnique: true)])
+    try await database.createTable(table)
+    try await database.createTable(table, ifNotExists: true)
+    #expect(try await database.tableExists("City"))
+    #expect(try await !database.tableExists("cities"))
+    #expect(try await database.existingIndexes(of: "city").map(\.columns) == [["name"]])
+    try await database.executeChange("INSERT INTO city (name) VALUES ('a')")
+    try await database.executeChange("DELETE FROM city")
+    let change = try await database.executeChange("INSERT INTO city (name) VALUES ('b')")
+    #expect(change.lastInsertedRowID == 2)
+    let again = { [database] in try database.createTable(table) }
+    #expect(sqliteError(again) != nil)
+  }
+
+  @Test func `a definition that fails half way makes nothing`() throws {
+    let table = TableDefinition(
+      "city", key: .rowID("id"), columns: [ColumnDefinition("name", .text)],
+      indexes: [IndexDefinition(["nowhere"])])
+    #expect(sqliteError { try database.createTable(table) } != nil)
+    #expect(try !database.tableExists("city"))
+    try database.executeChange("CREATE VIEW city AS SELECT 1")
+    #expect(try !database.tableExists("city"))
+  }
+
+  @Test func `statements in an array happen all or none`() async throws {
+    try await database.executeMultipleChanges(["CREATE TABLE t (a)", "INSERT INTO t VALUES (\(1))"])
+    let failing: [SQL] = ["INSERT INTO t VALUES (2)", "INSERT INTO nowhere VALUES (3)"]
+    let blocking = { [database] in try database.executeMultipleChanges(failing) }
+    #expect(sqliteError(blocking)?.message.hasPrefix("statement 1:") == true)
+    #expect(try await database.rows("SELECT a FROM t", as: Int.self) == [1])
+  }
+
+  @Test func `a savepoint is undone alone inside a write`() throws {
+    try database.write { connection in
+      try connection.executeChange("CREATE TABLE t (a)")
+      try database.savepoint { inner in
+        try inner.executeChange("INSERT INTO t VALUES (1)")
+        return TransactionOutcome.rollback
+      }
+      try database.savepoint { try $0.executeChange("INSERT INTO t VALUES (2)") }
+    }
+    #expect(try database.rows("SELECT a FROM t", as: Int.self) == [2])
+  }
+
   @Test func `codes have words`() {
     #expect(Database.errorMessage(for: .constraint) == "constraint failed")
     #expect(Database.errorMessage(for: ResultCode(rawValue: 99)) == "unknown error")

@@ -20,6 +20,12 @@ import Testing
     #expect(others.map(\.id) == [2, 3])
   }
 
+  @Test func `tables are made and dropped`() async throws {
+    try await database.prepare(Town.self)
+    if try await database.tableExists(of: Town.self) { try await database.drop(Town.self) }
+    #expect(try await !database.tableExists(of: Town.self))
+  }
+
   @Test func `records are written and read`() throws {
     try fill()
     let millions = (1...5).map { Town(name: "\($0)", population: $0) }

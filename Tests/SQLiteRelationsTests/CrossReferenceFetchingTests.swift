@@ -118,4 +118,47 @@ final class Group: Record {
       #expect(found[0].contains { $0 === found[1][0] })
     }
   }
+
+  @Test func `links are read in an order that is given`() throws {
+    let ordered = CrossReference<Group, Person>(
+      "ordered", columns: [ColumnDefinition("place", .integer, isOptional: true)])
+    let names = ["c", "a", "b"]
+    let groups = [Group(name: "one"), Group(name: "two"), Group(name: "none")]
+    try database.update(contentsOf: groups)
+    for group in groups.prefix(2) {
+      for (place, name) in names.enumerated() {
+        let person = Person(firstName: name, lastName: group.name)
+        try database.update(person)
+        try database.link(
+          group, person, through: ordered, values: ["place": group.name == "one" ? place : -place])
+      }
+    }
+    let blocking = { [database] (group: Group, order: Ordering) in
+      try database.rightObjects(of: group, through: ordered, orderedBy: order).map(\.firstName)
+    }
+    #expect(try blocking(groups[0], .column("place")) == names)
+    #expect(try blocking(groups[1], .column("place")) == names.reversed())
+    #expect(try blocking(groups[0], .column("firstName", descending: true)) == ["c", "b", "a"])
+    let each = { [database] in
+      try database.rightObjects(ofEach: groups, through: ordered, orderedBy: .column("place"))
+        .map { $0.map(\.firstName) }
+    }
+    #expect(try each() == [names, names.reversed(), []])
+    let person = try #require(
+      try database.objects(of: Person.self, where: "firstName = 'b'").first)
+    let left = try database.leftObjects(
+      of: person, through: ordered, orderedBy: .column("name"))
+    #expect(left.count == 1)
+  }
+
+  @Test func `instances of classes are linked by calls that suspend`() async throws {
+    let group = try await database.update(Group(name: "one"))
+    let id = group.id
+    let people = ["c", "a"].map { Person(firstName: $0, lastName: "") }
+    try await database.setLinks(of: group, to: people, through: Group.people)
+    let again = try #require(try await database.object(of: Group.self, primary: id))
+    let found = try await database.rightObjects(
+      of: again, through: Group.people, orderedBy: .column("firstName"))
+    #expect(found.map(\.firstName) == ["a", "c"])
+  }
 }

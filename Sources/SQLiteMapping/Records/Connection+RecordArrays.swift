@@ -55,8 +55,8 @@ extension Database {
   /// - Returns: The values, in order, with the keys that the database made.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func update<Value: Record & Sendable>(_ values: [Value]) async throws -> [Value] {
-    try await write { try $0.update(values) }
+  public func update<Value: Record>(_ values: sending [Value]) async throws -> sending [Value] {
+    try await write(giving: values) { try $0.update($1) }
   }
 
   /// As the blocking ``insert(_:)-([Value])``, suspending the task.
@@ -65,7 +65,7 @@ extension Database {
   /// - Returns: The values, in order, with the keys that the database made.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func insert<Value: Record & Sendable>(_ values: [Value]) async throws -> [Value] {
-    try await write { try $0.insert(values) }
+  public func insert<Value: Record>(_ values: sending [Value]) async throws -> sending [Value] {
+    try await write(giving: values) { try $0.insert($1) }
   }
 }

@@ -109,24 +109,46 @@ extension Connection {
     }
   }
 
-  private func ensureTable(of plan: RecordPlan, _ need: RecordPlan.Fitness) throws {
-    let definition = try plan.definition()
-    plan.ensured = try savepoint {
-      let before = try differences(from: definition)
-      let refused = before.filter {
-        !$0.isHarmless && !(need == .changes && $0.kind == .extraColumnWithoutDefault)
+  /// Makes the table of a plan, or gives it what it lacks, and makes missing ones that it refers to.
+  func ensureTable(of plan: RecordPlan, _ need: RecordPlan.Fitness = .everything) throws {
+    let ensured = try savepoint {
+      var ensured = [(plan, try ensureOneTable(of: plan, need))]
+      var targets = plan.targets
+      while let type = targets.popLast() {
+        guard !type.isReadOnly, try !tableExists(type.tableName) else { continue }
+        let target = try self.plan(of: type)
+        try learnExample(of: target)
+        ensured.append((target, try ensureOneTable(of: target, .everything)))
+        targets += target.targets
       }
-      guard refused.isEmpty else {
-        throw SchemaError(table: plan.table, differences: refused.map(\.description))
-      }
-      if before.contains(where: { $0.kind == .missingTable || $0.kind == .missingColumn }) {
-        _ = try MetaTable.storeUUID(self)
-        try MetaTable.register(plan.table, of: "\(plan.type)", self)
-      }
-      if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
-      try SearchTable(plan)?.ensure(self)
-      return before.contains { $0.kind == .extraColumnWithoutDefault } ? .changes : .everything
+      return ensured
     }
+    for (plan, fitness) in ensured { plan.ensured = fitness }
+  }
+
+  /// Learns the properties of a type without a value of the user's.
+  func learnExample(of plan: RecordPlan) throws {
+    if plan.columns.isEmpty { try plan.learn(Placeholder.example(of: plan.type)) }
+  }
+
+  private func ensureOneTable(
+    of plan: RecordPlan, _ need: RecordPlan.Fitness
+  ) throws -> RecordPlan.Fitness {
+    let definition = try plan.definition()
+    let before = try differences(from: definition)
+    let refused = before.filter {
+      !$0.isHarmless && !(need == .changes && $0.kind == .extraColumnWithoutDefault)
+    }
+    guard refused.isEmpty else {
+      throw SchemaError(table: plan.table, differences: refused.map(\.description))
+    }
+    if before.contains(where: { $0.kind == .missingTable || $0.kind == .missingColumn }) {
+      _ = try MetaTable.storeUUID(self)
+      try MetaTable.register(plan.table, of: "\(plan.type)", self)
+    }
+    if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
+    try SearchTable(plan)?.ensure(self)
+    return before.contains { $0.kind == .extraColumnWithoutDefault } ? .changes : .everything
   }
 
   private func isAboutSchema(_ error: any Error) -> Bool {

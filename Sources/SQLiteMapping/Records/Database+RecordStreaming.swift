@@ -11,7 +11,7 @@ extension Database {
   ///   - order: The order, or nil for whichever is fastest.
   ///   - body: Takes a value, on a thread of the database's own. What it throws ends the query.
   /// - Throws: As the blocking form, or `CancellationError`; what `body` throws.
-  public func forEachObject<Value: Record & Sendable>(
+  public func forEachObject<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     _ body: @escaping @Sendable (Value) throws -> Void
   ) async throws {
@@ -39,7 +39,7 @@ extension Database {
   ///   - sql: A single statement.
   ///   - body: Takes a value, on a thread of the database's own. What it throws ends the query.
   /// - Throws: As the blocking form, or `CancellationError`; what `body` throws.
-  public func forEachObject<Value: Decodable & Sendable>(
+  public func forEachObject<Value: Decodable & SendableMetatype>(
     of type: Value.Type, sql: SQL, _ body: @escaping @Sendable (Value) throws -> Void
   ) async throws {
     try await read { try $0.forEachObject(of: type, sql: sql, body) }

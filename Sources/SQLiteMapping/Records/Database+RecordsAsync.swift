@@ -1,6 +1,7 @@
 public import SQLiteCore
 
-// As the blocking forms; values cross threads, so that they must be Sendable.
+// As the blocking forms. Values cross threads: an instance of a class is given away, so that nobody else
+// uses it meanwhile, and what is handed back belongs to the caller.
 extension Database {
   /// Inserts a value, or changes the row that has its primary key, suspending the task.
   ///
@@ -8,8 +9,8 @@ extension Database {
   /// - Returns: The value, with the key that the database made if it had none.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func update<Value: Record & Sendable>(_ value: Value) async throws -> Value {
-    try await write { try $0.update(value) }
+  public func update<Value: Record>(_ value: sending Value) async throws -> sending Value {
+    try await write(giving: value) { try $0.update($1) }
   }
 
   /// Inserts a value, or changes the row that has the same values in other unique properties, suspending the task.
@@ -20,10 +21,10 @@ extension Database {
   /// - Returns: The value as its row is now.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func update<Value: Record & Sendable>(
-    _ value: Value, matching properties: [String]
-  ) async throws -> Value {
-    try await write { try $0.update(value, matching: properties) }
+  public func update<Value: Record>(
+    _ value: sending Value, matching properties: [String]
+  ) async throws -> sending Value {
+    try await write(giving: value) { try $0.update($1, matching: properties) }
   }
 
   /// Inserts a value, suspending the task.
@@ -32,16 +33,16 @@ extension Database {
   /// - Returns: The value, with the key that the database made if it had none.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func insert<Value: Record & Sendable>(_ value: Value) async throws -> Value {
-    try await write { try $0.insert(value) }
+  public func insert<Value: Record>(_ value: sending Value) async throws -> sending Value {
+    try await write(giving: value) { try $0.insert($1) }
   }
 
   /// Changes the row that has the value's primary key, suspending the task.
   ///
   /// - Parameter value: What to write.
   /// - Throws: As the blocking form, or `CancellationError`.
-  public func updateExisting(_ value: some Record & Sendable) async throws {
-    try await write { try $0.updateExisting(value) }
+  public func updateExisting(_ value: sending some Record) async throws {
+    try await write(giving: value) { try $0.updateExisting($1) }
   }
 
   /// Updates many values by one statement, in one transaction: all of them or none, suspending the task.
@@ -50,10 +51,12 @@ extension Database {
   /// - Returns: How many there were.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func update<Value: Record & Sendable>(contentsOf values: some Sequence<Value> & Sendable)
+  public func update<Value: Record>(
+    contentsOf values: sending some Sequence<Value> & SendableMetatype
+  )
     async throws -> Int
   {
-    try await write { try $0.update(contentsOf: values) }
+    try await write(giving: values) { try $0.update(contentsOf: $1) }
   }
 
   /// Inserts many values by one statement, in one transaction: all of them or none, suspending the task.
@@ -62,10 +65,12 @@ extension Database {
   /// - Returns: How many there were.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func insert<Value: Record & Sendable>(contentsOf values: some Sequence<Value> & Sendable)
+  public func insert<Value: Record>(
+    contentsOf values: sending some Sequence<Value> & SendableMetatype
+  )
     async throws -> Int
   {
-    try await write { try $0.insert(contentsOf: values) }
+    try await write(giving: values) { try $0.insert(contentsOf: $1) }
   }
 
   /// Changes the rows of many values by one statement, in one transaction: all of them or none, suspending the task.
@@ -74,10 +79,10 @@ extension Database {
   /// - Returns: How many there were.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func updateExisting<Value: Record & Sendable>(
-    contentsOf values: some Sequence<Value> & Sendable
+  public func updateExisting<Value: Record>(
+    contentsOf values: sending some Sequence<Value> & SendableMetatype
   ) async throws -> Int {
-    try await write { try $0.updateExisting(contentsOf: values) }
+    try await write(giving: values) { try $0.updateExisting(contentsOf: $1) }
   }
 
   /// Deletes the row with the primary key of a value, suspending the task.
@@ -86,8 +91,8 @@ extension Database {
   /// - Returns: Whether there was such a row.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func remove(_ value: some Record & Sendable) async throws -> Bool {
-    try await write { try $0.remove(value) }
+  public func remove(_ value: sending some Record) async throws -> Bool {
+    try await write(giving: value) { try $0.remove($1) }
   }
 
   /// Deletes the rows with the primary keys of values, in one transaction, suspending the task.
@@ -96,10 +101,12 @@ extension Database {
   /// - Returns: How many rows there were.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func remove<Value: Record & Sendable>(contentsOf values: some Sequence<Value> & Sendable)
+  public func remove<Value: Record>(
+    contentsOf values: sending some Sequence<Value> & SendableMetatype
+  )
     async throws -> Int
   {
-    try await write { try $0.remove(contentsOf: values) }
+    try await write(giving: values) { try $0.remove(contentsOf: $1) }
   }
 
   /// Deletes the row that has a primary key, suspending the task.
@@ -111,7 +118,7 @@ extension Database {
   /// - Returns: Whether there was such a row.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func remove<Value: Record & Sendable, each Rest: Bindable & Sendable>(
+  public func remove<Value: Record, each Rest: Bindable & Sendable>(
     of type: Value.Type, primary key: some Bindable & Sendable, _ rest: repeat each Rest
   ) async throws -> Bool {
     try await write { try $0.remove(of: type, primary: key, repeat each rest) }
@@ -125,7 +132,7 @@ extension Database {
   /// - Returns: How many there were.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
-  public func removeAll<Value: Record & Sendable>(
+  public func removeAll<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil
   ) async throws -> Int {
     try await write { try $0.removeAll(of: type, where: condition) }
@@ -136,7 +143,7 @@ extension Database {
   /// - Parameter type: The type of the value.
   /// - Returns: The key as it is stored; nil if the caller makes the keys of the type.
   /// - Throws: As the blocking form, or `CancellationError`.
-  public func makeKey(for type: (some Record & Sendable).Type) async throws -> Value? {
+  public func makeKey(for type: (some Record).Type) async throws -> sending Value? {
     try await read { try $0.makeKey(for: type) }
   }
 }

@@ -14,7 +14,7 @@ public struct PropertyTrait: Sendable {
     case searched
     case defaultValue(any Bindable & Sendable)
     case onDelete(DeleteRule)
-    case references(ColumnDefinition.Reference)
+    case references(ColumnDefinition.Reference, any Record.Type)
   }
 
   package let kind: Kind
@@ -63,9 +63,12 @@ public struct PropertyTrait: Sendable {
 
   /// The property holds the key of a record of another type, which must be there.
   ///
+  /// The other type's table is made with this one's if it is missing, as ``Connection/prepare(_:)``
+  /// makes it.
+  ///
   /// - Parameters:
   ///   - property: The property, nil for no reference.
-  ///   - type: The other type; one of its values must have been written before.
+  ///   - type: The other type.
   ///   - rule: What happens when the other record is removed.
   public static func references<Target: Record>(
     _ property: String, _ type: Target.Type, onDelete rule: DeleteRule = .nullify
@@ -74,6 +77,6 @@ public struct PropertyTrait: Sendable {
       .references(
         .init(
           table: type.tableName, column: type.strategies.keys.column(for: type.primaryKey),
-          onDelete: rule)), [property])
+          onDelete: rule), type), [property])
   }
 }

@@ -15,9 +15,14 @@
 /// made when the first value is written, from that value, and gets new columns when the type does.
 /// Until then there is no table, and reading finds nothing.
 ///
-/// Not `Sendable`: the calls that suspend need a type that is.
-public protocol Record: Codable {
+/// Not `Sendable`: an instance of a class that is passed to a call that suspends is given away; what
+/// the call returns belongs to the caller.
+public protocol Record: Codable, SendableMetatype {
   /// The table's name; the type's own name, without those around it, unless declared.
+  ///
+  /// As long as a file is open in this process, each of its tables belongs to the first type that
+  /// meets it, a record or an object: calls with another type throw. Types that are ``isReadOnly``
+  /// do not count, so that one table may have many views.
   static var tableName: String { get }
 
   /// The property that tells rows apart; `id` unless declared.
@@ -37,6 +42,10 @@ public protocol Record: Codable {
 
   /// A value that shows the type's properties, so that its table does not depend on which value is
   /// written first; nil unless declared.
+  ///
+  /// Without one, the type's `init(from:)` is run on made-up content where its properties must be
+  /// known before there is a value. That fails if it refuses such content, or if a property is an
+  /// enumeration that is not `CaseIterable`.
   static var prototype: Self? { get }
 
   /// Whether the table belongs to others: it is read, and never made, grown or written. False unless
@@ -73,10 +82,11 @@ extension Record {
 /// Where the keys of a type's rows come from.
 public enum PrimaryKeyType: Hashable, Sendable {
   /// SQLite counts up, and never uses a number again. The property is an optional integer, nil in a
-  /// value that is not stored yet.
+  /// value that is not stored yet. One that is not optional is refused.
   case autoIncrement
   /// One more than the greatest key in the table when the row is written: the number of a row that
-  /// was deleted last comes again. The property is an optional integer.
+  /// was deleted last comes again. The property is an optional integer; one that is not optional is
+  /// refused.
   case computedInt
   /// A new UUID. The property is an optional UUID or text.
   case uuid

@@ -26,7 +26,7 @@ extension RecordPlan {
         columns[try position(of: trait.properties[0])].defaultValue =
           try strategies.storedForm(ofAny: value)
       case .searched: break
-      case .references(let reference):
+      case .references(let reference, _):
         columns[try position(of: trait.properties[0])].reference = reference
         indexes.append(IndexDefinition(names))
       case .onDelete:
@@ -50,6 +50,11 @@ extension RecordPlan {
       return IndexDefinition(
         trait.properties.map { strategies.keys.column(for: $0) }, isUnique: true)
     }
+  }
+
+  /// The types that the properties refer to.
+  var targets: [any Record.Type] {
+    type.traits.compactMap { if case .references(_, let target) = $0.kind { target } else { nil } }
   }
 
   /// Says whether full-text search looks into a property.

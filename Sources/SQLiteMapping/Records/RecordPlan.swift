@@ -1,4 +1,4 @@
-package import SQLiteCore
+import SQLiteCore
 
 /// What a connection knows of a ``Record`` type: its table, and the SQL for its values.
 final class RecordPlan {
@@ -52,6 +52,11 @@ final class RecordPlan {
     case everything
   }
 
+  /// Says whether the database counts keys up.
+  var countsKeysUp: Bool {
+    type.primaryKeyType == .autoIncrement || type.primaryKeyType == .computedInt
+  }
+
   /// Says whether the database makes the key of a value that has none.
   var makesKey: Bool { type.primaryKeyType != .unique }
 
@@ -74,10 +79,30 @@ final class RecordPlan {
     for key in keys where !columns.contains(where: { isSame($0.name, key) }) {
       throw SQLiteError(.misuse, "\(type) has no property for its primary key “\(key)”")
     }
+    try checkKey(among: columns)
     ensured = .none
     texts.removeAll()
     binders.removeAll()
     directWriter = nil
+  }
+
+  /// Throws if the database counts keys up, and a value cannot be without one: all values would have
+  /// the same, and overwrite each other.
+  private func checkKey(among columns: [ColumnDefinition]) throws(SQLiteError) {
+    guard countsKeysUp, let key = columns.first(where: { isKey($0.name) }), !key.isOptional
+    else { return }
+    throw SQLiteError(
+      .misuse,
+      "the database makes the key “\(key.name)” of \(type), so its property must be optional, and nil "
+        + "in a new value")
+  }
+
+  /// As ``checkKey(among:)``, before there is a value; one that cannot be made up is waited for.
+  func checkKeyOfExample() throws(SQLiteError) {
+    guard countsKeysUp, let example = try? Placeholder.example(of: type),
+      let shape = try? ShapeEncoder(example, strategies: strategies)
+    else { return }
+    try checkKey(among: shape.columns)
   }
 
   /// What reads the rows of a statement, the last one again if it fits.
@@ -144,37 +169,12 @@ extension Connection {
     if let known = attachment(type) as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)
     if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
-    try claim(plan.table, for: type)
+    try plan.checkKeyOfExample()
+    if !type.isReadOnly { try claim(plan.table, for: type) }
     if plan.isSearched() { try SearchTable.allowTriggers(self) }
     let unique = plan.uniqueIndexes
     if !unique.isEmpty, !type.isReadOnly { try checkUnique(unique, of: plan.table) }
     attachments[ObjectIdentifier(type)] = plan
     return plan
   }
-
-  /// Notes that a table belongs to a type.
-  ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to another one.
-  package func claim(_ table: String, for type: Any.Type) throws(SQLiteError) {
-    let claims: TableClaims
-    if let known = attachments[ObjectIdentifier(TableClaims.self)] as? TableClaims {
-      claims = known
-    } else {
-      claims = TableClaims()
-      attachments[ObjectIdentifier(TableClaims.self)] = claims
-    }
-    let owner = claims.owners[asciiLowercased(table)] ?? type
-    guard owner == type else {
-      throw SQLiteError(
-        .misuse,
-        "the types \(String(reflecting: owner)) and \(String(reflecting: type)) "
-          + "both claim the table “\(table)”: declare a tableName")
-    }
-    claims.owners[asciiLowercased(table)] = type
-  }
-}
-
-/// Which type each table belongs to.
-private final class TableClaims {
-  var owners: [String: Any.Type] = [:]
 }

@@ -6,7 +6,8 @@ extension Connection {
   ///     for difference in try connection.check(of: City.self) { print(difference) }
   ///
   /// A `Codable` type cannot be asked for its properties. They are known once a value was written on
-  /// this connection, or from the type's ``Record/prototype``, or from the first row of the table.
+  /// this connection, or from the type's ``Record/prototype`` or a value that is made up, or from the
+  /// first row of the table.
   ///
   /// - Parameter type: The type.
   /// - Returns: The differences, none if the table is as it should be.
@@ -14,11 +15,14 @@ extension Connection {
   public func check(of type: (some Record).Type) throws -> [SchemaDifference] {
     let plan = try plan(of: type)
     if plan.columns.isEmpty {
-      guard let value = try type.prototype ?? object(of: type) else {
-        throw SQLiteError(
-          .misuse, "\(type) has no prototype, and “\(plan.table)” has no row to learn it from")
+      let example: any Record
+      do {
+        example = try Placeholder.example(of: type)
+      } catch {
+        guard let value = try object(of: type) else { throw error }
+        example = value
       }
-      try plan.learn(value)
+      try plan.learn(example)
     }
     return try differences(from: plan.definition())
   }

@@ -63,6 +63,13 @@ package enum MetaTable {
     try set("table:\(table)", .text(type), connection)
   }
 
+  /// Notes that a table is none of ours any more.
+  static func unregister(_ table: String, _ connection: Connection) throws(SQLiteError) {
+    guard try connection.tableExists(name) else { return }
+    try connection.executeChange(
+      "DELETE FROM magicdata_meta WHERE key = \("table:\(table)") COLLATE NOCASE")
+  }
+
   package static func value(
     _ key: String, _ connection: Connection
   ) throws(SQLiteError) -> Value? {

@@ -1,0 +1,161 @@
+public import SQLiteCore
+
+extension Connection {
+  /// Makes the table of a type without writing a row, or gives it the columns that it lacks.
+  ///
+  ///     try connection.prepare(Town.self)
+  ///
+  /// Missing tables of types that it ``PropertyTrait/references(_:_:onDelete:)`` are made too. The
+  /// properties are those of the type's ``Record/prototype``, or of a value that is made up.
+  ///
+  /// - Parameter type: The type.
+  /// - Throws: ``SQLiteError``, also with ``ResultCode/misuse`` if the properties are not known;
+  ///   ``SchemaError`` if the table would lose something. Nothing has changed then.
+  public func prepare(_ type: (some Record).Type) throws {
+    let plan = try plan(of: type)
+    try plan.checkWritable()
+    try learnExample(of: plan)
+    try ensureTable(of: plan)
+  }
+
+  /// Says whether the table of a type is there.
+  ///
+  /// - Parameter type: The type.
+  /// - Throws: ``SQLiteError``.
+  public func tableExists(of type: (some Record).Type) throws(SQLiteError) -> Bool {
+    try tableExists(type.tableName)
+  }
+
+  /// Deletes the table of a type with its rows, its indexes and its full-text index.
+  ///
+  /// The type may be written again, which makes a new table; its counted keys begin anew.
+  ///
+  /// - Parameter type: The type.
+  /// - Returns: Whether there was a table.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/foreignKeyConstraint`` that names the tables whose
+  ///   foreign keys refer to this one, if there are any; with ``ResultCode/misuse`` that names views
+  ///   and tables with triggers which would not work any more. Nothing has changed then.
+  @discardableResult
+  public func drop(_ type: (some Record).Type) throws -> Bool {
+    let plan = try plan(of: type)
+    try plan.checkWritable()
+    return try savepoint {
+      guard try tableExists(plan.table) else { return false }
+      let referring = try tables(referringTo: plan.table)
+      guard referring.isEmpty else {
+        throw SQLiteError(
+          .foreignKeyConstraint,
+          "“\(plan.table)” cannot be dropped: \(list(referring)) refer to it")
+      }
+      let working = try probes(besides: plan).filter(works)
+      if plan.isSearched() {
+        try executeChange("DROP TABLE IF EXISTS \(identifier: "\(plan.table)_search")")
+      }
+      try executeChange("DROP TABLE \(identifier: plan.table)")
+      let broken = working.filter { !works($0) }
+      guard broken.isEmpty else {
+        throw SQLiteError(
+          .misuse, "“\(plan.table)” cannot be dropped: \(list(broken.map(\.name))) need it")
+      }
+      try MetaTable.unregister(plan.table, self)
+      plan.ensured = .none
+      return true
+    }
+  }
+
+  private func list(_ tables: [String]) -> String {
+    var names: [String] = []
+    for table in tables where !names.contains(table) { names.append(table) }
+    return names.map { "“\($0)”" }.joined(separator: ", ")
+  }
+
+  /// A use of a view, or of a table with triggers, that touches no row.
+  private struct Probe {
+    let name: String
+    let sql: SQL
+  }
+
+  private func probes(besides plan: RecordPlan) throws -> [Probe] {
+    let views = try rows("SELECT name FROM sqlite_schema WHERE type = 'view'", as: String.self)
+    let tables = try rows(
+      """
+      SELECT DISTINCT tbl_name FROM sqlite_schema
+      WHERE type = 'trigger' AND tbl_name <> \(plan.table) COLLATE NOCASE
+      """, as: String.self)
+    return try views.map { Probe(name: $0, sql: "SELECT 1 FROM \(identifier: $0) LIMIT 0") }
+      + tables.flatMap { table -> [Probe] in
+        let columns = try self.columns(of: table)
+        guard let column = columns.first(where: { $0.kind == .ordinary })?.name else { return [] }
+        let changes: [SQL] = [
+          "DELETE FROM \(identifier: table) WHERE 0",
+          "INSERT INTO \(identifier: table) (\(identifier: column)) SELECT NULL WHERE 0",
+          "UPDATE \(identifier: table) SET \(identifier: column) = NULL WHERE 0",
+        ]
+        return changes.map { Probe(name: table, sql: $0) }
+      }
+  }
+
+  /// Says whether everything is there that a use needs.
+  private func works(_ probe: Probe) -> Bool {
+    do {
+      _ = try firstRow(probe.sql)
+      return true
+    } catch {
+      return false
+    }
+  }
+}
+
+extension Database {
+  /// Makes the table of a type without writing a row, or gives it the columns that it lacks.
+  ///
+  /// - Parameter type: The type.
+  /// - Throws: As ``SQLiteCore/Connection/prepare(_:)``.
+  public func prepare(_ type: (some Record).Type) throws {
+    try write { try $0.prepare(type) }
+  }
+
+  /// As the blocking ``prepare(_:)``, suspending the task.
+  ///
+  /// - Parameter type: The type.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func prepare(_ type: (some Record).Type) async throws {
+    try await write { try $0.prepare(type) }
+  }
+
+  /// Says whether the table of a type is there.
+  ///
+  /// - Parameter type: The type.
+  /// - Throws: ``SQLiteError``.
+  public func tableExists(of type: (some Record).Type) throws -> Bool {
+    try tableExists(type.tableName)
+  }
+
+  /// As the blocking ``tableExists(of:)``, suspending the task.
+  ///
+  /// - Parameter type: The type.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func tableExists(of type: (some Record).Type) async throws -> Bool {
+    try await tableExists(type.tableName)
+  }
+
+  /// Deletes the table of a type with its rows, its indexes and its full-text index.
+  ///
+  /// - Parameter type: The type.
+  /// - Returns: Whether there was a table.
+  /// - Throws: As ``SQLiteCore/Connection/drop(_:)``.
+  @discardableResult
+  public func drop(_ type: (some Record).Type) throws -> Bool {
+    try write { try $0.drop(type) }
+  }
+
+  /// As the blocking ``drop(_:)``, suspending the task.
+  ///
+  /// - Parameter type: The type.
+  /// - Returns: Whether there was a table.
+  /// - Throws: As the blocking form, or `CancellationError`.
+  @discardableResult
+  public func drop(_ type: (some Record).Type) async throws -> Bool {
+    try await write { try $0.drop(type) }
+  }
+}

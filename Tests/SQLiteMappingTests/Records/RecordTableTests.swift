@@ -1,0 +1,221 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Testing
+
+private struct Country: Record, Equatable {
+  enum Continent: String, Codable, CaseIterable { case africa, asia, europe }
+  struct Motto: Codable, Equatable { var words: [String] }
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  static let traits: [PropertyTrait] = [.unique("code"), .searched("name")]
+  var id: Int?
+  var code: String
+  var name: String
+  var continent: Continent
+  var founded: Date
+  var area: Double?
+  var motto: Motto
+  var flag: Data
+}
+
+private struct Town: Record, Equatable {
+  static let primaryKeyType = PrimaryKeyType.computedInt
+  static let traits: [PropertyTrait] = [
+    .references("countryID", Country.self, onDelete: .restrict),
+    .references("twin", Town.self),
+  ]
+  var id: Int?
+  var name: String
+  var countryID: Int?
+  var twin: Int?
+}
+
+/// Two types that refer to each other.
+private struct Chicken: Record {
+  static let traits: [PropertyTrait] = [.references("egg", Egg.self)]
+  var id: UUID
+  var egg: UUID?
+}
+
+private struct Egg: Record {
+  static let traits: [PropertyTrait] = [.references("chicken", Chicken.self)]
+  var id: UUID
+  var chicken: UUID?
+}
+
+private struct Moody: Record {
+  enum Mood: String, Codable { case good, bad }
+  var id: Int
+  var mood: Mood
+}
+
+private struct Strict: Record {
+  struct Negative: Error {}
+  var id: Int
+  init(from decoder: any Decoder) throws { throw Negative() }
+}
+
+private final class Person: Record {
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  var id: Int?
+  var name: String
+  init(_ name: String) { self.name = name }
+}
+
+@Suite struct RecordTableTests {
+  let database: Database
+
+  init() throws { database = try Database.memory() }
+
+  @Test func `a table is made without a row, as a row would make it`() throws {
+    #expect(try !database.tableExists(of: Country.self))
+    try database.prepare(Country.self)
+    #expect(try database.tableExists(of: Country.self))
+    #expect(try database.count(of: Country.self) == 0)
+    let made = try database.read { try $0.columns(of: "Country") }
+    let other = try Database.memory()
+    try other.update(
+      Country(
+        code: "ca", name: "Canada", continent: .asia, founded: .now, motto: .init(words: []),
+        flag: Data()))
+    #expect(try made == other.read { try $0.columns(of: "Country") })
+    #expect(try database.existingIndexes() == other.existingIndexes())
+    #expect(try database.read { try $0.check(of: Country.self) }.isEmpty)
+    try database.prepare(Country.self)
+  }
+
+  @Test func `a type may refer to one that was never written, also to itself`() throws {
+    let town = try database.update(Town(name: "Toronto"))
+    try database.update(Town(name: "Bern", twin: town.id))
+    #expect(try database.tableExists(of: Country.self))
+    #expect(throws: SQLiteError.self) { try database.update(Town(name: "?", countryID: 9)) }
+  }
+
+  @Test func `types may refer to each other`() async throws {
+    try await database.prepare(Chicken.self)
+    #expect(try await database.existingTables() == ["Chicken", "Egg", "magicdata_meta"])
+    let egg = Egg(id: UUID())
+    try await database.update(egg)
+    try await database.update(Chicken(id: UUID(), egg: egg.id))
+  }
+
+  @Test func `a failed transaction leaves no table, and the next write makes them`() throws {
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try database.write { connection in
+        try connection.prepare(Town.self)
+        throw Stop()
+      }
+    }
+    #expect(try database.existingTables().isEmpty)
+    try database.update(Town(name: "Toronto"))
+    #expect(try database.tableExists(of: Country.self))
+  }
+
+  @Test func `what cannot be made up is named`() throws {
+    let mood = #expect(throws: SQLiteError.self) { try database.prepare(Moody.self) }
+    #expect(mood?.message.contains("“mood” is a Mood") == true)
+    let strict = #expect(throws: SQLiteError.self) { try database.prepare(Strict.self) }
+    #expect(strict?.message.contains("Negative") == true)
+    #expect(try database.existingTables().isEmpty)
+    try database.update(Moody(id: 1, mood: .good))
+  }
+
+  @Test func `a table is dropped with all that belongs to it`() throws {
+    try database.prepare(Country.self)
+    #expect(try database.drop(Country.self))
+    #expect(try database.existingTables() == ["magicdata_meta"])
+    #expect(
+      try database.executeQuery("SELECT * FROM magicdata_meta WHERE key LIKE 'table:%'").isEmpty)
+    #expect(try !database.drop(Country.self))
+    try database.prepare(Country.self)
+    #expect(try database.tableExists("COUNTRY"))
+  }
+
+  @Test func `a table that others refer to is not dropped`() throws {
+    let canada = try database.update(
+      Country(
+        code: "ca", name: "Canada", continent: .asia, founded: .now, motto: .init(words: []),
+        flag: Data()))
+    let toronto = try database.update(Town(name: "Toronto", countryID: canada.id))
+    try database.update(Town(name: "York", twin: toronto.id))
+    let error = #expect(throws: SQLiteError.self) { try database.drop(Country.self) }
+    #expect(error?.code == .foreignKeyConstraint)
+    #expect(error?.message.contains("“Town”") == true)
+    #expect(try database.count(of: Country.self) == 1)
+    #expect(try database.drop(Town.self))
+    #expect(try database.drop(Country.self))
+  }
+
+  @Test func `a table that views and triggers need is not dropped`() throws {
+    try database.prepare(Town.self)
+    try database.executeMultipleChanges(
+      """
+      CREATE VIEW names AS SELECT name FROM Town;
+      CREATE VIEW broken AS SELECT name FROM nowhere;
+      CREATE TABLE log (n);
+      CREATE TRIGGER logged AFTER INSERT ON log BEGIN DELETE FROM Town; END
+      """)
+    let error = #expect(throws: SQLiteError.self) { try database.drop(Town.self) }
+    #expect(error?.message.contains("“names”, “log”") == true)
+    #expect(try database.tableExists(of: Town.self))
+    try database.executeMultipleChanges(["DROP VIEW names", "DROP TRIGGER logged"])
+    #expect(try database.drop(Town.self))
+  }
+
+  @Test func `a dropped table is made again by whoever writes next`() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.url.appending(path: "a.sqlite3").path
+    let one = try Database(path: path)
+    let other = try Database(path: path)
+    try one.update(Person("ann"))
+    try other.update(Person("bob"))
+    #expect(try one.drop(Person.self))
+    #expect(try other.objects(of: Person.self).isEmpty)
+    #expect(try other.update(Person("eve")).id == 1)
+    #expect(try one.update(Person("dan")).id == 2)
+  }
+
+  @Test func `instances of classes are given to calls that suspend, and handed back`() async throws
+  {
+    let ann = Person("ann")
+    let saved = try await database.update(ann)
+    #expect(saved.id == 1)
+    saved.name = "Ann"
+    try await database.updateExisting(saved)
+    let all = try await database.insert([Person("bob"), Person("eve")])
+    #expect(all.map(\.id) == [2, 3])
+    let fetched = try await database.objects(of: Person.self, orderedBy: .column("id"))
+    #expect(fetched.map(\.name) == ["Ann", "bob", "eve"])
+    let one = try #require(try await database.object(of: Person.self, primary: 2))
+    #expect(try await database.remove(one))
+    let sql = try await database.objects(of: Person.self, sql: "SELECT * FROM Person WHERE id = 3")
+    #expect(sql.map(\.name) == ["eve"])
+    #expect(try await database.count(of: Person.self) == 2)
+  }
+
+  private struct Counted: Record {
+    static let primaryKeyType = PrimaryKeyType.autoIncrement
+    var id = -1
+    var text = ""
+  }
+
+  private struct Computed: Record {
+    static let primaryKeyType = PrimaryKeyType.computedInt
+    var id: Int
+    var mood: Moody.Mood
+  }
+
+  @Test func `a key that the database makes must be optional`() throws {
+    let met = #expect(throws: SQLiteError.self) { try database.objects(of: Counted.self) }
+    #expect(met?.message.contains("must be optional") == true)
+    #expect(throws: SQLiteError.self) { try database.insert(Counted()) }
+    // No value of it can be made up: it is known by its first value.
+    #expect(try database.objects(of: Computed.self).isEmpty)
+    let written = #expect(throws: SQLiteError.self) {
+      try database.update(Computed(id: -1, mood: .good))
+    }
+    #expect(written?.message.contains("must be optional") == true)
+    #expect(try database.existingTables().isEmpty)
+  }
+}

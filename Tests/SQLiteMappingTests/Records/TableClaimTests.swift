@@ -1,0 +1,113 @@
+import Foundation
+import SQLiteCore
+import SQLiteMapping
+import Synchronization
+import Testing
+
+private enum One {
+  struct Town: Record, Equatable {
+    var id: Int
+    var name: String
+  }
+}
+
+private enum Other {
+  struct Town: Record, Equatable {
+    static let tableName = "TOWN"
+    var id: Int
+    var people: Int?
+  }
+}
+
+private struct TownName: Record, Equatable {
+  static let tableName = "town"
+  static let isReadOnly = true
+  var id: Int
+  var name: String
+}
+
+@Suite struct TableClaimTests {
+  let folder: TemporaryFolder
+  var path: String { folder.url.appending(path: "test.sqlite3").path }
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// Counts the accesses among 16 at once, half of them of each type, that were refused.
+  private func refused(
+    _ access: @Sendable @escaping (Int) throws -> Void
+  ) -> (even: Int, odd: Int) {
+    let counts = Mutex((even: 0, odd: 0))
+    DispatchQueue.concurrentPerform(iterations: 16) { turn in
+      do {
+        try access(turn)
+      } catch let error as SQLiteError {
+        guard error.code == .misuse, error.message.contains("claim") else { return }
+        counts.withLock { if turn % 2 == 0 { $0.even += 1 } else { $0.odd += 1 } }
+      } catch {}
+    }
+    return counts.withLock { $0 }
+  }
+
+  @Test(arguments: 0..<20)
+  func `of two types that read at once one is always refused`(round: Int) throws {
+    let database = try Database(path: path)
+    let refused = refused { turn in
+      if turn % 2 == 0 {
+        _ = try database.objects(of: One.Town.self)
+      } else {
+        _ = try database.objects(of: Other.Town.self)
+      }
+    }
+    #expect([refused.even, refused.odd].sorted() == [0, 8])
+  }
+
+  @Test(arguments: 0..<20)
+  func `of two types that write at once one is always refused`(round: Int) throws {
+    let one = try Database(path: path)
+    let other = try Database(path: path)
+    let refused = refused { turn in
+      if turn % 2 == 0 {
+        try one.update(One.Town(id: turn, name: "a"))
+      } else {
+        try other.update(Other.Town(id: turn))
+      }
+    }
+    #expect([refused.even, refused.odd].sorted() == [0, 8])
+    #expect(try one.existingTables().filter { $0.lowercased() == "town" }.count == 1)
+  }
+
+  @Test func `the type that was met first keeps its table, whatever it did`() throws {
+    let database = try Database(path: path)
+    #expect(try database.count(of: One.Town.self) == 0)
+    let error = #expect(throws: SQLiteError.self) { try database.update(Other.Town(id: 1)) }
+    #expect(error?.code == .misuse)
+    #expect(error?.message.contains("One.Town") == true)
+    try database.update(One.Town(id: 1, name: "a"))
+  }
+
+  @Test func `read-only types are further views of a table`() throws {
+    let database = try Database(path: path)
+    #expect(try database.objects(of: TownName.self).isEmpty)
+    try database.update(One.Town(id: 1, name: "a"))
+    #expect(try database.objects(of: TownName.self) == [TownName(id: 1, name: "a")])
+    #expect(throws: SQLiteError.self) { try database.update(TownName(id: 1, name: "b")) }
+  }
+
+  @Test func `a file that everybody has closed may be opened with other types`() throws {
+    let database = try Database(path: path)
+    let second = try Database(path: path)
+    try database.update(One.Town(id: 1, name: "a"))
+    try database.close()
+    #expect(throws: SQLiteError.self) { try second.count(of: Other.Town.self) }
+    try second.close()
+    let later = try Database(path: path)
+    #expect(try later.count(of: Other.Town.self) == 1)
+  }
+
+  @Test func `databases in memory share nothing`() throws {
+    let one = try Database.memory()
+    let other = try Database.memory()
+    try one.update(One.Town(id: 1, name: "a"))
+    try other.update(Other.Town(id: 1))
+  }
+}
