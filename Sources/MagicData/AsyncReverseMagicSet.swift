@@ -16,14 +16,13 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     self.find = find
   }
 
-  /// The number of objects, counted by the database, blocking the thread.
-  public var count: Int { get throws { try count(where: nil) } }
-
-  /// Counts objects without fetching them, blocking the thread.
+  /// Counts the objects in the database, all or some, without fetching them, blocking the thread.
+  ///
+  ///     let number = try sub.parents.count()
   ///
   /// - Parameter filter: What the objects to count have in common.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
-  public func count(where filter: Filter<Owner>?) throws -> Int {
+  public func count(where filter: Filter<Owner>? = nil) throws -> Int {
     guard let source = try source() else { return 0 }
     let condition = try source.store.condition(filter)
     return try source.count(where: condition)
@@ -33,7 +32,9 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   ///
   /// - Parameter filter: What the objects to count have in common.
   /// - Throws: As the blocking form, or `CancellationError`.
-  nonisolated(nonsending) public func count(where filter: Filter<Owner>?) async throws -> Int {
+  nonisolated(nonsending) public func count(
+    where filter: Filter<Owner>? = nil
+  ) async throws -> Int {
     guard let source = try source() else { return 0 }
     let condition = try source.store.condition(filter)
     return try await source.count(where: condition)
@@ -90,6 +91,17 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
       return try store.tables.relation(plan, slot, store)
     }
     return ReverseSource(store: store, relation: relation, target: identity.zIndex)
+  }
+}
+
+extension AsyncReverseMagicSet: ExpressibleByArrayLiteral {
+  /// Makes the set of an object that was never saved: `[]`.
+  ///
+  /// - Parameter elements: None. A literal with objects does not compile, since they would be in no
+  ///   relation.
+  public init(arrayLiteral elements: Never...) {
+    let cell = MagicCell(type: "an empty set", line: 0)
+    self.init(of: cell) { _ in cell }
   }
 }
 

@@ -4,25 +4,39 @@ public import SQLiteMapping
 extension MagicData {
   /// Says whether the tables of a type differ from what the type asks for, blocking the thread.
   ///
-  /// Columns that belong to no property do not count. ``differences(of:)`` tells what differs, and what
-  /// the next save mends.
+  /// Columns that belong to no property do not count, nor does what was never saved: a type without a
+  /// table needs no migration. ``differences(of:)`` tells what differs, and what the next save mends.
   ///
   /// - Parameter type: A type of objects.
-  /// - Returns: False if the tables are as the type asks for them.
+  /// - Returns: False if the tables are as the type asks for them, or are not there yet.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func check<Object: MagicObject>(of type: Object.Type) throws -> Bool {
-    try differences(of: type).contains { $0.kind != .extraColumn }
+    let plan = try plan(type)
+    return try database.read { try self.hasDifferences(plan, $0) }
   }
 
   /// As the blocking ``check(of:)``, suspending the task.
   ///
   /// - Parameter type: A type of objects.
-  /// - Returns: False if the tables are as the type asks for them.
+  /// - Returns: False if the tables are as the type asks for them, or are not there yet.
   /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func check<Object: MagicObject>(
     of type: Object.Type
   ) async throws -> Bool {
-    try await differences(of: type).contains { $0.kind != .extraColumn }
+    let plan = try plan(type)
+    return try await database.read { try self.hasDifferences(plan, $0) }
+  }
+
+  private func hasDifferences(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
+    for plan in try SchemaWriter.reach([plan], self.plan) {
+      // Its links were never saved either.
+      guard try connection.tableExists(plan.table) else { continue }
+      for definition in try SchemaWriter.definitions([plan], isDeep: false, self.plan) {
+        let differences = try connection.differences(from: definition)
+        if differences.contains(where: { $0.kind != .extraColumn }) { return true }
+      }
+    }
+    return false
   }
 
   /// Tells in what the tables of a type, of its links and of the types that it leads to differ from what

@@ -36,6 +36,8 @@ public enum MagicError: Error, Hashable, Sendable {
   case detachedValue(type: String)
   /// The store was closed.
   case closed
+  /// The file is a store of the older MagicData, which is another format. Nothing in it was changed.
+  case olderStore(path: String, tables: [String])
   /// An index beyond what a collection holds.
   case outOfRange(count: Int)
 }
@@ -72,6 +74,9 @@ extension MagicError: CustomStringConvertible {
       "\(type).\(property) was not fetched before the object was removed, and is lost"
     case .detachedValue(let type): "a lazy \(type) belongs to no saved object, and has no value"
     case .closed: "the store was closed"
+    case .olderStore(let path, let tables):
+      "\(path) is a store of the older MagicData, with the tables \(tables.joined(separator: ", ")): "
+        + "read them with Database, and save their objects in a new store"
     case .outOfRange(let count): "the range goes beyond the \(count) elements"
     }
   }

@@ -62,7 +62,7 @@ struct SchemaWriter {
   }
 
   /// Types and all that they lead to, each once.
-  private static func reach(
+  static func reach(
     _ plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> [ObjectPlan] {
     var reached: [ObjectPlan] = []

@@ -18,9 +18,10 @@ struct StoreParts: Sendable {
 
   /// Opens the store at a path.
   init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
+    let path = try StorePlace.database(at: path)
+    try OlderStore.refuse(path: path, options)
     try self.init(
-      Database(path: StorePlace.database(at: path), options: options), nil,
-      minimumFileSize: minimumFileSize)
+      Database(path: path, options: options), nil, minimumFileSize: minimumFileSize)
   }
 
   /// Opens a store that goes away.
@@ -39,6 +40,7 @@ struct StoreParts: Sendable {
   ) throws {
     self.temporaryFolder = temporaryFolder
     self.database = database
+    try OlderStore.refuse(database)
     let folder = database.path.map(StorePlace.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
     assets = try AssetStore(
       database, folder: folder ?? "", minimumFileSize: minimumFileSize,

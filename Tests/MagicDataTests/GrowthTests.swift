@@ -105,7 +105,7 @@ private enum Broken {
     #expect(try magic.count(of: Old.Item.self, where: \.$name == "a") == 0)
     #expect(try magic.removeAll(of: Old.Item.self) == 0)
     #expect(try magic.has(of: Old.Item.self, primary: "a") == false)
-    #expect(try magic.check(of: Old.Item.self))
+    #expect(try magic.check(of: Old.Item.self) == false)
   }
 
   @Test func `two types that claim one table are refused`() throws {

@@ -86,7 +86,7 @@ private enum Guide {
     #expect(customers.map(\.name) == ["Cleo", "Eve"])
 
     let shops = try await bob.worksAt.get()
-    let number = try await bob.worksAt.count(where: nil)
+    let number = try await bob.worksAt.count()
     #expect(shops.map(\.name) == ["Books"])
     #expect(shops[0].staff.map(\.name) == ["Dora", "Bob", "Ada"])
     #expect(number == 1)

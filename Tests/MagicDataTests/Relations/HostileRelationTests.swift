@@ -22,7 +22,7 @@ import Testing
     #expect(try magic.count(of: Vertex.self) == 1)
     let fetched = try magic.object(of: Vertex.self, primary: "self")
     #expect(fetched.one?.list[1].set.first?.byName["me"]?.id == "self")
-    #expect(try fetched.lazy.get()[0].listOwners.count == 1)
+    #expect(try fetched.lazy.get()[0].listOwners.count() == 1)
     try magic.remove(fetched)
     #expect(try magic.count(of: Vertex.self) == 0)
     #expect(try magic.violations() == 0)

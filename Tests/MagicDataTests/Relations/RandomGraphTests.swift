@@ -156,7 +156,7 @@ struct RandomGraph {
     for vertex in all {
       let owners = Set(try vertex.listOwners.get().map(\.id))
       #expect(owners == Set(models.filter { $0.value.list.contains(vertex.id) }.keys))
-      #expect(try vertex.listOwners.count == owners.count)
+      #expect(try vertex.listOwners.count() == owners.count)
     }
   }
 }

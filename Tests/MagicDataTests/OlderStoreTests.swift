@@ -1,0 +1,72 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Note: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var text: String
+  init() { text = "" }
+}
+
+@Suite struct OlderStoreTests {
+  let folder: TemporaryTestFolder
+
+  init() throws { folder = try TemporaryTestFolder() }
+
+  private var file: String { folder.path + "/default.sqlite3" }
+
+  /// What the seed made of a type `Note`.
+  private func makeOlderStore() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path, withIntermediateDirectories: true)
+    var options = Database.Options()
+    options.journalMode = .delete
+    let database = try Database(path: file, options: options)
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE "0Table_Info" (
+        table_name TEXT PRIMARY KEY NOT NULL, version INTEGER NOT NULL,
+        z_index_count INTEGER NOT NULL, structure BLOB, updating INTEGER NOT NULL);
+      CREATE TABLE "Note" ("_id" TEXT PRIMARY KEY, "_text" TEXT, z_index INTEGER UNIQUE);
+      INSERT INTO "0Table_Info" VALUES ('Note', 0, 1, NULL, 0);
+      INSERT INTO "Note" VALUES ('a', 'old', 0);
+      """)
+    try database.close()
+  }
+
+  @Test func `a store of the older MagicData is refused by name, and stays as it was`() async throws
+  {
+    try makeOlderStore()
+    let before = try Data(contentsOf: URL(filePath: file))
+    for path in [folder.path, file] {
+      let opening = { try MagicData(path: path) }
+      let error = #expect(throws: MagicError.self) { try opening() }
+      guard case .olderStore(let place, ["Note"])? = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(place.hasSuffix("/default.sqlite3"))
+      #expect(error?.description.contains("older MagicData") == true)
+      await #expect(throws: MagicError.self) { try await MagicData(path: path) }
+    }
+    #expect(try Data(contentsOf: URL(filePath: file)) == before)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["default.sqlite3"])
+  }
+
+  @Test func `its tables can be read, and their objects saved in a new store`() throws {
+    try makeOlderStore()
+    var options = Database.Options()
+    options.mode = .readOnly
+    let older = try Database(path: file, options: options)
+    let magic = try MagicData(type: .memory)
+    for (id, text) in try older.rows(
+      "SELECT _id, _text FROM Note ORDER BY z_index", as: String.self, String.self)
+    {
+      let note = Note()
+      note.id = id
+      note.text = text
+      try magic.insert(note)
+    }
+    #expect(try magic.object(of: Note.self, primary: "a").text == "old")
+  }
+}
