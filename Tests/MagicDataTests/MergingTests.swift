@@ -190,7 +190,7 @@ struct Playlist: MagicObject {
     #expect(try fetched().encores.map(\.title) == ["1", "2", "4"])
     let owners = try song(4).playlists.get()
     #expect(owners.map(\.id) == [original.id])
-    #expect(try song(4).playlists.count == 1)
+    #expect(try song(4).playlists.count() == 1)
   }
 
   @Test func `a collection of plain values is one value`() throws {
