@@ -187,6 +187,8 @@ private struct Stop: Error {}
     #expect(throws: SQLiteError.self) { try magic.read { try magic.update(Plain("b")) } }
     #expect(throws: SQLiteError.self) { try magic.read { try magic.transaction {} } }
     let path = try #require(magic.database.path)
+    // The programs run one after the other: in one process a table belongs to one type.
+    try magic.database.close()
     let later = try MagicData(path: path)
     let numbers = try later.read {
       #expect(try later.count(of: Later.Plain.self) == 1)
