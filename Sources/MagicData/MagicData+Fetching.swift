@@ -18,14 +18,15 @@ extension MagicData {
   ///   - primary: The value of its `@PrimaryMagicValue`.
   /// - Throws: ``MagicError/notFound(type:primary:)``, ``SQLiteError``.
   public func object<Object: MagicObject>(
-    of type: Object.Type, primary: some MagicPrimaryValue
+    of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Object {
     let plan = try plan(Object.self)
+    let primary = Object.primary(primary)
     guard plan.primary != nil, !plan.needsContext, isReady(plan) else {
       let query = try Query<Object>(self, primary: primary)
       return try single(query, primary, fetched(query))
     }
-    guard let storage = try storage(plan, ValueCoding.stored(primary)) else {
+    guard let storage = try storage(plan, plan.stored(primary: primary)) else {
       throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")
     }
     return try Construction.object(Object.self, of: storage, in: nil)
@@ -70,8 +71,9 @@ extension MagicData {
   ///   - primary: The value of its `@PrimaryMagicValue`.
   /// - Throws: ``MagicError/notFound(type:primary:)``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func object<Object: MagicObject>(
-    of type: Object.Type, primary: some MagicPrimaryValue
+    of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Object {
+    let primary = Object.primary(primary)
     let query = try Query<Object>(self, primary: primary)
     return try single(query, primary, try await fetched(query))
   }
@@ -101,9 +103,9 @@ extension MagicData {
   ///   - primary: The value of its `@PrimaryMagicValue`.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func has<Object: MagicObject>(
-    of type: Object.Type, primary: some MagicPrimaryValue
+    of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Bool {
-    let query = try Query<Object>(self, primary: primary)
+    let query = try Query<Object>(self, primary: Object.primary(primary))
     return try reading(Object.self, query.count) > 0
   }
 
@@ -114,9 +116,9 @@ extension MagicData {
   ///   - primary: The value of its `@PrimaryMagicValue`.
   /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func has<Object: MagicObject>(
-    of type: Object.Type, primary: some MagicPrimaryValue
+    of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Bool {
-    let query = try Query<Object>(self, primary: primary)
+    let query = try Query<Object>(self, primary: Object.primary(primary))
     return try await reading(Object.self) { try query.count($0) } > 0
   }
 
@@ -179,7 +181,7 @@ extension MagicData {
   }
 
   private func single<Object: MagicObject>(
-    _ query: Query<Object>, _ primary: some MagicPrimaryValue, _ fetched: Fetched
+    _ query: Query<Object>, _ primary: any MagicPrimaryValue, _ fetched: Fetched
   ) throws -> Object {
     guard let object = try query.objects(fetched).first else {
       throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")

@@ -25,6 +25,16 @@ public import SQLiteMapping
 /// without a wrapper are left alone; they must be `Codable`, or be missing in `CodingKeys`. A type that leaves
 /// out a property with a wrapper is refused.
 public protocol MagicObject: Codable, SendableMetatype {
+  /// The type of the primary values that calls take; whatever can be one unless declared. A value of
+  /// another type than that of the `@PrimaryMagicValue` is an error, and with a declaration does not
+  /// compile:
+  ///
+  ///     typealias PrimaryValue = String
+  associatedtype PrimaryValue: Sendable = any MagicPrimaryValue
+
+  /// The primary value itself. There is one for each ``PrimaryValue``; do not write others.
+  static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue
+
   /// Makes an object without values.
   init()
 
@@ -37,6 +47,16 @@ public protocol MagicObject: Codable, SendableMetatype {
   ///       [.unique(\Self.$email), .indexed(\Self.$country, \Self.$name)]
   ///     }
   static var traits: [PropertyTrait] { get }
+}
+
+extension MagicObject where PrimaryValue: MagicPrimaryValue {
+  /// The primary value itself.
+  public static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue { value }
+}
+
+extension MagicObject where PrimaryValue == any MagicPrimaryValue {
+  /// The primary value itself.
+  public static func primary(_ value: any MagicPrimaryValue) -> any MagicPrimaryValue { value }
 }
 
 extension MagicObject {

@@ -17,6 +17,11 @@ public protocol MagicProperty: Codable, SendableMetatype {
   static func stored(_ live: LiveValue) throws -> SQLiteCore.Value
 }
 
+extension MagicProperty {
+  /// The type of the property.
+  static var valueType: ObjectIdentifier { ObjectIdentifier(Value.self) }
+}
+
 /// What a property is to its table. Opaque.
 public struct PropertyRole: Sendable {
   /// How the values of a property are stored.

@@ -74,3 +74,18 @@ extension ObjectPlan {
     }
   }
 }
+
+extension ObjectPlan {
+  /// What the column of the primary property stores for a value.
+  ///
+  /// - Throws: ``MagicError`` if the type has no primary value, or one of another type.
+  func stored(primary value: some MagicPrimaryValue) throws -> Value {
+    guard let primary else { throw MagicError.missingPrimaryValue(type: typeName) }
+    guard primaryType == ObjectIdentifier(Swift.type(of: value)) else {
+      throw MagicError.unsuitableType(
+        type: typeName,
+        reason: "its primary value “\(properties[primary].name)” is no \(Swift.type(of: value))")
+    }
+    return try ValueCoding.stored(value)
+  }
+}

@@ -41,6 +41,8 @@ package final class ObjectPlan: Sendable {
   package let properties: [Property]
   /// The primary property.
   package let primary: Int?
+  /// The type of the primary property's values.
+  let primaryType: ObjectIdentifier?
   /// The primary property that is the table's rowid, if the database counts it up.
   let counting: Int?
   /// Says whether an object may be of a subclass.
@@ -113,7 +115,9 @@ package final class ObjectPlan: Sendable {
     }
     table = type.tableName
     self.properties = properties
-    primary = properties.firstIndex { $0.role.isPrimary }
+    let primary = properties.firstIndex { $0.role.isPrimary }
+    self.primary = primary
+    primaryType = primary.map { properties[$0].type.valueType }
     let counting = properties.firstIndex { $0.role.countsUp }
     self.counting = counting
     key = counting.map { properties[$0].name } ?? ObjectPlan.hiddenKey

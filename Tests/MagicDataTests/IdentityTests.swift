@@ -27,10 +27,38 @@ private struct Numbered: MagicObject {
   init(_ text: String) { self.text = text }
 }
 
+private struct Declared: MagicObject {
+  typealias PrimaryValue = Int
+  @PrimaryMagicValue var number: Int
+  init() {}
+}
+
 @Suite struct IdentityTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData(type: .memory) }
+
+  @Test func `a primary value of another type is an error`() async throws {
+    try await magic.update(Note("a"))
+    await #expect(throws: MagicError.self) { try await magic.has(of: Note.self, primary: 7) }
+    let blocking = { [magic] in try magic.object(of: Note.self, primary: 7) }
+    let error = #expect(throws: MagicError.self) { try blocking() }
+    guard case .unsuitableType("Note", let reason)? = error else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(reason.contains("“id” is no Int"))
+    await #expect(throws: MagicError.missingPrimaryValue(type: "Keyless")) {
+      try await magic.has(of: Keyless.self, primary: 7)
+    }
+  }
+
+  @Test func `a declared type of primary values is that of calls`() throws {
+    let object = Declared()
+    try magic.update(object)
+    #expect(try magic.has(of: Declared.self, primary: 1))
+    #expect(try magic.object(of: Declared.self, primary: object.number).number == 1)
+  }
 
   @Test func `the z_index of a removed object is never used again`() throws {
     let first = Keyless("a")

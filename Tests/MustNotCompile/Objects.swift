@@ -4,6 +4,7 @@ import MagicData
 // No target: `.ci/checks/must-not-compile` has the compiler compare its errors with the comments.
 
 struct Part: MagicObject {
+  typealias PrimaryValue = String
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
   @MagicValue var price: Decimal
@@ -53,4 +54,20 @@ func sending(_ letter: Letter, _ part: Part) {
   send(part)
   // expected-error@+1 {{type 'Letter' does not conform to the 'Sendable' protocol}}
   send(letter)
+}
+
+/// A primary value has the type that is declared.
+func primaries(_ magic: MagicData) throws {
+  // expected-error@+1 {{cannot convert value of type 'Int' to expected argument type 'Part.PrimaryValue' (aka 'String')}}
+  _ = try magic.object(of: Part.self, primary: 1)
+  // expected-error@+1 {{cannot convert value of type 'Int' to expected argument type 'Part.PrimaryValue' (aka 'String')}}
+  _ = try magic.has(of: Part.self, primary: 1)
+  _ = try magic.has(of: Part.self, primary: "1")
+}
+
+/// What leads to an object is no literal.
+func reverse(_ box: Box) {
+  let none: AsyncReverseMagicSet<Box> = []
+  // expected-error@+1 {{cannot convert value of type 'Box' to expected element type 'Never'}}
+  let some: AsyncReverseMagicSet<Box> = [box]
 }

@@ -24,13 +24,10 @@ struct Query<Object: MagicObject>: Sendable {
     self.offset = offset
   }
 
-  init(_ store: MagicData, primary: some MagicPrimaryValue) throws {
+  init(_ store: MagicData, primary: any MagicPrimaryValue) throws {
     plan = try store.plan(Object.self)
-    guard plan.primary != nil else {
-      throw MagicError.missingPrimaryValue(type: plan.typeName)
-    }
     self.store = store
-    self.primary = try ValueCoding.stored(primary)
+    self.primary = try plan.stored(primary: primary)
     order = []
     limit = nil
     offset = 0

@@ -12,12 +12,12 @@ extension Connection {
   /// - Returns: The value, or nil if there is none, or no table yet.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
   public func object<Value: Record, each Rest: Bindable>(
-    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {
     let plan = try plan(of: type)
     do {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try statement.bind(key: key, repeat each rest, of: plan)
+      try statement.bind(key: Value.bound(key), repeat each rest, of: plan)
       guard try statement.step() else { return nil }
       let reader = plan.reader(of: statement)
       try prepare(reader, for: plan.directType)
@@ -109,12 +109,12 @@ extension Connection {
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Throws: ``SQLiteError``.
   public func has<Value: Record, each Rest: Bindable>(
-    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
     let plan = try plan(of: type)
     return try reading(plan, without: false) {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try statement.bind(key: key, repeat each rest, of: plan)
+      try statement.bind(key: Value.bound(key), repeat each rest, of: plan)
       return try statement.step()
     }
   }

@@ -55,13 +55,13 @@ extension Connection {
   /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable>(
-    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
     let plan = try plan(of: type)
     try plan.checkWritable()
     return try reading(plan, without: false) {
       var statement = try statement(SQL(unchecked: plan.deleteByKey))
-      try statement.bind(key: key, repeat each rest, of: plan)
+      try statement.bind(key: Value.bound(key), repeat each rest, of: plan)
       return try statement.run().rows > 0
     }
   }

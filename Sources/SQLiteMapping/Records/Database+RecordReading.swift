@@ -11,7 +11,7 @@ extension Database {
   /// - Returns: The value, or nil if there is none, or no table yet.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
   public func object<Value: Record, each Rest: Bindable>(
-    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {
     try read { try $0.object(of: type, primary: key, repeat each rest) }
   }
@@ -88,7 +88,7 @@ extension Database {
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Throws: ``SQLiteError``.
   public func has<Value: Record, each Rest: Bindable>(
-    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
     try read { try $0.has(of: type, primary: key, repeat each rest) }
   }

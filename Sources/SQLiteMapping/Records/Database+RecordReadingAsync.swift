@@ -12,7 +12,7 @@ extension Database {
   /// - Returns: The value, or nil if there is none, or no table yet.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func object<Value: Record, each Rest: Bindable & Sendable>(
-    of type: Value.Type, primary key: some Bindable & Sendable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) async throws -> sending Value? {
     try await readGiving { try $0.object(of: type, primary: key, repeat each rest) }
   }
@@ -70,7 +70,7 @@ extension Database {
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func has<Value: Record, each Rest: Bindable & Sendable>(
-    of type: Value.Type, primary key: some Bindable & Sendable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) async throws -> Bool {
     try await read { try $0.has(of: type, primary: key, repeat each rest) }
   }

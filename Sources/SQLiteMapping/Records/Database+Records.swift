@@ -108,7 +108,7 @@ extension Database {
   /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable>(
-    of type: Value.Type, primary key: some Bindable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
     try write { try $0.remove(of: type, primary: key, repeat each rest) }
   }

@@ -119,7 +119,7 @@ extension Database {
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable & Sendable>(
-    of type: Value.Type, primary key: some Bindable & Sendable, _ rest: repeat each Rest
+    of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) async throws -> Bool {
     try await write { try $0.remove(of: type, primary: key, repeat each rest) }
   }

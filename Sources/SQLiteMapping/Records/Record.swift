@@ -1,3 +1,5 @@
+public import SQLiteCore
+
 /// A plain `Codable` type whose values are rows of a table.
 ///
 ///     struct City: Record {
@@ -18,6 +20,15 @@
 /// Not `Sendable`: an instance of a class that is passed to a call that suspends is given away; what
 /// the call returns belongs to the caller.
 public protocol Record: Codable, SendableMetatype {
+  /// The type of the keys that calls take, the first part of several; whatever can be bound unless
+  /// declared. With a declaration, calls with another type of key do not compile:
+  ///
+  ///     typealias PrimaryKey = Int
+  associatedtype PrimaryKey: Sendable = any Bindable & Sendable
+
+  /// The key as it is bound. There is one for each ``PrimaryKey``; do not write others.
+  static func bound(_ key: PrimaryKey) -> any Bindable & Sendable
+
   /// The table's name; the type's own name, without those around it, unless declared.
   ///
   /// As long as a file is open in this process, each of its tables belongs to the first type that
@@ -51,6 +62,16 @@ public protocol Record: Codable, SendableMetatype {
   /// Whether the table belongs to others: it is read, and never made, grown or written. False unless
   /// declared.
   static var isReadOnly: Bool { get }
+}
+
+extension Record where PrimaryKey: Bindable {
+  /// The key itself.
+  public static func bound(_ key: PrimaryKey) -> any Bindable & Sendable { key }
+}
+
+extension Record where PrimaryKey == any Bindable & Sendable {
+  /// The key itself.
+  public static func bound(_ key: any Bindable & Sendable) -> any Bindable & Sendable { key }
 }
 
 extension Record {

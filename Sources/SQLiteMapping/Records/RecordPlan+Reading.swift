@@ -19,24 +19,31 @@ extension RecordPlan {
 
 extension Statement {
   /// Binds the values of a primary key, as the type stores them.
-  mutating func bind<each Key: Bindable>(
-    key: repeat each Key, of plan: RecordPlan
+  mutating func bind<each Rest: Bindable>(
+    key: any Bindable, _ rest: repeat each Rest, of plan: RecordPlan
   ) throws(SQLiteError) {
-    var parameter = 0
-    for value in repeat each key {
+    var parameter = 1
+    try bind(part: key, at: parameter, of: plan)
+    for value in repeat each rest {
       parameter += 1
       guard parameter <= plan.keys.count else { break }
-      if let stored = try plan.strategies.storedForm(of: value) {
-        try bind(stored, at: parameter)
-      } else {
-        try bind(value, at: parameter)
-      }
+      try bind(part: value, at: parameter, of: plan)
     }
     guard parameter == plan.keys.count else {
       throw SQLiteError(
         .range,
         "the primary key of \(plan.type) has \(plan.keys.count) parts, and not \(parameter)",
         sql: sql)
+    }
+  }
+
+  private mutating func bind(
+    part value: some Bindable, at parameter: Int, of plan: RecordPlan
+  ) throws(SQLiteError) {
+    if let stored = try plan.strategies.storedForm(of: value) {
+      try bind(stored, at: parameter)
+    } else {
+      try bind(value, at: parameter)
     }
   }
 }

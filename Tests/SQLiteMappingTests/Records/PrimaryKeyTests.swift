@@ -41,10 +41,23 @@ private struct Account: Record, Equatable {
   var name: String
 }
 
+private struct Declared: Record, Equatable {
+  typealias PrimaryKey = UUID
+  static let primaryKeyType = PrimaryKeyType.uuid
+  var id: UUID?
+}
+
 @Suite struct PrimaryKeyTests {
   let database: Database
 
   init() throws { database = try Database.memory() }
+
+  @Test func `a declared type of keys is that of calls`() async throws {
+    let id = try #require(try await database.update(Declared()).id)
+    #expect(try await database.object(of: Declared.self, primary: id) == Declared(id: id))
+    #expect(try await database.has(of: Declared.self, primary: id))
+    #expect(try await database.remove(of: Declared.self, primary: id))
+  }
 
   @Test func `a computed number is one more than the greatest there is`() throws {
     #expect(try database.update(Ticket(text: "a")).id == 1)
