@@ -27,6 +27,8 @@ package struct AssetHandle: Sendable {
   let plan: ObjectPlan
   let slot: Int
   let zIndex: Int64
+  /// Of which content of the store the object is.
+  let generation: Int
   /// The id that the asset had when the object was fetched or saved; nil for none.
   let lastID: AssetID?
   /// What somebody may have read of it.
@@ -36,6 +38,9 @@ package struct AssetHandle: Sendable {
   ///
   /// - Throws: ``AssetError/noAsset(_:)`` if the asset went with its object.
   func record(in connection: Connection) throws -> AssetRecord? {
+    guard generation == store.content.current else {
+      throw MagicError.restored(type: plan.typeName)
+    }
     let column = plan.properties[slot].name
     let row = try connection.firstRow(
       "SELECT \(identifier: column) FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)",

@@ -75,6 +75,9 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   /// Where the objects are, or nil if this one was never saved.
   fileprivate func source() throws -> ReverseSource<Owner>? {
     guard let place = cell.place, let identity = place.storage.lastIdentity else { return nil }
+    guard identity.isCurrent else {
+      throw MagicError.restored(type: place.storage.plan.typeName)
+    }
     let store = identity.magic
     let key = PropertyKey(type: ObjectIdentifier(place.storage.plan.type), slot: place.slot)
     let relation = try store.tables.reverse(key) {

@@ -8,6 +8,15 @@ package struct LazySource: Sendable {
   let plan: ObjectPlan
   let slot: Int
   let zIndex: Int64
+  /// Of which content of the store the owner is.
+  let generation: Int
+
+  /// Throws if the content of the store was replaced since the owner was fetched.
+  func checkIsCurrent() throws {
+    guard generation == store.content.current else {
+      throw MagicError.restored(type: plan.typeName)
+    }
+  }
 
   /// Which of the links are meant.
   struct Page: Sendable {
@@ -32,6 +41,7 @@ package struct LazySource: Sendable {
 
   /// The z_index that a relation to one object leads to, or nil.
   func reference(_ connection: Connection) throws -> Int64? {
+    try checkIsCurrent()
     let name = plan.properties[slot].name
     guard
       let target = try connection.firstRow(
@@ -81,6 +91,7 @@ package struct LazySource: Sendable {
 
   /// Counts the links.
   func count(where condition: SQL?) throws -> Int {
+    try checkIsCurrent()
     if try store.makeReady(plan), condition == nil {
       let relation = try store.tables.relation(plan, slot, store)
       return try store.select { try relation.targetCount(of: zIndex, $0) }
@@ -90,6 +101,7 @@ package struct LazySource: Sendable {
 
   /// As the blocking form, suspending the task.
   nonisolated(nonsending) func count(where condition: SQL?) async throws -> Int {
+    try checkIsCurrent()
     if try await store.makeReady(plan), condition == nil {
       let relation = try store.tables.relation(plan, slot, store)
       return try await store.select { try relation.targetCount(of: zIndex, $0) }
@@ -115,6 +127,7 @@ package struct LazySource: Sendable {
 
   /// The link table, or nil if it was not made yet.
   func table(_ connection: Connection) throws -> LinkTable? {
+    try checkIsCurrent()
     guard let table = try store.tables.relation(plan, slot, store).table,
       try store.tables.has(table, connection)
     else { return nil }

@@ -74,7 +74,8 @@ extension MagicCell {
       guard let type = Value.self as? any LazyValue.Type else { return nil }
       let source = storage.lastIdentity.map { identity in
         LazySource(
-          store: identity.magic, plan: storage.plan, slot: slot, zIndex: identity.zIndex)
+          store: identity.magic, plan: storage.plan, slot: slot, zIndex: identity.zIndex,
+          generation: identity.generation)
       }
       // Of an object that was removed nothing is left to be fetched, which each call says.
       // The same value from now on, so that what is set through it is found by the next save.

@@ -152,7 +152,7 @@ extension MagicData {
     guard let sql = query.plainSelection else {
       return try reading(Object.self) { try query.fetch($0) }
     }
-    return try database.query(sql) { try query.fetch(sql, $0) }
+    return try ofOneContent { try database.query(sql) { try query.fetch(sql, $0) } }
   }
 
   /// As the blocking form, suspending the task.
@@ -162,20 +162,24 @@ extension MagicData {
     guard let sql = query.plainSelection else {
       return try await reading(Object.self) { try query.fetch($0) }
     }
-    return try await database.query(sql) { try query.fetch(sql, $0) }
+    return try await ofOneContent {
+      try await database.query(sql) { try query.fetch(sql, $0) }
+    }
   }
 
   /// Reads the object with a primary value, of a type that leads to no others: as ``fetched(_:)``,
   /// without the cost of a query that may be of any shape (benchmark `point`).
   private func storage(_ plan: ObjectPlan, _ primary: Value) throws -> ObjectStorage? {
     var storage: ObjectStorage?
-    try database.select { connection in
-      var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
-      try statement.bind(primary, at: 1)
-      guard try statement.step() else { return }
-      let found = try plan.storage(of: statement, in: self)
-      forgetFetched([found], afterRollbackOn: connection)
-      storage = found
+    try ofOneContent {
+      try database.select { connection in
+        var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
+        try statement.bind(primary, at: 1)
+        guard try statement.step() else { return }
+        let found = try plan.storage(of: statement, in: self)
+        forgetFetched([found], afterRollbackOn: connection)
+        storage = found
+      }
     }
     return storage
   }

@@ -6,7 +6,7 @@ extension MagicData {
   /// - Throws: ``MagicError/closed`` if the store was closed, ``SQLiteError``, or what `body` throws.
   func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
-      return try database.read(body)
+      return try ofOneContent { try database.read(body) }
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
@@ -17,7 +17,7 @@ extension MagicData {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     do {
-      return try await database.read(body)
+      return try await ofOneContent { try await database.read(body) }
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
@@ -26,7 +26,7 @@ extension MagicData {
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
   func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
-      return try database.select(body)
+      return try ofOneContent { try database.select(body) }
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
@@ -37,10 +37,32 @@ extension MagicData {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     do {
-      return try await database.select(body)
+      return try await ofOneContent { try await database.select(body) }
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
+  }
+
+  /// Throws if the content of the store was replaced meanwhile: what was read may be of either.
+  func ofOneContent<Result>(_ read: () throws -> Result) throws -> Result {
+    let generation = content.current
+    let result = try read()
+    guard generation == content.current else { throw restoredMeanwhile }
+    return result
+  }
+
+  /// As the blocking form, suspending the task.
+  nonisolated(nonsending) func ofOneContent<Result: Sendable>(
+    _ read: nonisolated(nonsending) () async throws -> Result
+  ) async throws -> Result {
+    let generation = content.current
+    let result = try await read()
+    guard generation == content.current else { throw restoredMeanwhile }
+    return result
+  }
+
+  private var restoredMeanwhile: SQLiteError {
+    SQLiteError(.abort, "the store was restored while objects were read from it")
   }
 
   private func isRefusal(_ error: SQLiteError) -> Bool {

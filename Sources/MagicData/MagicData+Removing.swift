@@ -51,7 +51,7 @@ extension MagicData {
     contentsOf objects: some Sequence<Object>
   ) throws -> Int {
     let plan = try plan(Object.self)
-    let targets = knownTargets(objects, plan)
+    let targets = try knownTargets(objects, plan)
     guard !targets.isEmpty else { return 0 }
     let count = try database.write { try self.delete(targets, plan, $0) }
     for target in targets { target.storage.removed(from: identity) }
@@ -68,7 +68,7 @@ extension MagicData {
     contentsOf objects: some Sequence<Object>
   ) async throws -> Int {
     let plan = try plan(Object.self)
-    let targets = knownTargets(objects, plan)
+    let targets = try knownTargets(objects, plan)
     guard !targets.isEmpty else { return 0 }
     let count = try await database.write { try self.delete(targets, plan, $0) }
     for target in targets { target.storage.removed(from: identity) }
@@ -109,7 +109,7 @@ extension MagicData {
   private func target<Object: MagicObject>(
     _ object: Object, _ plan: ObjectPlan
   ) throws -> RemovalTarget {
-    guard let target = RemovalTarget(object, plan, in: identity) else {
+    guard let target = try RemovalTarget(object, plan, in: self) else {
       throw MagicError.notSaved(type: plan.typeName)
     }
     return target
@@ -117,8 +117,8 @@ extension MagicData {
 
   private func knownTargets<Object: MagicObject>(
     _ objects: some Sequence<Object>, _ plan: ObjectPlan
-  ) -> [RemovalTarget] {
-    objects.compactMap { RemovalTarget($0, plan, in: identity) }
+  ) throws -> [RemovalTarget] {
+    try objects.compactMap { try RemovalTarget($0, plan, in: self) }
   }
 
   private func delete(
@@ -139,7 +139,10 @@ extension MagicData {
   private func delete(
     rowsOf targets: [RemovalTarget], _ plan: ObjectPlan, _ connection: Connection
   ) throws -> Int {
-    try plan.refusingRestricted {
+    guard targets.allSatisfy({ $0.generation == content.current }) else {
+      throw MagicError.restored(type: plan.typeName)
+    }
+    return try plan.refusingRestricted {
       var statement = try connection.statement(SQL(unchecked: plan.deletion))
       var count = 0
       for target in targets { count += try statement.run(target.zIndex).rows }

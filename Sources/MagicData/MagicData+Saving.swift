@@ -171,6 +171,10 @@ extension MagicData {
 
   /// Saves objects, and returns their z_index values.
   private func save(_ request: SaveRequest, _ connection: Connection) throws -> [Int] {
+    // Nobody replaces the content while this transaction is open.
+    guard request.generation == content.current else {
+      throw MagicError.restored(type: request.plans.first?.typeName ?? "object")
+    }
     try prepareTables(request.plans, connection)
     // A transaction around this one may still be undone, after the objects have learned of this.
     if connection.isInsideAnother {

@@ -26,6 +26,8 @@ public final class MagicData: Sendable {
   /// The files that objects keep.
   public let assets: AssetStore
   package let identity: StoreIdentity
+  /// Tells objects of a content that was replaced since.
+  let content: ContentGeneration
   /// Notices what others commit.
   let watch: ForeignWatch
   /// A folder that goes away with the store.
@@ -34,6 +36,7 @@ public final class MagicData: Sendable {
   /// Types whose tables are as they shall be.
   private let ready = Mutex<Set<ObjectIdentifier>>([])
   let tables = KnownTables()
+  private let replacement = Mutex<ReplacementSetup?>(nil)
 
   /// Takes over what was opened.
   init(_ parts: StoreParts) {
@@ -42,6 +45,23 @@ public final class MagicData: Sendable {
     assets = parts.assets
     identity = parts.identity
     watch = ForeignWatch(parts.database)
+    content = parts.database.content
+    let setup = database.aroundReplacement { [weak self] source, target, replace in
+      guard let self else { return try replace() }
+      try keepIdentity(source, target, replace)
+    }
+    replacement.withLock { $0 = setup }
+  }
+
+  /// Keeps the identity of the store while another content takes the place of all objects. What was
+  /// fetched before is of no content any more.
+  private func keepIdentity(
+    _ source: Connection, _ target: Connection, _ replace: () throws -> Void
+  ) throws {
+    try MetaTable.checkFormat(of: source)
+    try replace()
+    forgetTables()
+    try target.transaction { try MetaTable.setStoreUUID(identity.uuid, target) }
   }
 
   /// What is known of a type.

@@ -9,6 +9,9 @@ public enum MagicError: Error, Hashable, Sendable {
   /// The object is in this store, or another one of its type with that primary value is; nil for an
   /// object without one.
   case alreadySaved(type: String, primary: String?)
+  /// The object was fetched or saved before the whole content of the store was replaced, such as by a
+  /// restore: fetch it anew.
+  case restored(type: String)
   /// The row was changed or removed since the object was fetched or saved.
   case conflict(type: String, zIndex: Int64)
   /// The type has no primary value.
@@ -52,6 +55,8 @@ extension MagicError: CustomStringConvertible {
     case .alreadySaved(let type, let primary?):
       "there is a \(type) with the primary value \(primary) already"
     case .alreadySaved(let type, nil): "this \(type) is in the store already"
+    case .restored(let type):
+      "the store was restored since this \(type) was fetched or saved; fetch it anew"
     case .conflict(let type, let zIndex):
       "the \(type) \(zIndex) was changed or removed by somebody else"
     case .missingPrimaryValue(let type): "\(type) has no @PrimaryMagicValue"

@@ -9,14 +9,26 @@ package final class ObjectStorage: Sendable {
     let magic: MagicData
     let zIndex: Int64
     /// How often each property had been set when the object was saved there; empty for never.
-    var saved: [UInt32] = []
+    var saved: [UInt32]
     /// The links that were saved there, unless they were none. Others are known to the fetch.
-    var links: [KnownLinks] = []
+    var links: [KnownLinks]
     /// What the properties held when the object was saved there or fetched from there, if another store
     /// has known it since.
     var originals: [CellContent.Form] = []
+    /// Of which content of the store this is.
+    let generation: Int
+
+    init(magic: MagicData, zIndex: Int64, saved: [UInt32] = [], links: [KnownLinks] = []) {
+      self.magic = magic
+      self.zIndex = zIndex
+      self.saved = saved
+      self.links = links
+      generation = magic.content.current
+    }
 
     var store: StoreIdentity { magic.identity }
+    /// Says whether the content of the store was not replaced since.
+    var isCurrent: Bool { generation == magic.content.current }
   }
 
   /// The values as of one moment.
@@ -26,6 +38,8 @@ package final class ObjectStorage: Sendable {
     let changes: [UInt32]
     /// The same when the object was saved in the store, or fetched from it.
     let saved: [UInt32]
+    /// Says whether the store knew the object before its content was replaced.
+    let isOutdated: Bool
 
     func isChanged(_ slot: Int) -> Bool {
       !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
@@ -47,8 +61,15 @@ package final class ObjectStorage: Sendable {
     }
 
     func identity(in store: StoreIdentity) -> Identity? {
-      if let identity, identity.store == store { return identity }
-      return otherIdentities.first { $0.store == store }
+      if let identity, identity.store == store, identity.isCurrent { return identity }
+      return otherIdentities.first { $0.store == store && $0.isCurrent }
+    }
+
+    func isOutdated(in store: StoreIdentity) -> Bool {
+      func isOutdated(_ identity: Identity) -> Bool {
+        !identity.isCurrent && identity.store == store
+      }
+      return identity.map(isOutdated) ?? false || otherIdentities.contains(where: isOutdated)
     }
 
     /// Sets what a property holds, and returns what it held.
@@ -195,7 +216,7 @@ package final class ObjectStorage: Sendable {
     state.withLock { state in
       Snapshot(
         forms: state.forms, changes: state.changes,
-        saved: state.identity(in: store)?.saved ?? [])
+        saved: state.identity(in: store)?.saved ?? [], isOutdated: state.isOutdated(in: store))
     }
   }
 
@@ -213,6 +234,9 @@ package final class ObjectStorage: Sendable {
   func zIndex(in store: StoreIdentity) -> Int64? {
     state.withLock { $0.identity(in: store)?.zIndex }
   }
+
+  /// Says whether a store knew the object before its content was replaced.
+  func isOutdated(in store: StoreIdentity) -> Bool { state.withLock { $0.isOutdated(in: store) } }
 
   /// What the object knows of the links of a property in a store: as they were when it was last saved
   /// there, or fetched.
@@ -364,6 +388,6 @@ extension ObjectStorage {
     }
     return AssetHandle(
       store: identity.magic, plan: plan, slot: slot, zIndex: identity.zIndex,
-      lastID: try? AssetID(databaseValue: value), cache: cache)
+      generation: identity.generation, lastID: try? AssetID(databaseValue: value), cache: cache)
   }
 }

@@ -4,11 +4,15 @@ import SQLiteCore
 struct RemovalTarget: Sendable {
   let storage: ObjectStorage
   let zIndex: Int64
+  /// Of which content of the store the object is.
+  let generation: Int
 
   /// Finds the storage of an object.
   ///
   /// - Returns: Nil if the object is not in the store.
-  init?<Object: MagicObject>(_ object: Object, _ plan: ObjectPlan, in store: StoreIdentity) {
+  /// - Throws: ``MagicError/restored(type:)``.
+  init?<Object: MagicObject>(_ object: Object, _ plan: ObjectPlan, in store: MagicData) throws {
+    generation = store.content.current
     let place =
       if let layout = plan.layout {
         layout.withCells(of: object) { $0[0].place }
@@ -16,9 +20,13 @@ struct RemovalTarget: Sendable {
         PropertyCollector.firstCell(of: object)?.place
       }
     // The storage of a subclass is of another table.
-    guard let storage = place?.storage, storage.plan.type == plan.type,
-      let zIndex = storage.zIndex(in: store)
-    else { return nil }
+    guard let storage = place?.storage, storage.plan.type == plan.type else { return nil }
+    guard let zIndex = storage.zIndex(in: store.identity) else {
+      guard !storage.isOutdated(in: store.identity) else {
+        throw MagicError.restored(type: plan.typeName)
+      }
+      return nil
+    }
     self.storage = storage
     self.zIndex = zIndex
   }

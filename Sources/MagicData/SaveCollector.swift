@@ -77,6 +77,7 @@ struct SaveCollector {
       let (storage, context) = found[nodes.count]
       let snapshot = storage.snapshot(for: store.identity)
       let plan = storage.plan
+      if snapshot.isOutdated { throw MagicError.restored(type: plan.typeName) }
       if plan.isPlain {
         let forms = try plan.stored(snapshot.forms)
         nodes.append(SaveNode(plan: plan, storage: storage, snapshot: snapshot, forms: forms))

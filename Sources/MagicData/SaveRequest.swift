@@ -8,6 +8,8 @@ struct SaveRequest: Sendable {
   let plans: [ObjectPlan]
   /// Whether nothing that is in the store may get the values of an object that is not.
   let insertsOnly: Bool
+  /// Of which content of the store the objects are.
+  let generation: Int
 
   /// Takes the values of objects.
   ///
@@ -21,6 +23,7 @@ struct SaveRequest: Sendable {
     insertsOnly: Bool = false
   ) throws {
     self.insertsOnly = insertsOnly
+    generation = store.content.current
     var collector = SaveCollector(store, capacity: objects.underestimatedCount)
     roots = try objects.map { try collector.add($0) }
     nodes = try collector.finish()

@@ -48,8 +48,22 @@ enum AssetSchema {
     }
   }
 
+  /// Gives the content of another store, or of none, the identity of this one.
+  static func setIdentity(_ identity: AssetID, _ connection: Connection) throws {
+    try connection.transaction {
+      guard let found = try self.identity(in: connection) else {
+        try connection.executeMultipleChanges(script)
+        try connection.executeChange(
+          "INSERT INTO main.magicdata_asset_store (id, format) VALUES (\(identity), \(format))")
+        return
+      }
+      guard found != identity else { return }
+      try connection.executeChange("UPDATE main.magicdata_asset_store SET id = \(identity)")
+    }
+  }
+
   /// The identity of the store, or nil if the tables are missing.
-  private static func identity(in connection: Connection) throws -> AssetID? {
+  static func identity(in connection: Connection) throws -> AssetID? {
     let tables = try connection.firstRow(
       "SELECT count(*) FROM main.sqlite_master WHERE name = 'magicdata_asset_store'", as: Int.self)
     guard tables == 1 else { return nil }

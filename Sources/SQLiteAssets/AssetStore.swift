@@ -34,6 +34,9 @@ public final class AssetStore: Sendable {
   let isHeldBack = Atomic(false)
   private let fileThreshold: Atomic<Int>
   private let watch = Mutex<WriterSetup?>(nil)
+  private let replacement = Mutex<ReplacementSetup?>(nil)
+  /// The name of the trigger that notices marks, and of its function.
+  private let signal = "magicdata_asset_marked_\(AssetID())"
 
   /// Opens the assets of a database, and makes its tables and the folder if they are missing.
   ///
@@ -112,6 +115,11 @@ public final class AssetStore: Sendable {
   private func begin() throws {
     guard database.options.mode != .readOnly else { return }
     try watchMarks()
+    let setup = database.aroundReplacement { [weak self] source, target, replace in
+      guard let self else { return try replace() }
+      try keepIdentity(source, target, replace)
+    }
+    replacement.withLock { $0 = setup }
     try recover()
     try removeDeletedFiles()
   }
@@ -133,20 +141,42 @@ public final class AssetStore: Sendable {
   /// The trigger belongs to the connection and not to the file, so that programs without this
   /// library are not troubled by it. It costs nothing unless an asset goes.
   private func watchMarks() throws {
-    let name = "magicdata_asset_marked_\(AssetID())"
-    let setup = try database.setUpWriter { [weak self] connection in
-      try connection.addSignal(name) { [weak self] connection in
+    let setup = try database.setUpWriter { [weak self, signal] connection in
+      try connection.addSignal(signal) { [weak self] connection in
         self?.scheduleUpkeep(in: connection)
       }
-      try connection.executeChange(
-        """
-        CREATE TEMP TRIGGER \(identifier: name) AFTER INSERT ON main.magicdata_asset_trash
-        BEGIN SELECT \(identifier: name)(); END
-        """)
+      try AssetStore.makeTrigger(signal, connection)
       // What waited for a commit of the connection before this one waits for this one's.
       if let self, isHeldBack.exchange(false, ordering: .relaxed) { holdBack(in: connection) }
     }
     watch.withLock { $0 = setup }
+  }
+
+  private static func makeTrigger(_ name: String, _ connection: Connection) throws {
+    try connection.executeChange(
+      """
+      CREATE TEMP TRIGGER \(identifier: name) AFTER INSERT ON main.magicdata_asset_trash
+      BEGIN SELECT \(identifier: name)(); END
+      """)
+  }
+
+  /// Keeps the identity of the store while another content takes the place of all that the database
+  /// holds. The assets of that content are missing, unless they are this store's own.
+  private func keepIdentity(
+    _ source: Connection, _ target: Connection, _ replace: () throws -> Void
+  ) throws {
+    // If the program is killed in between, the database has the other identity when it is opened.
+    let other = try AssetSchema.identity(in: source)
+    let isAdmitted = try other.map { try folder.admit($0) } ?? false
+    // The trigger would be lost if the table is missing in the other content.
+    let isOwn =
+      try target.firstRow("SELECT 1 FROM temp.sqlite_schema WHERE name = \(signal)") != nil
+    if isOwn { try target.executeChange("DROP TRIGGER temp.\(identifier: signal)") }
+    let result = Result { try replace() }
+    if case .success = result { try AssetSchema.setIdentity(identity, target) }
+    if isOwn { try AssetStore.makeTrigger(signal, target) }
+    if isAdmitted, let other { try folder.dismiss(other) }
+    try result.get()
   }
 
   /// Has the files of assets that the open transaction deletes removed after its commit.

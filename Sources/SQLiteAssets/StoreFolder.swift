@@ -41,6 +41,24 @@ final class StoreFolder: Sendable {
     return marks.count == 1 ? marks[0] : nil
   }
 
+  /// Lets a database of another identity use the folder.
+  ///
+  /// - Returns: False if it might before.
+  func admit(_ identity: AssetID) throws(AssetError) -> Bool {
+    do {
+      _ = try root.makeFile(StoreFolder.mark(identity))
+    } catch .system(_, _, EEXIST) {
+      return false
+    }
+    try root.sync()
+    return true
+  }
+
+  /// Takes that back.
+  func dismiss(_ identity: AssetID) throws(AssetError) {
+    try root.remove(StoreFolder.mark(identity))
+  }
+
   private static func mark(_ identity: AssetID) -> String { "store-\(identity)" }
 
   private static func marks(_ names: [String]) -> [AssetID] {

@@ -33,7 +33,9 @@ extension Database {
       // Now the snapshot is taken, so that later writes do not begin the copy anew.
       _ = try source.pragma("schema_version")
       try target.checkIsIdle()
-      try Backup(of: source, to: target).run(pages: pages, progress)
+      try destination.replaceContent(from: source, on: target) {
+        try Backup(of: source, to: target).run(pages: pages, progress)
+      }
     }
     // Always in one order, so that two backups in opposite directions cannot wait for each other.
     if ObjectIdentifier(self) < ObjectIdentifier(destination) {
@@ -67,7 +69,9 @@ extension Database {
       try self.read(deadline: deadline) { source in
         _ = try source.pragma("schema_version")
         try target.checkIsIdle()
-        try Backup(of: source, to: target).run(pages: pages, progress)
+        try destination.replaceContent(from: source, on: target) {
+          try Backup(of: source, to: target).run(pages: pages, progress)
+        }
       }
     }
   }

@@ -8,6 +8,10 @@ final class SharedFile: Sendable {
   let feed = ChangeFeed()
   /// Tells which type each table belongs to.
   let claims = TableClaims()
+  /// How often the content was replaced.
+  let content = ContentGeneration()
+  /// What layers above do then.
+  let replacements = Replacements()
   /// The path; nil for a database that has no file.
   let name: String?
   private let presences = Atomic<Int>(0)

@@ -31,6 +31,17 @@ package enum MetaTable {
     return uuid
   }
 
+  /// Gives the content of another store, or of none, the UUID of a store.
+  package static func setStoreUUID(_ uuid: String, _ connection: Connection) throws {
+    guard try storeUUID(connection) != uuid else { return }
+    try set("uuid", .text(uuid), connection)
+  }
+
+  /// Throws if a newer program has made the store, if it is one.
+  package static func checkFormat(of connection: Connection) throws {
+    if try !connection.columnNames(of: name).isEmpty { try checkFormat(connection) }
+  }
+
   /// Throws if a newer program has made the table, which must be there.
   package static func checkFormat(_ connection: Connection) throws(SQLiteError) {
     guard let version = try value("format", connection) else { return }

@@ -1,0 +1,93 @@
+import Synchronization
+
+/// How often the whole content of a file was replaced in this process, so that what was read before is
+/// known to be of another content.
+package final class ContentGeneration: Sendable {
+  private let count = Atomic<Int>(0)
+
+  /// The number of replacements so far.
+  package var current: Int { count.load(ordering: .acquiring) }
+
+  fileprivate func increase() { count.add(1, ordering: .acquiringAndReleasing) }
+}
+
+/// What layers above do around the replacement of a file's whole content.
+final class Replacements: Sendable {
+  typealias Body = @Sendable (Connection, Connection, () throws -> Void) throws -> Void
+
+  private struct State: Sendable {
+    var bodies: [(id: UInt64, body: Body)] = []
+    var lastID: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  fileprivate func add(_ body: @escaping Body) -> UInt64 {
+    state.withLock { state in
+      state.lastID += 1
+      state.bodies.append((state.lastID, body))
+      return state.lastID
+    }
+  }
+
+  fileprivate func remove(_ id: UInt64) {
+    state.withLock { $0.bodies.removeAll { $0.id == id } }
+  }
+
+  /// Runs `replace` within all bodies.
+  func run(
+    _ source: Connection, _ target: Connection, _ replace: () throws -> Void
+  ) throws {
+    let bodies = state.withLock { $0.bodies.map(\.body) }
+    func run(from index: Int) throws {
+      guard index < bodies.count else { return try replace() }
+      try bodies[index](source, target) { try run(from: index + 1) }
+    }
+    try run(from: 0)
+  }
+}
+
+/// Ends what is done around replacements when it goes.
+package final class ReplacementSetup: Sendable {
+  private let replacements: Replacements
+  private let id: UInt64
+
+  fileprivate init(_ replacements: Replacements, _ body: @escaping Replacements.Body) {
+    self.replacements = replacements
+    id = replacements.add(body)
+  }
+
+  deinit { replacements.remove(id) }
+}
+
+extension Database {
+  /// How often the content of this file was replaced.
+  package var content: ContentGeneration { shared.content }
+
+  /// Has `body` run around each replacement of the whole content of this file by a database of this
+  /// process.
+  ///
+  /// - Parameter body: Gets the connection that the content comes from, the one that it goes to, which is
+  ///   outside any transaction, and what replaces the content: it calls that once.
+  /// - Returns: What keeps it in force.
+  package func aroundReplacement(
+    _ body: @escaping @Sendable (Connection, Connection, () throws -> Void) throws -> Void
+  ) -> ReplacementSetup {
+    ReplacementSetup(shared.replacements, body)
+  }
+
+  /// Replaces the whole content of this database, and tells everybody.
+  func replaceContent(
+    from source: Connection, on target: Connection, _ replace: () throws -> Void
+  ) throws {
+    var isReplaced = false
+    defer {
+      if isReplaced { shared.feed.publish(CommittedChanges(changesSchema: true)) }
+    }
+    try shared.replacements.run(source, target) {
+      try replace()
+      isReplaced = true
+      shared.content.increase()
+    }
+  }
+}
