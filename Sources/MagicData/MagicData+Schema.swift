@@ -31,8 +31,8 @@ extension MagicData {
     for plan in try SchemaWriter.reach([plan], self.plan) {
       // Its links were never saved either.
       guard try connection.tableExists(plan.table) else { continue }
-      for definition in try SchemaWriter.definitions([plan], isDeep: false, self.plan) {
-        let differences = try connection.differences(from: definition)
+      for table in try SchemaWriter.tables(of: [plan], self.plan) {
+        let differences = try connection.differences(from: table.definition)
         if differences.contains(where: { $0.kind != .extraColumn }) { return true }
       }
     }

@@ -41,7 +41,8 @@ struct SchemaWriter {
     try tables(of: reach(plans, plan), plan)
   }
 
-  private static func tables(
+  /// The tables of types and of their links.
+  static func tables(
     of plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> [StoredTable] {
     var tables: [StoredTable] = []

@@ -32,7 +32,7 @@ extension Connection {
     try savepoint {
       if ifNotExists, try tableExists(table.name) { return }
       try executeChange(table.createSQL(ifNotExists: false, isStrict: isStrict))
-      for sql in table.createIndexSQL { try executeChange(sql) }
+      for index in try missingIndexes(of: table) { try make(index, on: table.name) }
     }
   }
 

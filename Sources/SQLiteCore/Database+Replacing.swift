@@ -76,17 +76,13 @@ extension Database {
     ReplacementSetup(shared.replacements, body)
   }
 
-  /// Replaces the whole content of this database, and tells everybody.
+  /// Replaces the whole content of this database, as the layers above want it. Observers are told at the end of
+  /// the access.
   func replaceContent(
     from source: Connection, on target: Connection, _ replace: () throws -> Void
   ) throws {
-    var isReplaced = false
-    defer {
-      if isReplaced { shared.feed.publish(CommittedChanges(changesSchema: true)) }
-    }
     try shared.replacements.run(source, target) {
       try replace()
-      isReplaced = true
       shared.content.increase()
     }
   }

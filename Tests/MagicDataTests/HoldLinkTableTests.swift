@@ -174,7 +174,7 @@ private enum Marked {
         DROP TABLE "Team..home_players"
         """
         : """
-        DROP INDEX "Team..home_players_target_owner";
+        DROP INDEX "Team..home_players(target,owner)";
         ALTER TABLE "Team..home_players" RENAME TO "Team_home_players";
         CREATE INDEX "Team_home_players_target_owner" ON "Team_home_players" ("target", "owner");
         DROP TRIGGER "Team..home_photo_delete";

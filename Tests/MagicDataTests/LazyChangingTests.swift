@@ -81,7 +81,7 @@ import Testing
     #expect(try later(fetched()) == "7193x8")
     #expect(try later(mine) == "7193x8")
     #expect(try mine.later.count(where: \.$title == "x") == 1)
-    #expect(try song(9).laterOf.count == 1)
+    #expect(try song(9).laterOf.count() == 1)
   }
 
   @Test func `what is pending is shown by every call that suspends`() async throws {

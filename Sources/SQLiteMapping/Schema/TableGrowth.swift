@@ -35,7 +35,7 @@ extension Connection {
         try grow(table, existing: existing)
         try DeleteRuleChange(table, self).make()
       }
-      for index in try missingIndexes(of: table) { try make(index, on: table.name) }
+      for index in try missingIndexes(of: table) { try makeIndex(index, on: table.name) }
     }
   }
 
