@@ -30,8 +30,10 @@ extension MagicData {
   private func hasDifferences(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
     for plan in try SchemaWriter.reach([plan], self.plan) {
       // Its links were never saved either.
-      guard try connection.tableExists(plan.table) else { continue }
+      let isThere = try connection.tableExists(plan.table)
       for table in try SchemaWriter.tables(of: [plan], self.plan) {
+        try table.refuseOtherMeaning(connection)
+        guard isThere else { continue }
         let differences = try connection.differences(from: table.definition)
         if differences.contains(where: { $0.kind != .extraColumn }) { return true }
       }

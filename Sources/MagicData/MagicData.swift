@@ -68,9 +68,9 @@ public final class MagicData: Sendable {
   func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
     if let plan = plans.withLock({ $0[ObjectIdentifier(type)] }) { return plan }
     let plan = try makePlan(type)
-    if let other = database.claim(plan.claims.map(\.0), for: type) {
+    if let other = database.claim(plan.claims, for: type) {
       throw MagicError.conflictingTypes(
-        table: other.table, types: [other.owner, plan.qualifiedName])
+        table: other.table, types: [other.owner, other.purpose])
     }
     return plans.withLock { plans in
       if let first = plans[ObjectIdentifier(type)] { return first }

@@ -87,7 +87,7 @@ package final class ObjectPlan: Sendable {
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
 
   /// The tables that the type needs, and what they are for.
-  var claims: [(table: String, claim: String)] {
+  var claims: [(table: String, purpose: String)] {
     [(table, qualifiedName)]
       + links.map { (linkTableName($0), "\(qualifiedName).\(properties[$0].name)") }
   }

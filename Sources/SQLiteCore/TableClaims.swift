@@ -5,7 +5,7 @@ import Synchronization
 /// All connections of all `Database` values to the file ask here: whichever access met the first type,
 /// every access refuses the second one.
 final class TableClaims: Sendable {
-  private struct Owner: Sendable {
+  private struct Owner: Hashable, Sendable {
     let type: ObjectIdentifier
     let name: String
   }
@@ -15,15 +15,22 @@ final class TableClaims: Sendable {
 
   /// Notes that tables belong to a type, all of them or none.
   ///
-  /// - Returns: A table that belongs to another type, and that type's name; nil if there is none.
-  func claim(_ tables: [String], for type: Any.Type) -> (table: String, owner: String)? {
-    let new = Owner(type: ObjectIdentifier(type), name: qualifiedName(of: type))
-    let names = tables.map(asciiLowercased)
-    return owners.withLock { owners in
-      for (name, table) in zip(names, tables) {
-        if let owner = owners[name], owner.type != new.type { return (table, owner.name) }
+  /// - Parameters:
+  ///   - tables: The tables, and what the type needs each for.
+  ///   - type: The type.
+  /// - Returns: A table that is needed for something else, what for, and what for here; nil if there is none.
+  func claim(
+    _ tables: [(table: String, purpose: String)], for type: Any.Type
+  ) -> (table: String, owner: String, purpose: String)? {
+    owners.withLock { owners in
+      var claimed = owners
+      for (table, purpose) in tables {
+        let new = Owner(type: ObjectIdentifier(type), name: purpose)
+        if let owner = claimed.updateValue(new, forKey: asciiLowercased(table)), owner != new {
+          return (table, owner.name, purpose)
+        }
       }
-      for name in names { owners[name] = new }
+      owners = claimed
       return nil
     }
   }
@@ -39,10 +46,11 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to another one.
   package func claim(_ table: String, for type: Any.Type) throws(SQLiteError) {
-    guard let other = shared?.claims.claim([table], for: type) else { return }
+    let name = qualifiedName(of: type)
+    guard let other = shared?.claims.claim([(table, name)], for: type) else { return }
     throw SQLiteError(
       .misuse,
-      "the types \(other.owner) and \(qualifiedName(of: type)) both claim the table “\(table)”: "
+      "the types \(other.owner) and \(name) both claim the table “\(table)”: "
         + "declare a tableName, or isReadOnly for a record that is only read")
   }
 }
@@ -50,10 +58,13 @@ extension Connection {
 extension Database {
   /// Notes that tables belong to a type, in this process and as long as the file is open.
   ///
-  /// - Returns: A table that belongs to another type, and that type's name; nil if there is none.
+  /// - Parameters:
+  ///   - tables: The tables, and what the type needs each for.
+  ///   - type: The type.
+  /// - Returns: A table that is needed for something else, what for, and what for here; nil if there is none.
   package func claim(
-    _ tables: [String], for type: Any.Type
-  ) -> (table: String, owner: String)? {
+    _ tables: [(table: String, purpose: String)], for type: Any.Type
+  ) -> (table: String, owner: String, purpose: String)? {
     shared.claims.claim(tables, for: type)
   }
 }
