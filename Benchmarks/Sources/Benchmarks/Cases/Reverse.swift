@@ -106,7 +106,7 @@ struct ReverseCount: Case {
     let volumes = try library.volumes.map {
       try magic.object(of: VolumeObject.self, primary: $0)
     }
-    let counts = try trial.measure { try volumes.map { try $0.shelves.count } }
+    let counts = try trial.measure { try volumes.map { try $0.shelves.count() } }
     return Checksum(of: counts)
   }
 
