@@ -152,7 +152,9 @@ extension MagicData {
     guard let sql = query.plainSelection else {
       return try reading(Object.self) { try query.fetch($0) }
     }
-    return try ofOneContent { try database.query(sql) { try query.fetch(sql, $0) } }
+    return try ofOneContent {
+      try database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+    }
   }
 
   /// As the blocking form, suspending the task.
@@ -163,7 +165,7 @@ extension MagicData {
       return try await reading(Object.self) { try query.fetch($0) }
     }
     return try await ofOneContent {
-      try await database.query(sql) { try query.fetch(sql, $0) }
+      try await database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
     }
   }
 
@@ -177,6 +179,7 @@ extension MagicData {
         try statement.bind(primary, at: 1)
         guard try statement.step() else { return }
         let found = try plan.storage(of: statement, in: self)
+        try checkContent(connection)
         forgetFetched([found], afterRollbackOn: connection)
         storage = found
       }

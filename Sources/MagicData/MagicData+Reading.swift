@@ -6,7 +6,7 @@ extension MagicData {
   /// - Throws: ``MagicError/closed`` if the store was closed, ``SQLiteError``, or what `body` throws.
   func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
-      return try ofOneContent { try database.read(body) }
+      return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
@@ -17,7 +17,9 @@ extension MagicData {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     do {
-      return try await ofOneContent { try await database.read(body) }
+      return try await ofOneContent {
+        try await database.read { try self.ofOneContent($0, body) }
+      }
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
@@ -26,7 +28,7 @@ extension MagicData {
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
   func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
-      return try ofOneContent { try database.select(body) }
+      return try ofOneContent { try database.select { try self.ofOneContent($0, body) } }
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
@@ -37,10 +39,26 @@ extension MagicData {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     do {
-      return try await ofOneContent { try await database.select(body) }
+      return try await ofOneContent {
+        try await database.select { try self.ofOneContent($0, body) }
+      }
     } catch let error as SQLiteError where isRefusal(error) {
       throw MagicError.closed
     }
+  }
+
+  /// Throws if the content of the store was replaced since the outermost access began, whose snapshot may be
+  /// from before.
+  func ofOneContent<Result>(
+    _ connection: Connection, _ read: (Connection) throws -> Result
+  ) throws -> Result {
+    let result = try read(connection)
+    try checkContent(connection)
+    return result
+  }
+
+  func checkContent(_ connection: Connection) throws(SQLiteError) {
+    guard connection.contentGeneration == content.current else { throw restoredMeanwhile }
   }
 
   /// Throws if the content of the store was replaced meanwhile: what was read may be of either.

@@ -14,13 +14,16 @@ extension MagicData {
     let target = try target(object, plan)
     try database.withoutTransaction { connection in
       guard !connection.isAutocommit else {
-        return try connection.transaction { try self.delete(target, plan, connection) }
+        return try connection.transaction {
+          try self.delete(target, plan, connection)
+          RemovalTarget.settle([target], in: identity, atOnce: false, on: connection)
+        }
       }
       // One statement is done or undone as a whole: in a transaction it needs no savepoint.
       RemovalTarget.restore([target], afterRollbackOn: connection)
       try self.delete(target, plan, connection)
+      RemovalTarget.settle([target], in: identity, atOnce: true, on: connection)
     }
-    target.storage.removed(from: identity)
   }
 
   /// As the blocking ``remove(_:)``, suspending the task.
@@ -33,8 +36,8 @@ extension MagicData {
     try await database.write { connection in
       RemovalTarget.restore([target], afterRollbackOn: connection)
       try self.delete(target, plan, connection)
+      RemovalTarget.settle([target], in: self.identity, atOnce: false, on: connection)
     }
-    target.storage.removed(from: identity)
   }
 
   /// Removes objects in one transaction, all of them or none, blocking the thread.
@@ -53,9 +56,7 @@ extension MagicData {
     let plan = try plan(Object.self)
     let targets = try knownTargets(objects, plan)
     guard !targets.isEmpty else { return 0 }
-    let count = try database.write { try self.delete(targets, plan, $0) }
-    for target in targets { target.storage.removed(from: identity) }
-    return count
+    return try database.write { try self.delete(targets, plan, $0) }
   }
 
   /// As the blocking ``remove(contentsOf:)``, suspending the task.
@@ -70,9 +71,7 @@ extension MagicData {
     let plan = try plan(Object.self)
     let targets = try knownTargets(objects, plan)
     guard !targets.isEmpty else { return 0 }
-    let count = try await database.write { try self.delete(targets, plan, $0) }
-    for target in targets { target.storage.removed(from: identity) }
-    return count
+    return try await database.write { try self.delete(targets, plan, $0) }
   }
 
   /// Removes the objects of a type, all or some, blocking the thread.
@@ -133,7 +132,9 @@ extension MagicData {
     _ targets: [RemovalTarget], _ plan: ObjectPlan, _ connection: Connection
   ) throws -> Int {
     RemovalTarget.restore(targets, afterRollbackOn: connection)
-    return try delete(rowsOf: targets, plan, connection)
+    let count = try delete(rowsOf: targets, plan, connection)
+    RemovalTarget.settle(targets, in: identity, atOnce: false, on: connection)
+    return count
   }
 
   private func delete(

@@ -124,8 +124,8 @@ extension MagicData {
   ///
   /// All properties are compared, changed or not, relations and collections included; of an
   /// ``AsyncMagical`` collection the links, if they were fetched or saved with the object. The objects
-  /// that are reached are not. They are compared with what they were in this store, whatever was saved in
-  /// another. A new object is a conflict if the store has one with its primary value.
+  /// that are reached are not, nor is what a lazy property leads to that is no collection. They are
+  /// compared with what they were in this store, whatever was saved in another. A new object is a conflict if the store has one with its primary value.
   ///
   /// - Parameters:
   ///   - object: What to save.

@@ -79,7 +79,7 @@ extension MagicData {
     _ type: Object.Type, _ body: (Connection) throws -> Result
   ) throws -> Result {
     _ = try makeReady(plan(type))
-    return try ofOneContent { try database.read(body) }
+    return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
   }
 
   /// Runs `body` on a snapshot in which the type's tables have all its columns, if they exist.
@@ -87,7 +87,9 @@ extension MagicData {
     _ type: Object.Type, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     _ = try await makeReady(plan(type))
-    return try await ofOneContent { try await database.read(body) }
+    return try await ofOneContent {
+      try await database.read { try self.ofOneContent($0, body) }
+    }
   }
 
   /// Lets the tables of a type be as they shall be, if they are there.

@@ -103,13 +103,13 @@ extension MagicData {
             "SELECT 1 FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)")
             != nil
         }
-        if !isThere { storage.removed(from: identity) }
+        if !isThere { storage.removed(from: identity, zIndex) }
       } catch  where connection.ownsTransaction {
         // SQLite has undone the whole transaction: it can be asked when the scopes around have ended.
         return forgetFetched(storages[place...], afterEndOn: connection)
       } catch {
         // Where nothing can be read, a new row is better than another's.
-        storage.removed(from: identity)
+        storage.removed(from: identity, zIndex)
       }
     }
   }

@@ -315,9 +315,12 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  /// Notes that the object was removed from a store.
-  func removed(from store: StoreIdentity) {
+  /// Notes that the object was removed from a store, unless that knows it by another row meanwhile.
+  func removed(from store: StoreIdentity, _ zIndex: Int64) {
     _ = state.withLock { state in
+      guard state.identity(in: store)?.zIndex == zIndex else {
+        return (nil, [], []) as (Identity?, [Identity], [CellContent.Form])
+      }
       let before = (state.identity, state.otherIdentities, state.originals)
       state.removeIdentity(in: store)
       return before
@@ -355,7 +358,10 @@ package final class ObjectStorage: Sendable {
         for slot in state.forms.indices where !state.isChanged(slot, since: before.changes) {
           state.forms[slot] = before.forms[slot]
         }
-        state.originals = before.originals
+        // What was set in what is undone, or since, is no original.
+        let isSet = state.forms.indices.contains { state.isChanged($0, since: before.changes) }
+        state.originals =
+          before.originals.isEmpty && isSet ? before.forms : before.originals
         state.identity = before.identity
         state.otherIdentities = before.otherIdentities
         return undone

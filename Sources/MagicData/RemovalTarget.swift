@@ -31,6 +31,20 @@ struct RemovalTarget: Sendable {
     self.zIndex = zIndex
   }
 
+  /// Lets objects be no longer in the store: at once if the transaction is another's, which may go on with
+  /// them, else with its commit, before another write begins.
+  static func settle(
+    _ targets: [RemovalTarget], in store: StoreIdentity, atOnce: Bool, on connection: Connection
+  ) {
+    if atOnce || connection.isInsideAnother {
+      for target in targets { target.storage.removed(from: store, target.zIndex) }
+    } else {
+      connection.afterCommit { _ in
+        for target in targets { target.storage.removed(from: store, target.zIndex) }
+      }
+    }
+  }
+
   /// Lets objects be in the store again if the removal is undone later.
   static func restore(_ targets: [RemovalTarget], afterRollbackOn connection: Connection) {
     let known = targets.map { ($0.storage, $0.storage.identities) }

@@ -6,10 +6,13 @@ import SQLiteCore
 // defer_foreign_keys` would do the same, but would also suspend RESTRICT for the rest of the user's
 // transaction, and make SQLite compile all statements anew.)
 extension SaveRun {
-  /// Gives keys to the new objects of types whose objects refer to new ones or are referred to.
+  /// Gives keys to the new objects of types whose objects refer to new ones or are referred to, or of which
+  /// some bring their own key: none of the others may get that.
   mutating func reserveKeys() throws {
+    let mixed = mixedPlans()
+    if isPlain, mixed.isEmpty { return }
     let isUnknown = nodes.map { $0.storage.zIndex(in: store.identity) == nil }
-    var plans: [ObjectIdentifier: ObjectPlan] = [:]
+    var plans = mixed
     for (index, node) in nodes.enumerated() where !node.plan.isPlain {
       for target in node.references where isUnknown[target] {
         plans[ObjectIdentifier(nodes[target].plan.type)] = nodes[target].plan
@@ -26,13 +29,34 @@ extension SaveRun {
     }
   }
 
+  /// The types that have objects with a key of their own, and objects without one.
+  private func mixedPlans() -> [ObjectIdentifier: ObjectPlan] {
+    guard nodes.count > 1 else { return [:] }
+    var haveKeys: Set<ObjectIdentifier> = []
+    var lackKeys: [ObjectIdentifier: ObjectPlan] = [:]
+    for index in nodes.indices where nodes[index].plan.counting != nil {
+      let plan = nodes[index].plan
+      if ownKey(index) == nil {
+        lackKeys[ObjectIdentifier(plan.type)] = plan
+      } else {
+        haveKeys.insert(ObjectIdentifier(plan.type))
+      }
+    }
+    return lackKeys.filter { haveKeys.contains($0.key) }
+  }
+
+  /// The key that an object brings with it.
+  private func ownKey(_ index: Int) -> Int64? {
+    isPlain ? nodes[index].plan.key(in: nodes[index].forms) : nodes[index].key
+  }
+
   /// The key that was reserved for a new object, if one was.
   func reservedKey(_ index: Int) -> Int64? { reserved.isEmpty ? nil : reserved[index] }
 
   private mutating func reserve(_ plan: ObjectPlan, _ new: [Int]) throws {
     var last = try lastKey(of: plan)
     for index in new {
-      reserved[index] = nodes[index].key
+      reserved[index] = ownKey(index)
       if let key = reserved[index] { last = max(last, key) }
     }
     for index in new where reserved[index] == nil {

@@ -9,6 +9,7 @@ extension SaveRun {
 
   /// Writes the objects in their order.
   mutating func runPlain() throws {
+    try reserveKeys()
     var pending: [Int] = []
     for index in nodes.indices {
       if nodes[index].storage.zIndex(in: store.identity) == nil, try mayBatch(nodes[index].plan) {
@@ -64,7 +65,7 @@ extension SaveRun {
     for (row, index) in pending.enumerated() {
       let forms = nodes[index].forms
       let key: Int64
-      if let own = plan.key(in: forms) {
+      if let own = plan.key(in: forms) ?? reservedKey(index) {
         key = own
       } else {
         let last = try batch.lastKey ?? max(lastKey(of: plan), highest)
@@ -123,7 +124,7 @@ extension SaveRun {
 
 extension ObjectPlan {
   /// The key that an object brings with it: its Int primary value.
-  fileprivate func key(in forms: [CellContent.Form]) -> Int64? {
+  func key(in forms: [CellContent.Form]) -> Int64? {
     guard let counting, case .stored(.integer(let key)) = forms[counting] else { return nil }
     return key
   }

@@ -25,6 +25,7 @@ struct Access: Sendable {
   func run<Result>(
     on connection: Connection, _ body: (Connection) throws -> Result
   ) throws -> Result {
+    connection.noteContent()
     let interruption = connection.interruption
     let outer = (interruption.deadline, interruption.cancellation)
     if let deadline { interruption.deadline = min(deadline, outer.0 ?? deadline) }

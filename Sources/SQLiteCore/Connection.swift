@@ -42,6 +42,8 @@ public final class Connection {
   var refusesWrites = false
   /// Says whether statements of the user's may begin and end transactions.
   var allowsTransactionControl = false
+  /// Which content of the file the outermost access began with.
+  package private(set) var contentGeneration = 0
   /// Says whether BEGIN, COMMIT and their like run for the scopes of this connection.
   var isOurControl = false
   /// What the subscribers of changes wanted when the access began.
@@ -91,6 +93,12 @@ public final class Connection {
   /// Says whether a transaction of `write` or of ``transaction(_:_:)`` is open, whose end runs the
   /// actions of ``afterCommit(_:)`` and its like. After a BEGIN in SQL nobody runs them.
   package var ownsTransaction: Bool { scopes.first.map { $0.savepoint == nil } ?? false }
+
+  /// Notes which content of the file an access begins with, unless it is part of another.
+  func noteContent() {
+    guard scopes.isEmpty, !allowsTransactionControl, let shared else { return }
+    contentGeneration = shared.content.current
+  }
 
   /// Says whether the open scope is part of a transaction that outlives it, and may yet be undone.
   package var isInsideAnother: Bool { scopes.last.map { !$0.isOutermost } ?? false }

@@ -135,10 +135,10 @@ struct ViewSizes {
       case .word(let word), .quoted(let word):
         if name.isWord("natural") { blocks[current].asterisks += 1 }
         if !name.isWord("materialized") { last = word }
-        // Numbers are words, too.
-        if !isQualifier, word.first.map({ !(48...57).contains($0) }) ?? true {
-          blocks[current].names[word, default: 0] += 1
-        }
+        // Numbers are words, too; what is quoted is a name, whatever it begins with.
+        let isNumber =
+          if case .word = name { word.first.map { (48...57).contains($0) } ?? false } else { false }
+        if !isQualifier, !isNumber { blocks[current].names[word, default: 0] += 1 }
       }
     }
   }

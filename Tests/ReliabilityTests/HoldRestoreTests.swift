@@ -96,6 +96,28 @@ import Testing
     #expect(try texts(b) == ["b1", "b2", "b3"])
   }
 
+  @Test func `objects of a snapshot from before are refused, too`() throws {
+    let magic = try store("one", notes: ["p1", "p2"])
+    let other = try store("other", notes: ["q1", "q2"])
+    try other.database.dump(to: .spon(path: folder.file("late")))
+    #expect(throws: SQLiteError.self) {
+      try magic.database.read { connection in
+        _ = try connection.executeQuery("SELECT count(*) FROM Note")
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+          try? magic.database.restore(from: .spon(path: folder.file("late")))
+          done.signal()
+        }
+        done.wait()
+        for note in try magic.objects(of: Note.self) {
+          note.text = "stale"
+          try magic.update(note)
+        }
+      }
+    }
+    #expect(try magic.objects(of: Note.self).map(\.text) == ["q1", "q2"])
+  }
+
   @Test(arguments: Way.allCases)
   func `a store into which another one was restored can be opened again`(way: Way) throws {
     let a = try store("a", notes: ["a1"], pets: ["Rex"])

@@ -22,7 +22,7 @@ import Testing
   enum Bomb: String, CaseIterable {
     case joins, unions, subqueries, aggregates, expressions, renamed, lists, quoted,
       expressionTables
-    case nested, stars, chain
+    case nested, stars, chain, digits, digitColumns
 
     var script: [String] {
       let table = "CREATE TABLE v0 (x)"
@@ -69,6 +69,14 @@ import Testing
       case .stars:
         return [table] + (0..<10).map { "CREATE VIEW v\($0 + 1) AS SELECT *, v\($0).* FROM v\($0)" }
           + (10..<24).map { "CREATE VIEW v\($0 + 1) AS SELECT *, * FROM v\($0)" }
+      case .digits:
+        return [table, #"CREATE VIEW "1v0"(x) AS SELECT x FROM v0"#]
+          + (0..<16).map {
+            #"CREATE VIEW "1v\#($0 + 1)" AS SELECT a.x FROM "1v\#($0)" a, "1v\#($0)" b"#
+          }
+      case .digitColumns:
+        return [#"CREATE TABLE v0 ("1")"#]
+          + (0..<24).map { #"CREATE VIEW v\#($0 + 1) AS SELECT "1" + "1" AS "1" FROM v\#($0)"# }
       case .chain: return views(2_000) { "SELECT x FROM v\($0)" }
       }
     }

@@ -38,6 +38,19 @@ import Testing
     #expect(detail.contains("USING INDEX"))
   }
 
+  @Test func `a table is looked into by more than one type`() throws {
+    struct One: Codable, Hashable { var x: Int }
+    struct Two: Codable, Hashable {
+      var x: Int
+      var y: Int?
+    }
+    try store.insert(on: "t", items: [One(x: 1), One(x: 2)])
+    let read: [Two] = try store.read(from: "t")
+    #expect(read == [Two(x: 1), Two(x: 2)])
+    #expect(try store.delete(item: Two(x: 1), from: "t") == 1)
+    #expect(try store.delete(item: One(x: 2), from: "t") == 1)
+  }
+
   @Test func `an id says nothing about equality`() throws {
     struct Exact: Codable, Equatable, Identifiable {
       var id: Int

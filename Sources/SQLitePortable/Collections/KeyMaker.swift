@@ -5,7 +5,7 @@ import SQLiteCore
 /// Equal items must have equal keys. What `==` makes of two items is known to the type alone, and its
 /// `hash(into:)` is the one promise about it; an id promises nothing. That hash differs from process to
 /// process, so keys hold for one process: a table notes whose keys it has, and the first look-up of another
-/// process makes them anew.
+/// process, or of another type, makes them anew.
 struct KeyMaker<Item> {
   /// What a table notes about its keys.
   let kind: String
@@ -14,7 +14,7 @@ struct KeyMaker<Item> {
   /// The keys of a type, or nil if nothing is promised about its items.
   init?() {
     guard let type = Item.self as? any Hashable.Type else { return nil }
-    kind = "hash \(processToken)"
+    kind = "hash \(processToken) \(UInt(bitPattern: ObjectIdentifier(Item.self)))"
     key = { item in Self.hash(item, as: type) }
   }
 
