@@ -36,7 +36,7 @@ public final class MagicData: Sendable {
   /// Types whose tables are as they shall be.
   private let ready = Mutex<Set<ObjectIdentifier>>([])
   let tables = KnownTables()
-  private let replacement = Mutex<ReplacementSetup?>(nil)
+  private let replacement = Mutex<Registration?>(nil)
 
   /// Takes over what was opened.
   init(_ parts: StoreParts) {

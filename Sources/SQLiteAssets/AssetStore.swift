@@ -33,8 +33,8 @@ public final class AssetStore: Sendable {
   /// Whether the removal of files waits for readers.
   let isHeldBack = Atomic(false)
   private let fileThreshold: Atomic<Int>
-  private let watch = Mutex<WriterSetup?>(nil)
-  private let replacement = Mutex<ReplacementSetup?>(nil)
+  private let watch = Mutex<Registration?>(nil)
+  private let replacement = Mutex<Registration?>(nil)
   /// The name of the trigger that notices marks, and of its function.
   private let signal = "magicdata_asset_marked_\(AssetID())"
 

@@ -45,7 +45,7 @@ extension Connection {
     if forReading {
       try set("query_only", "1")
     } else {
-      try file.writerSetups.run(on: self)
+      for setUp in file.writerSetups.bodies { try setUp(self) }
     }
   }
 

@@ -12,52 +12,22 @@ package final class ContentGeneration: Sendable {
 }
 
 /// What layers above do around the replacement of a file's whole content.
-final class Replacements: Sendable {
-  typealias Body = @Sendable (Connection, Connection, () throws -> Void) throws -> Void
+typealias Replacements = Registry<
+  @Sendable (Connection, Connection, () throws -> Void) throws -> Void
+>
 
-  private struct State: Sendable {
-    var bodies: [(id: UInt64, body: Body)] = []
-    var lastID: UInt64 = 0
-  }
-
-  private let state = Mutex(State())
-
-  fileprivate func add(_ body: @escaping Body) -> UInt64 {
-    state.withLock { state in
-      state.lastID += 1
-      state.bodies.append((state.lastID, body))
-      return state.lastID
-    }
-  }
-
-  fileprivate func remove(_ id: UInt64) {
-    state.withLock { $0.bodies.removeAll { $0.id == id } }
-  }
-
+extension Replacements {
   /// Runs `replace` within all bodies.
   func run(
     _ source: Connection, _ target: Connection, _ replace: () throws -> Void
   ) throws {
-    let bodies = state.withLock { $0.bodies.map(\.body) }
+    let bodies = bodies
     func run(from index: Int) throws {
       guard index < bodies.count else { return try replace() }
       try bodies[index](source, target) { try run(from: index + 1) }
     }
     try run(from: 0)
   }
-}
-
-/// Ends what is done around replacements when it goes.
-package final class ReplacementSetup: Sendable {
-  private let replacements: Replacements
-  private let id: UInt64
-
-  fileprivate init(_ replacements: Replacements, _ body: @escaping Replacements.Body) {
-    self.replacements = replacements
-    id = replacements.add(body)
-  }
-
-  deinit { replacements.remove(id) }
 }
 
 extension Database {
@@ -72,8 +42,8 @@ extension Database {
   /// - Returns: What keeps it in force.
   package func aroundReplacement(
     _ body: @escaping @Sendable (Connection, Connection, () throws -> Void) throws -> Void
-  ) -> ReplacementSetup {
-    ReplacementSetup(shared.replacements, body)
+  ) -> Registration {
+    shared.replacements.add(body)
   }
 
   /// Replaces the whole content of this database, as the layers above want it. Observers are told at the end of

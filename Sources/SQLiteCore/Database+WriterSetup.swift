@@ -1,48 +1,45 @@
 import CSQLite
 import Synchronization
 
-/// What layers above set up on the connection that writes, whenever that is opened.
-final class WriterSetups: Sendable {
-  typealias Setup = @Sendable (Connection) throws -> Void
-
+/// Bodies of layers above, in the order in which they were added, each as long as its registration lives.
+final class Registry<Body: Sendable>: Sendable {
   private struct State: Sendable {
-    var setups: [UInt64: Setup] = [:]
+    var bodies: [UInt64: Body] = [:]
     var lastID: UInt64 = 0
   }
 
   private let state = Mutex(State())
 
-  func add(_ body: @escaping Setup) -> UInt64 {
-    state.withLock { state in
+  var bodies: [Body] {
+    state.withLock { $0.bodies }.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  func add(_ body: Body) -> Registration {
+    let id = state.withLock { state in
       state.lastID += 1
-      state.setups[state.lastID] = body
+      state.bodies[state.lastID] = body
       return state.lastID
     }
-  }
-
-  func remove(_ id: UInt64) {
-    // It goes outside the lock, and what it holds with it.
-    _ = state.withLock { $0.setups.removeValue(forKey: id) }
-  }
-
-  func run(on connection: Connection) throws {
-    let setups = state.withLock { $0.setups }
-    for (_, body) in setups.sorted(by: { $0.key < $1.key }) { try body(connection) }
+    return Registration { [self] in
+      // It goes outside the lock, and what it holds with it.
+      _ = state.withLock { $0.bodies.removeValue(forKey: id) }
+    }
   }
 }
 
-/// Ends a setup when it goes: later connections do without.
-package final class WriterSetup: Sendable {
-  private let setups: WriterSetups
-  private let id: UInt64
+/// Ends what was registered when it goes.
+package final class Registration: Sendable {
+  private let end: @Sendable () -> Void
 
-  fileprivate init(_ setups: WriterSetups, _ body: @escaping WriterSetups.Setup) {
-    self.setups = setups
-    id = setups.add(body)
+  fileprivate init(end: @escaping @Sendable () -> Void) {
+    self.end = end
   }
 
-  deinit { setups.remove(id) }
+  deinit { end() }
 }
+
+/// What layers above set up on the connection that writes, whenever that is opened.
+typealias WriterSetups = Registry<@Sendable (Connection) throws -> Void>
 
 extension Database {
   /// Runs `body` on the connection that writes, now and whenever it is opened anew.
@@ -53,8 +50,8 @@ extension Database {
   /// - Returns: What keeps the setup alive. What it has made on the present connection stays.
   package func setUpWriter(
     _ body: @escaping @Sendable (Connection) throws -> Void
-  ) throws -> WriterSetup {
-    let setup = WriterSetup(file.writerSetups, body)
+  ) throws -> Registration {
+    let setup = file.writerSetups.add(body)
     try withoutTransaction { try body($0) }
     return setup
   }
