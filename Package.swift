@@ -33,6 +33,7 @@ let package = Package(
     .library(name: "SQLiteMapping", targets: ["SQLiteMapping"]),
     .library(name: "SQLiteAssets", targets: ["SQLiteAssets"]),
     .library(name: "SQLiteRelations", targets: ["SQLiteRelations"]),
+    .library(name: "SQLiteObjects", targets: ["SQLiteObjects"]),
     .library(name: "SPON", targets: ["SPON"]),
     .library(name: "SQLitePortable", targets: ["SQLitePortable"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
@@ -42,20 +43,27 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", path: "CSQLite",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
-    .systemLibrary(name: "CFileSystem", path: "CFileSystem"),
-    layer("SPON", []),
-    layer("SQLiteCore", ["CSQLite"]),
-    layer("SQLiteMapping", ["SQLiteCore"]),
-    layer("SQLiteAssets", ["CFileSystem", "SQLiteCore"]),
-    layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
-    layer("SQLitePortable", ["SPON", "SQLiteCore", "SQLiteMapping"]),
+    // What the platform has: its C library, and the part of Foundation that is used.
+    .systemLibrary(name: "CPlatform", path: "Sources/CPlatform"),
+    layer("Platform", ["CPlatform"]),
+    layer("Essentials", []),
+    layer("SPON", ["Essentials"]),
+    layer("SQLiteCore", ["CSQLite", "Platform"]),
+    layer("SQLiteMapping", ["Essentials", "SQLiteCore"]),
+    layer("SQLiteAssets", ["Essentials", "Platform", "SQLiteCore"]),
+    layer("SQLiteRelations", ["Essentials", "SQLiteCore", "SQLiteMapping"]),
+    layer(
+      "SQLiteObjects",
+      ["Essentials", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations"]),
+    layer(
+      "SQLitePortable", ["Essentials", "Platform", "SPON", "SQLiteCore", "SQLiteMapping"]),
+    // Objects and what they stand on, under one name.
     layer(
       "MagicData",
-      [
-        "SPON", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLitePortable", "SQLiteRelations",
-      ]),
-    .executableTarget(name: "Tour", dependencies: ["MagicData"], swiftSettings: settings),
-    tests(of: "SPON"),
+      ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations", "SQLiteObjects"]),
+    .executableTarget(
+      name: "Tour", dependencies: ["Essentials", "MagicData", "Platform"], swiftSettings: settings),
+    tests(of: "SPON", ["Fuzzing"]),
     tests(of: "SQLiteCore", ["CoreHelper"]),
     .executableTarget(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
@@ -64,7 +72,7 @@ let package = Package(
     tests(of: "SQLitePortable", ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations"]),
     tests(of: "SQLiteAssets"),
     tests(of: "SQLiteRelations"),
-    tests(of: "MagicData"),
+    tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
     tests(of: "Tour", ["MagicData"]),
     // Faults, kills and hostile input for all layers. The C in it is of the tests only.
     .target(
@@ -77,7 +85,7 @@ let package = Package(
       name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
     .target(
-      name: "Fuzzing", dependencies: ["MagicData", "SPON"], path: "Tests/Fuzzing",
+      name: "Fuzzing", dependencies: ["Essentials", "MagicData", "SPON"], path: "Tests/Fuzzing",
       swiftSettings: settings),
     .testTarget(
       name: "ReliabilityTests",

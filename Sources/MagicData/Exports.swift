@@ -1,7 +1,6 @@
-// Users import MagicData and have the layers below.
-@_exported public import SPON
+// Users import MagicData and have objects, and what objects stand on.
 @_exported public import SQLiteAssets
 @_exported public import SQLiteCore
 @_exported public import SQLiteMapping
-@_exported public import SQLitePortable
+@_exported public import SQLiteObjects
 @_exported public import SQLiteRelations

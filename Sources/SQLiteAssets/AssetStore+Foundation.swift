@@ -1,10 +1,6 @@
 public import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 
 extension AssetStore {
   /// Reads the content of an asset and compares it with its digest.

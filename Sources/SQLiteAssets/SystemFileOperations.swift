@@ -1,12 +1,6 @@
-import CFileSystem
+import Platform
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Platform
 
 /// The operating system's own calls.
 ///
@@ -39,7 +33,7 @@ package struct SystemFileOperations: FileOperations {
       try check(
         unsafe renameatx_np(folder, name, other, newName, UInt32(RENAME_EXCL)), "renameatx_np")
     #else
-      try check(unsafe cfilesystem_move(folder, name, other, newName), "renameat2")
+      try check(unsafe cplatform_move(folder, name, other, newName), "renameat2")
     #endif
   }
 
@@ -98,7 +92,7 @@ package struct SystemFileOperations: FileOperations {
       let file = try open(name, in: folder, flags)
       defer { close(file) }
       do {
-        try check(cfilesystem_clone(source, file), "ioctl")
+        try check(cplatform_clone(source, file), "ioctl")
       } catch {
         try? remove(name, in: folder)
         throw error
@@ -118,7 +112,7 @@ package struct SystemFileOperations: FileOperations {
     #if canImport(Darwin)
       throw SystemFailure("syncfs", ENOSYS)
     #else
-      try check(cfilesystem_syncfs(folder), "syncfs")
+      try check(cplatform_syncfs(folder), "syncfs")
     #endif
   }
 

@@ -1,12 +1,6 @@
 import CSQLite
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Platform
 
 /// Collects what the transaction that runs changes: the one user of the hooks of a connection.
 ///

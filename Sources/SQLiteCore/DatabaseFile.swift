@@ -1,13 +1,7 @@
 import CSQLite
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Platform
 
 /// Where a database is, and how connections to it are opened.
 struct DatabaseFile: Sendable {

@@ -1,13 +1,7 @@
 import CSQLite
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Platform
 
 /// A request, from any thread, that one access end soon.
 final class Cancellation: Sendable {

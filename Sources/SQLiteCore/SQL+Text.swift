@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Platform
 
 // The text of a literal is joined only when somebody asks for it: finding a statement that was
 // prepared before compares it piece by piece (benchmarks `point` and `insert`).

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Platform
 
 /// The system's words for an error number (`strerror_r`, in the form of POSIX).
 package func systemMessage(_ number: Int32) -> String {

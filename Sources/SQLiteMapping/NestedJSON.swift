@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Essentials
 import SQLiteCore
 
 /// JSON as columns hold it: sorted keys, and dates as text of an exact round trip.

@@ -1,10 +1,6 @@
 package import MagicData
 
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Essentials
 
 /// A country of ISO 3166.
 package struct Country: MagicObject {

@@ -1,10 +1,6 @@
 package import MagicData
 
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Essentials
 
 /// What the tour does with a store.
 package struct StoreTour {

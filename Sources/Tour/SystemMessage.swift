@@ -1,15 +1,5 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Essentials
+import Platform
 
 /// Returns the system's words for an `errno`.
 package func systemMessage(for code: Int32) -> String {

@@ -1,12 +1,6 @@
 import MagicData
 
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
+import Platform
 
 /// The program that `swift run Tour` runs.
 @main package struct Tour {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Essentials
 
 /// The IANA time zone database in a folder: its countries, its zones and each zone's file.
 package struct ZoneDatabase: Sendable {

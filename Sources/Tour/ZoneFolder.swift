@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Essentials
 
 /// The folder of a time zone database, out of which no zone's name leads.
 package struct ZoneFolder: Sendable {

@@ -1,18 +1,18 @@
 /// Bytes that the grammar names.
-enum Byte {
-  static let quote = UInt8(ascii: "`")
-  static let ampersand = UInt8(ascii: "&")
-  static let equals = UInt8(ascii: "=")
-  static let at = UInt8(ascii: "@")
-  static let colon = UInt8(ascii: ":")
-  static let semicolon = UInt8(ascii: ";")
-  static let comma = UInt8(ascii: ",")
-  static let space = UInt8(ascii: " ")
-  static let openObject = UInt8(ascii: "<")
-  static let closeObject = UInt8(ascii: ">")
-  static let openArray = UInt8(ascii: "[")
-  static let closeArray = UInt8(ascii: "]")
-  static let null = UInt8(ascii: "~")
+package enum Byte {
+  package static let quote = UInt8(ascii: "`")
+  package static let ampersand = UInt8(ascii: "&")
+  package static let equals = UInt8(ascii: "=")
+  package static let at = UInt8(ascii: "@")
+  package static let colon = UInt8(ascii: ":")
+  package static let semicolon = UInt8(ascii: ";")
+  package static let comma = UInt8(ascii: ",")
+  package static let space = UInt8(ascii: " ")
+  package static let openObject = UInt8(ascii: "<")
+  package static let closeObject = UInt8(ascii: ">")
+  package static let openArray = UInt8(ascii: "[")
+  package static let closeArray = UInt8(ascii: "]")
+  package static let null = UInt8(ascii: "~")
 }
 
 extension UInt8 {

@@ -20,7 +20,7 @@ package struct Token {
   var keyEnd: UInt32 = 0
   var keyHash: UInt32 = 0
   /// The container, or -1.
-  var parent: Int32 = -1
+  package var parent: Int32 = -1
   /// The token behind this value.
   package var next: Int32 = 0
   /// How many values a container has.

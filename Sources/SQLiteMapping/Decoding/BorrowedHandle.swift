@@ -1,10 +1,6 @@
 import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 
 /// A statement of which this has no part: to use it counts no references, and to keep it keeps no
 /// statement alive, so that SQLite finalizes each where its connection is used.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 import SQLiteCore
 
 /// The container that is handed to a type's `init(from:)` if its keys are bytes: five words that own

@@ -1,10 +1,6 @@
 import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 
 /// Reads one stored value: as a single value what it is, as a container the JSON in it.
 struct ValueDecoder: Decoder {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 
 /// Values by which it is proven that a property is stored as it is: at least two of each type, so
 /// that one of them is another than the prototype's.

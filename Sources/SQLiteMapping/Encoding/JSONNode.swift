@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 
 /// A nested value that a type builds up piece by piece with `nestedContainer` or `superEncoder`.
 final class JSONNode {

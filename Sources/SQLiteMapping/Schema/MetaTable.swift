@@ -1,10 +1,6 @@
 package import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 
 /// The one table of this library's own facts: `magicdata_meta(key, value)`.
 ///

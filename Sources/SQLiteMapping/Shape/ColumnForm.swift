@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 import SQLiteCore
 
 /// How a property is stored: the type of its column, whether NULL is allowed, and a value's content.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 public import SQLiteCore
 
 // What is stored in the default form of a type, as `Row/get(_:as:)` reads it, where a failure says

@@ -1,10 +1,6 @@
 package import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Essentials
 
 extension URL {
   /// The path that a file URL names, byte for byte.

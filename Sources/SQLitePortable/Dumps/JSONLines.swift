@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 import SQLiteCore
 
 /// Lines of JSON: a row is an array, anything else an object with one member that names its kind.

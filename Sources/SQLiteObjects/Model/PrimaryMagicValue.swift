@@ -1,10 +1,6 @@
 public import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 
 /// A type that tells objects apart.
 public protocol MagicPrimaryValue: Codable, Hashable, Sendable {

@@ -2,11 +2,7 @@ import SQLiteAssets
 import SQLiteCore
 import Synchronization
 
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Essentials
 
 /// An asset, whatever its type of content is.
 package protocol AssetValue {

@@ -1,10 +1,6 @@
 import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 
 /// How a property's value is read of a row: decided once for each property, and not for each value by
 /// its type, which would cost run-time metadata of generic types.

@@ -2,11 +2,7 @@ import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
 
 extension MagicCell {
   /// Sets a value of a type that is not SQLite's.

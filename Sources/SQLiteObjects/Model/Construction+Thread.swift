@@ -1,12 +1,6 @@
 import Synchronization
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Platform
 
 // What runs on this thread. Proof: the pointer is to a variable of a caller on this thread, set for
 // the time of one call of ``run(_:_:)``, which lends the variable to nobody else and whose end

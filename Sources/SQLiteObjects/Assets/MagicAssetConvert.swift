@@ -1,10 +1,6 @@
 import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 
 /// A type that can be the content of a file.
 public protocol MagicAssetConvert {

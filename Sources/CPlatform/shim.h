@@ -1,7 +1,7 @@
 // Calls of Linux that Swift's Glibc and Musl modules hide, since they build without _GNU_SOURCE, or
 // cannot import, since they take any arguments.
-#ifndef CFILESYSTEM_SHIM_H
-#define CFILESYSTEM_SHIM_H
+#ifndef CPLATFORM_SHIM_H
+#define CPLATFORM_SHIM_H
 
 #if defined(__linux__)
 #include <errno.h>
@@ -16,21 +16,21 @@ extern int renameat2(int, const char *, int, const char *, unsigned int) __attri
 extern int syncfs(int) __attribute__((weak));
 
 // RENAME_NOREPLACE is 1: a file that is there already is EEXIST.
-static inline int cfilesystem_move(int folder, const char *name, int other, const char *new_name) {
+static inline int cplatform_move(int folder, const char *name, int other, const char *new_name) {
   if (renameat2 == 0) {
     errno = ENOSYS;
     return -1;
   }
   return renameat2(folder, name, other, new_name, 1);
 }
-static inline int cfilesystem_syncfs(int folder) {
+static inline int cplatform_syncfs(int folder) {
   if (syncfs == 0) {
     errno = ENOSYS;
     return -1;
   }
   return syncfs(folder);
 }
-static inline int cfilesystem_clone(int source, int file) {
+static inline int cplatform_clone(int source, int file) {
   return ioctl(file, FICLONE, source);
 }
 #endif

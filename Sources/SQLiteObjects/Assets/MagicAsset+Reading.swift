@@ -2,11 +2,7 @@ public import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 
 extension MagicAsset {
   /// The content; nil if there is none. Blocks the thread while the file is read.

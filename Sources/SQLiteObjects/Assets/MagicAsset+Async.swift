@@ -1,11 +1,7 @@
 public import SQLiteAssets
 import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 
 extension MagicAsset {
   /// As ``value``, suspending the task while the file is read.

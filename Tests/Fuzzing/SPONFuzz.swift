@@ -1,8 +1,5 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Essentials
+import SPON
 
 /// What a fuzzer calls: any bytes are read or refused, and what is read means the same when it is
 /// written anew.

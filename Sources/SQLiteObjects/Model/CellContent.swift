@@ -1,10 +1,6 @@
 package import SQLiteCore
 
-#if canImport(FoundationEssentials)
-  package import FoundationEssentials
-#else
-  package import Foundation
-#endif
+package import Essentials
 
 /// What a property holds. Opaque.
 public struct CellContent: Sendable {

@@ -1,11 +1,7 @@
 public import SQLiteCore
 import SQLiteMapping
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 
 extension MagicData {
   /// Opens the store of this program, and makes it if there is none, blocking the thread.

@@ -1,10 +1,6 @@
 public import SQLiteAssets
 
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 
 /// A value that is kept in a file of its own, beside the database.
 ///

@@ -1,10 +1,4 @@
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
+import Platform
 
 /// Lets go of values that may lead to other objects, without recursion: a chain of objects may be as
 /// long as memory is, the stack is not.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import Essentials
 import SQLiteCore
 
 // The values of the types that SQLite stores as they are. What is inlinable here is compiled for each
