@@ -21,9 +21,9 @@ struct Box: MagicObject {
 /// What is stored as a text that does not sort like its values cannot be sorted by.
 func ordering(_ magic: MagicData) throws {
   // expected-error@+1 {{(aka 'Decimal') conform to 'MagicComparable'}}
-  _ = try magic.objects(of: Part.self, orderBy: [.ascending(\.$price)])
+  _ = try magic.objects(of: Part.self, orderedBy: [.ascending(\.$price)])
   // expected-error@+1 {{(aka 'Array<String>') conform to 'MagicComparable'}}
-  _ = try magic.objects(of: Part.self, orderBy: [.descending(\.$tags)])
+  _ = try magic.objects(of: Part.self, orderedBy: [.descending(\.$tags)])
 }
 
 /// A filter is of one type.

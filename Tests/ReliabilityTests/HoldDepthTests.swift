@@ -105,7 +105,7 @@ private struct Number: MagicObject {
         }
         #expect(
           HoldDepthTests.isRefused {
-            _ = try magic.objects(of: Number.self, orderBy: [.ascending(expression)])
+            _ = try magic.objects(of: Number.self, orderedBy: [.ascending(expression)])
           })
       }
     }

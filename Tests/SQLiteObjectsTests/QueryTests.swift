@@ -25,7 +25,7 @@ import Testing
   }
 
   func names(_ filter: Filter<Player>) throws -> String {
-    try magic.objects(of: Player.self, where: filter, orderBy: [.ascending(\.$name)])
+    try magic.objects(of: Player.self, where: filter, orderedBy: [.ascending(\.$name)])
       .map(\.name).joined(separator: " ")
   }
 
@@ -71,15 +71,15 @@ import Testing
   }
 
   @Test func `objects are sorted through relations and by calculations`() throws {
-    let byTitle = try magic.objects(of: Player.self, orderBy: [.descending(\.$team.$title)])
+    let byTitle = try magic.objects(of: Player.self, orderedBy: [.descending(\.$team.$title)])
     #expect(byTitle.map(\.name) == ["Ann", "Bob", "Cem"])
     let byGoals = try magic.objects(
-      of: Player.self, orderBy: [.descending(\.$goals - \.$age)], limit: 2, offset: 1)
+      of: Player.self, orderedBy: [.descending(\.$goals - \.$age)], limit: 2, offset: 1)
     #expect(byGoals.map(\.name) == ["Bob", "Cem"])
   }
 
   @Test func `values are fetched without their objects`() async throws {
-    let cities = try await magic.values(of: \Team.$city, orderBy: [.ascending(\.$title)])
+    let cities = try await magic.values(of: \Team.$city, orderedBy: [.ascending(\.$title)])
     #expect(cities == [nil, "Bern"])
     let goals = try await magic.values(of: \Player.$goals, where: \.$age >= 30, isDistinct: true)
     #expect(goals.sorted() == [0, 3, 4])

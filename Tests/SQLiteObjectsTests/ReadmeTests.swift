@@ -46,7 +46,7 @@ struct City: MagicObject {
 
     let large = try await magic.objects(
       of: City.self, where: \.$population > 2_000_000 && \.$founded != nil,
-      orderBy: [.descending(\.$population)], limit: 10)
+      orderedBy: [.descending(\.$population)], limit: 10)
     let admirers = try await milan.twinnedBy.get()
     #expect(large.map(\.name) == ["Toronto"])
     #expect(admirers.map(\.name) == ["Toronto"])

@@ -35,7 +35,7 @@ private final class Badge: MagicObject {
   init() throws { magic = try MagicData(type: .memory) }
 
   private func names() throws -> [String] {
-    try magic.objects(of: Owner.self, orderBy: [.ascending(\.$id)]).map(\.name)
+    try magic.objects(of: Owner.self, orderedBy: [.ascending(\.$id)]).map(\.name)
   }
 
   @Test func `several objects go together, and those that are not there do not count`() throws {

@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// The objects of a query, fetched anew after commits: ``MagicData/observe(_:where:orderBy:limit:offset:)``.
+/// The objects of a query, fetched anew after commits: ``MagicData/observe(_:where:orderedBy:limit:offset:)``.
 public struct ObservedObjects<Object: MagicObject>: AsyncSequence, Sendable {
   fileprivate let store: MagicData
   fileprivate let filter: Filter<Object>?
@@ -50,7 +50,7 @@ public struct ObservedObjects<Object: MagicObject>: AsyncSequence, Sendable {
     while true {
       do {
         return try await store.objects(
-          of: Object.self, where: filter, orderBy: order, limit: limit, offset: offset)
+          of: Object.self, where: filter, orderedBy: order, limit: limit, offset: offset)
       } catch let error as SQLiteError where error.isPassing {
         try await Task.sleep(for: ForeignWatch.interval)
       }
@@ -77,7 +77,7 @@ extension MagicData {
   ///   - offset: How many to pass over first.
   public func observe<Object: MagicObject>(
     _ type: Object.Type, where filter: Filter<Object>? = nil,
-    orderBy order: [SortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
+    orderedBy order: [SortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
   ) -> ObservedObjects<Object> {
     ObservedObjects(store: self, filter: filter, order: order, limit: limit, offset: offset)
   }

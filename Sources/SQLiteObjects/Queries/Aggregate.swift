@@ -57,7 +57,7 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   /// The sum; zero of no objects. What does not fit 64 bits throws.
   ///
   /// - Parameter expression: What is calculated of each object.
-  public static func sum(_ expression: Expression<Object, Result>) -> Aggregate
+  public static func sum(_ expression: MagicExpression<Object, Result>) -> Aggregate
   where Result: MagicComparable {
     sum(expression.operand)
   }

@@ -56,24 +56,24 @@ public func != <Object: MagicObject, Column: MagicColumn>(
   Filter(.comparison(Operand(left), .notEqual, Operand(object: right)))
 }
 
-extension Expression where Element: Equatable {
+extension MagicExpression where Element: Equatable {
   /// True if the numbers are equal.
-  public static func == (left: Expression, right: Element) -> Filter<Object> {
+  public static func == (left: MagicExpression, right: Element) -> Filter<Object> {
     Filter(.comparison(left.operand, .equal, Operand(right)))
   }
 
   /// True if the numbers are equal.
-  public static func == (left: Expression, right: Expression) -> Filter<Object> {
+  public static func == (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
     Filter(.comparison(left.operand, .equal, right.operand))
   }
 
   /// True if the numbers are different.
-  public static func != (left: Expression, right: Element) -> Filter<Object> {
+  public static func != (left: MagicExpression, right: Element) -> Filter<Object> {
     Filter(.comparison(left.operand, .notEqual, Operand(right)))
   }
 
   /// True if the numbers are different.
-  public static func != (left: Expression, right: Expression) -> Filter<Object> {
+  public static func != (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
     Filter(.comparison(left.operand, .notEqual, right.operand))
   }
 }

@@ -56,44 +56,44 @@ public func >= <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   Filter(.comparison(Operand(left), .greaterOrEqual, Operand(right)))
 }
 
-extension Expression where Element: MagicComparable {
+extension MagicExpression where Element: MagicComparable {
   /// True if the left number is less.
-  public static func < (left: Expression, right: Element) -> Filter<Object> {
+  public static func < (left: MagicExpression, right: Element) -> Filter<Object> {
     Filter(.comparison(left.operand, .less, Operand(right)))
   }
 
   /// True if the left number is less.
-  public static func < (left: Expression, right: Expression) -> Filter<Object> {
+  public static func < (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
     Filter(.comparison(left.operand, .less, right.operand))
   }
 
   /// True if the left number is less or equal.
-  public static func <= (left: Expression, right: Element) -> Filter<Object> {
+  public static func <= (left: MagicExpression, right: Element) -> Filter<Object> {
     Filter(.comparison(left.operand, .lessOrEqual, Operand(right)))
   }
 
   /// True if the left number is less or equal.
-  public static func <= (left: Expression, right: Expression) -> Filter<Object> {
+  public static func <= (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
     Filter(.comparison(left.operand, .lessOrEqual, right.operand))
   }
 
   /// True if the left number is greater.
-  public static func > (left: Expression, right: Element) -> Filter<Object> {
+  public static func > (left: MagicExpression, right: Element) -> Filter<Object> {
     Filter(.comparison(left.operand, .greater, Operand(right)))
   }
 
   /// True if the left number is greater.
-  public static func > (left: Expression, right: Expression) -> Filter<Object> {
+  public static func > (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
     Filter(.comparison(left.operand, .greater, right.operand))
   }
 
   /// True if the left number is greater or equal.
-  public static func >= (left: Expression, right: Element) -> Filter<Object> {
+  public static func >= (left: MagicExpression, right: Element) -> Filter<Object> {
     Filter(.comparison(left.operand, .greaterOrEqual, Operand(right)))
   }
 
   /// True if the left number is greater or equal.
-  public static func >= (left: Expression, right: Expression) -> Filter<Object> {
+  public static func >= (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
     Filter(.comparison(left.operand, .greaterOrEqual, right.operand))
   }
 }

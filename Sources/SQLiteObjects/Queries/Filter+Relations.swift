@@ -49,7 +49,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   }
 
   /// How many objects the relation leads to, duplicates included.
-  public var count: Expression<Root, Int> { Expression(relation) }
+  public var count: MagicExpression<Root, Int> { MagicExpression(relation) }
 
   private var relation: Operand { Operand(self) { .known(.count($0)) } }
 }

@@ -3,7 +3,7 @@ import SQLiteCore
 extension MagicData {
   /// Fetches the values of one property, without their objects, blocking the thread.
   ///
-  ///     let cities = try magic.values(of: \Team.$city, orderBy: [.ascending(\.$city)], isDistinct: true)
+  ///     let cities = try magic.values(of: \Team.$city, orderedBy: [.ascending(\.$city)], isDistinct: true)
   ///
   /// - Parameters:
   ///   - path: A property that is no relation, such as `\Team.$city`.
@@ -15,7 +15,7 @@ extension MagicData {
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func values<Object: MagicObject, Column: MagicColumn>(
     of path: KeyPath<Object, Column>, where filter: Filter<Object>? = nil,
-    orderBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
+    orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
     offset: Int = 0
   ) throws -> [Column.Value] {
     let query = try Query<Object>(self, filter, order, limit, offset)
@@ -25,7 +25,7 @@ extension MagicData {
     }.map { try Column.value(from: $0) }
   }
 
-  /// As the blocking ``values(of:where:orderBy:isDistinct:limit:offset:)``, suspending the task.
+  /// As the blocking ``values(of:where:orderedBy:isDistinct:limit:offset:)``, suspending the task.
   ///
   /// - Parameters:
   ///   - path: A property that is no relation, such as `\Team.$city`.
@@ -37,7 +37,7 @@ extension MagicData {
   /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func values<Object: MagicObject, Column: MagicColumn>(
     of path: KeyPath<Object, Column>, where filter: Filter<Object>? = nil,
-    orderBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
+    orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
     offset: Int = 0
   ) async throws -> [Column.Value] {
     let query = try Query<Object>(self, filter, order, limit, offset)

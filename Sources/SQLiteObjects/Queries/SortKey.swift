@@ -31,14 +31,14 @@ public struct SortKey<Object: MagicObject>: Sendable {
   /// Smaller numbers first, nil before all.
   ///
   /// - Parameter expression: What is calculated of each object.
-  public static func ascending(_ expression: Expression<Object, some Codable>) -> SortKey {
+  public static func ascending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
     SortKey(expression.operand, isDescending: false)
   }
 
   /// Greater numbers first, nil after all.
   ///
   /// - Parameter expression: What is calculated of each object.
-  public static func descending(_ expression: Expression<Object, some Codable>) -> SortKey {
+  public static func descending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
     SortKey(expression.operand, isDescending: true)
   }
 

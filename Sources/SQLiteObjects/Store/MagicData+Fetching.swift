@@ -47,7 +47,7 @@ extension MagicData {
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
-    orderBy order: [SortKey<Object>] = [],
+    orderedBy order: [SortKey<Object>] = [],
     limit: Int? = nil, offset: Int = 0
   ) throws -> [Object] {
     let query = try Query<Object>(self, filter, order, limit, offset)
@@ -78,7 +78,7 @@ extension MagicData {
     return try single(query, primary, try await fetched(query))
   }
 
-  /// As the blocking ``objects(of:where:orderBy:limit:offset:)``, suspending the task.
+  /// As the blocking ``objects(of:where:orderedBy:limit:offset:)``, suspending the task.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
@@ -89,7 +89,7 @@ extension MagicData {
   /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
   nonisolated(nonsending) public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
-    orderBy order: [SortKey<Object>] = [],
+    orderedBy order: [SortKey<Object>] = [],
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Object] {
     let query = try Query<Object>(self, filter, order, limit, offset)

@@ -7,7 +7,7 @@ extension Selection {
       let (first, end) = (Int(key), Int(key) + 20)
       return try magic.objects(
         of: ItemObject.self, where: \.$id >= first && \.$id < end && \.$price > price,
-        orderBy: [.ascending(\.$id)])
+        orderedBy: [.ascending(\.$id)])
     }
   }
 }

@@ -1,7 +1,7 @@
 /// A number that is calculated from properties: `\.$width * \.$height`.
 ///
 /// Integers are calculated in 64 bits; what does not fit becomes a real. A division by zero is nil.
-public struct Expression<Object: MagicObject, Element: Codable>: Sendable {
+public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
   let operand: Operand
 
   init(_ operand: Operand) {
@@ -12,7 +12,7 @@ public struct Expression<Object: MagicObject, Element: Codable>: Sendable {
     operand = Operand(path)
   }
 
-  func with(_ arithmetic: FilterArithmetic, _ other: Operand) -> Expression {
-    Expression(.arithmetic(operand, arithmetic, other))
+  func with(_ arithmetic: FilterArithmetic, _ other: Operand) -> MagicExpression {
+    MagicExpression(.arithmetic(operand, arithmetic, other))
   }
 }

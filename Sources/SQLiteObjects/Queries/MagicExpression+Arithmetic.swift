@@ -1,33 +1,33 @@
 /// The sum.
 public func + <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
-) -> Expression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  Expression(left).with(.sum, Operand(right))
+) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
+  MagicExpression(left).with(.sum, Operand(right))
 }
 
 /// The sum.
 public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> Expression<Object, Left.Element>
+) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  Expression(left).with(.sum, Operand(right))
+  MagicExpression(left).with(.sum, Operand(right))
 }
 
-extension Expression where Element: Numeric & MagicComparable {
+extension MagicExpression where Element: Numeric & MagicComparable {
   /// The sum.
-  public static func + (left: Expression, right: Element) -> Expression {
+  public static func + (left: MagicExpression, right: Element) -> MagicExpression {
     left.with(.sum, Operand(right))
   }
 
   /// The sum.
   public static func + <Column: MagicColumn<Element>>(
-    left: Expression, right: KeyPath<Object, Column>
-  ) -> Expression {
+    left: MagicExpression, right: KeyPath<Object, Column>
+  ) -> MagicExpression {
     left.with(.sum, Operand(right))
   }
 
   /// The sum.
-  public static func + (left: Expression, right: Expression) -> Expression {
+  public static func + (left: MagicExpression, right: MagicExpression) -> MagicExpression {
     left.with(.sum, right.operand)
   }
 }
@@ -35,33 +35,33 @@ extension Expression where Element: Numeric & MagicComparable {
 /// The difference.
 public func - <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
-) -> Expression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  Expression(left).with(.difference, Operand(right))
+) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
+  MagicExpression(left).with(.difference, Operand(right))
 }
 
 /// The difference.
 public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> Expression<Object, Left.Element>
+) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  Expression(left).with(.difference, Operand(right))
+  MagicExpression(left).with(.difference, Operand(right))
 }
 
-extension Expression where Element: Numeric & MagicComparable {
+extension MagicExpression where Element: Numeric & MagicComparable {
   /// The difference.
-  public static func - (left: Expression, right: Element) -> Expression {
+  public static func - (left: MagicExpression, right: Element) -> MagicExpression {
     left.with(.difference, Operand(right))
   }
 
   /// The difference.
   public static func - <Column: MagicColumn<Element>>(
-    left: Expression, right: KeyPath<Object, Column>
-  ) -> Expression {
+    left: MagicExpression, right: KeyPath<Object, Column>
+  ) -> MagicExpression {
     left.with(.difference, Operand(right))
   }
 
   /// The difference.
-  public static func - (left: Expression, right: Expression) -> Expression {
+  public static func - (left: MagicExpression, right: MagicExpression) -> MagicExpression {
     left.with(.difference, right.operand)
   }
 }
@@ -69,33 +69,33 @@ extension Expression where Element: Numeric & MagicComparable {
 /// The product.
 public func * <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
-) -> Expression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  Expression(left).with(.product, Operand(right))
+) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
+  MagicExpression(left).with(.product, Operand(right))
 }
 
 /// The product.
 public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> Expression<Object, Left.Element>
+) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  Expression(left).with(.product, Operand(right))
+  MagicExpression(left).with(.product, Operand(right))
 }
 
-extension Expression where Element: Numeric & MagicComparable {
+extension MagicExpression where Element: Numeric & MagicComparable {
   /// The product.
-  public static func * (left: Expression, right: Element) -> Expression {
+  public static func * (left: MagicExpression, right: Element) -> MagicExpression {
     left.with(.product, Operand(right))
   }
 
   /// The product.
   public static func * <Column: MagicColumn<Element>>(
-    left: Expression, right: KeyPath<Object, Column>
-  ) -> Expression {
+    left: MagicExpression, right: KeyPath<Object, Column>
+  ) -> MagicExpression {
     left.with(.product, Operand(right))
   }
 
   /// The product.
-  public static func * (left: Expression, right: Expression) -> Expression {
+  public static func * (left: MagicExpression, right: MagicExpression) -> MagicExpression {
     left.with(.product, right.operand)
   }
 }
@@ -103,33 +103,33 @@ extension Expression where Element: Numeric & MagicComparable {
 /// The quotient; of integers without the fraction.
 public func / <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
-) -> Expression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  Expression(left).with(.quotient, Operand(right))
+) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
+  MagicExpression(left).with(.quotient, Operand(right))
 }
 
 /// The quotient; of integers without the fraction.
 public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> Expression<Object, Left.Element>
+) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  Expression(left).with(.quotient, Operand(right))
+  MagicExpression(left).with(.quotient, Operand(right))
 }
 
-extension Expression where Element: Numeric & MagicComparable {
+extension MagicExpression where Element: Numeric & MagicComparable {
   /// The quotient; of integers without the fraction.
-  public static func / (left: Expression, right: Element) -> Expression {
+  public static func / (left: MagicExpression, right: Element) -> MagicExpression {
     left.with(.quotient, Operand(right))
   }
 
   /// The quotient; of integers without the fraction.
   public static func / <Column: MagicColumn<Element>>(
-    left: Expression, right: KeyPath<Object, Column>
-  ) -> Expression {
+    left: MagicExpression, right: KeyPath<Object, Column>
+  ) -> MagicExpression {
     left.with(.quotient, Operand(right))
   }
 
   /// The quotient; of integers without the fraction.
-  public static func / (left: Expression, right: Expression) -> Expression {
+  public static func / (left: MagicExpression, right: MagicExpression) -> MagicExpression {
     left.with(.quotient, right.operand)
   }
 }
@@ -137,6 +137,6 @@ extension Expression where Element: Numeric & MagicComparable {
 /// The remainder, with the sign of the left number.
 public func % <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
-) -> Expression<Object, Column.Element> where Column.Element: BinaryInteger & MagicComparable {
-  Expression(left).with(.remainder, Operand(right))
+) -> MagicExpression<Object, Column.Element> where Column.Element: BinaryInteger & MagicComparable {
+  MagicExpression(left).with(.remainder, Operand(right))
 }
