@@ -1,2 +1,4 @@
 /// The cases of relations.
-let relationCases: [any Case] = [Relations(), Lazy(), Reverse(), ReverseCount()]
+let relationCases: [any Case] = [
+  Relations(), Lazy(), Reverse(), ReverseCount(), PlainRead(), RelationRead(),
+]

@@ -27,6 +27,30 @@ final class BookNode {
   }
 }
 
+/// An album as an instance.
+final class AlbumNode {
+  let id: Int64
+  var title: String
+
+  init(id: Int64, title: String) {
+    self.id = id
+    self.title = title
+  }
+}
+
+/// A track as an instance.
+final class TrackNode {
+  let id: Int64
+  var title: String
+  var album: AlbumNode
+
+  init(id: Int64, title: String, album: AlbumNode) {
+    self.id = id
+    self.title = title
+    self.album = album
+  }
+}
+
 extension CConnection {
   /// Opens the database with relations, and reads it into the cache.
   convenience init(warm library: Library) throws {
@@ -60,6 +84,28 @@ extension CConnection {
           price: unsafe sqlite3_column_double(books, 4)))
     }
     try execute("COMMIT")
+    return found
+  }
+
+  /// All tracks with their albums, by one query for each. The keys of albums count from 1.
+  func fetchTracks() throws -> [TrackNode] {
+    let selection = try unsafe prepare(Library.selectAlbums)
+    defer { unsafe sqlite3_finalize(selection) }
+    var albums: [AlbumNode] = []
+    while try unsafe step(selection) {
+      albums.append(
+        AlbumNode(
+          id: unsafe sqlite3_column_int64(selection, 0), title: try unsafe text(selection, 1)))
+    }
+    let tracks = try unsafe prepare(Library.selectTracks)
+    defer { unsafe sqlite3_finalize(tracks) }
+    var found: [TrackNode] = []
+    while try unsafe step(tracks) {
+      found.append(
+        TrackNode(
+          id: unsafe sqlite3_column_int64(tracks, 0), title: try unsafe text(tracks, 1),
+          album: albums[Int(unsafe sqlite3_column_int64(tracks, 2)) - 1]))
+    }
     return found
   }
 

@@ -5,6 +5,7 @@ extension Library {
     "SELECT sum(target) FROM Author_books", "SELECT sum(length(name)) FROM Shelf",
     "SELECT sum(shelf) FROM Volume", "SELECT sum(position) FROM Shelf_volumes",
     "SELECT sum(owner) FROM Shelf_volumes WHERE target > 0",
+    "SELECT sum(length(title)) FROM Album", "SELECT sum(length(title)) FROM Track",
   ]
   static let selectAuthors = "SELECT id, name FROM Author ORDER BY id"
   static let selectBooks = """
@@ -12,6 +13,8 @@ extension Library {
     FROM Author_books AS link JOIN Book ON Book.id = link.target
     ORDER BY link.owner, link.position
     """
+  static let selectAlbums = "SELECT id, title FROM Album ORDER BY id"
+  static let selectTracks = "SELECT id, title, album FROM Track ORDER BY id"
   static let selectShelvesOfVolume = """
     SELECT Shelf.id, Shelf.name FROM Shelf_volumes AS link JOIN Shelf ON Shelf.id = link.owner
     WHERE link.target = ? ORDER BY Shelf.id

@@ -53,6 +53,33 @@ struct VolumeObject: MagicObject {
   init() {}
 }
 
+struct AlbumObject: MagicObject {
+  static let tableName = "Album"
+
+  @PrimaryMagicValue var id: Int
+  @MagicValue var title: String
+
+  init() {}
+
+  init(titled title: String) { self.title = title }
+}
+
+/// A track as an object of a store, whose album comes with it.
+struct TrackObject: MagicObject {
+  static let tableName = "Track"
+
+  @PrimaryMagicValue var id: Int
+  @MagicValue var title: String
+  @MagicValue var album: AlbumObject
+
+  init() {}
+
+  init(on album: AlbumObject) {
+    title = ""
+    self.album = album
+  }
+}
+
 extension MagicData {
   /// Opens the store with relations, and reads it into the cache.
   convenience init(warm library: Library) throws {

@@ -1,8 +1,8 @@
 import Foundation
 import MagicData
 
-/// A database with relations, made when the first case asks for it: authors with ten books each, and
-/// shelves with a hundred volumes each, a million links at 200,000 rows.
+/// A database with relations, made when the first case asks for it: authors with ten books each,
+/// shelves with a hundred volumes each (a million links at 200,000 rows), and albums of ten tracks.
 ///
 /// The fixture's first item tells some of the names, and how many more volumes the first shelf has, so
 /// that a value that is planted there changes what every case finds.
@@ -35,8 +35,11 @@ struct Library {
     // Makes the tables, as the types ask for them.
     try magic.update(AuthorObject(named: ""))
     try magic.update(ShelfObject(named: ""))
+    try magic.update(TrackObject(on: AlbumObject(titled: "")))
     try magic.removeAll(of: AuthorObject.self)
     try magic.removeAll(of: ShelfObject.self)
+    try magic.removeAll(of: TrackObject.self)
+    try magic.removeAll(of: AlbumObject.self)
     let first = fixture.items[0]
     try magic.database.write { connection in
       for sql in Self.filling(authors: shelves, shelves: shelves, by: first) {
@@ -65,6 +68,10 @@ struct Library {
       "UPDATE Shelf SET name = \(first.name) WHERE id = 1",
       "\(numbers(most)) INSERT INTO Volume SELECT i, iif(i < \(least), (i - 1) % \(shelves) + 1, 1) FROM n",
       "\(numbers(volumes)) INSERT INTO Shelf_volumes SELECT (i - 1) % \(shelves) + 1, i << 20, i FROM n",
+      "\(numbers((authors + 9) / 10)) INSERT INTO Album (id, title) SELECT i, printf('The album number %d', i) FROM n",
+      "UPDATE Album SET title = \(first.name) WHERE id = 1",
+      "\(numbers(authors)) INSERT INTO Track (id, title, album) SELECT i, printf('The track number %d', i), (i + 9) / 10 FROM n",
+      "UPDATE Track SET title = \(first.name) WHERE id = 1",
       "INSERT INTO Shelf_volumes SELECT shelf, id << 20, id FROM Volume WHERE id BETWEEN \(least) AND \(volumes + Int(first.quantity & 7))",
     ]
   }
