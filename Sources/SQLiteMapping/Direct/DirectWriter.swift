@@ -20,11 +20,11 @@ final class DirectWriter<Root> {
     for column in plan.columns {
       let name = plan.strategies.keys.column(for: column.name)
       guard let offset = column.offset,
-        let position = table.columns.firstIndex(where: { table.isSame($0.name, name) })
+        let position = table.table.index(ofColumn: name)
       else { return nil }
       properties.append(PlacedProperty(column.kind, offset: offset, position: Int32(position + 1)))
     }
-    guard properties.count == table.columns.count,
+    guard properties.count == table.table.properties.count,
       let key = properties.firstIndex(where: { $0.position == table.keyParameter })
     else { return nil }
     self.key = key

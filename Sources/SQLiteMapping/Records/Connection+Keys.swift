@@ -13,21 +13,9 @@ extension Connection {
     case .unique: return nil
     case .uuid: return plan.newUUID()
     case .computedInt, .autoIncrement:
-      let greatest = try reading(plan, without: 0) { try greatestKey(of: plan) }
+      let greatest = try reading(plan, without: 0) { try greatestKey(of: plan.table) }
       guard greatest < .max else { throw SQLiteError(.full, "there is no greater key") }
       return .integer(greatest + 1)
     }
-  }
-
-  private func greatestKey(of plan: RecordPlan) throws -> Int64 {
-    let present = try firstRow(
-      "SELECT coalesce(max(\(identifier: plan.keys[0])), 0) FROM \(identifier: plan.table)",
-      as: Int64.self)
-    guard plan.type.primaryKeyType == .autoIncrement,
-      try !columnNames(of: "sqlite_sequence").isEmpty
-    else { return present ?? 0 }
-    let used = try firstRow(
-      "SELECT seq FROM sqlite_sequence WHERE name = \(plan.table) COLLATE NOCASE", as: Int64.self)
-    return max(present ?? 0, used ?? 0)
   }
 }

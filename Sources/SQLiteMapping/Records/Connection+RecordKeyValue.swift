@@ -52,7 +52,7 @@ extension Connection {
     let besides = columns.enumerated().map { index, column -> SQL in
       "\(column) AS \(identifier: "magicdata_\(index)")"
     }
-    let list = SQL(joining: ["\(identifier: plan.table).*"] + besides, separator: ", ")
+    let list = SQL(joining: ["\(identifier: plan.name).*"] + besides, separator: ", ")
     let sql: SQL = "SELECT \(list) FROM \(source)"
     try reading(plan, without: ()) {
       var statement = try boundStatement(sql)

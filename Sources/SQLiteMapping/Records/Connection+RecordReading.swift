@@ -91,7 +91,8 @@ extension Connection {
     _ body: (RowReader) throws -> Void
   ) throws {
     let plan = try plan(of: type)
-    let sql = try plan.selection("*", where: condition, orderedBy: order, limit, offset)
+    let sql = try plan.table.select(
+      "*", where: condition, orderedBy: order, limit: limit, offset: offset)
     try reading(plan, without: ()) {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
@@ -141,7 +142,7 @@ extension Connection {
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {
     let plan = try plan(of: type)
     return try reading(plan, without: 0) {
-      let sql = try plan.selection("count(*)", where: condition, orderedBy: nil, nil, 0)
+      let sql = try plan.table.select("count(*)", where: condition)
       return try firstRow(sql, as: Int.self) ?? 0
     }
   }
@@ -175,9 +176,9 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` if it is not, and the type is read-only: nobody will make it.
   func hasTable(_ plan: RecordPlan) throws -> Bool {
-    guard try columnNames(of: plan.table).isEmpty else { return true }
+    guard try columnNames(of: plan.name).isEmpty else { return true }
     guard plan.type.isReadOnly else { return false }
     throw SQLiteError(
-      .error, "there is no table “\(plan.table)”, which \(plan.type) only reads")
+      .error, "there is no table “\(plan.name)”, which \(plan.type) only reads")
   }
 }

@@ -80,9 +80,7 @@ extension Connection {
     let plan = try plan(of: type)
     try plan.checkWritable()
     return try reading(plan, without: 0) {
-      var sql: SQL = "DELETE FROM \(identifier: plan.table)"
-      if let condition { sql.append(" WHERE (\(condition)\n)") }
-      return try executeChange(sql).rows
+      try executeChange(plan.table.delete(where: condition)).rows
     }
   }
 }

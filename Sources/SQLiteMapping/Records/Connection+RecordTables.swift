@@ -40,24 +40,24 @@ extension Connection {
     let plan = try plan(of: type)
     try plan.checkWritable()
     return try savepoint {
-      guard try tableExists(plan.table) else { return false }
-      let referring = try tables(referringTo: plan.table)
+      guard try tableExists(plan.name) else { return false }
+      let referring = try tables(referringTo: plan.name)
       guard referring.isEmpty else {
         throw SQLiteError(
           .foreignKeyConstraint,
-          "“\(plan.table)” cannot be dropped: \(list(referring)) refer to it")
+          "“\(plan.name)” cannot be dropped: \(list(referring)) refer to it")
       }
       let working = try probes(besides: plan).filter(works)
-      if plan.isSearched() {
-        try executeChange("DROP TABLE IF EXISTS \(identifier: "\(plan.table)_search")")
+      if plan.isSearched {
+        try executeChange("DROP TABLE IF EXISTS \(identifier: "\(plan.name)_search")")
       }
-      try executeChange("DROP TABLE \(identifier: plan.table)")
+      try executeChange("DROP TABLE \(identifier: plan.name)")
       let broken = working.filter { !works($0) }
       guard broken.isEmpty else {
         throw SQLiteError(
-          .misuse, "“\(plan.table)” cannot be dropped: \(list(broken.map(\.name))) need it")
+          .misuse, "“\(plan.name)” cannot be dropped: \(list(broken.map(\.name))) need it")
       }
-      try MetaTable.unregister(plan.table, self)
+      try MetaTable.unregister(plan.name, self)
       plan.ensured = .none
       return true
     }
@@ -80,7 +80,7 @@ extension Connection {
     let tables = try rows(
       """
       SELECT DISTINCT tbl_name FROM sqlite_schema
-      WHERE type = 'trigger' AND tbl_name <> \(plan.table) COLLATE NOCASE
+      WHERE type = 'trigger' AND tbl_name <> \(plan.name) COLLATE NOCASE
       """, as: String.self)
     return try views.map { Probe(name: $0, sql: "SELECT 1 FROM \(identifier: $0) LIMIT 0") }
       + tables.flatMap { table -> [Probe] in

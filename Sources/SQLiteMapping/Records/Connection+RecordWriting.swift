@@ -85,7 +85,7 @@ extension Connection {
   }
 
   private func notFound(_ plan: RecordPlan) -> SQLiteError {
-    SQLiteError(.notFound, "no row of “\(plan.table)” has the primary key of this \(plan.type)")
+    SQLiteError(.notFound, "no row of “\(plan.name)” has the primary key of this \(plan.type)")
   }
 
   /// Runs `body` with the table there and all properties of `value` known.
@@ -93,7 +93,7 @@ extension Connection {
     of plan: RecordPlan, for value: some Record, _ write: RecordWrite, _ body: () throws -> Result
   ) throws -> Result {
     try plan.checkWritable()
-    if plan.columns.isEmpty {
+    if plan.isUnknown {
       if let prototype = type(of: value).prototype { try plan.learn(prototype) }
       try plan.learn(value)
     }
@@ -113,13 +113,13 @@ extension Connection {
   func ensureTable(of plan: RecordPlan, _ need: RecordPlan.Fitness = .everything) throws {
     let ensured = try savepoint {
       var ensured = [(plan, try ensureOneTable(of: plan, need))]
-      var targets = plan.targets
+      var targets = plan.table.targets
       while let type = targets.popLast() {
         guard !type.isReadOnly, try !tableExists(type.tableName) else { continue }
         let target = try self.plan(of: type)
         try learnExample(of: target)
         ensured.append((target, try ensureOneTable(of: target, .everything)))
-        targets += target.targets
+        targets += target.table.targets
       }
       return ensured
     }
@@ -128,7 +128,7 @@ extension Connection {
 
   /// Learns the properties of a type without a value of the user's.
   func learnExample(of plan: RecordPlan) throws {
-    if plan.columns.isEmpty { try plan.learn(Placeholder.example(of: plan.type)) }
+    if plan.isUnknown { try plan.learn(Placeholder.example(of: plan.type)) }
   }
 
   private func ensureOneTable(
@@ -140,11 +140,11 @@ extension Connection {
       !$0.isHarmless && !(need == .changes && $0.kind == .extraColumnWithoutDefault)
     }
     guard refused.isEmpty else {
-      throw SchemaError(table: plan.table, differences: refused.map(\.description))
+      throw SchemaError(table: plan.name, differences: refused.map(\.description))
     }
     if before.contains(where: { $0.kind == .missingTable || $0.kind == .missingColumn }) {
       _ = try MetaTable.storeUUID(self)
-      try MetaTable.register(plan.table, of: "\(plan.type)", self)
+      try MetaTable.register(plan.name, of: "\(plan.type)", self)
     }
     if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
     try SearchTable(plan)?.ensure(self)

@@ -14,7 +14,7 @@ extension Connection {
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the properties are not known.
   public func check(of type: (some Record).Type) throws -> [SchemaDifference] {
     let plan = try plan(of: type)
-    if plan.columns.isEmpty {
+    if plan.isUnknown {
       let example: any Record
       do {
         example = try Placeholder.example(of: type)
@@ -72,9 +72,9 @@ extension Connection {
           : "belongs to no property")
     }
     differences += try keyDifferences(table, existing)
-    let missing = try missingIndexes(of: table)
-    differences += missing.map(\.absence)
-    for column in try DeleteRuleChange(table, self).columns {
+    let growth = try growth(of: table)
+    differences += growth.indexes.map(\.absence)
+    for column in growth.deleteRules {
       add(
         .deleteRule, column.name,
         "has another delete rule than \(column.reference?.onDelete.rawValue ?? "none")")
@@ -105,9 +105,6 @@ extension Connection {
     ]
   }
 
-  private func isSameName(_ one: String, _ other: String) -> Bool {
-    asciiLowercased(one) == asciiLowercased(other)
-  }
 }
 
 extension Connection {

@@ -19,23 +19,58 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
+/// Everything that a table lacks of its definition and that can be added to it without losing anything.
+package struct TableGrowth {
+  /// Whether there is no table. Then it lacks nothing else.
+  package private(set) var isMissing = false
+  /// The columns that the table lacks.
+  package private(set) var columns: [ColumnDefinition] = []
+  /// The indexes that the table lacks.
+  package private(set) var indexes: [IndexDefinition] = []
+  /// The columns with another delete rule.
+  package private(set) var deleteRules: [ColumnDefinition] = []
+
+  /// Whether the table lacks nothing.
+  package var isEmpty: Bool {
+    !isMissing && columns.isEmpty && indexes.isEmpty && deleteRules.isEmpty
+  }
+
+  fileprivate init(_ table: TableDefinition, _ connection: Connection) throws {
+    let existing = try connection.columnNames(of: table.name)
+    guard !existing.isEmpty else {
+      isMissing = true
+      return
+    }
+    columns = table.columns.filter { !existing.contains(asciiLowercased($0.name)) }
+    indexes = try connection.missingIndexes(of: table)
+    deleteRules = try DeleteRuleChange(table, connection).columns
+  }
+}
+
 extension Connection {
+  /// Returns what the table of a definition lacks, which ``ensure(_:)`` adds.
+  package func growth(of table: TableDefinition) throws -> TableGrowth {
+    try TableGrowth(table, self)
+  }
+
   /// Makes the table, or adds the columns and indexes that it lacks and changes its delete rules, in one
   /// savepoint.
   ///
-  /// - Parameter table: What the type asks for.
+  /// - Parameter table: The table as the type asks for it.
   /// - Throws: ``SchemaError`` if a column is missing that is neither optional nor has a default, and
   ///   the table has rows, or if rows are alike that an index shall tell apart; nothing has changed then.
   package func ensure(_ table: TableDefinition) throws {
     try savepoint {
-      let existing = try columnNames(of: table.name)
-      if existing.isEmpty {
+      let growth = try growth(of: table)
+      if growth.isMissing {
         try executeChange(table.createSQL())
       } else {
-        try grow(table, existing: existing)
+        try add(growth.columns, to: table.name)
         try DeleteRuleChange(table, self).make()
       }
-      for index in try missingIndexes(of: table) { try makeIndex(index, on: table.name) }
+      // UNIQUE columns of a new table have their indexes already.
+      let indexes = growth.isMissing ? try missingIndexes(of: table) : growth.indexes
+      for index in indexes { try makeIndex(index, on: table.name) }
     }
   }
 
@@ -45,19 +80,18 @@ extension Connection {
     return Set(names.map(asciiLowercased))
   }
 
-  private func grow(_ table: TableDefinition, existing: Set<String>) throws {
-    let missing = table.columns.filter { !existing.contains(asciiLowercased($0.name)) }
-    guard !missing.isEmpty else { return }
-    let isEmpty = try firstRow("SELECT 1 FROM \(identifier: table.name) LIMIT 1") == nil
-    let refused = missing.filter { !$0.isOptional && $0.defaultValue == nil && !isEmpty }
+  private func add(_ columns: [ColumnDefinition], to table: String) throws {
+    guard !columns.isEmpty else { return }
+    let isEmpty = try firstRow("SELECT 1 FROM \(identifier: table) LIMIT 1") == nil
+    let refused = columns.filter { !$0.isOptional && $0.defaultValue == nil && !isEmpty }
     guard refused.isEmpty else {
       throw SchemaError(
-        table: table.name,
+        table: table,
         differences: refused.map {
           "“\($0.name)” \($0.type.rawValue) is new, has no default, and there are rows already"
         })
     }
-    for column in missing { try executeChange(addition(of: column, to: table.name)) }
+    for column in columns { try executeChange(addition(of: column, to: table)) }
   }
 
   private func addition(

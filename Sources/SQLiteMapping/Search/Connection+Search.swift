@@ -22,7 +22,7 @@ extension Connection {
     marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
   ) throws -> [SearchResult<Value>] {
     let plan = try plan(of: type)
-    guard plan.isSearched() else {
+    guard plan.isSearched else {
       throw SQLiteError(.misuse, "\(type) declares no searched properties")
     }
     guard limit ?? 0 >= 0, offset >= 0 else {
@@ -30,14 +30,14 @@ extension Connection {
     }
     let expression = try pattern.expression()
     guard !expression.isEmpty else { return [] }
-    let index = "\(plan.table)_search"
+    let index = "\(plan.name)_search"
     return try reading(plan, without: []) {
       let columns = try self.columns(of: index).filter { $0.kind == .ordinary }.map(\.name)
-      guard let rowID = try rowIDColumn(of: plan.table), !columns.isEmpty else {
+      guard let rowID = try rowIDColumn(of: plan.name), !columns.isEmpty else {
         if try !hasTable(plan) { return [] }
         throw SQLiteError(
           .error,
-          "“\(plan.table)” has no full-text index “\(index)”, which the first write of a \(type) "
+          "“\(plan.name)” has no full-text index “\(index)”, which the first write of a \(type) "
             + "makes")
       }
       let highlights = columns.indices.map { column -> SQL in
@@ -51,7 +51,7 @@ extension Connection {
             \(SQL(joining: highlights, separator: ", "))
           FROM \(identifier: index) WHERE \(identifier: index) MATCH \(expression))
         SELECT found.*, magicdata_rank, magicdata_snippet, \(names(columns.count))
-        FROM hit JOIN \(identifier: plan.table) AS found ON found.\(identifier: rowID) = magicdata_id
+        FROM hit JOIN \(identifier: plan.name) AS found ON found.\(identifier: rowID) = magicdata_id
         WHERE 1
         """
       if let condition { sql.append(" AND (\(condition)\n)") }

@@ -12,9 +12,9 @@ struct SearchTable {
 
   /// The table for a plan, or nil if no property is searched.
   init?(_ plan: RecordPlan) throws(SQLiteError) {
-    columns = try plan.searchedColumns()
+    columns = plan.table.searchedColumns
     guard !columns.isEmpty else { return nil }
-    table = plan.table
+    table = plan.name
     switch try plan.definition().key {
     case .autoIncrement(let name), .rowID(let name): rowID = name
     case .columns(let names), .withoutRowID(let names): rowID = names[0]

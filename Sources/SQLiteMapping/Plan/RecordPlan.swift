@@ -1,0 +1,234 @@
+import Essentials
+import SQLiteCore
+
+/// What a connection knows of a ``Record`` type: its table, whether that fits, and what reads and binds its values.
+final class RecordPlan {
+  let type: any Record.Type
+  /// The table, with the properties that were seen so far.
+  private(set) var table: TablePlan
+  /// The text that selects the row with a key.
+  let selectByKey: String
+  /// The text that deletes the row with a key.
+  let deleteByKey: String
+  /// The type, if its values are coded in place.
+  let directType: (any DirectRecord.Type)?
+
+  /// What the table was found fit for on this connection.
+  var ensured = Fitness.none
+  /// The number of the parameter for the first column of the key, in every write.
+  private(set) var keyParameter: Int32 = 1
+  private var texts: [RecordWrite: String] = [:]
+  private var reader: RowReader?
+  private var binders: [RecordWrite: RowBinder] = [:]
+  private var directWriter: AnyObject?
+  private var keyBinder: RowBinder?
+
+  init(of type: any Record.Type) throws(SQLiteError) {
+    self.type = type
+    directType = type as? any DirectRecord.Type
+    let strategies = type.strategies
+    let keys = type.primaryKeys.map { strategies.keys.column(for: $0) }
+    guard !keys.isEmpty else { throw SQLiteError(.misuse, "\(type) names no primary key") }
+    guard type.primaryKeyType == .unique || keys.count == 1 else {
+      throw SQLiteError(.misuse, "\(type) has several primary keys, so the caller must give them")
+    }
+    let key: TablePlan.Key =
+      switch type.primaryKeyType {
+      case .unique, .uuid: .given(keys)
+      case .autoIncrement: .counted(keys[0])
+      case .computedInt: .computed(keys[0])
+      }
+    table = TablePlan(type.tableName, key: key, kind: .records, strategies: strategies)
+    selectByKey = try table.selectByKey().checkedText
+    deleteByKey = try table.deleteByKey().checkedText
+  }
+
+  /// What the table of a type is known to be fit for.
+  enum Fitness: Comparable {
+    case none
+    /// To change rows that are there; new ones would have to fill columns of others.
+    case changes
+    case everything
+  }
+
+  var name: String { table.name }
+  var keys: [String] { table.keys }
+  var strategies: MappingStrategies { table.strategies }
+  /// Whether no value was seen yet.
+  var isUnknown: Bool { table.properties.isEmpty }
+
+  /// Whether the database makes the key of a value that has none.
+  var makesKey: Bool { type.primaryKeyType != .unique }
+
+  /// Whether the database counts keys up.
+  private var countsKeysUp: Bool {
+    type.primaryKeyType == .autoIncrement || type.primaryKeyType == .computedInt
+  }
+
+  /// Makes a new key for a type whose keys are UUIDs.
+  func newUUID() -> Value { strategies.uuids.value(for: UUID()) }
+
+  /// Throws if the table belongs to others.
+  func checkWritable() throws(SQLiteError) {
+    guard type.isReadOnly else { return }
+    throw SQLiteError(.readOnly, "\(type) is declared as read-only")
+  }
+
+  /// Learns the columns of a value, besides those known already. Nothing is learned if it throws.
+  func learn(_ value: some Record) throws {
+    let shape = try ShapeEncoder(value, strategies: strategies)
+    var columns = table.columns
+    for var column in shape.columns where table.index(ofColumn: column.name) == nil {
+      // A property that a value before did not encode is optional, whatever its type.
+      if !isUnknown { column.isOptional = true }
+      columns.append(column)
+    }
+    for key in keys where !columns.contains(where: { isSameName($0.name, key) }) {
+      throw SQLiteError(.misuse, "\(type) has no property for its primary key “\(key)”")
+    }
+    try checkKey(among: columns)
+    try table.setProperties(columns.map { .init($0.name, $0) }, type.traits) { [type] reason in
+      SQLiteError(.misuse, "\(type) does not suit its traits: \(reason)")
+    }
+    keyParameter = Int32((table.index(ofColumn: keys[0]) ?? 0) + 1)
+    ensured = .none
+    texts.removeAll()
+    binders.removeAll()
+    directWriter = nil
+  }
+
+  /// Throws if the database counts keys up, and a value cannot be without one: all values would have
+  /// the same, and overwrite each other.
+  private func checkKey(among columns: [ColumnDefinition]) throws(SQLiteError) {
+    guard countsKeysUp, let key = columns.first(where: { table.isKey($0.name) }), !key.isOptional
+    else { return }
+    throw SQLiteError(
+      .misuse,
+      "the database makes the key “\(key.name)” of \(type), so its property must be optional, and nil "
+        + "in a new value")
+  }
+
+  /// As ``checkKey(among:)``, before there is a value; one that cannot be made up is waited for.
+  func checkKeyOfExample() throws(SQLiteError) {
+    guard countsKeysUp, let example = try? Placeholder.example(of: type),
+      let shape = try? ShapeEncoder(example, strategies: strategies)
+    else { return }
+    try checkKey(among: shape.columns)
+  }
+
+  /// Returns the table as the type asks for it, as far as its values have shown.
+  func definition() throws(SQLiteError) -> TableDefinition {
+    if countsKeysUp,
+      let index = table.index(ofColumn: keys[0]), table.columns[index].type != .integer
+    {
+      throw SQLiteError(.misuse, "the key “\(keys[0])” of \(type) counts up, but is no integer")
+    }
+    return table.definition()
+  }
+
+  /// The unique indexes of the type's traits, which are known before its columns are.
+  var uniqueIndexes: [IndexDefinition] {
+    type.traits.compactMap { trait in
+      guard case .unique = trait.kind else { return nil }
+      return IndexDefinition(
+        trait.properties.map { strategies.keys.column(for: $0) }, isUnique: true)
+    }
+  }
+
+  /// Whether full-text search looks into a property.
+  var isSearched: Bool {
+    type.traits.contains { if case .searched = $0.kind { true } else { false } }
+  }
+
+  /// Returns what reads the rows of a statement, the last one again if it fits.
+  func reader(of statement: borrowing Statement) -> RowReader {
+    if let reader, reader.reads(statement) { return reader }
+    let new = RowReader(statement, as: type, strategies: strategies)
+    reader = new
+    return new
+  }
+
+  /// Returns what binds the parameters of a write, the last one again if it is for the same statement.
+  func binder(of write: RecordWrite, _ statement: borrowing Statement) -> RowBinder {
+    if let binder = binders[write], binder.binds(to: statement) { return binder }
+    let new = RowBinder(statement, columns: table.columns.map(\.name), strategies: strategies)
+    binders[write] = new
+    return new
+  }
+
+  /// Returns what binds the parameters of ``selectByKey`` or ``deleteByKey``, the last one again if it is
+  /// for the same statement.
+  func keyBinder(of statement: borrowing Statement) -> RowBinder {
+    if let keyBinder, keyBinder.binds(to: statement) { return keyBinder }
+    let new = RowBinder(statement, columns: keys, strategies: strategies, bindsKeysOnly: true)
+    keyBinder = new
+    return new
+  }
+
+  /// Returns what binds values in place, if that is possible, the last one again.
+  func directWriter<Root: DirectRecord>(
+    of type: Root.Type, _ connection: Connection
+  ) throws -> AnyObject? {
+    if let directWriter { return directWriter }
+    directWriter = try DirectWriter(connection.directPlan(of: type), self)
+    return directWriter
+  }
+
+  /// Returns the text of a write, made once.
+  func text(of write: RecordWrite) throws(SQLiteError) -> String {
+    if let text = texts[write] { return text }
+    let text = try write.sql(for: table).checkedText
+    texts[write] = text
+    return text
+  }
+}
+
+extension Connection {
+  /// Returns what this connection knows of a type.
+  ///
+  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here;
+  ///   ``SchemaError`` if rows are alike that the type declares to be unique.
+  func plan(of type: any Record.Type) throws -> RecordPlan {
+    if let known = attachment(type) as? RecordPlan { return known }
+    let plan = try RecordPlan(of: type)
+    if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
+    try plan.checkKeyOfExample()
+    if !type.isReadOnly { try claim(plan.name, for: type) }
+    if plan.isSearched { try SearchTable.allowTriggers(self) }
+    let unique = plan.uniqueIndexes
+    if !unique.isEmpty, !type.isReadOnly { try checkUnique(unique, of: plan.name) }
+    attachments[ObjectIdentifier(type)] = plan
+    return plan
+  }
+}
+
+extension Statement {
+  /// Binds the values of a primary key, as the type stores them.
+  mutating func bind<each Rest: Bindable>(
+    key: any Bindable, _ rest: repeat each Rest, of plan: RecordPlan
+  ) throws(SQLiteError) {
+    var parameter = 1
+    try bind(part: key, at: parameter, of: plan)
+    for value in repeat each rest {
+      parameter += 1
+      guard parameter <= plan.keys.count else { break }
+      try bind(part: value, at: parameter, of: plan)
+    }
+    guard parameter == plan.keys.count else {
+      throw SQLiteError(
+        .range,
+        "the primary key of \(plan.type) has \(plan.keys.count) parts, and not \(parameter)",
+        sql: sql)
+    }
+  }
+
+  private mutating func bind(
+    part value: some Bindable, at parameter: Int, of plan: RecordPlan
+  ) throws(SQLiteError) {
+    if let stored = try plan.strategies.storedForm(of: value) {
+      try bind(stored, at: parameter)
+    } else {
+      try bind(value, at: parameter)
+    }
+  }
+}

@@ -1,0 +1,209 @@
+package import SQLiteCore
+
+/// The table of one type of records or objects: its key, its columns, its indexes, and all SQL of the type.
+///
+/// The properties of a record are known when a value was seen, so that ``properties`` may be empty at first:
+/// SQL that names the table and its key can be made all the same.
+package struct TablePlan: Sendable {
+  /// Where the keys of rows come from.
+  package enum Key: Hashable, Sendable {
+    /// The caller gives the values of one or several columns.
+    case given([String])
+    /// SQLite counts the rowid up and never uses a number again. The name may be that of a property, or of
+    /// a column that no property has.
+    case counted(String)
+    /// One more than the greatest rowid in the table. The name is that of a property.
+    case computed(String)
+  }
+
+  /// The types that may have a plan: their traits differ.
+  package enum Kind: Sendable {
+    case records
+    case objects
+  }
+
+  /// A property, with its column if it has one, and with its traits.
+  package struct Property: Sendable {
+    /// The property's name in Swift.
+    package let name: String
+    /// The column; nil for a property that is stored in another table, or not at all.
+    package var column: ColumnDefinition?
+    /// Whether the property leads to other rows.
+    package let isRelation: Bool
+    /// What happens when the row goes that the property leads to, if a trait says so.
+    package fileprivate(set) var deleteRule: DeleteRule?
+
+    /// Describes a property without traits.
+    package init(_ name: String, _ column: ColumnDefinition?, isRelation: Bool = false) {
+      self.name = name
+      self.column = column
+      self.isRelation = isRelation
+    }
+  }
+
+  /// The table's name.
+  package let name: String
+  package let key: Key
+  package let kind: Kind
+  package let strategies: MappingStrategies
+  package private(set) var properties: [Property] = []
+  /// The indexes that the traits ask for.
+  package private(set) var indexes: [IndexDefinition] = []
+  /// The columns that full-text search looks into.
+  package private(set) var searchedColumns: [String] = []
+  /// The record types that the properties refer to.
+  package private(set) var targets: [any Record.Type] = []
+
+  /// Describes a table of which only the key is known.
+  package init(
+    _ name: String, key: Key, kind: Kind, strategies: MappingStrategies = MappingStrategies()
+  ) {
+    self.name = name
+    self.key = key
+    self.kind = kind
+    self.strategies = strategies
+  }
+
+  /// The columns of the key.
+  package var keys: [String] {
+    switch key {
+    case .given(let names): names
+    case .counted(let name), .computed(let name): [name]
+    }
+  }
+
+  /// Returns whether a column belongs to the key.
+  package func isKey(_ column: String) -> Bool { keys.contains { isSameName($0, column) } }
+
+  /// The columns of the properties, in order.
+  package var columns: [ColumnDefinition] { properties.compactMap(\.column) }
+
+  /// The index of a property's column among the properties.
+  package func index(ofColumn name: String) -> Int? {
+    properties.firstIndex { $0.column.map { isSameName($0.name, name) } ?? false }
+  }
+
+  /// Sets the properties, and applies the traits of the type to them.
+  ///
+  /// - Parameters:
+  ///   - properties: The properties in order.
+  ///   - traits: The traits of the type.
+  ///   - refuse: Makes an error of the reason why a trait does not fit, in English, with “it” for the type.
+  package mutating func setProperties(
+    _ properties: [Property], _ traits: [PropertyTrait], refuse: (_ reason: String) -> any Error
+  ) throws {
+    self.properties = properties
+    indexes = []
+    searchedColumns = []
+    targets = []
+    for trait in traits { try apply(trait, refuse) }
+  }
+
+  private mutating func apply(
+    _ trait: PropertyTrait, _ refuse: (_ reason: String) -> any Error
+  ) throws {
+    func refused(_ reason: String) -> any Error {
+      refuse("“\(trait.properties.joined(separator: ", "))” \(reason)")
+    }
+    let slots = try trait.properties.map { name in
+      let column = strategies.keys.column(for: name)
+      guard
+        let slot = properties.firstIndex(where: { $0.name == name }) ?? index(ofColumn: column)
+      else { throw refuse("it declares a trait of “\(name)”, which it does not have") }
+      return slot
+    }
+    let names = slots.compactMap { properties[$0].column?.name }
+    if case .onDelete(let rule) = trait.kind {
+      for slot in slots {
+        if let reason = refusal(of: rule, properties[slot]) { throw refused(reason) }
+        properties[slot].deleteRule = rule
+      }
+      return
+    }
+    guard names.count == slots.count else {
+      throw refused("has no column for an index or a default")
+    }
+    switch (trait.kind, kind) {
+    case (.unique, _): indexes.append(IndexDefinition(names, isUnique: true))
+    case (.indexed, _): indexes.append(IndexDefinition(names))
+    case (.defaultValue(let value), _):
+      let stored = try strategies.storedForm(ofAny: value)
+      for slot in slots { properties[slot].column?.defaultValue = stored }
+    case (.searched, .records): searchedColumns += names
+    case (.searched, .objects):
+      throw refused("cannot be searched: full-text search is of records only, as yet")
+    case (.references(let reference, let target), .records):
+      for slot in slots { properties[slot].column?.reference = reference }
+      targets.append(target)
+    case (.references, .objects):
+      throw refused("is no reference by key: objects lead to objects")
+    case (.onDelete, _): break
+    }
+  }
+
+  /// The reason why a property cannot have a delete rule, or nil if it can.
+  private func refusal(of rule: DeleteRule, _ property: Property) -> String? {
+    guard property.isRelation else { return "cannot have a delete rule: it is no relation" }
+    switch rule {
+    case .cascade where property.column == nil:
+      return "cannot cascade: of a collection only the links go"
+    case .nullify where property.column?.isOptional == false:
+      return "cannot become nil: it is not optional"
+    case .cascade, .nullify, .restrict: return nil
+    }
+  }
+
+  /// Returns the table as the type asks for it, as far as its properties are known.
+  ///
+  /// - Parameter reference: Returns the row that the property of an index refers to, nil for none: for types
+  ///   that lead to each other, which is known only when all of them have plans.
+  package func definition<Failure: Error>(
+    reference: (_ property: Int) throws(Failure) -> ColumnDefinition.Reference?
+  ) throws(Failure) -> TableDefinition {
+    var columns: [ColumnDefinition] = []
+    var indexes = indexes
+    for (index, property) in properties.enumerated() {
+      guard var column = property.column else { continue }
+      if let reference = try reference(index) { column.reference = reference }
+      if column.reference != nil { indexes.append(IndexDefinition([column.name])) }
+      if isKey(column.name) { column.isOptional = false }
+      columns.append(column)
+    }
+    switch key {
+    case .counted(let name):
+      columns.removeAll { isSameName($0.name, name) }
+      return TableDefinition(
+        self.name, key: .autoIncrement(name), columns: columns, indexes: indexes)
+    case .computed(let name):
+      columns.removeAll { isSameName($0.name, name) }
+      return TableDefinition(self.name, key: .rowID(name), columns: columns, indexes: indexes)
+    case .given(let names):
+      let isRowID =
+        names.count == 1
+        && columns.contains { isSameName($0.name, names[0]) && $0.type == .integer }
+      guard !searchedColumns.isEmpty, !isRowID else {
+        return TableDefinition(name, key: .columns(names), columns: columns, indexes: indexes)
+      }
+      // Full-text search needs a rowid that stays.
+      indexes.append(IndexDefinition(names, isUnique: true))
+      return TableDefinition(
+        name, key: .rowID("magicdata_row"), columns: columns, indexes: indexes)
+    }
+  }
+
+  /// Returns the table as the type asks for it, without references besides those of its traits.
+  package func definition() -> TableDefinition { definition { _ in nil } }
+}
+
+/// Returns whether two names are one to SQLite, which ignores the case of ASCII letters.
+package func isSameName(_ one: String, _ other: String) -> Bool {
+  one == other || asciiLowercased(one) == asciiLowercased(other)
+}
+
+extension MappingStrategies {
+  /// Returns the stored form of a value that can be bound.
+  func storedForm(ofAny value: some Bindable) throws(SQLiteError) -> Value {
+    if let stored = try storedForm(of: value) { return stored }
+    return try value.databaseValue
+  }
+}
