@@ -36,8 +36,8 @@ extension MagicData {
   /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
-    let request = try SaveRequest(objects, for: self).resolvingAssets(for: self)
-    return try database.write { try self.save(request, $0) }
+    let graph = try SaveGraph(objects, for: self).stagingAssets(for: self)
+    return try database.write { try graph.write(on: $0, in: self) }
   }
 
   /// As the blocking ``update(_:)-(Object)``, suspending the task.
@@ -61,8 +61,8 @@ extension MagicData {
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>
   ) async throws -> [Int] {
-    let request = try await resolved(SaveRequest(objects, for: self))
-    return try await database.write { try self.save(request, $0) }
+    let graph = try await staged(SaveGraph(objects, for: self))
+    return try await database.write { try graph.write(on: $0, in: self) }
   }
 
   /// Saves a new object with all that it leads to, in one transaction, blocking the thread.
@@ -101,9 +101,9 @@ extension MagicData {
   ///   saved.
   @discardableResult
   public func insert<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
-    let request = try SaveRequest(objects, for: self, insertsOnly: true)
-      .resolvingAssets(for: self)
-    return try database.write { try self.save(request, $0) }
+    let graph = try SaveGraph(objects, for: self, insertsOnly: true)
+      .stagingAssets(for: self)
+    return try database.write { try graph.write(on: $0, in: self) }
   }
 
   /// As the blocking ``insert(_:)-(Sequence<Object>)``, suspending the task.
@@ -115,8 +115,8 @@ extension MagicData {
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ objects: some Sequence<Object>
   ) async throws -> [Int] {
-    let request = try await resolved(SaveRequest(objects, for: self, insertsOnly: true))
-    return try await database.write { try self.save(request, $0) }
+    let graph = try await staged(SaveGraph(objects, for: self, insertsOnly: true))
+    return try await database.write { try graph.write(on: $0, in: self) }
   }
 
   /// Saves an object if its row and its links are still as they were when it was fetched or saved,
@@ -138,9 +138,9 @@ extension MagicData {
   public func update<Object: MagicObject>(_ object: Object, ifUnchanged isUnchanged: Bool) throws
     -> Int
   {
-    let request = try SaveRequest([object], for: self, ifUnchanged: isUnchanged)
-      .resolvingAssets(for: self)
-    return try database.write { try self.save(request, $0) }.first ?? 0
+    let graph = try SaveGraph([object], for: self, ifUnchanged: isUnchanged)
+      .stagingAssets(for: self)
+    return try database.write { try graph.write(on: $0, in: self) }.first ?? 0
   }
 
   /// As the blocking ``update(_:ifUnchanged:)``, suspending the task.
@@ -156,61 +156,16 @@ extension MagicData {
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object, ifUnchanged isUnchanged: Bool
   ) async throws -> Int {
-    let request = try await resolved(
-      SaveRequest([object], for: self, ifUnchanged: isUnchanged))
-    return try await database.write { try self.save(request, $0) }.first ?? 0
+    let graph = try await staged(
+      SaveGraph([object], for: self, ifUnchanged: isUnchanged))
+    return try await database.write { try graph.write(on: $0, in: self) }.first ?? 0
   }
 
-  /// Opens what is to be copied, on a thread that may wait for files.
-  nonisolated(nonsending) private func resolved(
-    _ request: SaveRequest
-  ) async throws -> SaveRequest {
-    guard !request.isPlain else { return request }
-    return try await assets.work { try request.resolvingAssets(for: self) }
-  }
-
-  /// Saves objects, and returns their z_index values.
-  private func save(_ request: SaveRequest, _ connection: Connection) throws -> [Int] {
-    // Nobody replaces the content while this transaction is open.
-    guard request.generation == content.current else {
-      throw MagicError.restored(type: request.plans.first?.typeName ?? "object")
-    }
-    try prepareTables(request.plans, connection)
-    // A transaction around this one may still be undone, after the objects have learned of this.
-    if connection.isInsideAnother {
-      let waysBack = request.nodes.map(\.storage.wayBack)
-      let lazy = request.nodes.flatMap(\.lazy).filter { $0.isOwn && $0.state.isChanged }
-      connection.afterRollback { _ in
-        for wayBack in waysBack { wayBack() }
-        for lazy in lazy { lazy.value.unsaved(lazy.state) }
-      }
-    }
-    var run = SaveRun(self, connection, request)
-    let results = try run.run()
-    // Before another write begins: it may be of the same objects, and must know that they are there.
-    if connection.isInsideAnother {
-      settle(request, results)
-    } else {
-      connection.afterCommit { [self] _ in settle(request, results) }
-    }
-    return request.roots.map { Int(results[$0].zIndex) }
-  }
-
-  /// Hands to the objects what the store gave them.
-  private func settle(_ request: SaveRequest, _ results: [SaveResult]) {
-    for (node, result) in zip(request.nodes, results) {
-      var settled = result.settled
-      for (slot, value, state, isOwn) in node.lazy {
-        // What was set meanwhile remains a change.
-        if value.state.number != state.number { settled.removeAll { $0.slot == slot } }
-        guard isOwn else { continue }
-        let known = result.links.first { $0.slot == slot }
-        value.saved(
-          state,
-          known.map { LazyLinks(store: identity, owner: result.zIndex, links: $0.links) })
-      }
-      node.storage.saved(
-        as: result.zIndex, in: self, node.snapshot, settled: settled, links: result.links)
-    }
+  /// Copies files on a thread that may wait for them.
+  nonisolated(nonsending) private func staged(
+    _ graph: SaveGraph
+  ) async throws -> SaveGraph {
+    guard !graph.isPlain else { return graph }
+    return try await assets.work { try graph.stagingAssets(for: self) }
   }
 }

@@ -2,14 +2,12 @@ import Essentials
 import SQLiteCore
 import SQLiteMapping
 
-/// A prepared INSERT for objects of one type with values for some properties, which gives them to the
-/// object with the same primary value if there is one and that is allowed.
+/// A prepared INSERT for objects of one type, which gives the values to the object with the same primary
+/// value if there is one and that is allowed.
 final class InsertStatement {
   let plan: ObjectPlan
   /// Whether the table's key is given, as the first of a row's values.
   let hasKey: Bool
-  /// The properties whose values follow.
-  let slots: [Int]
   /// Whether the object with the same primary value has a key that SQLite does not tell.
   private let mayKeepKey: Bool
   private let connection: Connection
@@ -20,22 +18,18 @@ final class InsertStatement {
   /// - Parameters:
   ///   - plan: The objects' type.
   ///   - hasKey: Whether the table's key is given.
-  ///   - slots: The properties that are given, besides the key.
   ///   - rows: How many objects are inserted at once.
   ///   - insertsOnly: Whether a primary value that is there is an error.
-  ///   - connection: Where.
+  ///   - connection: The connection.
   init(
-    _ plan: ObjectPlan, hasKey: Bool, _ slots: [Int], rows: Int = 1, insertsOnly: Bool,
-    _ connection: Connection
+    _ plan: ObjectPlan, hasKey: Bool, rows: Int = 1, insertsOnly: Bool, _ connection: Connection
   ) throws {
     self.plan = plan
-    self.slots = slots
     self.hasKey = hasKey
     self.connection = connection
     mayKeepKey = plan.primary != nil && plan.counting == nil
-    let names = (hasKey ? [plan.key] : []) + slots.map { plan.properties[$0].name }
     statement = try connection.statement(
-      plan.insertion(of: names, rows: rows, resolving: !insertsOnly))
+      plan.insertion(hasKey: hasKey, rows: rows, resolving: !insertsOnly))
   }
 
   /// Binds an object's stored forms.
@@ -43,32 +37,18 @@ final class InsertStatement {
   /// - Parameters:
   ///   - forms: One for each property.
   ///   - key: The key, if it is given.
-  ///   - row: Which of the rows it is, from 0.
+  ///   - row: The number of the row, from 0.
   /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
   func bind(_ forms: [CellContent.Form], key: Int64?, row: Int = 0) throws {
     let handle = statement.handle
-    var parameter = Int32(truncatingIfNeeded: row * (slots.count + (hasKey ? 1 : 0)))
+    var parameter = Int32(truncatingIfNeeded: row * (plan.columns.count + (hasKey ? 1 : 0)))
     if let key {
       parameter += 1
       try handle.bind(key, at: parameter)
     }
-    for place in 0..<slots.count {
+    for slot in plan.columns {
       parameter += 1
-      try plan.bind(forms[slots[place]], of: slots[place], to: handle, at: parameter)
-    }
-  }
-
-  /// Binds values, one for each of ``slots``.
-  func bind(_ values: [Value], key: Int64?) throws {
-    let handle = statement.handle
-    var parameter: Int32 = 0
-    if let key {
-      parameter += 1
-      try handle.bind(key, at: parameter)
-    }
-    for value in values {
-      parameter += 1
-      try handle.bind(value, at: parameter)
+      try plan.bind(forms[slot], of: slot, to: handle, at: parameter)
     }
   }
 
@@ -90,12 +70,68 @@ final class InsertStatement {
   }
 }
 
+/// A prepared UPDATE that gives new values to some properties of one object, if others are as expected.
+final class UpdateStatement {
+  let plan: ObjectPlan
+  /// The properties.
+  private let slots: [Int]
+  private var statement: Statement
+
+  /// Prepares a statement; a SELECT if there are no properties to write.
+  init(
+    _ plan: ObjectPlan, _ slots: [Int], ifStill expected: [Int] = [], _ connection: Connection
+  ) throws {
+    self.plan = plan
+    self.slots = slots
+    statement = try connection.statement(plan.update(of: slots, ifStill: expected))
+  }
+
+  /// Returns whether the statement writes all properties for which a condition holds, and no others.
+  func writes(_ isWritten: (Int) -> Bool) -> Bool {
+    var index = 0
+    for slot in plan.columns where isWritten(slot) {
+      guard index < slots.count, slots[index] == slot else { return false }
+      index += 1
+    }
+    return index == slots.count
+  }
+
+  /// Writes an object's stored forms.
+  ///
+  /// - Parameters:
+  ///   - forms: One for each property.
+  ///   - zIndex: The object's z_index.
+  ///   - expected: The values that the expected columns must have.
+  /// - Returns: False if the object is not there, or not as expected.
+  func run(
+    _ forms: [CellContent.Form], _ zIndex: Int64, ifStill expected: [Value] = []
+  ) throws -> Bool {
+    let handle = statement.handle
+    var parameter: Int32 = 0
+    for slot in slots {
+      parameter += 1
+      try plan.bind(forms[slot], of: slot, to: handle, at: parameter)
+    }
+    parameter += 1
+    try handle.bind(zIndex, at: parameter)
+    for value in expected {
+      parameter += 1
+      try handle.bind(value, at: parameter)
+    }
+    if slots.isEmpty {
+      defer { statement.reset() }
+      return try statement.step()
+    }
+    return try statement.run().rows > 0
+  }
+}
+
 extension ObjectPlan {
   /// Binds the stored form of a property.
   ///
   /// - Throws: ``MagicError/missingValue(type:property:)`` if there is none.
   @inline(__always)
-  func bind(
+  fileprivate func bind(
     _ form: CellContent.Form, of slot: Int, to handle: StatementHandle, at parameter: Int32
   ) throws {
     switch form {
@@ -107,9 +143,10 @@ extension ObjectPlan {
     }
   }
 
-  /// The statement that inserts objects with values for some columns, or gives them to the objects with
-  /// the same primary values if that is what `resolving` says.
-  fileprivate func insertion(of names: [String], rows: Int, resolving: Bool) -> SQL {
+  /// The statement that inserts objects, or gives the values to the objects with the same primary values if
+  /// `resolving`.
+  fileprivate func insertion(hasKey: Bool, rows: Int, resolving: Bool) -> SQL {
+    let names = (hasKey ? [key] : []) + columns.map { properties[$0].name }
     var sql: SQL = "INSERT INTO \(identifier: table) "
     if names.isEmpty {
       sql.append("DEFAULT VALUES")
@@ -126,6 +163,20 @@ extension ObjectPlan {
         updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(SQL(joining: updates, separator: ", "))"
       sql.append(" ON CONFLICT (\(identifier: properties[primary].name)) \(action)")
     }
+    return sql
+  }
+
+  /// The statement that writes some properties of the object with a key if others are as expected.
+  fileprivate func update(of slots: [Int], ifStill expected: [Int]) -> SQL {
+    var sql: SQL
+    if slots.isEmpty {
+      sql = "SELECT 1 FROM \(identifier: table)"
+    } else {
+      let changes = slots.map { slot -> SQL in "\(identifier: properties[slot].name) = ?" }
+      sql = "UPDATE \(identifier: table) SET \(SQL(joining: changes, separator: ", "))"
+    }
+    sql.append(" WHERE \(identifier: key) = ?")
+    for slot in expected { sql.append(" AND \(identifier: properties[slot].name) IS ?") }
     return sql
   }
 }

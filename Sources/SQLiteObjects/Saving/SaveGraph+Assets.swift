@@ -1,23 +1,24 @@
 import SQLiteAssets
 import SQLiteCore
 
-extension SaveRequest {
-  /// Copies what is to be copied, before the transaction begins: files of the user's and assets of other
-  /// stores. Blocks the thread.
-  func resolvingAssets(for store: MagicData) throws -> SaveRequest {
+extension SaveGraph {
+  /// Copies the user's files and the assets of other stores, before the transaction begins. Blocks the
+  /// thread.
+  func stagingAssets(for store: MagicData) throws -> SaveGraph {
     guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
-    var request = self
+    var graph = self
     for index in nodes.indices where nodes[index].plan.hasAssets {
-      for (slot, value) in nodes[index].values.enumerated() {
-        // What is not written needs not be opened.
-        guard nodes[index].isChanged(slot) || nodes[index].isNew(in: store) else { continue }
-        request.nodes[index].values[slot] = try resolve(value, store)
+      let isUnknown = nodes[index].storage.zIndex(in: store.identity) == nil
+      for (position, late) in nodes[index].late.enumerated() {
+        // An asset that is not written needs not be opened.
+        guard isUnknown || nodes[index].isChanged(late.slot) else { continue }
+        graph.nodes[index].late[position].value = try staged(late.value, store)
       }
     }
-    return request
+    return graph
   }
 
-  private func resolve(_ value: SaveValue, _ store: MagicData) throws -> SaveValue {
+  private func staged(_ value: LateValue, _ store: MagicData) throws -> LateValue {
     switch value {
     case .asset(.file(let path, let pathExtension)):
       let staged = try store.assets.stageOnce(contentsOf: path, extension: pathExtension)
@@ -33,7 +34,7 @@ extension SaveRequest {
   /// Copies the content of another store's asset, its extension included unless another is given.
   private func copy(
     _ handle: AssetHandle, _ pathExtension: String?, to store: MagicData
-  ) throws -> SaveValue {
+  ) throws -> LateValue {
     guard let reader = try handle.open() else { return .asset(.empty) }
     let wanted = pathExtension ?? reader.record.fileExtension ?? ""
     let staged = try store.assets.stageOnce(copyOf: reader, extension: wanted)
@@ -41,21 +42,45 @@ extension SaveRequest {
   }
 }
 
-extension SaveNode {
-  /// Says whether the store does not know the object yet.
-  fileprivate func isNew(in store: MagicData) -> Bool {
-    storage.zIndex(in: store.identity) == nil
+extension SaveGraph.Transaction {
+  /// Gives a column its asset.
+  ///
+  /// - Returns: The form of the asset's id, or nil to leave the column alone.
+  mutating func asset(
+    _ pending: PendingAsset, _ slot: Int, _ index: Int, _ zIndex: Int64?
+  ) throws -> CellContent.Form? {
+    let present = try zIndex.flatMap { try assetID(slot, of: index, $0) }
+    let id: AssetID?
+    do {
+      id = try store.assets.save(pending, over: present, in: connection)
+    } catch AssetError.noAsset where zIndex == nil {
+      // It went with the object's row.
+      let plan = nodes[index].plan
+      throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
+    }
+    let form = CellContent.Form.stored(id.map { .text($0.description) } ?? .null)
+    if zIndex != nil { saved[index]?.settled.append((slot, form)) }
+    if id == present, zIndex != nil, !pending.isContent { return nil }
+    // The id of a replaced content is written too, so that observers of the object learn of it.
+    return form
+  }
+
+  private func assetID(_ slot: Int, of index: Int, _ zIndex: Int64) throws -> AssetID? {
+    let plan = nodes[index].plan
+    return try connection.firstRow(
+      "SELECT \(identifier: plan.properties[slot].name) FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)",
+      as: AssetID?.self) ?? nil
   }
 }
 
 extension AssetHandle {
-  /// Says whether the asset is that of an object's property.
+  /// Returns whether the asset is that of an object's property.
   func isOf(_ storage: ObjectStorage, _ slot: Int) -> Bool {
     self.slot == slot && plan.type == storage.plan.type
       && storage.zIndex(in: store.identity) == zIndex
   }
 
-  /// Says whether the asset is in another store than this one. A backup has this one's identity, but
+  /// Returns whether the asset is in another store than this one. A backup has this one's identity, but
   /// a folder of its own.
   func isForeign(to other: MagicData) -> Bool {
     store.identity != other.identity || store.assets.path != other.assets.path

@@ -1,48 +1,28 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// Writes the links of a request whose objects are written, and tells what leads nowhere.
-struct LinkRun {
-  private let store: MagicData
-  private let connection: Connection
-  private let nodes: [SaveNode]
-  private var results: [SaveResult?]
-  private let isNew: [Bool]
-  private var tables: [PropertyKey: LinkTable] = [:]
-
-  init(
-    _ store: MagicData, _ connection: Connection, _ nodes: [SaveNode], _ results: [SaveResult?],
-    _ isNew: [Bool]
-  ) {
-    self.store = store
-    self.connection = connection
-    self.nodes = nodes
-    self.results = results
-    self.isNew = isNew
-  }
-
-  /// Writes what has changed of the links that were set, and all links of new objects.
+// Links, once all rows are written.
+extension SaveGraph.Transaction {
+  /// Writes the changes of the links that were set, and all links of new objects.
   ///
-  /// - Returns: What saving gives the objects, with the links that were written.
   /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them leads to an object that is gone.
-  mutating func run() throws -> [SaveResult?] {
+  mutating func writeLinks() throws {
     for index in nodes.indices {
-      if nodes[index].expected != nil { try expectUnchanged(index) }
+      if nodes[index].expected != nil { try expectUnchangedLinks(index) }
     }
-    for index in nodes.indices { try write(index) }
-    if connection.hasDeferredViolations { try findMissingTarget() }
-    return results
+    for index in nodes.indices where !nodes[index].late.isEmpty { try writeLinks(of: index) }
+    if connection.hasDeferredViolations { try throwMissingTarget() }
   }
 
-  /// Compares the links of an object with what it knows of them.
+  /// Compares the links of an object with those that it knows.
   ///
   /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed them.
-  private mutating func expectUnchanged(_ index: Int) throws {
+  private mutating func expectUnchangedLinks(_ index: Int) throws {
     let node = nodes[index]
-    guard let owner = results[index]?.zIndex, !isNew[index] else { return }
+    guard let owner = saved[index]?.zIndex, !isNew[index] else { return }
     for slot in node.plan.links {
-      guard let known = known(node, slot) else { continue }
-      let table = try table(node.plan, slot)
+      guard let known = knownLinks(node, slot) else { continue }
+      let table = try linkTable(node.plan, slot)
       let present = LinkTargets(
         try connection.links(table, of: [owner]).map { ($0.place, $0.target) }, table.arrangement)
       guard present.isSame(as: known, table.arrangement) else {
@@ -51,8 +31,8 @@ struct LinkRun {
     }
   }
 
-  /// What an object knows of the links of a property; nil if nothing.
-  private func known(_ node: SaveNode, _ slot: Int) -> LinkTargets? {
+  /// The links of a property as they were when the object was fetched or saved; nil if that is not known.
+  private func knownLinks(_ node: SaveGraph.Node, _ slot: Int) -> LinkTargets? {
     if node.plan.properties[slot].role.isLazy {
       guard let owner = node.storage.zIndex(in: store.identity) else { return nil }
       return node.lazy.first { $0.slot == slot }?.value.state.base?
@@ -61,18 +41,17 @@ struct LinkRun {
     return node.storage.knownLinks(slot, in: store.identity, node.context)?.links
   }
 
-  private mutating func write(_ index: Int) throws {
+  private mutating func writeLinks(of index: Int) throws {
     let node = nodes[index]
-    guard let owner = results[index]?.zIndex else { return }
-    for slot in node.plan.links {
-      switch node.values[slot] {
+    guard let owner = saved[index]?.zIndex else { return }
+    for (slot, value) in node.late {
+      guard node.plan.properties[slot].isLinked else { continue }
+      switch value {
       case .links(let links, let isSet) where isSet || isNew[index]:
         let links = try links.map { (place: $0.place, target: try zIndex(of: $0.target)) }
         try write(links, owner, index, slot)
-      case .missing:
-        throw MagicError.missingValue(
-          type: node.plan.typeName, property: node.plan.properties[slot].name)
-      case .links, .copy, .untouched, .value, .object, .asset, .kept: break
+      case .missing: throw node.missingValue(slot)
+      case .object, .links, .copy, .asset, .kept, .untouched: break
       }
     }
     for edits in node.edits { try write(edits, owner, index) }
@@ -83,26 +62,26 @@ struct LinkRun {
     _ links: [(place: Value, target: Int64)], _ owner: Int64, _ index: Int, _ slot: Int
   ) throws {
     let node = nodes[index]
-    let table = try table(node.plan, slot)
+    let table = try linkTable(node.plan, slot)
     if table.arrangement == .dictionary { try refuseUnstorableKeys(links.map(\.place), node, slot) }
     let links = LinkTargets(links, table.arrangement)
     var base: LinkTargets?
     if !isNew[index] {
       // Another task may have saved these, or later ones, since the values were taken.
       if isSaved(node, slot) { return }
-      base = known(node, slot)
+      base = knownLinks(node, slot)
     }
     try connection.write(table, of: owner, from: base, to: links)
-    // Of an object that was made, what is not known is none.
+    // The links of an object that was made and not fetched are none unless they are known.
     if !links.targets.isEmpty || node.storage.fetchedZIndex != nil
       || node.storage.zIndex(in: store.identity) != nil || node.plan.properties[slot].role.isLazy
     {
-      results[index]?.links.append(KnownLinks(slot: slot, links: links))
+      saved[index]?.links.append(KnownLinks(slot: slot, links: links))
     }
   }
 
-  /// Says whether another task has saved a property since the values were taken, or one set later.
-  private func isSaved(_ node: SaveNode, _ slot: Int) -> Bool {
+  /// Returns whether another task has saved a property since the values were taken, or one set later.
+  private func isSaved(_ node: SaveGraph.Node, _ slot: Int) -> Bool {
     if let lazy = node.lazy.first(where: { $0.slot == slot && $0.isOwn }) {
       return lazy.state.isChanged && lazy.value.state.saved >= lazy.state.number
     }
@@ -113,17 +92,17 @@ struct LinkRun {
     return Int32(bitPattern: known.changes &- changes) >= 0
   }
 
-  /// Makes the changes of a lazy collection to what it is now.
-  private mutating func write(_ edits: SaveEdits, _ owner: Int64, _ index: Int) throws {
+  /// Applies the changes of a lazy collection to its present links.
+  private mutating func write(_ edits: SaveGraph.Edits, _ owner: Int64, _ index: Int) throws {
     let node = nodes[index]
-    let table = try table(node.plan, edits.slot)
+    let table = try linkTable(node.plan, edits.slot)
     // Another task may have saved some of them.
-    let saved = edits.value.state.saved
+    let savedNumber = edits.collection.state.saved
     var changes: [LinkEdit<Int64>] = []
-    for (number, change) in edits.edits where number > saved {
+    for (number, change) in edits.edits where number > savedNumber {
       switch change {
-      case .add(let targets, let place):
-        changes.append(.add(try targets.compactMap(zIndex), at: place))
+      case .add(let targets, let position):
+        changes.append(.add(try targets.compactMap(zIndex), at: position))
       case .put(let target, let key):
         if let zIndex = try zIndex(of: target) { changes.append(.put(zIndex, key: key)) }
       case .remove(let target):
@@ -133,20 +112,32 @@ struct LinkRun {
       }
     }
     for change in LinkEdit.joined(changes) { try connection.write(table, of: owner, change) }
-    if let known = known(node, edits.slot) {
+    if let known = knownLinks(node, edits.slot) {
       let links = try known.applying(changes, table.arrangement)
-      results[index]?.links.append(KnownLinks(slot: edits.slot, links: links))
+      saved[index]?.links.append(KnownLinks(slot: edits.slot, links: links))
     }
   }
 
-  private func zIndex(of target: EditTarget) throws -> Int64? {
+  private func zIndex(of target: SaveGraph.EditTarget) throws -> Int64? {
     switch target {
     case .saved(let target): try zIndex(of: target)
     case .known(let storage): storage.zIndex(in: store.identity)
     }
   }
 
-  private func refuseUnstorableKeys(_ keys: [Value], _ node: SaveNode, _ slot: Int) throws {
+  private func zIndex(of target: SaveGraph.Target) throws -> Int64 {
+    switch target {
+    case .stored(let zIndex): return zIndex
+    case .node(let index):
+      if let zIndex = saved[index]?.zIndex { return zIndex }
+      throw MagicError.notSaved(type: nodes[index].plan.typeName)
+    case .none: throw MagicError.notSaved(type: "object")
+    }
+  }
+
+  private func refuseUnstorableKeys(
+    _ keys: [Value], _ node: SaveGraph.Node, _ slot: Int
+  ) throws {
     func refuse(_ reason: String) -> MagicError {
       .unstorableValue(
         type: node.plan.typeName, property: node.plan.properties[slot].name, reason: reason)
@@ -158,30 +149,19 @@ struct LinkRun {
   }
 
   /// The link table of a property, looked up once.
-  private mutating func table(_ plan: ObjectPlan, _ slot: Int) throws -> LinkTable {
+  private mutating func linkTable(_ plan: ObjectPlan, _ slot: Int) throws -> LinkTable {
     let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
-    if let known = tables[key] { return known }
+    if let known = linkTables[key] { return known }
     guard let table = try plan.linkTable(slot, store.plan) else {
       throw MagicError.unsuitableType(
         type: plan.typeName, reason: "“\(plan.properties[slot].name)” has no links")
     }
-    tables[key] = table
+    linkTables[key] = table
     return table
   }
 
-  private func zIndex(of target: SaveTarget) throws -> Int64 {
-    switch target {
-    case .stored(let zIndex): return zIndex
-    case .node(let index):
-      guard let result = results[index] else {
-        throw MagicError.notSaved(type: nodes[index].plan.typeName)
-      }
-      return result.zIndex
-    }
-  }
-
-  /// Names the object that is gone, which SQLite does not.
-  private func findMissingTarget() throws {
+  /// Throws an error that names the object that is gone, which SQLite's does not.
+  private func throwMissingTarget() throws {
     var seen: Set<ObjectIdentifier> = []
     for node in nodes where seen.insert(ObjectIdentifier(node.plan.type)).inserted {
       for (slot, property) in node.plan.properties.enumerated() {

@@ -1,0 +1,420 @@
+import SQLiteCore
+import SQLiteMapping
+
+extension SaveGraph {
+  /// Finds the objects of a graph and takes their values, without recursion: a chain of objects may be as
+  /// long as memory is.
+  struct Walk {
+    private let store: MagicData
+    /// The types that were met.
+    private(set) var plans: [ObjectPlan] = []
+    private var indexes: StorageIndexes
+    /// The objects that were met, with the fetches that know their relations.
+    private var found: [(storage: ObjectStorage, context: FetchContext?)] = []
+
+    init(_ store: MagicData, capacity: Int) {
+      self.store = store
+      indexes = StorageIndexes(capacity: capacity)
+      found.reserveCapacity(capacity)
+    }
+
+    /// The number of objects that were met.
+    var count: Int { found.count }
+
+    /// Adds an object, and returns the index of its node.
+    mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
+      let plan = try plan(of: Object.self)
+      if plan.isClass { try ObjectPlan.refuse(Swift.type(of: object), as: Object.self) }
+      if let layout = plan.layout {
+        return try layout.withCells(of: object) { try add(plan, $0) }
+      }
+      let cells = try plan.cells(of: object)
+      guard let index = try FoundCells.with(cells, { try add(plan, $0) }) else {
+        throw MagicError.unsuitableType(type: plan.typeName, reason: "it has no property")
+      }
+      return index
+    }
+
+    private mutating func add(_ plan: ObjectPlan, _ cells: FoundCells) throws -> Int {
+      if let place = cells[0].place { return add(place.storage, place.context) }
+      if let primary = plan.primary, plan.counting == nil {
+        _ = cells[primary].primaryForm(plan.properties[primary].type)
+      }
+      let storage = ObjectStorage(plan)
+      switch storage.adopt(cells) {
+      case .all: return add(storage, nil)
+      case .none:
+        // Another task that saves the object was first.
+        if let place = cells[0].place { return add(place.storage, place.context) }
+      case .some: break
+      }
+      throw MagicError.unsuitableType(
+        type: plan.typeName, reason: "it has wrappers of more than one object")
+    }
+
+    private mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) -> Int {
+      let index = indexes.index(of: storage, orElse: found.count)
+      if index == found.count {
+        found.append((storage, context))
+        note(storage.plan)
+      }
+      return index
+    }
+
+    /// The plan of a type; that of the last object without a look-up.
+    private func plan(of type: any MagicObject.Type) throws -> ObjectPlan {
+      if let last = plans.last, last.type == type { return last }
+      return try store.plan(type)
+    }
+
+    private mutating func note(_ plan: ObjectPlan) {
+      if plans.last === plan { return }
+      // The last is the one that was met last.
+      plans.removeAll { $0 === plan }
+      plans.append(plan)
+    }
+
+    /// Takes the values of all objects that were added, and of those that they lead to.
+    mutating func nodes() throws -> [Node] {
+      var nodes: [Node] = []
+      nodes.reserveCapacity(found.count)
+      while nodes.count < found.count {
+        let (storage, context) = found[nodes.count]
+        nodes.append(try node(of: storage, context))
+      }
+      return nodes
+    }
+
+    private mutating func node(
+      of storage: ObjectStorage, _ context: FetchContext?
+    ) throws -> Node {
+      let snapshot = storage.snapshot(for: store.identity)
+      let plan = storage.plan
+      if snapshot.isOutdated { throw MagicError.restored(type: plan.typeName) }
+      // The forms of a plain object are its parameters: they are copied only if one must be converted.
+      var node = Node(
+        plan: plan, storage: storage, context: context, snapshot: snapshot,
+        parameters: snapshot.forms)
+      for slot in snapshot.forms.indices {
+        if !plan.isPlain {
+          try add(snapshot.forms[slot], slot, to: &node)
+        } else if case .live(let live) = snapshot.forms[slot] {
+          node.parameters[slot] = .stored(try plan.stored(live, slot))
+        }
+      }
+      return node
+    }
+  }
+}
+
+// The values of objects with relations or assets.
+extension SaveGraph.Walk {
+  /// Adds the value of a property to its node.
+  private mutating func add(
+    _ form: CellContent.Form, _ slot: Int, to node: inout SaveGraph.Node
+  ) throws {
+    let property = node.plan.properties[slot]
+    switch form {
+    case .unset:
+      if property.isLinked { node.late.append((slot, .missing)) }
+    case .stored(let value):
+      if property.role.isAsset {
+        if let handle = node.storage.assetHandle(at: slot) {
+          node.late.append((slot, .kept(handle)))
+        } else if !value.isNull {
+          // The content of an object that was removed went with it.
+          node.late.append((slot, .untouched))
+        }
+      } else if property.isLinked {
+        // An optional collection without a value is one without objects.
+        node.late.append((slot, .links([], isSet: node.isChanged(slot))))
+      } else if value.isNull, case .object = property.role.kind, !property.role.isOptional {
+        node.late.append((slot, .missing))
+      }
+    case .data: break
+    case .lazy: node.late.append((slot, .untouched))
+    case .reference(let zIndex):
+      node.late.append((slot, .object(try target(zIndex, property, node.context))))
+    case .links:
+      guard let context = node.context else { return node.late.append((slot, .untouched)) }
+      let links = try context.links(of: node.storage, slot: slot)
+        .map { (place: $0, target: try target($1, property, context)) }
+      node.late.append((slot, .links(links, isSet: node.isChanged(slot))))
+    case .targets(let targets):
+      let links = try targets.map { target in
+        switch target.end {
+        case .fetched(let zIndex):
+          (place: target.place, target: try self.target(zIndex, property, node.context))
+        case .other(let live): (place: target.place, target: try add(live, node.plan, property))
+        }
+      }
+      node.late.append((slot, .links(links, isSet: node.isChanged(slot))))
+    case .live(let live):
+      if let lazy = live.value as? any LazyValue {
+        try add(lazy, form, slot, to: &node)
+      } else {
+        try add(live, slot, to: &node)
+      }
+    }
+  }
+
+  private mutating func add(
+    _ live: LiveValue, _ slot: Int, to node: inout SaveGraph.Node
+  ) throws {
+    let plan = node.plan
+    let property = plan.properties[slot]
+    if live.unresolvedKeys != nil {
+      throw MagicError.unresolvedRelation(type: plan.typeName, property: property.name)
+    }
+    try plan.refusing(property) {
+      switch property.role.kind {
+      case .column: node.parameters[slot] = .stored(try plan.stored(live, slot))
+      case .object: node.late.append((slot, .object(try add(live, plan, property))))
+      case .links:
+        guard let collection = live.value as? any MagicCollection else {
+          return node.late.append((slot, .missing))
+        }
+        let links = try links(of: collection)
+        node.late.append((slot, .links(links, isSet: node.isChanged(slot))))
+      case .asset:
+        guard let asset = live.value as? any AssetValue else {
+          return node.late.append((slot, .missing))
+        }
+        guard let pending = try asset.pending else {
+          return node.late.append((slot, .untouched))
+        }
+        if case .stored(let handle, nil) = pending, handle.isOf(node.storage, slot) {
+          node.late.append((slot, .kept(handle)))
+        } else {
+          node.late.append((slot, .asset(pending)))
+        }
+      case .reverse: node.late.append((slot, .untouched))
+      }
+    }
+  }
+
+  /// Adds an object that a property holds.
+  private mutating func add(
+    _ live: LiveValue, _ plan: ObjectPlan, _ property: ObjectPlan.Property
+  ) throws -> SaveGraph.Target {
+    guard let object = live.value as? any MagicObject else {
+      throw MagicError.missingValue(type: plan.typeName, property: property.name)
+    }
+    if let target = property.role.target { try ObjectPlan.refuse(type(of: object), as: target) }
+    return .node(try add(object))
+  }
+
+  /// Adds an object that a property refers to, if it may have changed.
+  private mutating func target(
+    _ zIndex: Int64, _ property: ObjectPlan.Property, _ context: FetchContext?
+  ) throws -> SaveGraph.Target {
+    guard let type = property.role.target, let context else { return .stored(zIndex) }
+    guard context.store.identity == store.identity else {
+      // An object of another store has another z_index here, or none yet.
+      return .node(add(try context.storage(type, zIndex: zIndex), context))
+    }
+    // Only objects that somebody has looked at can have changed.
+    return context.madeStorage(type, zIndex: zIndex).map { .node(add($0, context)) }
+      ?? .stored(zIndex)
+  }
+
+  private mutating func links<Collection: MagicCollection>(
+    of collection: Collection
+  ) throws -> [(place: Value, target: SaveGraph.Target)] {
+    try collection.magicLinks.map { ($0.place, .node(try add($0.object))) }
+  }
+}
+
+// Lazy values.
+extension SaveGraph.Walk {
+  /// Adds a lazy value to its node as it is at this moment.
+  private mutating func add(
+    _ lazy: any LazyValue, _ form: CellContent.Form, _ slot: Int, to node: inout SaveGraph.Node
+  ) throws {
+    let storage = node.storage
+    let property = node.plan.properties[slot]
+    let state = try node.plan.refusing(property) { try lazy.folded() }
+    if state.keys != nil {
+      throw MagicError.unresolvedRelation(type: node.plan.typeName, property: property.name)
+    }
+    // A lazy asset is saved as the asset that it is.
+    if let live = property.role.isAsset ? LiveValue(lazy) : state.live {
+      node.lazy.append((slot, lazy, state, true))
+      return try add(live, slot, to: &node)
+    }
+    guard let source = state.source else { return node.late.append((slot, .missing)) }
+    let isOwn =
+      source.slot == slot && source.plan === storage.plan
+      && storage.zIndex(in: source.store.identity) == source.zIndex
+    // Another object's value remains to be saved with that object, too.
+    node.lazy.append((slot, lazy, state, isOwn))
+    let isWritten =
+      isOwn || node.isChanged(slot) || storage.zIndex(in: store.identity) == nil
+    if isWritten, !state.edits.isEmpty {
+      let edits = try edits(of: state, node.plan, property)
+      node.edits.append(.init(slot: slot, collection: lazy, edits: edits))
+    }
+    node.late.append((slot, isOwn ? .untouched : .copy(source)))
+  }
+
+  /// The changes of a collection whose links were left in the store.
+  private mutating func edits(
+    of state: LazyState, _ plan: ObjectPlan, _ property: ObjectPlan.Property
+  ) throws -> [(number: Int, change: LinkEdit<SaveGraph.EditTarget>)] {
+    let removed = LazyRemovals(state.edits)
+    var edits: [(number: Int, change: LinkEdit<SaveGraph.EditTarget>)] = []
+    // An object that is added and removed by one save has no z_index before it.
+    var added: [ObjectIdentifier: SaveGraph.EditTarget] = [:]
+    func target(_ live: LiveValue) throws -> SaveGraph.EditTarget {
+      let target = SaveGraph.EditTarget.saved(try add(live, plan, property))
+      if let storage = live.storage { added[ObjectIdentifier(storage)] = target }
+      return target
+    }
+    for (index, edit) in state.edits.enumerated() {
+      switch edit.change {
+      case .add(let lives, let position):
+        let kept = try lives.filter { !removed.removes($0, after: index) }
+          .map { try target($0) }
+        edits.append((edit.number, .add(kept, at: position)))
+      case .put(let live, let key):
+        if removed.removes(live, after: index) {
+          edits.append((edit.number, .removeKey(key)))
+        } else {
+          edits.append((edit.number, .put(try target(live), key: key)))
+        }
+      case .remove(let live):
+        // An object that was never saved is not there.
+        guard let known = live.storage else { continue }
+        edits.append((edit.number, .remove(added[ObjectIdentifier(known)] ?? .known(known))))
+      case .removeKey(let key): edits.append((edit.number, .removeKey(key)))
+      case .removeAll: edits.append((edit.number, .removeAll))
+      }
+    }
+    return edits
+  }
+}
+
+/// The objects that later changes of a lazy collection remove: to add them before needs no save.
+private struct LazyRemovals {
+  /// The last change that removes each object.
+  private var last: [MagicIdentity: Int] = [:]
+  /// The last change that removes all objects.
+  private var all = -1
+  /// The last change that inserts something at a position, which needs the objects before it.
+  private var inserted = -1
+
+  init(_ edits: [LazyEdit]) {
+    for (index, edit) in edits.enumerated() {
+      switch edit.change {
+      case .remove(let target): last[MagicIdentity(target, in: nil)] = index
+      case .removeAll: all = index
+      case .add(_, at: .some): inserted = index
+      case .add, .put, .removeKey: break
+      }
+    }
+  }
+
+  func removes(_ target: LiveValue, after index: Int) -> Bool {
+    guard inserted <= index else { return false }
+    if all > index { return true }
+    guard !last.isEmpty else { return false }
+    return last[MagicIdentity(target, in: nil)].map { $0 > index } ?? false
+  }
+}
+
+extension LiveValue {
+  /// The storage of an object, if it has one.
+  fileprivate var storage: ObjectStorage? {
+    func storage(of object: some MagicObject) -> ObjectStorage? {
+      PropertyCollector.firstCell(of: object)?.place?.storage
+    }
+    return (value as? any MagicObject).flatMap { storage(of: $0) }
+  }
+}
+
+extension ObjectPlan {
+  /// Refuses an object of a subclass: it has a table of its own, and more properties than are known here.
+  fileprivate static func refuse(
+    _ subclass: any MagicObject.Type, as type: any MagicObject.Type
+  ) throws {
+    guard subclass != type else { return }
+    throw MagicError.unsuitableType(
+      type: "\(subclass)",
+      reason: "it is a subclass of \(type), whose objects are others; save it as what it is")
+  }
+
+  /// The cells of an object's properties, found by its `encode(to:)`.
+  fileprivate func cells<Object: MagicObject>(of object: Object) throws -> [MagicCell] {
+    // Fetched objects are known by their first cell.
+    if let first = PropertyCollector.firstCell(of: object), first.place != nil { return [first] }
+    let entries = try PropertyCollector.entries(of: object)
+    guard entries.count == properties.count else {
+      throw MagicError.unsuitableType(
+        type: typeName, reason: "its encode(to:) does not always encode the same properties")
+    }
+    return entries.map(\.cell)
+  }
+
+  /// The stored form of a value of a column.
+  fileprivate func stored(_ live: LiveValue, _ slot: Int) throws -> Value {
+    try refusing(properties[slot]) { try properties[slot].type.stored(live) }
+  }
+
+  /// Names the property in the error if its value cannot be stored.
+  fileprivate func refusing<Result>(
+    _ property: Property, _ body: () throws -> Result
+  ) throws -> Result {
+    func refuse(_ reason: String) -> MagicError {
+      .unstorableValue(type: typeName, property: property.name, reason: reason)
+    }
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      throw refuse(error.message)
+    } catch let error as EncodingError {
+      throw refuse("\(error)")
+    }
+  }
+}
+
+/// The indexes of nodes by the addresses of their storages: a third of what a dictionary costs, whose
+/// hash must withstand what comes from outside (benchmark `insert`).
+private struct StorageIndexes {
+  /// As many as a power of two, at least half of them free.
+  private var slots: [(key: ObjectIdentifier?, index: Int)]
+  private var count = 0
+
+  init(capacity: Int) {
+    var size = 16
+    while size < capacity * 2 { size *= 2 }
+    slots = Array(repeating: (nil, 0), count: size)
+  }
+
+  /// Gives a storage an index, unless it has one, and returns the index that it has.
+  mutating func index(of storage: ObjectStorage, orElse next: Int) -> Int {
+    if count * 2 >= slots.count { grow() }
+    let key = ObjectIdentifier(storage)
+    let slot = slot(of: key)
+    if slots[slot].key != nil { return slots[slot].index }
+    slots[slot] = (key, next)
+    count += 1
+    return next
+  }
+
+  /// The slot of a key, or the free one that it may have.
+  private func slot(of key: ObjectIdentifier) -> Int {
+    // The low bits of addresses are alike; a product spreads the others over the high ones.
+    let product = UInt64(UInt(bitPattern: key)) &* 0x9E37_79B9_7F4A_7C15
+    var slot = Int(truncatingIfNeeded: product >> 24) & (slots.count - 1)
+    while let other = slots[slot].key, other != key { slot = (slot + 1) & (slots.count - 1) }
+    return slot
+  }
+
+  private mutating func grow() {
+    let old = slots
+    slots = Array(repeating: (nil, 0), count: old.count * 2)
+    for entry in old {
+      if let key = entry.key { slots[slot(of: key)] = entry }
+    }
+  }
+}
