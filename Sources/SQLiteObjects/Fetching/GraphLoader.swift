@@ -32,10 +32,10 @@ final class GraphLoader {
   ///   - isWhole: Whether the query finds all objects of the type.
   func load<Object: MagicObject>(_ type: Object.Type, tail: SQL, isWhole: Bool = false) throws {
     let plan = try store.plan(type)
-    note(plan)
+    let table = try graph.index(of: plan)
     guard let columns = try store.tables.columns(of: plan, connection) else { return }
-    let fresh = try read(plan, columns, from: "\(identifier: plan.table) \(tail)")
-    graph.rows[ObjectIdentifier(type)]?.foundCount = fresh.count
+    let fresh = try read(table, columns, from: "\(identifier: plan.table) \(tail)")
+    graph.tables[table].foundCount = fresh.count
     frontier.append(Batch(plan: plan, zIndexes: fresh, isWhole: isWhole))
     try follow()
   }
@@ -48,22 +48,16 @@ final class GraphLoader {
     try follow()
   }
 
-  private func note(_ plan: ObjectPlan) {
-    let key = ObjectIdentifier(plan.type)
-    graph.plans[key] = plan
-    if graph.rows[key] == nil { graph.rows[key] = FetchedRows() }
-  }
-
   /// Reads those of the objects that are not known yet.
   private func add(_ plan: ObjectPlan, _ zIndexes: [Int64]) throws {
-    note(plan)
-    let missing = unknown(plan, zIndexes)
+    let table = try graph.index(of: plan)
+    let missing = unknown(table, zIndexes)
     guard !missing.isEmpty else { return }
     var fresh: [Int64] = []
     if let columns = try store.tables.columns(of: plan, connection) {
       // The list leads, so that SQLite need not make a table of it.
       fresh = try read(
-        plan, columns,
+        table, columns,
         from:
           "\(missing) AS magicdata_wanted CROSS JOIN \(identifier: plan.table) ON \(identifier: plan.table).\(identifier: plan.key) = magicdata_wanted.value"
       )
@@ -76,11 +70,10 @@ final class GraphLoader {
   }
 
   /// The z_index values, each once, of objects that were not read yet.
-  private func unknown(_ plan: ObjectPlan, _ zIndexes: [Int64]) -> [Int64] {
-    let distinct = RowPlaces.distinct(zIndexes)
-    guard let known = graph.rows[ObjectIdentifier(plan.type)]?.places, known.count > 0 else {
-      return distinct
-    }
+  private func unknown(_ table: Int, _ zIndexes: [Int64]) -> [Int64] {
+    let distinct = RowNumbers.distinct(zIndexes)
+    let known = graph.tables[table].numbers
+    if known.count == 0 { return distinct }
     return distinct.filter { known[$0] == nil }
   }
 
@@ -90,8 +83,8 @@ final class GraphLoader {
       var wanted: [Batch] = []
       for batch in frontier where !batch.zIndexes.isEmpty && batch.plan.needsContext {
         for found in try targets(batch) {
-          if let place = wanted.firstIndex(where: { $0.plan === found.plan }) {
-            wanted[place].zIndexes += found.zIndexes
+          if let index = wanted.firstIndex(where: { $0.plan === found.plan }) {
+            wanted[index].zIndexes += found.zIndexes
           } else {
             wanted.append(found)
           }
@@ -104,8 +97,9 @@ final class GraphLoader {
 
   /// Reads rows, and returns the z_index of each, in the order of the query.
   private func read(
-    _ plan: ObjectPlan, _ present: Set<String>, from source: SQL
+    _ index: Int, _ present: Set<String>, from source: SQL
   ) throws -> [Int64] {
+    let plan = graph.tables[index].plan
     let table: SQL = "\(identifier: plan.table)"
     let columns = plan.columns.map { slot -> SQL in
       let name = plan.properties[slot].name
@@ -113,15 +107,15 @@ final class GraphLoader {
       // The table has not got the property yet: an older program made it, and only read since.
       return "\(plan.properties[slot].defaultValue ?? .null)"
     }
-    let key = ObjectIdentifier(plan.type)
     // Taken out while it grows, so that its arrays are not copied.
-    var rows = graph.rows.removeValue(forKey: key) ?? FetchedRows()
-    defer { graph.rows[key] = rows }
+    var rows = FetchedRows(plan)
+    swap(&rows, &graph.tables[index])
+    defer { swap(&rows, &graph.tables[index]) }
     let before = rows.storages.count
     var fresh: [Int64] = []
     let list = SQL(joining: ["\(table).\(identifier: plan.key)"] + columns, separator: ", ")
     try connection.forEachRow("SELECT \(list) FROM \(source)") {
-      fresh.append(try rows.append($0, of: plan, in: store))
+      fresh.append(try rows.append($0, in: store))
     }
     store.forgetFetched(rows.storages[before...], afterRollbackOn: connection)
     return fresh
@@ -130,17 +124,17 @@ final class GraphLoader {
   /// What eager relations of freshly read objects lead to.
   private func targets(_ batch: Batch) throws -> [Batch] {
     let plan = batch.plan
+    let index = try graph.index(of: plan)
     var found: [Batch] = []
     for (slot, property) in plan.properties.enumerated() where !property.role.isLazy {
       switch property.role.kind {
       case .object(let type):
-        found.append(Batch(plan: try store.plan(type), zIndexes: references(batch, slot)))
+        found.append(Batch(plan: try store.plan(type), zIndexes: references(batch, index, slot)))
       case .links(_, let type):
         guard let table = try plan.linkTable(slot, store.plan),
           try store.tables.has(table, connection)
         else { continue }
-        let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
-        var links = graph.links.removeValue(forKey: key) ?? FetchedLinks()
+        var links = graph.tables[index].links.removeValue(forKey: slot) ?? FetchedLinks()
         let places = property.type.dictionary
         let targets = try links.append(
           table, of: batch.isWhole ? nil : batch.zIndexes, connection
@@ -153,7 +147,7 @@ final class GraphLoader {
               reason: "one of its keys is none of the dictionary's type")
           }
         }
-        graph.links[key] = links
+        graph.tables[index].links[slot] = links
         found.append(Batch(plan: try store.plan(type), zIndexes: Array(targets)))
       case .column, .asset, .reverse: continue
       }
@@ -161,12 +155,11 @@ final class GraphLoader {
     return found
   }
 
-  private func references(_ batch: Batch, _ slot: Int) -> [Int64] {
-    let plan = batch.plan
-    guard let rows = graph.rows[ObjectIdentifier(plan.type)] else { return [] }
+  private func references(_ batch: Batch, _ index: Int, _ slot: Int) -> [Int64] {
+    let rows = graph.tables[index]
     return batch.zIndexes.compactMap { zIndex in
-      guard let place = rows.places[zIndex],
-        case .reference(let target) = rows.storages[place][slot]
+      guard let number = rows.numbers[zIndex],
+        case .reference(let target) = rows.storages[number][slot]
       else { return nil }
       return target
     }

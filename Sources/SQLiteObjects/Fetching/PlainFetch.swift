@@ -13,7 +13,7 @@ extension Fetched {
   func zIndexes(_ type: any MagicObject.Type) -> [Int64] {
     switch self {
     case .plain(let storages): storages.compactMap { $0.lastIdentity?.zIndex }
-    case .graph(let graph): Array(graph.rows[ObjectIdentifier(type)]?.found ?? [])
+    case .graph(let graph): Array(graph.found(type))
     }
   }
 
@@ -23,7 +23,7 @@ extension Fetched {
   ) throws -> [Object] {
     switch self {
     case .plain(let storages):
-      return try Construction.objects(type, plan, of: storages, in: nil)
+      return try plan.objects(type, of: storages)
     case .graph(let graph):
       return try FetchContext(store: store, graph).objects(of: type)
     }

@@ -9,11 +9,9 @@ import SQLiteRelations
 /// saved.
 public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   private let cell: MagicCell
-  private let find: @Sendable (Owner) -> MagicCell
 
-  init(of cell: MagicCell, through find: @escaping @Sendable (Owner) -> MagicCell) {
+  init(of cell: MagicCell) {
     self.cell = cell
-    self.find = find
   }
 
   /// Counts the objects in the database, all or some, without fetching them, blocking the thread.
@@ -82,8 +80,9 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     let key = PropertyKey(type: ObjectIdentifier(place.storage.plan.type), slot: place.slot)
     let relation = try store.tables.reverse(key) {
       let plan = try store.plan(Owner.self)
-      let prototype = Construction.outside { Owner() }
-      let wanted = find(prototype)
+      let prototype = Owner()
+      let path = place.storage.plan.properties[place.slot].reverse?.value as? ReversePath<Owner>
+      let wanted = path?.cell(prototype)
       let entries = try PropertyCollector.entries(of: prototype)
       guard let slot = entries.firstIndex(where: { $0.cell == wanted }),
         plan.properties[slot].isRelation
@@ -104,7 +103,7 @@ extension AsyncReverseMagicSet: ExpressibleByArrayLiteral {
   ///   relation.
   public init(arrayLiteral elements: Never...) {
     let cell = MagicCell(type: "an empty set", line: 0)
-    self.init(of: cell) { _ in cell }
+    self.init(of: cell)
   }
 }
 

@@ -1,17 +1,19 @@
-/// Where the cells of an object's wrappers are in its memory, for types that are nothing but wrappers.
+/// Where the cells of an object's wrappers are in its memory, for structs that are nothing but wrappers.
 ///
-/// Elsewhere they are found by the object's `encode(to:)`, which costs as much as saving it.
+/// Of other types they are found by the object's `encode(to:)`, which costs as much as saving it.
 ///
-/// Why reading them is sound: a stored property is found by reflection, which tells the type of its
-/// value. If that is a wrapper of this library, the property is either declared with that type, which
-/// is one cell and nothing else, or as an existential, which is larger. So if a struct has *n* stored
-/// properties whose values are wrappers of one cell each, and the size of *n* cells, then each is
-/// declared as such, and the struct is *n* cells one behind the other, without gaps since a cell's size
-/// is its stride. Which of them is which property is found out by comparing them with the cells that
-/// the object encodes, which are all different.
+/// Proof that reading and making such memory is sound: a stored property is found by reflection, which
+/// tells the type of its value. If that is a wrapper of this library, the property is either declared with
+/// that type, which is one cell and nothing else, or as an existential, which is larger (but that of
+/// an error, which no wrapper is). So if a struct has *n* stored properties whose values are wrappers of
+/// one cell each, and the size of *n* cells, then each is declared as such, and the struct is *n* cells
+/// one behind the other, without gaps since a cell's size is its stride. Which of them is which property
+/// is found out by comparing them with the cells that the object encodes, which are all different, and
+/// all *n* of them. Memory with *n* cells in it is therefore a value of the struct, as its memberwise
+/// initializer would make it.
 struct CellLayout: Sendable {
-  /// For each property the number of cells before its own.
-  private let positions: [Int]
+  /// For each property how many bytes come before its cell.
+  private let offsets: [Int]
 
   /// Looks at an object whose properties have been found.
   ///
@@ -19,16 +21,25 @@ struct CellLayout: Sendable {
   init?<Object: MagicObject>(_ object: Object, _ entries: [PropertyCollector.Entry]) {
     let mirror = Mirror(reflecting: object)
     guard !(object is any CustomReflectable), mirror.displayStyle == .struct,
-      mirror.superclassMirror == nil,
-      mirror.children.allSatisfy({ type(of: $0.value) is any SingleCellProperty.Type }),
+      mirror.superclassMirror == nil, mirror.children.count == entries.count,
+      mirror.children.allSatisfy({
+        type(of: $0.value) is any SingleCellProperty.Type && !($0.value is any Error)
+      }),
       MemoryLayout<MagicCell>.size == MemoryLayout<MagicCell>.stride,
       MemoryLayout<Object>.size == mirror.children.count * MemoryLayout<MagicCell>.size,
       MemoryLayout<Object>.alignment == MemoryLayout<MagicCell>.alignment
     else { return nil }
-    let cells = (0..<mirror.children.count).map { CellLayout.cell(of: object, $0) }
+    let all = (0..<mirror.children.count).map { $0 * MemoryLayout<MagicCell>.stride }
+    let cells = CellLayout(offsets: all).withCells(of: object) { found in
+      all.indices.map { found[$0] }
+    }
     let positions = entries.compactMap { entry in cells.firstIndex(of: entry.cell) }
     guard Set(positions).count == entries.count else { return nil }
-    self.positions = positions
+    offsets = positions.map { all[$0] }
+  }
+
+  private init(offsets: [Int]) {
+    self.offsets = offsets
   }
 
   /// Lends the cells of an object of the type that the layout was made for.
@@ -36,13 +47,22 @@ struct CellLayout: Sendable {
     of object: Object, _ body: (FoundCells) throws -> Result
   ) rethrows -> Result {
     try unsafe withUnsafePointer(to: object) { pointer in
-      try body(unsafe FoundCells(UnsafeRawPointer(pointer), positions))
+      try body(unsafe FoundCells(UnsafeRawPointer(pointer), offsets))
     }
   }
 
-  private static func cell<Object: MagicObject>(of object: Object, _ position: Int) -> MagicCell {
-    unsafe withUnsafePointer(to: object) { pointer in
-      unsafe FoundCells(UnsafeRawPointer(pointer), [position])[0]
+  /// Makes an object of the type that the layout was made for, without its `init()`.
+  ///
+  /// - Parameters:
+  ///   - memory: Room for the object.
+  ///   - owner: What the object's cells belong to.
+  ///   - index: The first property.
+  @unsafe func initialize(
+    _ memory: UnsafeMutableRawPointer, _ owner: MagicCell.Owner, _ index: CellIndex
+  ) {
+    for slot in 0..<offsets.count {
+      unsafe (memory + offsets[slot]).initializeMemory(
+        as: MagicCell.self, to: MagicCell(owner, index.at(slot)))
     }
   }
 }
@@ -50,16 +70,15 @@ struct CellLayout: Sendable {
 /// The cells of an object, in the order of its properties, lent to a closure that must not keep them.
 @safe struct FoundCells {
   private let start: UnsafeRawPointer
-  private let positions: [Int]
+  private let offsets: [Int]
 
-  @unsafe fileprivate init(_ start: UnsafeRawPointer, _ positions: [Int]) {
+  @unsafe fileprivate init(_ start: UnsafeRawPointer, _ offsets: [Int]) {
     unsafe self.start = start
-    self.positions = positions
+    self.offsets = offsets
   }
 
   subscript(slot: Int) -> MagicCell {
-    unsafe start.load(
-      fromByteOffset: positions[slot] * MemoryLayout<MagicCell>.stride, as: MagicCell.self)
+    unsafe start.load(fromByteOffset: offsets[slot], as: MagicCell.self)
   }
 
   /// Lends cells that were found otherwise.
@@ -68,7 +87,8 @@ struct CellLayout: Sendable {
   ) rethrows -> Result? {
     try unsafe cells.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return nil }
-      return try body(unsafe FoundCells(start, Array(cells.indices)))
+      return try body(
+        unsafe FoundCells(start, cells.indices.map { $0 * MemoryLayout<MagicCell>.stride }))
     }
   }
 }
@@ -79,3 +99,55 @@ private protocol SingleCellProperty {}
 extension MagicValue: SingleCellProperty {}
 extension OptionMagicValue: SingleCellProperty {}
 extension PrimaryMagicValue: SingleCellProperty {}
+extension ReverseMagicValue: SingleCellProperty {}
+
+extension ObjectPlan {
+  /// Makes an object of a storage that leads to no others.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
+  func object<Object: MagicObject>(_ type: Object.Type, of storage: ObjectStorage) throws -> Object
+  {
+    guard let layout else { return try bound(type, to: storage, in: nil) }
+    return try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
+      guard let object = room.baseAddress else { return try bound(type, to: storage, in: nil) }
+      unsafe layout.initialize(
+        UnsafeMutableRawPointer(object), .storage(storage), CellIndex(slot: 0))
+      return unsafe object.move()
+    }
+  }
+
+  /// Makes objects of storages that lead to no others.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if their properties are not always the same.
+  func objects<Object: MagicObject>(
+    _ type: Object.Type, of storages: [ObjectStorage]
+  ) throws -> [Object] {
+    // See ``FetchContext/objects(_:_:)``.
+    if storages.isEmpty { return [] }
+    guard let layout else { return try storages.map { try bound(type, to: $0, in: nil) } }
+    // They are made where they stay: appending an object of a type that is not known here costs as much
+    // as making it.
+    return unsafe Array(unsafeUninitializedCapacity: storages.count) { objects, count in
+      guard var object = objects.baseAddress else { return }
+      for storage in storages {
+        unsafe layout.initialize(
+          UnsafeMutableRawPointer(object), .storage(storage), CellIndex(slot: 0))
+        unsafe object += 1
+      }
+      count = storages.count
+    }
+  }
+
+  /// Makes an object by its `init()`, and lets its wrappers lead to a storage: its own `encode(to:)` says
+  /// which of them leads where.
+  func bound<Object: MagicObject>(
+    _ type: Object.Type, to storage: ObjectStorage, in context: FetchContext?
+  ) throws -> Object {
+    let object = Object()
+    guard try PropertyCollector.bind(object, to: storage, context) == properties.count else {
+      throw MagicError.unsuitableType(
+        type: typeName, reason: "its encode(to:) does not always encode the same properties")
+    }
+    return object
+  }
+}

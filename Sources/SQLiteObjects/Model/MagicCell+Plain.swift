@@ -21,8 +21,27 @@ extension MagicCell {
       if let integer { return unsafe unsafeBitCast(integer != 0, to: type) }
     } else if Value.self == Data.self {
       if let data { return unsafe unsafeBitCast(data, to: type) }
+    } else if MemoryLayout<Value>.size > 0,
+      MemoryLayout<Value>.size.isMultiple(of: MemoryLayout<MagicCell>.size),
+      MemoryLayout<Value>.alignment == MemoryLayout<MagicCell>.alignment
+    {
+      // It may be an object that is nothing but cells.
+      if let object = object(type) { return object }
     }
     return converted(type)
+  }
+
+  /// The object that a relation of a fetched object leads to, if it is nothing but cells.
+  ///
+  /// Made where the property is declared, without looking for the type's conformance: ten times as fast
+  /// as by ``converted(_:)`` (benchmark `relation-read`).
+  @inlinable func object<Object>(_ type: Object.Type) -> Object? {
+    unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
+      guard let start = room.baseAddress,
+        unsafe initialize(UnsafeMutableRawPointer(start), as: ObjectIdentifier(type))
+      else { return nil }
+      return unsafe start.move()
+    }
   }
 
   /// Sets the value, as a change to be saved.

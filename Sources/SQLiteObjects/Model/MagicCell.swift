@@ -2,40 +2,41 @@ import SQLiteCore
 
 /// Where the value of one property lives, shared by all copies of an object. Opaque.
 ///
-/// The properties of a fetched object live in its ``ObjectStorage``, at their places. A property of an
-/// object that somebody made lives on its own, until the object is saved.
+/// The properties of a fetched object live in its ``ObjectStorage``, each in its slot. A property of an
+/// object that the program has made lives on its own, until the object is saved.
 public struct MagicCell: Sendable {
   /// What a property's value belongs to.
   enum Owner: Sendable {
     /// A property of an object that was made and not fetched.
-    case own(OwnCell)
+    case made(MadeCell)
     /// A fetched object that leads to no others.
-    case object(ObjectStorage)
-    /// A fetched object, with what the fetch brought besides.
-    case related(RelatedStorage)
+    case storage(ObjectStorage)
+    /// A fetched object that leads to others, as a row of the fetch.
+    case row(FetchContext)
   }
 
   let owner: Owner
-  /// The property's place in the object.
-  let slot: Int
+  private let index: CellIndex
 
-  init(_ owner: Owner, _ slot: Int) {
+  init(_ owner: Owner, _ index: CellIndex) {
     self.owner = owner
-    self.slot = slot
+    self.index = index
   }
 
-  /// Makes a place for a property that is being declared: the next one of the object that the library
-  /// is making, else one of its own.
+  /// Makes a cell for a property that is being declared.
+  ///
+  /// The type and the line are for the message about a value that was never set, which cannot name the
+  /// property otherwise: the cell does not know its object.
   @usableFromInline package init(type: StaticString, line: UInt32) {
-    self = Construction.cell(type, line)
+    self.init(.made(MadeCell(type: type, line: line)), CellIndex(slot: 0))
   }
 
   /// The storage of an object that was fetched.
   private var storage: ObjectStorage? {
     switch owner {
-    case .own: nil
-    case .object(let storage): storage
-    case .related(let related): related.storage
+    case .made: nil
+    case .storage(let storage): storage
+    case .row(let context): context.storage(at: index)
     }
   }
 
@@ -46,26 +47,24 @@ public struct MagicCell: Sendable {
   @inline(__always)
   func read<Result>(_ body: (CellContent.Form) -> Result) -> Result {
     switch owner {
-    case .own(let cell): body(cell.form)
-    case .object(let storage): storage.read(slot, body)
-    case .related(let related): related.storage.read(slot, body)
+    case .made(let cell): body(cell.form)
+    case .storage(let storage): storage.read(index.slot, body)
+    case .row(let context): context.storage(at: index).read(index.slot, body)
     }
   }
 
   /// Sets what the cell holds, as a change to be saved.
   package func set(_ form: CellContent.Form) {
     switch owner {
-    case .own(let cell): cell.set(form)
-    case .object(let storage):
-      if !Construction.set(form, of: storage, slot) { storage.set(form, at: slot) }
-    case .related(let related):
-      if !Construction.set(form, of: related.storage, slot) { related.set(form, at: slot) }
+    case .made(let cell): cell.set(form)
+    case .storage(let storage): storage.set(form, at: index.slot)
+    case .row(let context): context.storage(at: index).set(form, at: index.slot, in: context)
     }
   }
 
   /// Sets what the cell holds, if it holds nothing yet.
   func setFirst(_ form: CellContent.Form) {
-    if case .own(let cell) = owner {
+    if case .made(let cell) = owner {
       cell.setFirst(form)
     } else if case .unset = self.form {
       set(form)
@@ -76,38 +75,52 @@ public struct MagicCell: Sendable {
   ///
   /// - Returns: What it holds: of several tasks one is the first.
   package func cache(_ live: LiveValue) -> LiveValue {
-    if case .own(let cell) = owner { return cell.cache(live) }
-    guard let storage, !Construction.set(.live(live), of: storage, slot) else { return live }
-    return storage.cache(live, at: slot)
+    if case .made(let cell) = owner { return cell.cache(live) }
+    return storage?.cache(live, at: index.slot) ?? live
   }
 
   /// Where the object's values are, if it was saved or fetched.
   package var place: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
     switch owner {
-    case .own(let cell): return cell.place
-    case .object(let storage):
-      return Construction.isMaking(storage) ? nil : (storage, slot, nil)
-    case .related(let related):
-      return Construction.isMaking(related.storage)
-        ? nil : (related.storage, slot, related.context)
+    case .made(let cell): cell.place
+    case .storage(let storage): (storage, index.slot, nil)
+    case .row(let context): (context.storage(at: index), index.slot, context)
     }
   }
 
-  /// Leads to a saved object's storage from now on.
+  /// Leads to a storage from now on.
   ///
   /// - Returns: False if the cell is one of a fetched object, which leads where it leads.
   package func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) -> Bool {
-    guard case .own(let cell) = owner else { return false }
+    guard case .made(let cell) = owner else { return false }
     cell.bind(to: storage, slot: slot, context: context)
     return true
+  }
+
+  /// Makes the object that a relation of a fetched object leads to.
+  ///
+  /// - Parameters:
+  ///   - memory: Room for an object of the type.
+  ///   - type: The relation's type.
+  /// - Returns: False if the cell holds no such relation, or the object must be made otherwise; then
+  ///   nothing is made.
+  @usableFromInline @unsafe func initialize(
+    _ memory: UnsafeMutableRawPointer, as type: ObjectIdentifier
+  ) -> Bool {
+    guard case .row(let context) = owner else { return false }
+    let target = context.storage(at: index).read(index.slot) { form -> Int64? in
+      if case .reference(let zIndex) = form { zIndex } else { nil }
+    }
+    guard let target else { return false }
+    return unsafe context.initialize(memory, type, target, from: index)
   }
 
   /// The message for a value that was read before it was set.
   @usableFromInline func missing(_ value: Any.Type) -> String {
     switch owner {
-    case .own(let cell): cell.missing(value)
-    case .object(let storage): storage.missing(slot)
-    case .related(let related): related.storage.missing(slot)
+    case .made(let cell): cell.missing(value)
+    case .storage(let storage): storage.missing(index.slot)
+    case .row(let context): context.storage(at: index).missing(index.slot)
     }
   }
 
@@ -115,16 +128,16 @@ public struct MagicCell: Sendable {
   /// its own.
   var identity: ObjectIdentifier {
     switch owner {
-    case .own(let cell): ObjectIdentifier(cell)
-    case .object(let storage): ObjectIdentifier(storage)
-    case .related(let related): ObjectIdentifier(related.storage)
+    case .made(let cell): ObjectIdentifier(cell)
+    case .storage(let storage): ObjectIdentifier(storage)
+    case .row(let context): ObjectIdentifier(context.storage(at: index))
     }
   }
 }
 
 extension MagicCell: Equatable {
-  /// Says whether both are the place of one property of one object.
+  /// Returns whether both are the cell of one property of one object.
   public static func == (left: MagicCell, right: MagicCell) -> Bool {
-    left.slot == right.slot && left.identity == right.identity
+    left.index.slot == right.index.slot && left.identity == right.identity
   }
 }

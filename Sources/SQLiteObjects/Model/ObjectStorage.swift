@@ -120,6 +120,7 @@ package final class ObjectStorage: Sendable {
   /// A value's `deinit` may read the object: so no value goes while this is locked. Whatever replaces one
   /// hands it out, and nothing of the user's is called.
   private let state: Mutex<State>
+  private let handedOut = Atomic(false)
   /// What somebody may have read of assets, by their properties.
   private let assetCaches = Mutex<[Int: AssetCache]>([:])
 
@@ -168,7 +169,7 @@ package final class ObjectStorage: Sendable {
       let count = plan.readers.count
       state.forms.reserveCapacity(count)
       for slot in 0..<count {
-        guard case .own(let own) = cells[slot].owner, let form = own.adopt(by: self, slot) else {
+        guard case .made(let made) = cells[slot].owner, let form = made.adopt(by: self, slot) else {
           state.forms.append(contentsOf: repeatElement(.unset, count: count - slot))
           return slot == 0 ? .none : .some
         }
@@ -180,13 +181,28 @@ package final class ObjectStorage: Sendable {
 
   subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
 
-  /// Lends what a property holds, to an `init()` that runs what it has set.
+  /// Lends what a property holds.
   @inline(__always)
   func read<Result>(_ slot: Int, _ body: (CellContent.Form) -> Result) -> Result {
-    if Construction.isAnyRunning, let form = Construction.form(of: self, slot) {
-      return body(form)
-    }
-    return state.withLock { body($0.forms[slot]) }
+    state.withLock { body($0.forms[slot]) }
+  }
+
+  /// Returns whether an object was ever made of a fetched storage: others cannot have changed.
+  var isHandedOut: Bool { handedOut.load(ordering: .relaxed) }
+
+  /// Notes that an object is made of the storage.
+  func handOut() {
+    if !isHandedOut { handedOut.store(true, ordering: .relaxed) }
+  }
+
+  /// Sets a value, a relation in the form that keeps objects of one fetch from holding each other.
+  func set(_ form: CellContent.Form, at slot: Int, in context: FetchContext?) {
+    set(context?.form(of: form, for: plan.properties[slot]) ?? form, at: slot)
+  }
+
+  /// The message for a value that was read before it was set.
+  func missing(_ slot: Int) -> String {
+    "\(plan.typeName).\(plan.properties[slot].name) was read, but it was never set"
   }
 
   func set(_ form: CellContent.Form, at slot: Int) {

@@ -16,7 +16,6 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
 
   /// Where the object's storage is found. Opaque.
   public let cell: MagicCell
-  private let find: @Sendable (Owner) -> MagicCell
 
   /// Names the other type's relation.
   ///
@@ -29,18 +28,27 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
     line: UInt32 = #line
   ) {
     cell = MagicCell(type: type, line: line)
-    find = { $0[keyPath: path].cell }
+    // All objects of the type have the same: what is fetched takes it from the plan.
+    cell.set(.live(LiveValue(ReversePath<Owner> { $0[keyPath: path].cell })))
   }
 
   /// Leads nowhere: no object has the cell.
   fileprivate init(cell: MagicCell) {
     self.cell = cell
-    find = { _ in cell }
   }
 
   /// The objects that lead here, as of each moment that they are asked for.
   public var wrappedValue: AsyncReverseMagicSet<Owner> {
-    AsyncReverseMagicSet(of: cell, through: find)
+    AsyncReverseMagicSet(of: cell)
+  }
+}
+
+/// The relation that a reverse value names, as a cell of an owner.
+final class ReversePath<Owner: MagicObject>: Sendable {
+  let cell: @Sendable (Owner) -> MagicCell
+
+  init(_ cell: @escaping @Sendable (Owner) -> MagicCell) {
+    self.cell = cell
   }
 }
 

@@ -63,16 +63,6 @@ extension ObjectPlan {
       }
     }
   }
-
-  /// Makes an object's cells lead to a storage.
-  func bind<Object: MagicObject>(
-    _ object: Object, to storage: ObjectStorage, context: FetchContext?
-  ) throws {
-    guard try PropertyCollector.bind(object, to: storage, context) == properties.count else {
-      throw MagicError.unsuitableType(
-        type: typeName, reason: "its encode(to:) does not always encode the same properties")
-    }
-  }
 }
 
 extension ObjectPlan {

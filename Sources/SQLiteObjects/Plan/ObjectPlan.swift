@@ -13,6 +13,17 @@ package final class ObjectPlan: Sendable {
     package var defaultValue: Value?
     /// What happens to the object when the object goes that a relation leads to.
     package var onDelete: DeleteRule?
+    /// The ``ReversePath`` of a reverse value.
+    let reverse: LiveValue?
+
+    fileprivate init(_ entry: PropertyCollector.Entry) throws {
+      name = entry.name
+      role = entry.type.role
+      type = entry.type
+      defaultValue = try entry.defaultValue
+      reverse =
+        if case (.reverse, .live(let path)) = (role.kind, entry.cell.form) { path } else { nil }
+    }
 
     /// Says whether anything is stored for the property.
     var isStored: Bool {
@@ -59,8 +70,6 @@ package final class ObjectPlan: Sendable {
   package let indexes: [IndexDefinition]
   /// The start of a query for the key and the columns of objects.
   let selection: SQL
-  /// The lines that the properties are declared in, if `init()` makes them in their order.
-  let lines: [UInt32]
   /// Where the properties' cells are in an object's memory, if that is known.
   let layout: CellLayout?
   /// How each property's column is read.
@@ -94,18 +103,15 @@ package final class ObjectPlan: Sendable {
 
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
-    let (entries, lines, layout) = try Construction.recording(type)
-    var properties = try entries.map { entry in
-      Property(
-        name: entry.name, role: entry.type.role, type: entry.type,
-        defaultValue: try entry.defaultValue)
-    }
+    let object = Object()
+    let entries = try PropertyCollector.entries(of: object)
+    try PropertyCollector.refuseHiddenWrappers(of: object, entries)
+    var properties = try entries.map(Property.init)
     try ObjectPlan.check(type, properties)
     indexes = try ObjectPlan.apply(type.traits, of: type, to: &properties)
     self.type = type
     isClass = type is AnyObject.Type
-    self.lines = lines
-    self.layout = layout
+    layout = CellLayout(object, entries)
     readers = properties.map(ColumnReader.init)
     mayHoldOthers = readers.contains { reader in
       switch reader.kind {
@@ -145,6 +151,9 @@ package final class ObjectPlan: Sendable {
     guard !properties.isEmpty else { throw refuse("it has no property with a wrapper") }
     guard properties.filter(\.role.isPrimary).count <= 1 else {
       throw refuse("it has more than one @PrimaryMagicValue")
+    }
+    guard properties.count <= CellIndex.limit else {
+      throw refuse("it has more than \(CellIndex.limit) properties")
     }
     var names: Set<String> = [hiddenKey]
     for property in properties {

@@ -54,6 +54,27 @@ final class PropertyCollector: Encoder {
     return collector.count
   }
 
+  /// Refuses a type with wrappers that its `encode(to:)` does not show, as that of a subclass which
+  /// inherits it: they would silently not be stored.
+  static func refuseHiddenWrappers<Object: MagicObject>(
+    of object: Object, _ entries: [Entry]
+  ) throws {
+    var mirror: Mirror? = Mirror(reflecting: object)
+    while let level = mirror {
+      for (label, value) in level.children {
+        guard let property = value as? any MagicProperty,
+          !entries.contains(where: { $0.cell == property.cell })
+        else { continue }
+        // A wrapper's own name begins with an underscore.
+        let name = label?.drop { $0 == "_" } ?? ""
+        throw MagicError.unsuitableType(
+          type: "\(type(of: object))",
+          reason: "its encode(to:) leaves out “\(name)”; a subclass must encode its own properties")
+      }
+      mirror = level.superclassMirror
+    }
+  }
+
   /// Takes a wrapper, if that is what the encoder is there for.
   static func take<Property: MagicProperty>(
     _ property: Property, _ encoder: any Encoder

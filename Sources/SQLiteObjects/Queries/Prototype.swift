@@ -5,7 +5,7 @@ enum Prototype<Object: MagicObject> {
   /// The places of the properties on the way, or nil if one is of no property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
     let storage = PrototypeStorages.storage(of: Object.self)
-    guard let storage, let object = try? Construction.object(Object.self, of: storage, in: nil)
+    guard let storage, let object = try? storage.plan.object(Object.self, of: storage)
     else { return nil }
     let route = object[keyPath: path].route
     guard let rest = route.rest, let place = route.cell.place, place.storage === storage else {
@@ -20,7 +20,7 @@ enum Prototype<Object: MagicObject> {
   static func names<each Property: MagicProperty>(
     _ paths: repeat KeyPath<Object, each Property>
   ) -> [String] {
-    let object = Construction.outside { Object() }
+    let object = Object()
     // An object that cannot be encoded has no properties; its plan says so.
     let entries = (try? PropertyCollector.entries(of: object)) ?? []
     var names: [String] = []

@@ -214,7 +214,7 @@ extension SaveGraph.Walk {
       return .node(add(try context.storage(type, zIndex: zIndex), context))
     }
     // Only objects that somebody has looked at can have changed.
-    return context.madeStorage(type, zIndex: zIndex).map { .node(add($0, context)) }
+    return context.handedOutStorage(type, zIndex: zIndex).map { .node(add($0, context)) }
       ?? .stored(zIndex)
   }
 

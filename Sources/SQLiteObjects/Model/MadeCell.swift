@@ -1,11 +1,11 @@
 import SQLiteCore
 import Synchronization
 
-/// Where the value of a property lives whose object was made and not fetched.
+/// The value of one property of an object that the program has made.
 ///
 /// A cell holds the value itself until its object is saved; from then on the object's
 /// ``ObjectStorage`` holds the values of all its properties, and the cell leads there.
-final class OwnCell: Sendable {
+final class MadeCell: Sendable {
   private enum State {
     case own(CellContent.Form)
     case bound(ObjectStorage, slot: Int, FetchContext?)
