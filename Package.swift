@@ -47,16 +47,19 @@ let package = Package(
     .systemLibrary(name: "CPlatform", path: "Sources/CPlatform"),
     layer("Platform", ["CPlatform"]),
     layer("Essentials", []),
-    layer("SPON", ["Essentials"]),
-    layer("SQLiteCore", ["CSQLite", "Platform"]),
-    layer("SQLiteMapping", ["Essentials", "SQLiteCore"]),
-    layer("SQLiteAssets", ["Essentials", "Platform", "SQLiteCore"]),
+    // Dates, hexadecimal digits and names as exact text, without Foundation.
+    layer("ExactText", []),
+    layer("SPON", ["Essentials", "ExactText"]),
+    layer("SQLiteCore", ["CSQLite", "ExactText", "Platform"]),
+    layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
+    layer("SQLiteAssets", ["Essentials", "ExactText", "Platform", "SQLiteCore"]),
     layer("SQLiteRelations", ["Essentials", "SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteObjects",
       ["Essentials", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations"]),
     layer(
-      "SQLitePortable", ["Essentials", "Platform", "SPON", "SQLiteCore", "SQLiteMapping"]),
+      "SQLitePortable",
+      ["Essentials", "ExactText", "Platform", "SPON", "SQLiteCore", "SQLiteMapping"]),
     // Objects and what they stand on, under one name.
     layer(
       "MagicData",
@@ -68,7 +71,7 @@ let package = Package(
     .executableTarget(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),
-    tests(of: "SQLiteMapping"),
+    tests(of: "SQLiteMapping", ["ExactText"]),
     tests(of: "SQLitePortable", ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations"]),
     tests(of: "SQLiteAssets"),
     tests(of: "SQLiteRelations"),

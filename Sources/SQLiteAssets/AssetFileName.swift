@@ -1,3 +1,5 @@
+import ExactText
+
 /// The name of a file in a store: 32 random hexadecimal digits, and perhaps an extension.
 ///
 /// No other text becomes one, so that a name from a row that somebody wrote by hand cannot lead

@@ -1,3 +1,4 @@
+import ExactText
 public import SQLiteCore
 
 /// The lasting identity of an asset: 128 random bits.

@@ -1,3 +1,5 @@
+import ExactText
+
 extension SHA256 {
   /// The 32 bytes that stand for a content.
   ///

@@ -1,3 +1,4 @@
+import ExactText
 import Essentials
 
 /// A container that a decoder or an encoder hands out again for each row.

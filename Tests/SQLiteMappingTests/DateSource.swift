@@ -1,3 +1,4 @@
+import ExactText
 import SQLiteMapping
 
 #if canImport(FoundationEssentials)

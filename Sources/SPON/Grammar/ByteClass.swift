@@ -50,14 +50,4 @@ extension UInt8 {
   @inline(__always) var isEscaped: Bool {
     self < 0x20 || self == Byte.quote || self == Byte.ampersand || self == 0x7f
   }
-
-  /// The value of a hexadecimal digit.
-  var hexadecimalValue: UInt32? {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(self - UInt8(ascii: "0"))
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(self - UInt8(ascii: "A") + 10)
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(self - UInt8(ascii: "a") + 10)
-    default: nil
-    }
-  }
 }

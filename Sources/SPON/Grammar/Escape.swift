@@ -1,3 +1,5 @@
+import ExactText
+
 /// An escape in quoted text: `&00;` for `&`, `&01;` for a back-quote, `&u…;` for any other scalar.
 ///
 /// The seed of this library wrote `&01;` and left every other `&` as it was. So an `&` that begins
@@ -33,8 +35,8 @@ struct Escape {
   private init?(hexadecimal input: Span<UInt8>, at start: Int, before end: Int) {
     var position = start + 2
     var code: UInt32 = 0
-    while position < end, position - start <= 7, let digit = input[position].hexadecimalValue {
-      code = code << 4 | digit
+    while position < end, position - start <= 7, let digit = Hex.value(input[position]) {
+      code = code << 4 | UInt32(digit)
       position += 1
     }
     guard position > start + 2, position < end, input[position] == Byte.semicolon,

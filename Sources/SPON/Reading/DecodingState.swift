@@ -1,3 +1,5 @@
+import ExactText
+
 /// What all parts of one decoding share.
 final class DecodingState {
   var document: Document
@@ -5,7 +7,7 @@ final class DecodingState {
   let usesDefaultKeys: Bool
   /// Members by key, for objects with so many that looking at each takes too long, and for all where
   /// a strategy converts keys.
-  private var members: [Int: [ExactText: Int]] = [:]
+  private var members: [Int: [KeyText: Int]] = [:]
 
   init(_ document: Document, _ decoder: SPONDecoder) {
     self.document = document
@@ -29,15 +31,15 @@ final class DecodingState {
 
   private func indexedMember(_ key: String, of object: Int) -> Int? {
     if members[object] == nil {
-      var index: [ExactText: Int] = [:]
+      var index: [KeyText: Int] = [:]
       forEachMember(of: object) { member in
         // Of keys that a strategy makes equal the first counts.
-        let text = ExactText(text: convertedKey(of: member))
+        let text = KeyText(text: convertedKey(of: member))
         if index[text] == nil { index[text] = member }
       }
       members[object] = index
     }
-    let member = members[object]?[ExactText(text: key)]
+    let member = members[object]?[KeyText(text: key)]
     if let member { document.tokens[object].cursor = Int32(truncatingIfNeeded: member) }
     return member
   }

@@ -1,3 +1,5 @@
+import ExactText
+
 /// An object that is being read.
 struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let reader: ValueReader

@@ -18,7 +18,7 @@ extension Tokenizer {
   }
 
   private func checkManyKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {
-    var keys = Set<ExactText>(minimumCapacity: Int(tokens[object].count))
+    var keys = Set<KeyText>(minimumCapacity: Int(tokens[object].count))
     var member = object + 1
     while member < tokens[object].next {
       guard keys.insert(keyText(member, input)).inserted else { throw twice(member, input) }
@@ -26,9 +26,9 @@ extension Tokenizer {
     }
   }
 
-  private func keyText(_ member: Int, _ input: Span<UInt8>) -> ExactText {
+  private func keyText(_ member: Int, _ input: Span<UInt8>) -> KeyText {
     let token = tokens[member]
-    return ExactText(text: text(input, token.keyRange, hasEscapes: token.keyHasEscapes))
+    return KeyText(text: text(input, token.keyRange, hasEscapes: token.keyHasEscapes))
   }
 
   private func twice(_ member: Int, _ input: Span<UInt8>) -> SPONSyntaxError {

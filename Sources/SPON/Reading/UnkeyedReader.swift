@@ -1,3 +1,5 @@
+import ExactText
+
 /// An array that is being read.
 struct UnkeyedReader: UnkeyedDecodingContainer {
   let reader: ValueReader

@@ -1,4 +1,5 @@
 import Essentials
+import ExactText
 
 extension ValueReader {
   /// Reads a value of any type.

@@ -143,7 +143,7 @@ struct EncodingFrame {
   var kind = Kind.empty
   var count = 0
   /// All keys, once there are too many to look at each.
-  var manyKeys: Set<ExactText>?
+  var manyKeys: Set<KeyText>?
 
   init(serial: Int, type: Any.Type?, isMember: Bool, firstKey: Int) {
     self.serial = serial
@@ -160,10 +160,10 @@ struct EncodedKey {
 }
 
 /// Text that equals only the very same bytes, unlike `String`.
-struct ExactText: Hashable {
+struct KeyText: Hashable {
   let text: String
 
-  static func == (left: ExactText, right: ExactText) -> Bool {
+  static func == (left: KeyText, right: KeyText) -> Bool {
     left.text.utf8.elementsEqual(right.text.utf8)
   }
 

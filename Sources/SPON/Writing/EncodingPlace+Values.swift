@@ -1,4 +1,5 @@
 import Essentials
+import ExactText
 
 extension EncodingPlace {
   /// Writes the value of a member or an element that was begun.

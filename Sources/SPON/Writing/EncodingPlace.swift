@@ -1,3 +1,5 @@
+import ExactText
+
 /// A place where one value is written: what a value's `encode(to:)` is handed.
 struct EncodingPlace: Encoder {
   let output: EncodingOutput
@@ -79,16 +81,16 @@ struct EncodingPlace: Encoder {
   private func addKey(_ name: String, _ hash: UInt32) throws {
     if output.frames[index].count < 16 {
       for key in output.keys[output.frames[index].firstKey...]
-      where key.hash == hash && ExactText(text: key.text) == ExactText(text: name) {
+      where key.hash == hash && KeyText(text: key.text) == KeyText(text: name) {
         throw twice(name)
       }
       output.keys.append(EncodedKey(hash: hash, text: name))
     } else {
       if output.frames[index].manyKeys == nil {
         let keys = output.keys[output.frames[index].firstKey...]
-        output.frames[index].manyKeys = Set(keys.map { ExactText(text: $0.text) })
+        output.frames[index].manyKeys = Set(keys.map { KeyText(text: $0.text) })
       }
-      let inserted = output.frames[index].manyKeys?.insert(ExactText(text: name)).inserted
+      let inserted = output.frames[index].manyKeys?.insert(KeyText(text: name)).inserted
       if inserted == false { throw twice(name) }
     }
   }

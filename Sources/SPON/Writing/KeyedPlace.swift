@@ -1,3 +1,5 @@
+import ExactText
+
 /// An object that is being written.
 struct KeyedPlace<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let place: EncodingPlace

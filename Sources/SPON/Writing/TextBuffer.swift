@@ -1,3 +1,5 @@
+import ExactText
+
 /// SPON text that is being written.
 ///
 /// A scalar has two forms: a member's comes behind a key (``name$=`Ann` ``), an element's stands in an
@@ -150,8 +152,8 @@ package struct TextBuffer {
       case Byte.quote: append("&01;")
       default:
         append("&u")
-        if byte > 15 { bytes.append(Self.hexadecimalDigit(byte >> 4)) }
-        bytes.append(Self.hexadecimalDigit(byte & 15))
+        if byte > 15 { bytes.append(Hex.uppercase(byte >> 4)) }
+        bytes.append(Hex.uppercase(byte & 15))
         bytes.append(Byte.semicolon)
       }
     }
@@ -160,9 +162,5 @@ package struct TextBuffer {
     } else {
       unsafe bytes.append(contentsOf: text[copied...])
     }
-  }
-
-  private static func hexadecimalDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
   }
 }

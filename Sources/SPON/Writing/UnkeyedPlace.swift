@@ -1,3 +1,5 @@
+import ExactText
+
 /// An array that is being written.
 struct UnkeyedPlace: UnkeyedEncodingContainer {
   let place: EncodingPlace

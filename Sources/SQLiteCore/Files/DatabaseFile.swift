@@ -1,3 +1,4 @@
+import ExactText
 import CSQLite
 import Synchronization
 
@@ -126,14 +127,13 @@ struct DatabaseFile: Sendable {
     // A path that begins with a slash is never read as a URI.
     case .file(let path) where !options.isImmutable: return path
     case .file(let path):
-      let hexadecimal = Array("0123456789ABCDEF".utf8)
       var escaped: [UInt8] = []
       for byte in path.utf8 {
         switch byte {
         case 0x61...0x7a, 0x41...0x5a, 0x30...0x39, UInt8(ascii: "/"), UInt8(ascii: "."):
           escaped.append(byte)
         default:
-          escaped += [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
+          escaped += [UInt8(ascii: "%"), Hex.uppercase(byte >> 4), Hex.uppercase(byte & 15)]
         }
       }
       return "file:\(String(decoding: escaped, as: UTF8.self))?immutable=1"

@@ -1,3 +1,5 @@
+import ExactText
+
 extension SQL {
   /// A value as SQL text, for people who write SQL by hand.
   ///
@@ -31,12 +33,7 @@ extension SQL {
   }
 
   private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = Array("x'".utf8)
-    text.reserveCapacity(bytes.count * 2 + 3)
-    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-    text.append(UInt8(ascii: "'"))
-    return String(decoding: text, as: UTF8.self)
+    "x'\(Hex.lowercaseText(of: bytes))'"
   }
 }
 

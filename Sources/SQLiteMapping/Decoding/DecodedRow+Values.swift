@@ -1,3 +1,4 @@
+import ExactText
 package import Essentials
 package import SQLiteCore
 

@@ -1,3 +1,4 @@
+import ExactText
 import SQLiteCore
 
 /// What is known of the rows of one statement, and what is in the one that it stands on.

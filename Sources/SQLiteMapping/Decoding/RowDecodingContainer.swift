@@ -1,3 +1,4 @@
+import ExactText
 import SQLiteCore
 
 /// The columns of a row, by the coding keys of one type.

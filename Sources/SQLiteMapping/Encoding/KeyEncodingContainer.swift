@@ -1,3 +1,4 @@
+import ExactText
 import SQLiteCore
 
 /// Binds the properties that a statement has parameters for, and passes over the others: for

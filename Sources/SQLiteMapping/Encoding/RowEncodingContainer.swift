@@ -1,3 +1,5 @@
+import ExactText
+
 /// The parameters of a statement, by the coding keys of one type.
 ///
 /// A class, since the standard library copies its containers at every call.

@@ -1,3 +1,5 @@
+import ExactText
+
 /// Encodes into a ``JSONNode``.
 struct TreeEncoder: Encoder {
   let node: JSONNode

@@ -1,3 +1,4 @@
+import ExactText
 import SQLiteCore
 
 /// Made-up values: what a type's `init(from:)` makes of zeros, short texts, nil and empty collections.
@@ -119,7 +120,7 @@ private struct PlaceholderElements: UnkeyedDecodingContainer {
 
   private mutating func next() -> PlaceholderDecoder {
     currentIndex += 1
-    return PlaceholderDecoder(codingPath: codingPath + [PathKey("\(currentIndex - 1)")])
+    return PlaceholderDecoder(codingPath: codingPath + [PathKey(index: currentIndex - 1)])
   }
 
   mutating func decodeNil() -> Bool { true }

@@ -1,3 +1,4 @@
+import ExactText
 import SQLiteCore
 
 /// Notes each property that is encoded.

@@ -1,3 +1,4 @@
+import ExactText
 package import Essentials
 package import SQLiteCore
 
@@ -15,7 +16,7 @@ public enum DataStrategy: Hashable, Sendable, CaseIterable {
     switch self {
     case .blob: .blob(data.byteArray)
     case .base64: .text(data.base64EncodedString())
-    case .hex: .text(Self.hexText(of: data))
+    case .hex: .text(Hex.uppercaseText(of: data.byteArray))
     }
   }
 
@@ -35,22 +36,12 @@ public enum DataStrategy: Hashable, Sendable, CaseIterable {
     }
   }
 
-  private static func hexText(of data: Data) -> String {
-    var digits: [UInt8] = []
-    digits.reserveCapacity(data.count * 2)
-    for byte in data {
-      digits.append(HexDigit.uppercase(byte >> 4))
-      digits.append(HexDigit.uppercase(byte & 15))
-    }
-    return String(decoding: digits, as: UTF8.self)
-  }
-
   private static func data(hexText: String) throws(SQLiteError) -> Data {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(hexText.utf8.count / 2)
     var high: UInt8?
     for digit in hexText.utf8 {
-      guard let value = HexDigit.value(digit) else {
+      guard let value = Hex.value(digit) else {
         throw SQLiteError(.mismatch, "the stored text is not hexadecimal")
       }
       if let first = high {

@@ -1,32 +1,18 @@
 package import Essentials
+package import ExactText
 package import SQLiteCore
 
-/// Dates as text: `YYYY-MM-DD HH:MM:SS[.fraction]` in UTC.
-///
-/// A `Date` is a `Double` of seconds since 2001-01-01; the fraction has as few digits as reading
-/// that very double back needs, none for a whole second and seldom more than seven nowadays. The
-/// texts sort as the dates do, and SQLite's date functions read them, by the millisecond.
-///
-/// Two moments are special: -0.0 seconds comes back as the equal 0.0; and a date less than 1e-280
-/// seconds away from 2001-01-01 00:00:00, but not at it, is refused, for SQLite gives up on more
-/// than 308 digits. SQLite's functions also give NULL for the last half millisecond of year 9999.
-package enum DateText {
-  /// The longest text in bytes.
-  package static let maximumLength = 320
+// Dates as columns hold them. A date less than 1e-280 seconds away from 2001-01-01 00:00:00, but not at
+// it, is refused, since SQLite gives up on more than 308 digits. SQLite's functions give NULL for the last
+// half millisecond of year 9999. -0.0 seconds comes back as the equal 0.0.
 
+extension DateText {
   /// Returns the text of `date`.
   ///
   /// - Throws: `SQLiteError` with `range`, naming the seconds, if the date is not in the years 0000
   ///   to 9999 or needs too many digits.
   package static func text(of date: Date) throws(SQLiteError) -> String {
-    let seconds = try writableSeconds(of: date)
-    // Sign, point and digits of a magnitude from 1 on take at most 17 bytes after the second.
-    let capacity = seconds.magnitude >= 1 ? 40 : maximumLength
-    return unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
-      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
-      append(seconds: seconds, to: &output)
-      return unsafe output.finalize(for: buffer)
-    }
+    text(ofSeconds: try writableSeconds(of: date))
   }
 
   /// Appends the text of `date`, ``maximumLength`` bytes at most, to `output`.
@@ -48,33 +34,60 @@ package enum DateText {
     return seconds
   }
 
-  private static func append(seconds: Double, to output: inout OutputSpan<UInt8>) {
-    let floor = seconds.rounded(.down)
-    // Counted from the start of the range, so that everything is unsigned.
-    let sinceStart = UInt64(floor - DateRange.start)
-    let startDay = Int(DateRange.start) / 86_400
-    let day = CalendarDay(daysSinceReference: Int(sinceStart / 86_400) + startDay)
-    let second = UInt32(truncatingIfNeeded: sinceStart % 86_400)
-    append(pair: UInt32(truncatingIfNeeded: day.year / 100), to: &output)
-    append(pair: UInt32(truncatingIfNeeded: day.year % 100), to: &output)
-    output.append(UInt8(ascii: "-"))
-    append(pair: UInt32(truncatingIfNeeded: day.month), to: &output)
-    output.append(UInt8(ascii: "-"))
-    append(pair: UInt32(truncatingIfNeeded: day.day), to: &output)
-    output.append(UInt8(ascii: " "))
-    append(pair: second / 3_600, to: &output)
-    output.append(UInt8(ascii: ":"))
-    append(pair: second / 60 % 60, to: &output)
-    output.append(UInt8(ascii: ":"))
-    append(pair: second % 60, to: &output)
-    if floor != seconds {
-      output.append(UInt8(ascii: "."))
-      ExactSeconds.appendFraction(of: seconds, to: &output)
-    }
+  /// Returns the date that `text` names, in one of the forms of SQLite's date functions.
+  ///
+  /// - Throws: `SQLiteError` with `mismatch` and the place of the error in the text, or with `range`
+  ///   if a zone or rounding leads out of the years 0000 to 9999.
+  package static func date(from text: String) throws(SQLiteError) -> Date {
+    var text = text
+    return try text.withUTF8 { bytes in
+      Result { () throws(SQLiteError) in unsafe try date(from: bytes.span) }
+    }.get()
   }
 
-  private static func append(pair number: UInt32, to output: inout OutputSpan<UInt8>) {
-    output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10))
-    output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+  /// Returns the date that UTF-8 `text` names, as ``date(from:)`` for a `String`.
+  package static func date(from text: Span<UInt8>) throws(SQLiteError) -> Date {
+    let seconds: Double
+    do {
+      seconds = try Self.seconds(from: text)
+    } catch {
+      throw SQLiteError(.mismatch, error.reason)
+    }
+    return try DateRange.date(seconds: seconds)
+  }
+
+  /// Returns the date that the bytes of a column name, as ``date(from:)`` for a `String`.
+  package static func date(from text: RawSpan) throws(SQLiteError) -> Date {
+    try date(from: Span<UInt8>(_bytes: text))
+  }
+}
+
+// One range holds for every ``DateStrategy``, so that a table may change its strategy later and a column
+// read with the wrong unit is noticed: milliseconds taken for seconds are no such date.
+
+extension DateRange {
+  /// The seconds from 1970-01-01 to 2001-01-01.
+  package static let referenceSince1970 = 978_307_200.0
+
+  /// Returns the seconds since 2001 of a date that can be stored.
+  ///
+  /// - Throws: `SQLiteError` with `range`, naming the seconds.
+  package static func seconds(of date: Date) throws(SQLiteError) -> Double {
+    let seconds = date.timeIntervalSinceReferenceDate
+    guard contains(seconds) else {
+      throw SQLiteError(
+        .range,
+        "the date \(seconds) seconds after 2001-01-01 is not in the years 0000 to 9999")
+    }
+    return seconds
+  }
+
+  /// Returns the date `seconds` after 2001.
+  ///
+  /// - Throws: `SQLiteError` with `range`, naming the seconds.
+  package static func date(seconds: Double) throws(SQLiteError) -> Date {
+    let date = Date(timeIntervalSinceReferenceDate: seconds)
+    _ = try Self.seconds(of: date)
+    return date
   }
 }

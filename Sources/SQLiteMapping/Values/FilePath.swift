@@ -1,3 +1,4 @@
+import ExactText
 package import SQLiteCore
 
 package import Essentials
@@ -31,9 +32,6 @@ extension URL {
   }
 
   private static func unescaped(_ text: String) -> [UInt8]? {
-    func digit(_ byte: UInt8) -> UInt8? {
-      Character(UnicodeScalar(byte)).hexDigitValue.map(UInt8.init)
-    }
     var bytes: [UInt8] = []
     var rest = text.utf8.makeIterator()
     while let byte = rest.next() {
@@ -41,7 +39,8 @@ extension URL {
         bytes.append(byte)
         continue
       }
-      guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
+      guard let high = rest.next().flatMap(Hex.value), let low = rest.next().flatMap(Hex.value)
+      else {
         return nil
       }
       bytes.append(high << 4 | low)

@@ -1,3 +1,5 @@
+import ExactText
+
 /// How a property's name becomes a column's name.
 ///
 /// Two properties may get one name (`aB` and `a_b`), which the caller must refuse. There is no way
@@ -28,26 +30,7 @@ public enum KeyStrategy: Hashable, Sendable {
   package func column(for key: String) -> String {
     switch self {
     case .useDefaultKeys: key
-    case .convertToSnakeCase: Self.snakeCase(key)
+    case .convertToSnakeCase: SnakeCase.snakeCase(of: key)
     }
-  }
-
-  private static func snakeCase(_ key: String) -> String {
-    let scalars = Array(key.unicodeScalars)
-    var column = ""
-    for (index, scalar) in scalars.enumerated() {
-      guard scalar.properties.isUppercase else {
-        column.unicodeScalars.append(scalar)
-        continue
-      }
-      if index > 0, scalars[index - 1] != "_" {
-        let followsUppercase = scalars[index - 1].properties.isUppercase
-        let precedesLowercase =
-          index + 1 < scalars.count && scalars[index + 1].properties.isLowercase
-        if !followsUppercase || precedesLowercase { column += "_" }
-      }
-      column += scalar.properties.lowercaseMapping
-    }
-    return column
   }
 }

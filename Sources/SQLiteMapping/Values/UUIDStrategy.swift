@@ -1,3 +1,4 @@
+import ExactText
 package import Essentials
 package import SQLiteCore
 
@@ -48,8 +49,8 @@ extension UUID {
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       for index in 0..<16 {
         if Self.isAfterHyphen(index) { output.append(UInt8(ascii: "-")) }
-        output.append(HexDigit.uppercase(bytes[index] >> 4))
-        output.append(HexDigit.uppercase(bytes[index] & 15))
+        output.append(Hex.uppercase(bytes[index] >> 4))
+        output.append(Hex.uppercase(bytes[index] & 15))
       }
       return unsafe output.finalize(for: buffer)
     }
@@ -64,8 +65,8 @@ extension UUID {
       if Self.isAfterHyphen(index) {
         guard digits.next() == UInt8(ascii: "-") else { return nil }
       }
-      guard let high = digits.next().flatMap(HexDigit.value),
-        let low = digits.next().flatMap(HexDigit.value)
+      guard let high = digits.next().flatMap(Hex.value),
+        let low = digits.next().flatMap(Hex.value)
       else { return nil }
       bytes.append(high << 4 | low)
     }

@@ -1,3 +1,5 @@
+import ExactText
+
 /// A value of JSON, integers and other numbers told apart as they are spelled.
 enum JSONPart: Equatable {
   case null
@@ -165,7 +167,7 @@ struct JSONReader {
     guard bytes.count - position >= 4 else { throw unexpected("four digits") }
     var code: UInt32 = 0
     for _ in 0..<4 {
-      guard let digit = Character(Unicode.Scalar(bytes[position])).hexDigitValue else {
+      guard let digit = Hex.value(bytes[position]) else {
         throw unexpected("a hexadecimal digit")
       }
       code = code << 4 | UInt32(digit)

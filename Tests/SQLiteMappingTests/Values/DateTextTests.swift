@@ -1,3 +1,4 @@
+import ExactText
 import SQLiteCore
 import SQLiteMapping
 import Testing

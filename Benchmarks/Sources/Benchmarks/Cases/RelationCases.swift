@@ -1,4 +1,3 @@
 /// The cases of relations.
-let relationCases: [any Case] = [
-  Relations(), Lazy(), Reverse(), ReverseCount(), PlainRead(), RelationRead(),
-]
+let relationCases: [any Case] =
+  [Relations(), Lazy(), Reverse(), ReverseCount()] + RelationRead.all

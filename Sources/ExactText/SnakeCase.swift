@@ -1,7 +1,7 @@
 /// Names as the key strategies of Foundation's coders convert them.
-enum SnakeCase {
+package enum SnakeCase {
   /// `someURLValue` as `some_url_value`.
-  static func snakeCase(of key: String) -> String {
+  package static func snakeCase(of key: String) -> String {
     let scalars = Array(key.unicodeScalars)
     var result = String.UnicodeScalarView()
     for (index, scalar) in scalars.enumerated() {
@@ -19,7 +19,7 @@ enum SnakeCase {
   }
 
   /// `some_url_value` as `someUrlValue`; underscores at both ends stay.
-  static func camelCase(of key: String) -> String {
+  package static func camelCase(of key: String) -> String {
     let leading = key.prefix { $0 == "_" }
     guard leading.count < key.count else { return key }
     let trailing = key.reversed().prefix { $0 == "_" }

@@ -1,0 +1,60 @@
+/// Hexadecimal digits as ASCII bytes.
+package enum Hex {
+  /// The upper-case digit of a value below 16.
+  @inlinable package static func uppercase(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") - 10 + value
+  }
+
+  /// The value of a digit of either case, nil for another byte.
+  @inlinable package static func value(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+
+  /// The lower-case digit of a value below 16.
+  @inlinable package static func lowercase(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+  }
+
+  /// Returns two upper-case digits for each byte.
+  package static func uppercaseText(of bytes: [UInt8]) -> String {
+    text(of: bytes, uppercase)
+  }
+
+  /// Returns two lower-case digits for each byte.
+  package static func lowercaseText(of bytes: [UInt8]) -> String {
+    text(of: bytes, lowercase)
+  }
+
+  private static func text(of bytes: [UInt8], _ digit: (UInt8) -> UInt8) -> String {
+    unsafe String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
+      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+      for byte in bytes {
+        output.append(digit(byte >> 4))
+        output.append(digit(byte & 15))
+      }
+      return unsafe output.finalize(for: buffer)
+    }
+  }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+  /// All the lower-case hexadecimal digits, leading zeros included.
+  package var hexadecimal: String {
+    let digits = String(self, radix: 16)
+    return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits
+  }
+
+  /// Makes the integer from exactly the digits that ``hexadecimal`` gives, or nil.
+  package init?(hexadecimal digits: Substring) {
+    let isExact =
+      digits.utf8.count == Self.bitWidth / 4
+      && digits.utf8.allSatisfy { Hex.value($0) != nil && !(0x41...0x46).contains($0) }
+    guard isExact else { return nil }
+    self.init(digits, radix: 16)
+  }
+}
