@@ -6,3 +6,19 @@ public struct Change: Hashable, Sendable {
   /// The rowid of the row inserted last on the connection, 0 if there is none yet.
   public let lastInsertedRowID: Int64
 }
+
+/// How much a ``ChangeRecorder`` had collected at some moment.
+struct RecordingMark {
+  var tables = 0
+  var rows = 0
+  var schemaChanges = 0
+}
+
+/// What undoes the recording of a statement's run.
+struct RecordedRun {
+  let mark: RecordingMark
+  /// How many statements had begun.
+  let statementCount: Int
+  /// The rows changed on the connection before.
+  let totalChanges: Int64
+}

@@ -148,29 +148,13 @@ package final class ChangeSubscription: Sendable {
   package func cancel() { end() }
 }
 
-extension Database {
-  /// Tells `body` of each transaction that changes this file, by any database of this process.
-  ///
-  /// Told are the transactions that commit after this call, in the order of their commits, on the
-  /// thread that committed, once the changes are durable and before the access ends. `body` must be
-  /// quick, must not use the database, and must not resume a task: pass the news on. What was rolled
-  /// back, savepoints and failed statements included, is not told, except for savepoints that the
-  /// user's own SQL rolled back. Other processes are not seen.
-  ///
-  /// Of an access that had begun before this call it is told only that any table may differ, if it ran
-  /// statements that write, also if these were rolled back. So it is when the whole content is
-  /// replaced.
-  ///
-  /// Without the preupdate hook, on a libsqlite3 that lacks it, tables WITHOUT ROWID, rows deleted
-  /// by REPLACE, and values are not seen.
-  ///
-  /// - Parameters:
-  ///   - detail: How much to tell. Others may want more: then more is told.
-  ///   - body: Takes the changes.
-  /// - Returns: What keeps the subscription alive.
-  package func subscribe(
-    to detail: ChangeDetail, _ body: @escaping @Sendable (CommittedChanges) -> Void
-  ) -> ChangeSubscription {
-    shared.feed.subscribe(detail, body)
-  }
+/// How often the whole content of a file was replaced in this process, so that what was read before is
+/// known to be of another content.
+package final class ContentGeneration: Sendable {
+  private let count = Atomic<Int>(0)
+
+  /// The number of replacements so far.
+  package var current: Int { count.load(ordering: .acquiring) }
+
+  func increase() { count.add(1, ordering: .acquiringAndReleasing) }
 }

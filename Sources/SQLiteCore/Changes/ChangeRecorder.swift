@@ -7,16 +7,9 @@ import Platform
 /// SQLite allows one preupdate hook for each connection, so whatever wants to know of changes
 /// subscribes to the ``ChangeFeed`` that this fills. What is rolled back is dropped again.
 final class ChangeRecorder {
-  /// How much had been collected at some moment.
-  struct Mark {
-    fileprivate var tables = 0
-    fileprivate var rows = 0
-    fileprivate var schemaChanges = 0
-  }
-
   let detail: ChangeDetail
   /// How many statements have begun.
-  private(set) var statementCount = 0
+  private var statementCount = 0
   /// What the open transaction changed; each table once.
   private var tables: [String] = []
   private var rows: [RowChange] = []
@@ -32,15 +25,28 @@ final class ChangeRecorder {
     self.detail = detail
   }
 
-  var mark: Mark {
-    Mark(tables: tables.count, rows: rows.count, schemaChanges: schemaChanges)
+  var mark: RecordingMark {
+    RecordingMark(tables: tables.count, rows: rows.count, schemaChanges: schemaChanges)
   }
 
-  /// A statement begins; in autocommit all that is there is committed.
-  func statementBegins(isAutocommit: Bool, changesSchema: Bool) {
+  /// Notes that a statement begins, and returns what undoes its recording. In autocommit all that was
+  /// collected is committed.
+  func begin(_ statement: StatementHandle, on handle: ConnectionHandle) -> RecordedRun {
     statementCount += 1
-    if isAutocommit { settle() }
-    if changesSchema { schemaChanges += 1 }
+    if handle.isAutocommit { settle() }
+    if statement.changesSchema { schemaChanges += 1 }
+    return RecordedRun(
+      mark: mark, statementCount: statementCount, totalChanges: handle.totalChanges)
+  }
+
+  /// Drops the changes of a run that failed.
+  func drop(_ run: RecordedRun, on handle: ConnectionHandle) {
+    // A statement with OR FAIL keeps what it did, and SQLite counts that. If others have begun
+    // meanwhile, their changes stand behind the mark: better told too much than too little.
+    guard handle.totalChanges == run.totalChanges, statementCount == run.statementCount else {
+      return
+    }
+    rollBack(to: run.mark)
   }
 
   /// The whole content was replaced, past the hooks.
@@ -50,7 +56,7 @@ final class ChangeRecorder {
   }
 
   /// Drops what came after `mark`.
-  func rollBack(to mark: Mark) {
+  func rollBack(to mark: RecordingMark) {
     rows.removeLast(max(0, rows.count - mark.rows))
     schemaChanges = min(schemaChanges, mark.schemaChanges)
     guard tables.count > mark.tables else { return }
@@ -61,7 +67,7 @@ final class ChangeRecorder {
 
   /// Drops all that is not committed.
   func rollBack() {
-    rollBack(to: Mark())
+    rollBack(to: RecordingMark())
   }
 
   /// All that is there is committed.
@@ -100,22 +106,27 @@ final class ChangeRecorder {
   }
 }
 
-extension ConnectionHandle {
-  /// Records changes in `recorder` from now on, or nothing.
+extension ChangeRecorder {
+  /// Whether the better hook is there and may be used.
+  static func hasPreupdateHook(_ mayUse: Bool) -> Bool { mayUse && csqlite_has_preupdate() != 0 }
+
+  /// Lets SQLite tell a recorder of changes, or nobody. The caller keeps the recorder alive.
   ///
-  /// - Parameter usesPreupdateHook: Whether the better hook may be used, if it is there.
-  func install(_ recorder: ChangeRecorder?, usesPreupdateHook: Bool) {
+  /// - Parameters:
+  ///   - recorder: The recorder, or nil.
+  ///   - handle: The connection.
+  ///   - usesPreupdateHook: Whether the better hook is used.
+  static func install(
+    _ recorder: ChangeRecorder?, on handle: ConnectionHandle, usesPreupdateHook: Bool
+  ) {
     let context = unsafe recorder.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     let isOn = recorder != nil
-    if csqlite_has_preupdate() != 0, usesPreupdateHook {
-      unsafe sqlite3_preupdate_hook(pointer, isOn ? preupdated : nil, context)
+    if usesPreupdateHook {
+      unsafe sqlite3_preupdate_hook(handle.pointer, isOn ? preupdated : nil, context)
     } else {
-      unsafe sqlite3_update_hook(pointer, isOn ? updated : nil, context)
-      // SQLite empties whole tables without a word, unless an authorizer objects.
-      keepsRowDeletes = isOn
+      unsafe sqlite3_update_hook(handle.pointer, isOn ? updated : nil, context)
     }
-    unsafe sqlite3_rollback_hook(pointer, isOn ? rolledBack : nil, context)
-    self.recorder = recorder
+    unsafe sqlite3_rollback_hook(handle.pointer, isOn ? rolledBack : nil, context)
   }
 }
 
@@ -189,6 +200,7 @@ private func values(
   (0..<(unsafe sqlite3_preupdate_count(connection))).map { column in
     var pointer: OpaquePointer?
     guard unsafe read(connection, column, &pointer) == SQLITE_OK else { return .null }
-    return unsafe value(of: pointer) ?? .blob(valueBytes(pointer))
+    let view = unsafe ValueView(pointer)
+    return view.value ?? .blob(view.copiedBytes)
   }
 }

@@ -14,18 +14,55 @@ struct Script {
 }
 
 extension Connection {
+  /// Returns a statement for `sql` with its values bound, reusing a cached one if it is idle.
+  ///
+  ///     var insert = try connection.statement("INSERT INTO note VALUES (?1)")
+  ///     try insert.run("Buy milk")
+  ///
+  /// The statement returns to the cache, reset and unbound, when its scope ends.
+  ///
+  /// - Parameter sql: A single SQL statement.
+  /// - Throws: ``SQLiteError`` if `sql` does not compile, or holds no statement, or more than one.
+  public func statement(_ sql: SQL) throws(SQLiteError) -> Statement {
+    if let failure = sql.failure { throw failure.with(sql: sql.text) }
+    var statement = Statement(try checkOut(sql), of: self)
+    if !sql.pieces.isEmpty { try bind(sql.pieces, to: &statement) }
+    return statement
+  }
+
+  func checkOut(_ sql: SQL) throws(SQLiteError) -> StatementHandle {
+    if !sql.pieces.isEmpty, mayAccess, let handle = cache.checkOutRecent(sql) { return handle }
+    return try checkOut(sql.text)
+  }
+
+  func checkOut(_ sql: String) throws(SQLiteError) -> StatementHandle {
+    try checkAccess(sql)
+    if let handle = cache.checkOut(sql) { return handle }
+    try checkText(sql)
+    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
+    // Swift keeps a NUL behind its texts, so that SQLite need not copy them.
+    let prepared = unsafe sql.withCString { start in
+      Result { () throws(SQLiteError) in
+        try unsafe prepare(start, count: sql.utf8.count, wholeText: sql, flags: flags)
+      }
+    }
+    let (statement, end) = try prepared.get()
+    guard let statement else { throw SQLiteError(.misuse, "there is no statement", sql: sql) }
+    guard SQLScanner.isBlank(sql, from: end) else {
+      throw SQLiteError(
+        .misuse, "there is more than one statement; executeMultipleChanges runs several", sql: sql,
+        offset: end)
+    }
+    cache.use(statement, isKept: true)
+    return statement
+  }
+
   /// Throws if `sql` is no text for SQLite, and prepares for what it names.
   func checkText(_ sql: String) throws(SQLiteError) {
     if sql.utf8.contains(0) { throw SQLiteError(.misuse, "the SQL contains a NUL", sql: sql) }
     guard sql.utf8.count < Int32.max else { throw SQLiteError(.tooBig) }
     // The function of ListModule must be known before SQL that names it compiles.
     if !hasListModule, SQLScanner.mentionsList(sql) { try registerListModule() }
-  }
-
-  func registerListModule() throws(SQLiteError) {
-    guard !hasListModule else { return }
-    try handle.check(unsafe ListModule.register(on: handle.pointer))
-    hasListModule = true
   }
 
   /// Returns the only statement in `sql`, not cached.
@@ -47,7 +84,7 @@ extension Connection {
     }
     script.offset += end
     guard let handle else { return nil }
-    use(handle, cached: false)
+    cache.use(handle, isKept: false)
     return Statement(handle, of: self)
   }
 
@@ -85,12 +122,112 @@ extension Connection {
   /// has made it since.
   private func readSchema() throws(SQLiteError) {
     let sql = "SELECT 1 FROM main.sqlite_master LIMIT 1"
-    handle.authorizer?.isSuspended = true
-    defer { handle.authorizer?.isSuspended = false }
-    var pointer: OpaquePointer?
-    defer { unsafe sqlite3_finalize(pointer) }
-    var code = unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil)
-    if code == SQLITE_OK { code = unsafe sqlite3_step(pointer) }
+    let code = withoutAuthorizer {
+      var pointer: OpaquePointer?
+      defer { unsafe sqlite3_finalize(pointer) }
+      let code = unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil)
+      return code == SQLITE_OK ? unsafe sqlite3_step(pointer) : code
+    }
     guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code, sql: sql) }
+  }
+}
+
+extension Connection {
+  /// Runs to the end with the values of a literal, whose texts and bytes SQLite reads where they are:
+  /// other ways of binding copy them (benchmark `insert`).
+  ///
+  /// The statement must be given back at once: it is bound to memory that is gone.
+  ///
+  /// - Complexity: O(1) in stack space: each lent value takes some, so that only the first are.
+  func run(
+    _ statement: inout Statement, lending pieces: [SQL.Piece]
+  ) throws(SQLiteError) -> Change {
+    try statement.checkCount(pieces.count)
+    return try run(&statement, pieces, from: 0, lendable: 16)
+  }
+
+  /// Binds the values from an index on and runs the statement, inside the calls that lend the bytes.
+  private func run(
+    _ statement: inout Statement, _ pieces: [SQL.Piece], from first: Int, lendable: Int
+  ) throws(SQLiteError) -> Change {
+    var index = first
+    while index < pieces.count {
+      let argument = pieces[index].argument
+      index += 1
+      let lent: Result<Change, SQLiteError>?
+      switch argument {
+      case .value(.text(let text)) where lendable > 0:
+        lent = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+          unsafe run(
+            &statement, pieces, from: index, lendable: lendable - 1,
+            lending: UnsafeRawBufferPointer(bytes),
+            isText: true)
+        }
+      case .value(.blob(let bytes)) where lendable > 0:
+        lent = unsafe bytes.withUnsafeBytes { bytes in
+          unsafe run(
+            &statement, pieces, from: index, lendable: lendable - 1, lending: bytes, isText: false)
+        }
+      default: lent = nil
+      }
+      if let lent { return try lent.get() }
+      try bind(argument, to: &statement, at: index)
+    }
+    return try statement.runToEnd()
+  }
+
+  @unsafe private func run(
+    _ statement: inout Statement, _ pieces: [SQL.Piece], from index: Int, lendable: Int,
+    lending bytes: UnsafeRawBufferPointer, isText: Bool
+  ) -> Result<Change, SQLiteError> {
+    do throws(SQLiteError) {
+      try unsafe statement.handle.bind(lent: bytes, asText: isText, at: Int32(clamping: index))
+      return .success(try run(&statement, pieces, from: index, lendable: lendable))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Binds the values of a literal, from parameter 1 on.
+  private func bind(_ pieces: [SQL.Piece], to statement: inout Statement) throws(SQLiteError) {
+    try statement.checkCount(pieces.count)
+    for index in pieces.indices { try bind(pieces[index].argument, to: &statement, at: index + 1) }
+  }
+
+  private func bind(
+    _ argument: SQL.Argument, to statement: inout Statement, at parameter: Int
+  ) throws(SQLiteError) {
+    switch argument {
+    case .value(let value): try statement.bind(value, at: parameter)
+    case .list(let values): try statement.bind(list: values, at: parameter)
+    }
+  }
+}
+
+extension Connection {
+  /// Runs a pragma and returns its first value.
+  ///
+  /// - Parameters:
+  ///   - name: The pragma's name.
+  ///   - suffix: What follows it, made by this library and not by a user.
+  package func pragma(_ name: String, _ suffix: String = "") throws(SQLiteError) -> Value? {
+    guard var statement = try transientStatement("PRAGMA \(name)\(suffix)"),
+      try statement.step()
+    else { return nil }
+    let value = try statement.value(at: 0)
+    while try statement.step() {}
+    return value
+  }
+
+  /// Runs a pragma that asks something, without regard to what the access may do.
+  func plainPragma(_ name: String) throws(SQLiteError) -> Value? {
+    let sql = "PRAGMA \(name)"
+    let handle = try unsafe sql.withCString { start in
+      Result { () throws(SQLiteError) in
+        try unsafe prepare(start, count: sql.utf8.count, wholeText: sql, flags: 0).0
+      }
+    }.get()
+    guard let handle, handle.step() == SQLITE_ROW else { return nil }
+    return try handle.value(at: 0)
   }
 }

@@ -10,7 +10,7 @@ extension Connection {
   public func executeChange(_ sql: SQL) throws(SQLiteError) -> Change {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     var statement = Statement(try checkOut(sql), of: self)
-    return try statement.runToEnd(lending: sql.pieces)
+    return try run(&statement, lending: sql.pieces)
   }
 
   /// Runs one statement that changes the database, with values for its parameters.
@@ -156,7 +156,7 @@ extension Connection {
     try checkNothingBound(sql)
     let (text, values) =
       containsBytes(sql.text, "i?")
-      ? try SQLScanner.substituteIdentifiers(in: sql.text, arguments: arguments)
+      ? try SQL.substituteIdentifiers(in: sql.text, arguments: arguments)
       : (sql.text, arguments)
     var statement = Statement(try checkOut(text), of: self)
     try statement.checkCount(values.count)
@@ -196,19 +196,32 @@ extension Connection {
     return statement
   }
 
+  /// Runs a query, or returns false if its statement writes.
+  ///
+  /// A SELECT is a transaction of its own, on one snapshot: it is spared BEGIN and COMMIT. Others,
+  /// such as pragmas, behave differently in a transaction, and get one.
+  func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws -> Bool {
+    if let failure = sql.failure { throw failure.with(sql: sql.text) }
+    let handle = try checkOut(sql)
+    let (isReadOnly, isPlainQuery) = (handle.isReadOnly, handle.isPlainQuery)
+    takeBack(handle)
+    guard isReadOnly else { return false }
+    if isPlainQuery || !state.scopes.isEmpty {
+      try body(self)
+    } else {
+      try runTransaction(.deferred) {
+        try body(self)
+        return .commit
+      }
+    }
+    return true
+  }
+
   private func checkNothingBound(_ sql: SQL) throws(SQLiteError) {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     guard sql.pieces.isEmpty else {
       throw SQLiteError(
         .misuse, "values come by interpolation or by withArgs, not by both", sql: sql.text)
     }
-  }
-}
-
-extension Statement {
-  mutating func allRows() throws(SQLiteError) -> [Row] {
-    var rows: [Row] = []
-    while try step() { rows.append(try row()) }
-    return rows
   }
 }

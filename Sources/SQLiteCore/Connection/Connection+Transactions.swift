@@ -25,16 +25,19 @@ public enum TransactionOutcome: Sendable {
   case rollback
 }
 
-/// An open transaction or savepoint.
-struct Scope {
-  /// The savepoint's name, or nil for the transaction itself.
-  let savepoint: String?
-  /// Says whether closing it commits.
-  let isOutermost: Bool
-  /// How many actions stood before it.
-  let actions: TransactionActions.Counts
-  /// What had been recorded before it.
-  let changes: ChangeRecorder.Mark?
+extension TransactionOutcome {
+  /// The outcome that a closure has returned; all other results are those of a commit.
+  @inline(__always) init<Result>(of result: Result) {
+    self = (result as? TransactionOutcome) ?? .commit
+  }
+}
+
+extension Optional {
+  /// What a closure has made that a function ran which knows nothing of results.
+  @inline(__always) func made() throws(SQLiteError) -> Wrapped {
+    guard let self else { throw SQLiteError(.internalError, "an access ended without a result") }
+    return self
+  }
 }
 
 extension Connection {
@@ -53,9 +56,13 @@ extension Connection {
   public func transaction<Result>(
     _ kind: TransactionKind = .immediate, _ body: () throws -> Result
   ) throws -> Result {
-    guard scopes.isEmpty, handle.isAutocommit else { return try savepoint(body) }
-    try execute(control: kind.sql)
-    return try run(scope(savepoint: nil, isOutermost: true), body)
+    var result: Result?
+    try runTransaction(kind) {
+      let made = try body()
+      result = .some(made)
+      return TransactionOutcome(of: made)
+    }
+    return try result.made()
   }
 
   /// Runs `body` in a savepoint: what it changed can be undone without the rest.
@@ -65,45 +72,62 @@ extension Connection {
   /// - Throws: As ``transaction(_:_:)``.
   @discardableResult
   public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
-    let name = "magicdata_\(scopes.count)"
+    var result: Result?
+    try runSavepoint {
+      let made = try body()
+      result = .some(made)
+      return TransactionOutcome(of: made)
+    }
+    return try result.made()
+  }
+
+  /// ``transaction(_:_:)`` for work whose result its caller keeps, so that the code stands once for all
+  /// types of results.
+  func runTransaction(
+    _ kind: TransactionKind = .immediate, _ body: () throws -> TransactionOutcome
+  ) throws {
+    guard state.scopes.isEmpty, handle.isAutocommit else { return try runSavepoint(body) }
+    try execute(control: kind.sql)
+    try run(scope(savepoint: nil, isOutermost: true), body)
+  }
+
+  /// ``savepoint(_:)`` for work whose result its caller keeps.
+  func runSavepoint(_ body: () throws -> TransactionOutcome) throws {
+    let name = "magicdata_\(state.scopes.count)"
     let isOutermost = handle.isAutocommit
     try execute(control: "SAVEPOINT \(name)")
-    return try run(scope(savepoint: name, isOutermost: isOutermost), body)
+    try run(scope(savepoint: name, isOutermost: isOutermost), body)
   }
 
-  private func scope(savepoint: String?, isOutermost: Bool) -> Scope {
-    Scope(
+  private func scope(savepoint: String?, isOutermost: Bool) -> TransactionState.Scope {
+    TransactionState.Scope(
       savepoint: savepoint, isOutermost: isOutermost, actions: actions.counts,
-      changes: handle.recorder?.mark)
+      changes: hooks.recorder?.mark)
   }
 
-  private func run<Result>(_ scope: Scope, _ body: () throws -> Result) throws -> Result {
-    scopes.append(scope)
-    // SQL of the user's must not end what was begun here.
-    let allowed = allowsTransactionControl
-    allowsTransactionControl = false
-    let result: Result
+  private func run(
+    _ scope: TransactionState.Scope, _ body: () throws -> TransactionOutcome
+  ) throws {
+    state.open(scope)
+    let outcome: TransactionOutcome
     do {
-      defer { allowsTransactionControl = allowed }
-      result = try body()
+      outcome = try body()
     } catch {
       // The error of the work says more than one of its undoing, after which the connection is
       // closed.
       try? rollBack(scope)
       throw error
     }
-    if (result as? TransactionOutcome) == .rollback {
-      try rollBack(scope)
-    } else {
-      try commit(scope)
+    switch outcome {
+    case .commit: try commit(scope)
+    case .rollback: try rollBack(scope)
     }
-    return result
   }
 
-  private func commit(_ scope: Scope) throws {
-    if let ended {
+  private func commit(_ scope: TransactionState.Scope) throws {
+    if let failure = state.failure {
       try? rollBack(scope)
-      throw ended.asEndOfTransaction()
+      throw failure
     }
     do {
       if scope.isOutermost { try prepareCommit() }
@@ -112,22 +136,22 @@ extension Connection {
       try? rollBack(scope)
       throw error
     }
-    scopes.removeLast()
-    if scopes.isEmpty, handle.isAutocommit { committed() }
+    state.close()
+    if state.scopes.isEmpty, handle.isAutocommit { committed() }
   }
 
   /// Undoes what the innermost scope changed, and closes it.
-  private func rollBack(_ scope: Scope) throws {
+  private func rollBack(_ scope: TransactionState.Scope) throws {
+    // SQLite itself may have rolled back everything; then there is nothing left to undo.
+    let isUndone = state.isEnded || handle.isAutocommit
     // The scope is gone whatever happens below.
-    scopes.removeLast()
+    state.close()
     defer {
-      if let mark = scope.changes { handle.recorder?.rollBack(to: mark) }
-      if scopes.isEmpty { ended = nil }
+      if let mark = scope.changes { hooks.recorder?.rollBack(to: mark) }
       rolledBack(to: scope.actions)
     }
-    // SQLite itself may have rolled back everything; then there is nothing left to undo.
-    if ended != nil || handle.isAutocommit { return }
-    do {
+    if isUndone { return }
+    do throws(SQLiteError) {
       if let savepoint = scope.savepoint {
         try execute(control: "ROLLBACK TO \(savepoint)")
         // ROLLBACK TO leaves the savepoint open.
@@ -136,22 +160,25 @@ extension Connection {
         try execute(control: "ROLLBACK")
       }
     } catch {
-      isBroken = !handle.isAutocommit
+      if !handle.isAutocommit { state.break(by: error) }
       throw error
     }
   }
 
   /// Undoes a transaction that the user's own SQL began and did not end.
   func rollBackWhatIsOpen() {
-    try? execute(control: "ROLLBACK")
-    isBroken = !handle.isAutocommit
+    do throws(SQLiteError) {
+      try execute(control: "ROLLBACK")
+    } catch {
+      if !handle.isAutocommit { state.break(by: error) }
+    }
     discardActions()
   }
 
   /// Treats what waits for a commit as rolled back.
   func discardActions() {
-    rolledBack(to: TransactionActions().counts)
-    ended = nil
+    rolledBack(to: ActionCounts())
+    state.forgive()
   }
 
   /// Does what waits for the commit of a transaction that SQL of the user's is about to end.
@@ -159,7 +186,7 @@ extension Connection {
   /// A RELEASE may be the commit of a transaction that a SAVEPOINT began: what waits is done before
   /// each one then.
   func willControlTransaction(_ statement: StatementHandle) throws(SQLiteError) {
-    guard scopes.isEmpty, !isOurControl, !handle.isAutocommit,
+    guard state.scopes.isEmpty, !statement.isOfLibrary, !handle.isAutocommit,
       statement.control.map({ [.commit, .end, .release].contains($0) }) ?? false
     else { return }
     do {
@@ -173,26 +200,44 @@ extension Connection {
 
   /// Does what waits for the end of a transaction that SQL of the user's has just ended.
   func didControlTransaction(_ statement: StatementHandle) {
-    guard scopes.isEmpty, handle.isAutocommit, statement.beganInTransaction, !isOurControl else {
-      return
-    }
+    guard state.scopes.isEmpty, handle.isAutocommit, statement.beganInTransaction,
+      !statement.isOfLibrary
+    else { return }
     if statement.control == .rollback { discardActions() } else { committed() }
   }
 
-  /// Runs BEGIN, COMMIT and their like, ROLLBACK without regard to deadlines.
+  /// Runs BEGIN, COMMIT and their like, those that undo without regard to deadlines.
   private func execute(control sql: String) throws(SQLiteError) {
-    let undoes = sql.hasPrefix("ROLLBACK") || sql.hasPrefix("RELEASE")
-    let before = (allowsTransactionControl, interruption.isExempt)
-    allowsTransactionControl = true
-    isOurControl = true
-    handle.authorizer?.isSuspended = true
-    interruption.isExempt = undoes
-    defer {
-      (allowsTransactionControl, interruption.isExempt) = before
-      isOurControl = false
-      handle.authorizer?.isSuspended = false
+    let before = interruption.isExempt
+    interruption.isExempt = sql.hasPrefix("ROLLBACK") || sql.hasPrefix("RELEASE")
+    defer { interruption.isExempt = before }
+    try withoutAuthorizer { () throws(SQLiteError) in
+      let handle = try checkOut(sql)
+      handle.isOfLibrary = true
+      defer { handle.isOfLibrary = false }
+      var statement = Statement(handle, of: self)
+      _ = try statement.step()
     }
-    var statement = Statement(try checkOut(sql), of: self)
-    _ = try statement.step()
+  }
+}
+
+extension Connection {
+  /// Whether a transaction of `write` or of ``transaction(_:_:)`` is open, whose end runs the actions of
+  /// ``afterCommit(_:)`` and its like. After a BEGIN in SQL nobody runs them.
+  package var ownsTransaction: Bool { state.scopes.first.map { $0.savepoint == nil } ?? false }
+
+  /// Whether the open scope is part of a transaction that outlives it, and may yet be undone.
+  package var isInsideAnother: Bool { state.scopes.last.map { !$0.isOutermost } ?? false }
+
+  /// Whether the transaction of a write is open whose end runs the actions of ``afterRollback(_:)`` and its
+  /// like: what is read now may yet be undone.
+  package var mayUndoReads: Bool { ownsTransaction && handle.isWriting }
+
+  /// Runs what must be done although the access is to end, such as looking at what a rollback has left.
+  package func uninterrupted<Result>(_ body: () throws -> Result) rethrows -> Result {
+    let before = interruption.isExempt
+    interruption.isExempt = true
+    defer { interruption.isExempt = before }
+    return try body()
   }
 }

@@ -1,35 +1,10 @@
 import CSQLite
 
-/// What the closures have in common that SQLite calls while it compiles or begins a statement: it
-/// must not be used by them.
-final class Hook {
-  private(set) var isRunning = false
-
-  func run<Result>(_ body: () -> Result) -> Result {
-    let outer = isRunning
-    isRunning = true
-    defer { isRunning = outer }
-    return body()
-  }
-}
-
 /// The owner of one `sqlite3` pointer: one C call for each method.
 @safe final class ConnectionHandle {
   let pointer: OpaquePointer
-  /// Alive as long as SQLite may ask it.
-  var interruption: Interruption?
-  var authorizer: Authorizer?
-  /// The user's answers to the authorizer.
-  var decide: ((Authorization) -> AuthorizationDecision)?
-  var tracer: Tracer?
-  let hook = Hook()
-  var recorder: ChangeRecorder?
-  /// Says that the file is open, until the handle is closed.
-  var presence: FilePresence?
-  /// Says whether deletions of all rows must go row by row.
-  var keepsRowDeletes = false {
-    didSet { installAuthorizer() }
-  }
+  /// Kept until the handle is closed.
+  var presence: AnyObject?
 
   /// Opens a database file, or throws and closes the handle that a failed open leaves behind.
   ///
@@ -65,7 +40,7 @@ final class Hook {
     unsafe sqlite3_close_v2(pointer)
   }
 
-  /// Lets SQLite call nothing any more that this handle keeps alive.
+  /// Lets SQLite call nothing any more: what it would call may go then.
   func removeHooks() {
     unsafe sqlite3_rollback_hook(pointer, nil, nil)
     unsafe sqlite3_update_hook(pointer, nil, nil)
@@ -74,11 +49,13 @@ final class Hook {
     unsafe sqlite3_set_authorizer(pointer, nil, nil)
     unsafe sqlite3_progress_handler(pointer, 0, nil, nil)
     unsafe sqlite3_busy_handler(pointer, nil, nil)
-    (recorder, tracer, authorizer, decide, interruption) = (nil, nil, nil, nil, nil)
   }
 
   /// Says whether no transaction is open (`sqlite3_get_autocommit`).
   var isAutocommit: Bool { unsafe sqlite3_get_autocommit(pointer) != 0 }
+
+  /// Whether the open transaction may write (`sqlite3_txn_state`).
+  var isWriting: Bool { unsafe sqlite3_txn_state(pointer, "main") == SQLITE_TXN_WRITE }
 
   /// The rowid of the last inserted row (`sqlite3_last_insert_rowid`).
   var lastInsertedRowID: Int64 {

@@ -15,7 +15,7 @@ final class Cancellation: Sendable {
       switch self {
       case .task: "the task was cancelled"
       case .interrupt: "the access was interrupted"
-      case .suspension: "the database is being suspended"
+      case .suspension: SQLiteError.suspensionMessage
       }
     }
   }
@@ -54,10 +54,6 @@ final class Interruption {
   /// When the present wait for a lock began.
   private var waitingSince: ContinuousClock.Instant?
 
-  static let lateMessage = "the deadline has passed"
-  /// What is added to the reason if the access was waiting for another connection's lock.
-  static let whileLocked = " while waiting for a lock"
-
   init(busyTimeout: Duration) {
     self.busyTimeout = busyTimeout
   }
@@ -73,7 +69,7 @@ final class Interruption {
     if isExempt { return nil }
     if let cancelled = cancellation?.reason { return cancelled.message }
     if hasDeadline, let deadline, ContinuousClock.now >= deadline {
-      return Interruption.lateMessage
+      return SQLiteError.deadlineMessage
     }
     return nil
   }
@@ -102,28 +98,21 @@ private func busy(context: UnsafeMutableRawPointer?, attempt: Int32) -> Int32 {
   return interruption.waitForLock(attempt: attempt) ? 1 : 0
 }
 
-extension ConnectionHandle {
-  /// Lets `interruption` stop statements and waits.
-  func install(_ interruption: Interruption) {
-    self.interruption = interruption
-    let context = unsafe Unmanaged.passUnretained(interruption).toOpaque()
+extension Interruption {
+  /// Lets this stop the statements and the waits of a connection. The caller keeps it alive.
+  func install(on handle: ConnectionHandle) {
+    let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     // A handler each 1,000 instructions costs less than the noise of a measurement.
-    unsafe sqlite3_progress_handler(pointer, 1_000, progress, context)
-    unsafe sqlite3_busy_handler(pointer, busy, context)
+    unsafe sqlite3_progress_handler(handle.pointer, 1_000, progress, context)
+    unsafe sqlite3_busy_handler(handle.pointer, busy, context)
   }
 }
 
-extension SQLiteError {
-  /// Says whether others were in the way, so that the same access may succeed later: it waited too long
-  /// for them or for their locks, or the database is suspended.
-  package var isPassing: Bool {
-    switch code.primary {
-    case .busy, .locked: true
-    case .interrupt:
-      self == Scheduler.lateError || message == Interruption.lateMessage + Interruption.whileLocked
-        || message == Cancellation.Reason.suspension.message
-    case .abort: message == Scheduler.suspensionError.message
-    default: false
-    }
-  }
+/// A number for the running thread.
+package func currentThread() -> UInt {
+  #if canImport(Darwin)
+    unsafe UInt(bitPattern: pthread_self())
+  #else
+    UInt(pthread_self())
+  #endif
 }

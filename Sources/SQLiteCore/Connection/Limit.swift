@@ -37,26 +37,3 @@ public struct Limit: RawRepresentable, Hashable, Sendable {
   /// The threads that help one statement.
   public static let workerThreads = Limit(rawValue: SQLITE_LIMIT_WORKER_THREADS)
 }
-
-extension Connection {
-  /// Returns a limit (`sqlite3_limit`).
-  ///
-  /// - Parameter limit: Which one.
-  public func limit(_ limit: Limit) -> Int {
-    Int(handle.limit(limit.rawValue, -1))
-  }
-
-  /// Sets a limit of this connection. What is above SQLite's own maximum is cut to that.
-  ///
-  /// A pool has several connections: use ``Database/Options/limits`` to set it for all of them.
-  ///
-  /// - Parameters:
-  ///   - limit: Which one.
-  ///   - value: The new value, not negative.
-  /// - Throws: ``SQLiteError`` outside the access.
-  public func setLimit(_ limit: Limit, to value: Int) throws(SQLiteError) {
-    try checkAccess()
-    guard value >= 0 else { throw SQLiteError(.range, "a limit cannot be negative") }
-    _ = handle.limit(limit.rawValue, Int32(clamping: value))
-  }
-}

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 extension Database {
   /// Runs `body` on one snapshot of the database, blocking the thread.
@@ -17,6 +18,23 @@ extension Database {
     _ body: (Connection) throws -> Result
   ) throws -> Result {
     try perform(.read, deadline: deadline, body)
+  }
+
+  /// As the blocking ``read(deadline:_:)``, suspending the task.
+  ///
+  /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
+  /// Cancelling the task stops a running statement.
+  ///
+  /// - Parameters:
+  ///   - deadline: When the access must have ended.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  public func read<Result: Sendable>(
+    deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await perform(.read, deadline: deadline, body)
   }
 
   /// Runs `body` in a transaction, blocking the thread.
@@ -38,6 +56,26 @@ extension Database {
     _ body: (Connection) throws -> Result
   ) throws -> Result {
     try perform(.write(kind), deadline: deadline, body)
+  }
+
+  /// As the blocking ``write(_:deadline:_:)``, suspending the task.
+  ///
+  /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
+  /// Cancelling the task stops a running statement and undoes the transaction; a transaction whose
+  /// commit has begun is finished.
+  ///
+  /// - Parameters:
+  ///   - kind: How the transaction begins.
+  ///   - deadline: When the access must have ended.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  @discardableResult
+  public func write<Result: Sendable>(
+    _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await perform(.write(kind), deadline: deadline, body)
   }
 
   /// Runs `body` in a savepoint of the write around it on this thread, or else in a transaction,
@@ -83,43 +121,6 @@ extension Database {
     try perform(.bare, deadline: deadline, body)
   }
 
-  /// As the blocking ``read(deadline:_:)``, suspending the task.
-  ///
-  /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
-  /// Cancelling the task stops a running statement.
-  ///
-  /// - Parameters:
-  ///   - deadline: When the access must have ended.
-  ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
-  public func read<Result: Sendable>(
-    deadline: ContinuousClock.Instant? = nil,
-    _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    try await perform(.read, deadline: deadline, body)
-  }
-
-  /// As the blocking ``write(_:deadline:_:)``, suspending the task.
-  ///
-  /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
-  /// Cancelling the task stops a running statement and undoes the transaction; a transaction whose
-  /// commit has begun is finished.
-  ///
-  /// - Parameters:
-  ///   - kind: How the transaction begins.
-  ///   - deadline: When the access must have ended.
-  ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
-  @discardableResult
-  public func write<Result: Sendable>(
-    _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
-    _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    try await perform(.write(kind), deadline: deadline, body)
-  }
-
   /// As the blocking ``withoutTransaction(deadline:_:)``, suspending the task.
   ///
   /// - Parameters:
@@ -133,89 +134,5 @@ extension Database {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await perform(.bare, deadline: deadline, body)
-  }
-
-  var defaultDeadline: ContinuousClock.Instant? {
-    options.accessTimeout.map { .now + $0 }
-  }
-
-  func perform<Result>(
-    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
-    _ body: (Connection) throws -> Result
-  ) throws -> Result {
-    let deadline = deadline ?? defaultDeadline
-    let access = Access(scope: scope, cancellation: Cancellation(), deadline: deadline)
-    let grant = try scheduler.enter(
-      access.kind, cancellation: access.cancellation, deadline: deadline)
-    return try run(grant, access, body)
-  }
-
-  func perform<Result: Sendable>(
-    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
-    _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    let access = Access(
-      scope: scope, cancellation: Cancellation(), deadline: deadline ?? defaultDeadline)
-    if case .write(.immediate) = scope, options.groupCommit.includesAsyncWrites {
-      return try await performInGroup(access, body)
-    }
-    return try await perform(access, body)
-  }
-
-  func perform<Result: Sendable>(
-    _ access: Access, _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    try await suspendTask(access) { [self] continuation in
-      // From the grant straight to the queue: the task's own thread may be a long time coming.
-      scheduler.enter(access) { [self] granted in
-        switch granted {
-        case .failure(let error):
-          // Whoever wakes it may hold locks of a user's tasks.
-          scheduler.messenger.async { continuation.resume(throwing: error) }
-        case .success(let place):
-          queues.run { [self] in
-            scheduler.adopt(place)
-            continuation.resume(with: Swift.Result { try run(.place(place), access, body) })
-          }
-        }
-      }
-    }
-  }
-
-  /// Suspends the task until `enter`, which is called once, has resumed it.
-  func suspendTask<Result: Sendable>(
-    _ access: Access, _ enter: (CheckedContinuation<Result, any Error>) -> Void
-  ) async throws -> Result {
-    try Task.checkCancellation()
-    do {
-      return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation(enter)
-      } onCancel: {
-        access.cancellation.request(.task)
-        scheduler.giveUpCancelled(access.cancellation)
-      }
-    } catch let error as SQLiteError
-      where error.code == .interrupt && access.cancellation.reason == .task
-    {
-      throw CancellationError()
-    }
-  }
-}
-
-extension Scheduler {
-  /// Finds a place without blocking; `wake` is called once, perhaps before this returns.
-  func enter(_ access: Access, member: GroupMember? = nil, wake: @escaping Wake) {
-    let (kind, cancellation) = (access.kind, access.cancellation)
-    do throws(SQLiteError) {
-      if case .place(let place)? = try grant(kind, thread: nil, cancellation) {
-        return wake(.success(place))
-      }
-    } catch {
-      return wake(.failure(error))
-    }
-    wait(
-      kind, thread: nil, cancellation, member: member, until: access.deadline, wake: wake)
-    // Cancelled before it began to wait: its handler found nothing to wake.
-    if cancellation.isRequested { giveUpCancelled(cancellation) }
   }
 }

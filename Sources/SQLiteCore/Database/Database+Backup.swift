@@ -163,7 +163,7 @@ extension Database {
       case SQLITE_BUSY, SQLITE_LOCKED:
         let since = waitedSince ?? .now
         waitedSince = since
-        guard ContinuousClock.now - since < target.options.busyTimeout else {
+        guard ContinuousClock.now - since < target.environment.busyTimeout else {
           throw SQLiteError(
             ResultCode(rawValue: code), "the backup waited too long for a lock")
         }

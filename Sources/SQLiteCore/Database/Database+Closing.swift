@@ -29,7 +29,7 @@ extension Database {
   public func suspend() throws(SQLiteError) {
     try checkOutside()
     scheduler.cancelAll(.suspension)
-    try end(with: Scheduler.suspensionError, isClosed: false)
+    try end(with: .suspended, isClosed: false)
   }
 
   /// As the blocking ``suspend()``, suspending the task too.
@@ -38,7 +38,7 @@ extension Database {
   public func suspend() async throws(SQLiteError) {
     try checkOutside()
     scheduler.cancelAll(.suspension)
-    try await end(with: Scheduler.suspensionError, isClosed: false)
+    try await end(with: .suspended, isClosed: false)
   }
 
   /// Ends ``suspend()``. A database that was closed stays closed.

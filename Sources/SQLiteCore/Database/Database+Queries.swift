@@ -37,12 +37,35 @@ extension Database {
     try withoutTransaction { try $0.executeChange(sql, withArgs: arguments) }
   }
 
+  /// As the blocking ``executeChange(_:withArgs:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement; each `i?` takes a text as an identifier.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Returns: What changed.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  @discardableResult
+  public func executeChange(
+    _ sql: SQL, withArgs arguments: [(any Bindable)?]
+  ) async throws -> Change {
+    let values = try stored(arguments)
+    return try await withoutTransaction { try $0.executeChange(sql, withArgs: values) }
+  }
+
   /// Runs several statements in one transaction: all or none of them take effect.
   ///
   /// - Parameter script: Statements separated by semicolons, without parameters.
   /// - Throws: ``SQLiteError`` that holds the failed statement.
   public func executeMultipleChanges(_ script: SQL) throws {
     try write { try $0.executeMultipleChanges(script) }
+  }
+
+  /// As the blocking ``executeMultipleChanges(_:)``, suspending the task.
+  ///
+  /// - Parameter script: Statements separated by semicolons, without parameters.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func executeMultipleChanges(_ script: SQL) async throws {
+    try await write { try $0.executeMultipleChanges(script) }
   }
 
   /// Runs statements in a transaction, all of them or none, blocking the thread.
@@ -94,6 +117,24 @@ extension Database {
     return try rows ?? write { try $0.executeQuery(sql, withArgs: arguments) }
   }
 
+  /// As the blocking ``executeQuery(_:withArgs:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - sql: A single statement; each `i?` takes a text as an identifier.
+  ///   - arguments: One value for each parameter, in order; nil is NULL.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func executeQuery(
+    _ sql: SQL, withArgs arguments: [(any Bindable)?]
+  ) async throws -> [Row] {
+    let values = try stored(arguments)
+    let rows = try await read { connection -> [Row]? in
+      let statement = try connection.statement(sql, withArgs: values)
+      return statement.isReadOnly ? try connection.executeQuery(sql, withArgs: values) : nil
+    }
+    if let rows { return rows }
+    return try await write { try $0.executeQuery(sql, withArgs: values) }
+  }
+
   /// Returns the first row of a query, or nil.
   ///
   /// - Parameter sql: A single statement.
@@ -102,62 +143,75 @@ extension Database {
     try query(sql) { try $0.firstRow(sql) }
   }
 
+  /// As the blocking ``firstRow(_:)``, suspending the task.
+  ///
+  /// - Parameter sql: A single statement.
+  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  public func firstRow(_ sql: SQL) async throws -> Row? {
+    try await query(sql) { try $0.firstRow(sql) }
+  }
+
+  /// The values as they are stored, which may cross threads.
+  private func stored(_ arguments: [(any Bindable)?]) throws(SQLiteError) -> [Value?] {
+    var values: [Value?] = []
+    for argument in arguments { values.append(try argument?.databaseValue) }
+    return values
+  }
+
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try perform(.query, deadline: nil, body)
   }
 
+  /// As ``select(_:)``, without blocking the task.
   package func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await perform(.query, deadline: nil, body)
   }
 
+  /// As ``select(_:)`` without a result: handing one on by generic calls costs metadata at each (benchmark
+  /// `point`).
+  package func select(_ body: (Connection) throws -> Void) throws {
+    try perform(Access(scope: .query, deadline: defaultDeadline)) {
+      try body($0)
+      return .commit
+    }
+  }
+
   /// Runs a query on a snapshot, or as a write if its statement writes.
   @usableFromInline package func query<Result>(
     _ sql: SQL, _ body: (Connection) throws -> Result
   ) throws -> Result {
-    let result = try perform(.query, deadline: nil) { try $0.query(sql, body) }
-    return try result ?? write { try body($0) }
+    var result: Result?
+    try query(sql) { (connection: Connection) -> Void in result = .some(try body(connection)) }
+    return try result.made()
   }
 
-  /// The same without a result: handing a tuple on by generic calls would copy it each time.
+  /// As ``query(_:_:)`` without a result: handing a tuple on by generic calls would copy it each time.
   @usableFromInline func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
-    if try perform(.query, deadline: nil, { try $0.query(sql, body) != nil }) { return }
-    try write { try body($0) }
+    var isDone = false
+    try perform(Access(scope: .query, deadline: defaultDeadline)) {
+      isDone = try $0.query(sql, body)
+      return .commit
+    }
+    if isDone { return }
+    try perform(Access(scope: .write(.immediate), deadline: defaultDeadline)) {
+      try body($0)
+      return .commit
+    }
   }
 
-  /// Runs a SELECT that is known to be nothing else: on a snapshot of its own, without a transaction.
-  ///
-  /// Without a result either: handing one on by generic calls costs metadata at each (benchmark
-  /// `point`).
-  package func select(_ body: (Connection) throws -> Void) throws {
-    try perform(.query, deadline: nil, body)
-  }
-
+  /// As ``query(_:_:)``, without blocking the task.
   package func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let result = try await perform(.query, deadline: nil) { try $0.query(sql, body) }
+    let result: Result? = try await perform(.query, deadline: nil) { connection in
+      var result: Result?
+      let isDone = try connection.query(sql) { result = .some(try body($0)) }
+      return isDone ? result : nil
+    }
     if let result { return result }
     return try await write { try body($0) }
-  }
-}
-
-extension Connection {
-  /// Runs a query, or returns nil if its statement writes.
-  ///
-  /// A SELECT is a transaction of its own, on one snapshot: it is spared BEGIN and COMMIT. Others,
-  /// such as pragmas, behave differently in a transaction, and get one.
-  fileprivate func query<Result>(
-    _ sql: SQL, _ body: (Connection) throws -> Result
-  ) throws -> Result? {
-    if let failure = sql.failure { throw failure.with(sql: sql.text) }
-    let handle = try checkOut(sql)
-    let (isReadOnly, isPlainQuery) = (handle.isReadOnly, handle.isPlainQuery)
-    takeBack(handle)
-    guard isReadOnly else { return nil }
-    if isPlainQuery || !scopes.isEmpty { return try body(self) }
-    return try transaction(.deferred) { try body(self) }
   }
 }

@@ -31,7 +31,9 @@ extension Database {
     try checkSerialize()
     let database = try memory(options: options)
     guard !bytes.isEmpty else { return database }
-    try database.withoutTransaction { try $0.deserialize(bytes) }
+    try database.withoutTransaction {
+      try $0.deserialize(bytes, checksCells: options.checksCells)
+    }
     return database
   }
 
@@ -54,7 +56,7 @@ extension Connection {
   }
 
   /// Replaces the content of the database in memory.
-  fileprivate func deserialize(_ bytes: [UInt8]) throws(SQLiteError) {
+  fileprivate func deserialize(_ bytes: [UInt8], checksCells: Bool) throws(SQLiteError) {
     let size = Int64(bytes.count)
     guard let copy = unsafe sqlite3_malloc64(UInt64(size)) else { throw SQLiteError(.outOfMemory) }
     unsafe bytes.withUnsafeBytes { buffer in
@@ -73,6 +75,6 @@ extension Connection {
         UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)))
     noteReplacement()
     _ = try pragma("schema_version")
-    if options.checksCells { _ = try pragma("cell_size_check", "=1") }
+    if checksCells { _ = try pragma("cell_size_check", "=1") }
   }
 }

@@ -22,7 +22,7 @@ public final class Database: Sendable {
   let scheduler: Scheduler
   let shared: SharedFile
   /// Where asynchronous accesses run.
-  let queues: AccessQueues
+  let worker: Worker
   private let slots: [ConnectionSlot]
   /// How many connections were opened.
   private let openings = Atomic<Int>(0)
@@ -63,14 +63,14 @@ public final class Database: Sendable {
     options = file.options
     let readers = file.hasReaders ? max(1, file.options.maximumReaderCount) : 0
     scheduler = Scheduler(readers: readers)
-    shared = SharedFile.at(file.location)
+    shared = SharedFile.at(file.path)
     slots = (0...readers).map { _ in ConnectionSlot() }
     // One more than places: the one before has left its place, and resumes its task.
-    queues = AccessQueues(capacity: readers + 2)
+    worker = Worker(capacity: readers + 2)
     shared.join(scheduler)
     // The first connection is opened now, so that what is wrong is said now.
     do {
-      try slots[0].withConnection(open: { () throws(SQLiteError) in try open(0) }) { _ in }
+      try withConnection(at: 0) { _ in }
     } catch let error as SQLiteError {
       throw error
     } catch {
@@ -81,41 +81,38 @@ public final class Database: Sendable {
   deinit { shared.leave(scheduler) }
 
   /// The absolute path of the file, or nil for a database that has none of its own.
-  public var path: String? {
-    if case .file(let path) = file.location { path } else { nil }
-  }
+  public var path: String? { file.path }
 
-  /// Says whether opening this database has made the file.
+  /// Whether opening this database has made the file.
   package var madeFile: Bool { file.wasMade }
 
-  /// Says whether this and another value are databases on one file.
+  /// Whether this and another value are databases on one file.
   package func isOnFile(of other: Database) -> Bool { shared === other.shared }
 
-  /// Says whether nothing can be written.
+  /// Whether nothing can be written.
   package var isReadOnly: Bool { options.mode == .readOnly }
 
   private func open(_ place: Int) throws(SQLiteError) -> sending Connection {
-    let connection = try file.open(forReading: place > 0, shared: shared)
-    connection.opening = openings.add(1, ordering: .relaxed).newValue
-    return connection
+    try file.open(
+      forReading: place > 0, shared: shared, number: openings.add(1, ordering: .relaxed).newValue)
   }
 
-  /// Runs an access at its place, on this thread.
-  func run<Result>(
-    _ grant: Scheduler.Grant, _ access: Access, _ body: (Connection) throws -> Result
-  ) throws -> Result {
+  /// Lends the connection of a place, opening it if need be. Only its holder may call this.
+  private func withConnection(at place: Int, _ body: (Connection) throws -> Void) throws {
+    try slots[place].withConnection(
+      open: { () throws(SQLiteError) in try open(place) }, body)
+  }
+
+  /// Runs an access at its place, on this thread. Its caller keeps the result of `body`.
+  func run(
+    _ grant: Scheduler.Grant, _ access: Access, _ body: (Connection) throws -> TransactionOutcome
+  ) throws {
     switch grant {
     case .nested(let place):
-      return try slots[place].withRunningConnection { connection in
-        try access.run(on: connection, body)
-      }
+      try slots[place].withRunningConnection { try access.run(on: $0, body) }
     case .place(let place):
       defer { scheduler.leave(place) }
-      return try slots[place].withConnection(
-        open: { () throws(SQLiteError) in try open(place) }
-      ) { connection in
-        try access.run(on: connection, body)
-      }
+      try withConnection(at: place) { try access.run(on: $0, body) }
     }
   }
 
@@ -127,9 +124,7 @@ public final class Database: Sendable {
     }
     while !group.isOver {
       do {
-        try slots[place].withConnection(
-          open: { () throws(SQLiteError) in try open(place) }
-        ) { group.run(on: $0) }
+        try withConnection(at: place) { group.run(on: $0) }
       } catch {
         group.fail(error)
       }
@@ -148,12 +143,14 @@ extension Database {
 }
 
 extension Database {
-  /// Says whether this thread is inside a read, in which no write can begin.
+  /// Whether this thread is inside a read, in which no write can begin.
   package var isInsideRead: Bool {
     let thread = currentThread()
     guard let place = scheduler.holders.firstIndex(where: { $0?.thread == thread }) else {
       return false
     }
-    return (try? slots[place].withRunningConnection { $0.refusesWrites }) ?? false
+    var isRead = false
+    try? slots[place].withRunningConnection { isRead = $0.refusesWrites }
+    return isRead
   }
 }

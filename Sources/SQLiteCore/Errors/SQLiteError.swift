@@ -1,3 +1,5 @@
+import Platform
+
 /// A failure reported by SQLite, or a caller's mistake found before SQLite was asked.
 ///
 /// Mistakes of the caller use SQLite's own codes: ``ResultCode/misuse`` for a call out of place,
@@ -76,6 +78,32 @@ extension SQLiteError {
   }
 }
 
+// The errors of accesses that must end, or must not begin.
+extension SQLiteError {
+  static let deadlineMessage = "the deadline has passed"
+  static let suspensionMessage = "the database is being suspended"
+  /// What is added to the reason if the access was waiting for another connection's lock.
+  static let whileLocked = " while waiting for a lock"
+
+  /// The database is suspended.
+  static let suspended = SQLiteError(.abort, "the database is suspended")
+  /// The access waited too long for others.
+  static let late = SQLiteError(.interrupt, "\(deadlineMessage) while waiting for other accesses")
+
+  /// Whether others were in the way, so that the same access may succeed later: it waited too long for them
+  /// or for their locks, or the database is suspended.
+  package var isPassing: Bool {
+    switch code.primary {
+    case .busy, .locked: true
+    case .interrupt:
+      self == .late || message == SQLiteError.deadlineMessage + SQLiteError.whileLocked
+        || message == SQLiteError.suspensionMessage
+    case .abort: message == SQLiteError.suspended.message
+    default: false
+    }
+  }
+}
+
 extension String {
   /// What follows the first occurrence of `words`.
   fileprivate func text(after words: String) -> Substring? {
@@ -85,5 +113,16 @@ extension String {
       rest.removeFirst()
     }
     return nil
+  }
+}
+
+/// The system's words for an error number (`strerror_r`, in the form of POSIX).
+package func systemMessage(_ number: Int32) -> String {
+  unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+    unsafe buffer.initialize(repeating: 0)
+    guard let start = buffer.baseAddress, unsafe strerror_r(number, start, buffer.count) == 0 else {
+      return "system error \(number)"
+    }
+    return unsafe String(cString: start)
   }
 }

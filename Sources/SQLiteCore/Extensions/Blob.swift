@@ -63,7 +63,7 @@ import CSQLite
         pointer, buffer.baseAddress ?? emptyBytes, Int32(buffer.count), Int32(offset))
     }
     try check(code)
-    connection.hasWritten = true
+    connection.recording.hasWritten = true
   }
 
   /// Goes to the same column of another row (`sqlite3_blob_reopen`).
@@ -126,11 +126,5 @@ extension Connection {
     let blob = unsafe Blob(pointer, of: self, isWritable: isWritable)
     defer { blob.close() }
     return try body(blob)
-  }
-
-  /// Throws if SQLite has rolled back the transaction, or if the access must end.
-  func checkTransaction() throws(SQLiteError) {
-    if let ended { throw ended.asEndOfTransaction() }
-    if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
   }
 }

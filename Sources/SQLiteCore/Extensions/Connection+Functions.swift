@@ -119,6 +119,23 @@ extension Connection {
       flags(false, isUsableInSchema), isWindow: true)
   }
 
+  /// Makes a function without arguments and value, for triggers, that is told its connection.
+  ///
+  /// - Parameters:
+  ///   - name: The function's name.
+  ///   - body: Runs in the middle of a statement: it may ask to be called after the commit, but may
+  ///     run no SQL.
+  package func addSignal(
+    _ name: String, _ body: @escaping @Sendable (Connection) -> Void
+  ) throws(SQLiteError) {
+    // SQLite owns the function, and the connection owns SQLite's handle.
+    let function = ScalarFunction { [weak self] _ in
+      if let self { body(self) }
+      return .null
+    }
+    try add(function, name, argumentCount: 0, SQLITE_UTF8 | SQLITE_INNOCUOUS)
+  }
+
   /// Removes a function that was added.
   ///
   /// - Parameters:
@@ -182,10 +199,10 @@ extension Connection {
   /// for allowed that it did not know then.
   private func hideFromSchema(_ flags: Int32) throws(SQLiteError) {
     guard flags & SQLITE_DIRECTONLY != 0 else { return }
-    handle.authorizer?.isSuspended = true
-    defer { handle.authorizer?.isSuspended = false }
-    try handle.check(
-      unsafe sqlite3_exec(handle.pointer, "PRAGMA writable_schema = RESET", nil, nil, nil))
+    try withoutAuthorizer { () throws(SQLiteError) in
+      try handle.check(
+        unsafe sqlite3_exec(handle.pointer, "PRAGMA writable_schema = RESET", nil, nil, nil))
+    }
   }
 }
 

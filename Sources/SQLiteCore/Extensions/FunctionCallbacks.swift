@@ -108,32 +108,12 @@ private func values(
   var result: [Value] = []
   result.reserveCapacity(Int(count))
   for index in 0..<Int(count) {
-    guard let value = unsafe value(of: arguments[index]) else {
+    guard let value = unsafe ValueView(arguments[index]).value else {
       throw SQLiteError(.mismatch, "argument \(index + 1) holds invalid UTF-8")
     }
     result.append(value)
   }
   return result
-}
-
-/// The content of a `sqlite3_value`, or nil for text that is not valid UTF-8.
-func value(of pointer: OpaquePointer?) -> Value? {
-  switch unsafe sqlite3_value_type(pointer) {
-  case SQLITE_INTEGER: return .integer(unsafe sqlite3_value_int64(pointer))
-  case SQLITE_FLOAT: return .real(unsafe sqlite3_value_double(pointer))
-  case SQLITE_TEXT:
-    // First the text, then its size: asking for the text may convert the value.
-    guard let start = unsafe sqlite3_value_text(pointer) else { return nil }
-    return unsafe text(copying: start, count: Int(sqlite3_value_bytes(pointer))).map { .text($0) }
-  case SQLITE_BLOB: return .blob(unsafe valueBytes(pointer))
-  default: return .null
-  }
-}
-
-/// The bytes of a blob or a text.
-func valueBytes(_ pointer: OpaquePointer?) -> [UInt8] {
-  let start = unsafe sqlite3_value_blob(pointer)
-  return unsafe copiedBytes(start, count: Int(sqlite3_value_bytes(pointer)))
 }
 
 /// Gives SQLite what `body` returns, or the error that it throws.
@@ -152,5 +132,24 @@ private func passError(to context: OpaquePointer?, _ body: () throws -> Void) {
     unsafe sqlite3_result_error_code(context, isError ? error.code.rawValue : SQLITE_ERROR)
   } catch {
     unsafe sqlite3_result_error(context, "\(error)", -1)
+  }
+}
+
+/// Hands a value to SQLite as the result of a function (`sqlite3_result_…`).
+func setResult(_ value: Value, of context: OpaquePointer?) {
+  switch value {
+  case .null: unsafe sqlite3_result_null(context)
+  case .integer(let integer): unsafe sqlite3_result_int64(context, integer)
+  case .real(let real): unsafe sqlite3_result_double(context, real)
+  case .text(var text):
+    text.withUTF8 { bytes in
+      unsafe csqlite_result_text(
+        context, bytes.baseAddress.map { unsafe UnsafeRawPointer($0) } ?? emptyBytes,
+        UInt64(bytes.count))
+    }
+  case .blob(let bytes):
+    unsafe bytes.withUnsafeBytes { buffer in
+      unsafe csqlite_result_blob(context, buffer.baseAddress ?? emptyBytes, UInt64(buffer.count))
+    }
   }
 }

@@ -141,7 +141,7 @@ private func filter(
   unsafe state.pointee.position = 0
   // Without the pointer of the right type the list is empty.
   guard index == 1, count == 1, let arguments = unsafe arguments,
-    let pointer = unsafe sqlite3_value_pointer(arguments[0], ListModule.pointerType)
+    let pointer = unsafe ValueView(arguments[0]).pointer(of: ListModule.pointerType)
   else { return SQLITE_OK }
   unsafe state.pointee.list = Unmanaged<ListModule.List>.fromOpaque(pointer).retain()
   return SQLITE_OK
@@ -163,25 +163,3 @@ private func column(
     list.takeUnretainedValue().values[state.pointee.position], of: context)
   return SQLITE_OK
 }
-
-/// Hands a value to SQLite as the result of a function (`sqlite3_result_…`).
-func setResult(_ value: Value, of context: OpaquePointer?) {
-  switch value {
-  case .null: unsafe sqlite3_result_null(context)
-  case .integer(let integer): unsafe sqlite3_result_int64(context, integer)
-  case .real(let real): unsafe sqlite3_result_double(context, real)
-  case .text(var text):
-    text.withUTF8 { bytes in
-      unsafe csqlite_result_text(
-        context, bytes.baseAddress.map { unsafe UnsafeRawPointer($0) } ?? emptyBytes,
-        UInt64(bytes.count))
-    }
-  case .blob(let bytes):
-    unsafe bytes.withUnsafeBytes { buffer in
-      unsafe csqlite_result_blob(context, buffer.baseAddress ?? emptyBytes, UInt64(buffer.count))
-    }
-  }
-}
-
-/// Where empty texts and blobs begin: a null pointer would mean NULL.
-var emptyBytes: UnsafeRawPointer { unsafe UnsafeRawPointer(StaticString("").utf8Start) }

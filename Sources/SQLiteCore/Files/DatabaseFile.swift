@@ -21,9 +21,12 @@ struct DatabaseFile: Sendable {
   /// Notices that the file is removed or replaced; nil if there is no file that the system knows.
   let watch: FileWatch?
   /// What layers above set up on each connection that writes.
-  let writerSetups = WriterSetups()
+  let writerSetups = Registry<@Sendable (Connection) throws -> Void>()
 
-  /// Says whether several connections see one database without waiting for each other.
+  /// The absolute path, or nil if there is no file of the user's.
+  var path: String? { if case .file(let path) = location { path } else { nil } }
+
+  /// Whether several connections see one database without waiting for each other.
   var hasReaders: Bool {
     guard case .file = location, options.maximumReaderCount > 0 else { return false }
     return options.journalMode == .wal || options.mode == .readOnly
@@ -60,7 +63,7 @@ struct DatabaseFile: Sendable {
   /// Removes the file if this value has made it, and nobody has opened it.
   func removeIfMade() {
     guard wasMade, case .file(let path) = location else { return }
-    DatabaseFile.making.withLock { _ in
+    SharedFile.making.withLock { _ in
       guard !OpenDatabases.contains(path) else { return }
       _ = unsafe unlink(path)
     }
@@ -71,15 +74,21 @@ struct DatabaseFile: Sendable {
   /// - Parameters:
   ///   - forReading: Whether statements that write are refused.
   ///   - shared: What the connection has in common with others to the file.
-  func open(forReading: Bool, shared: SharedFile) throws(SQLiteError) -> Connection {
-    let handle = try openHandle(shared)
-    let connection = Connection(handle, options: options)
-    connection.shared = shared
-    connection.isWriter = !forReading
-    connection.watch = watch
+  ///   - number: Its number among those that the database has opened.
+  func open(
+    forReading: Bool, shared: SharedFile, number: Int
+  ) throws(SQLiteError) -> sending Connection {
+    let connection = Connection(
+      try openHandle(shared),
+      Connection.Environment(
+        feed: shared.feed, claims: shared.claims, content: shared.content, watch: watch,
+        users: { shared.users(besides: $0) }, isWriter: !forReading, number: number,
+        cacheCapacity: options.statementCacheCapacity, busyTimeout: options.busyTimeout,
+        usesPreupdateHook: options.usesPreupdateHook,
+        allowsSchemaDamage: options.allowsSchemaDamage))
     if !forReading { watch?.forgetLog() }
     do {
-      try connection.configure(for: self, forReading: forReading)
+      try configure(connection, forReading: forReading)
     } catch let error as SQLiteError {
       throw SQLiteError(error.code, "\(name): \(error.message)", sql: error.sql)
     } catch {
@@ -97,7 +106,9 @@ struct DatabaseFile: Sendable {
       return handle
     }
     guard let watch else { return try opened() }
-    return try watch.opening(shared, opened)
+    let (handle, file) = try watch.opening(opened)
+    shared.opened(file)
+    return handle
   }
 
   private var flags: Int32 {
@@ -142,9 +153,6 @@ struct DatabaseFile: Sendable {
 }
 
 extension DatabaseFile {
-  /// Making a file ends by closing it, which must not happen while SQLite has it open.
-  private static let making = Mutex(())
-
   /// Resolves the folder, and makes the file if it may be made, so that it has our permissions and
   /// so do the journals, which take theirs from it.
   ///
@@ -166,7 +174,7 @@ extension DatabaseFile {
     var absolute = resolved == "/" ? "/\(file)" : "\(resolved)/\(file)"
     if options.followsSymbolicLinks, let target = try resolve(absolute) { absolute = target }
     let name = absolute
-    let wasMade = try making.withLock { _ throws(SQLiteError) in
+    let wasMade = try SharedFile.making.withLock { _ throws(SQLiteError) in
       try make(name, named: path, options)
     }
     return (name, wasMade)

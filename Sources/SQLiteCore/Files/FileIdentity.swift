@@ -40,17 +40,16 @@ final class FileWatch: Sendable {
     logPath = path + "-wal"
   }
 
-  /// Opens a connection, and throws if it is one to another file than the first connection.
-  func opening<Handle>(
-    _ shared: SharedFile, _ open: () throws(SQLiteError) -> Handle
-  ) throws(SQLiteError) -> Handle {
+  /// Opens a connection and returns its file, or throws if it is one to another file than the first connection.
+  func opening(
+    _ open: () throws(SQLiteError) -> ConnectionHandle
+  ) throws(SQLiteError) -> (handle: ConnectionHandle, file: FileIdentity) {
     let before = FileIdentity(path: path)
     guard state.withLock({ $0.main == nil || $0.main == before }) else { throw moved }
     let handle = try open()
     guard let before, before == FileIdentity(path: path) else { throw moved }
     state.withLock { $0.main = before }
-    shared.opened(before)
-    return handle
+    return (handle, before)
   }
 
   /// Throws if the database file or its log has been removed or replaced (two calls of `stat`).
@@ -80,45 +79,5 @@ final class FileWatch: Sendable {
       .readOnlyMoved,
       "\(path): the file or its log was removed or replaced while the database was open; nothing "
         + "is written any more, and the database must be closed")
-  }
-}
-
-/// The database files that connections of this process have open.
-///
-/// POSIX takes all locks of a process on a file when the process closes any descriptor of it, so that
-/// nothing but SQLite may open such a file; and a file that is renamed over it leaves its log behind.
-package enum OpenDatabases {
-  /// What SQLite appends to the name of a database for its log, the log's index and its journal.
-  package static let suffixes = ["-wal", "-shm", "-journal"]
-
-  /// Says whether `path` leads to an open database, or to a journal of one.
-  package static func contains(_ path: String) -> Bool {
-    let open = SharedFile.open
-    guard !open.isEmpty, let file = FileIdentity(path: path) else { return false }
-    return open.contains { other in
-      other.identity == file
-        || suffixes.contains { suffix in
-          other.name.map { FileIdentity(path: $0 + suffix) == file } ?? false
-        }
-    }
-  }
-
-  /// Throws if `path` leads to an open database, or to a journal of one.
-  package static func checkIsNone(_ path: String) throws(SQLiteError) {
-    guard contains(path) else { return }
-    throw SQLiteError(
-      .misuse, "\(path): this file belongs to an open database, and only SQLite may open it")
-  }
-
-  /// Throws if another file must not be put at `path`: if a database there is open in this process, or
-  /// if there are journals beside it, which belong to the file that is there now.
-  package static func checkMayReplace(_ path: String) throws(SQLiteError) {
-    try checkIsNone(path)
-    for suffix in suffixes where FileIdentity(path: path + suffix) != nil {
-      throw SQLiteError(
-        .misuse,
-        "\(path): a database is there that is open, or that was not closed: \(path)\(suffix) "
-          + "belongs to it")
-    }
   }
 }

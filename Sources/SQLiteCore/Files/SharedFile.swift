@@ -1,8 +1,20 @@
 import Synchronization
 
+/// A database that uses a file: it knows its accesses.
+protocol FileUser: AnyObject, Sendable {
+  /// The accesses that run, one for each connection.
+  var holders: [Holder?] { get }
+  /// Whether no access begins any more.
+  var isClosed: Bool { get }
+}
+
+/// The replacement of a file's whole content, wrapped by layers above: each body gets the connection that
+/// the content comes from, the one that it goes to, and the replacement, which it calls once.
+typealias Replacements = Registry<
+  @Sendable (Connection, Connection, () throws -> Void) throws -> Void
+>
+
 /// What the databases of this process that are open on one file have in common.
-///
-/// The only global state of the library is the list of these, by path.
 final class SharedFile: Sendable {
   /// Tells what transactions on this file changed.
   let feed = ChangeFeed()
@@ -17,10 +29,10 @@ final class SharedFile: Sendable {
   private let presences = Atomic<Int>(0)
   /// The file that the connections have open.
   private let file = Mutex<FileIdentity?>(nil)
-  private let schedulers = Mutex<[ObjectIdentifier: WeakScheduler]>([:])
+  private let users = Mutex<[ObjectIdentifier: WeakUser]>([:])
 
-  private struct WeakScheduler: Sendable {
-    weak let scheduler: Scheduler?
+  private struct WeakUser: Sendable {
+    weak let user: (any FileUser)?
   }
 
   private struct WeakFile: Sendable {
@@ -35,11 +47,16 @@ final class SharedFile: Sendable {
   }
 
   // By bytes: Swift finds canonically equivalent paths equal, a file system may not.
+  //
+  // Process-wide state, the only one of this module: two databases on one file must find each other, and
+  // must not open a file that another one has replaced, whoever opens them.
   private static let files = Mutex(Files())
+  /// Held while a database file is made and closed: that must not happen while SQLite has it open.
+  static let making = Mutex(())
 
   /// The one value for a file, or one of its own for a database that has no file.
-  static func at(_ location: DatabaseFile.Location) -> SharedFile {
-    guard case .file(let path) = location else { return SharedFile(nil) }
+  static func at(_ path: String?) -> SharedFile {
+    guard let path else { return SharedFile(nil) }
     let key = Array(path.utf8)
     return files.withLock { files in
       if let known = files.known[key]?.file { return known }
@@ -66,33 +83,33 @@ final class SharedFile: Sendable {
     }
   }
 
-  /// Takes in the scheduler of another database, until that leaves.
-  func join(_ scheduler: Scheduler) {
-    let weak = WeakScheduler(scheduler: scheduler)
+  /// Takes in another database, until it leaves.
+  func join(_ user: any FileUser) {
+    let weak = WeakUser(user: user)
     // Those that are looked at are released after the lock.
-    var others: [Scheduler] = []
-    schedulers.withLock { schedulers in
-      others = schedulers.values.compactMap(\.scheduler)
+    var others: [any FileUser] = []
+    users.withLock { users in
+      others = users.values.compactMap(\.user)
       // A program that opens the file anew may have other types.
       if others.allSatisfy(\.isClosed) { claims.clear() }
-      schedulers[ObjectIdentifier(scheduler)] = weak
+      users[ObjectIdentifier(user)] = weak
     }
   }
 
-  /// Forgets the scheduler of a database that goes.
-  func leave(_ scheduler: Scheduler) {
-    _ = schedulers.withLock { $0.removeValue(forKey: ObjectIdentifier(scheduler)) }
+  /// Forgets a database that goes.
+  func leave(_ user: any FileUser) {
+    _ = users.withLock { $0.removeValue(forKey: ObjectIdentifier(user)) }
   }
 
-  /// Says who else of this process uses the file, and since when.
+  /// Describes who else of this process uses the file, and since when.
   ///
   /// - Parameter own: That of the access that asks, or nil while its connection is being opened.
   func users(besides own: Cancellation?) -> String {
     let thread = currentThread()
-    let holders = schedulers.withLock { $0.values.compactMap(\.scheduler) }
+    let holders = users.withLock { $0.values.compactMap(\.user) }
       .flatMap(\.holders).compactMap(\.self)
       .filter { own == nil ? $0.thread != thread : $0.cancellation !== own }
-    let parts = [(Scheduler.Kind.write, "writing"), (.read, "reading")].compactMap { kind, word in
+    let parts = [(Access.Kind.write, "writing"), (.read, "reading")].compactMap { kind, word in
       let kin = holders.filter { $0.kind == kind }
       return kin.map(\.since).min().map { since in
         "\(kin.count) \(word) for \(ContinuousClock.now - since)"
@@ -154,4 +171,58 @@ final class FilePresence: Sendable {
   }
 
   deinit { file.leave() }
+}
+
+extension Replacements {
+  /// Runs `replace` inside all bodies, the first outermost.
+  func run(
+    _ source: Connection, _ target: Connection, _ replace: () throws -> Void
+  ) throws {
+    let bodies = bodies
+    func run(from index: Int) throws {
+      guard index < bodies.count else { return try replace() }
+      try bodies[index](source, target) { try run(from: index + 1) }
+    }
+    try run(from: 0)
+  }
+}
+
+/// The database files that connections of this process have open.
+///
+/// POSIX takes all locks of a process on a file when the process closes any descriptor of it, so that
+/// nothing but SQLite may open such a file; and a file that is renamed over it leaves its log behind.
+package enum OpenDatabases {
+  /// What SQLite appends to the name of a database for its log, the log's index and its journal.
+  package static let suffixes = ["-wal", "-shm", "-journal"]
+
+  /// Says whether `path` leads to an open database, or to a journal of one.
+  package static func contains(_ path: String) -> Bool {
+    let open = SharedFile.open
+    guard !open.isEmpty, let file = FileIdentity(path: path) else { return false }
+    return open.contains { other in
+      other.identity == file
+        || suffixes.contains { suffix in
+          other.name.map { FileIdentity(path: $0 + suffix) == file } ?? false
+        }
+    }
+  }
+
+  /// Throws if `path` leads to an open database, or to a journal of one.
+  package static func checkIsNone(_ path: String) throws(SQLiteError) {
+    guard contains(path) else { return }
+    throw SQLiteError(
+      .misuse, "\(path): this file belongs to an open database, and only SQLite may open it")
+  }
+
+  /// Throws if another file must not be put at `path`: if a database there is open in this process, or
+  /// if there are journals beside it, which belong to the file that is there now.
+  package static func checkMayReplace(_ path: String) throws(SQLiteError) {
+    try checkIsNone(path)
+    for suffix in suffixes where FileIdentity(path: path + suffix) != nil {
+      throw SQLiteError(
+        .misuse,
+        "\(path): a database is there that is open, or that was not closed: \(path)\(suffix) "
+          + "belongs to it")
+    }
+  }
 }

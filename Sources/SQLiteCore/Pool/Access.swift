@@ -1,5 +1,11 @@
 /// One use of a connection: what happens around the closure of a `read` or a `write`.
 struct Access: Sendable {
+  /// Whether an access needs the connection that writes.
+  enum Kind: Sendable {
+    case read
+    case write
+  }
+
   enum Scope: Sendable {
     /// A transaction on one snapshot.
     case read
@@ -7,24 +13,33 @@ struct Access: Sendable {
     case query
     /// A transaction that writes.
     case write(TransactionKind)
-    /// No transaction of ours.
+    /// No transaction of the library's.
     case bare
   }
 
   let scope: Scope
-  let cancellation: Cancellation
   let deadline: ContinuousClock.Instant?
+  let cancellation = Cancellation()
 
-  var kind: Scheduler.Kind {
+  var kind: Kind {
     switch scope {
     case .read, .query: .read
     case .write, .bare: .write
     }
   }
 
-  func run<Result>(
-    on connection: Connection, _ body: (Connection) throws -> Result
-  ) throws -> Result {
+  /// Whether the outcome that the closure returns decides about a transaction.
+  var isTransaction: Bool {
+    switch scope {
+    case .read, .write: true
+    case .query, .bare: false
+    }
+  }
+
+  /// Runs the work of the access, whose result its caller keeps.
+  func run(
+    on connection: Connection, _ body: (Connection) throws -> TransactionOutcome
+  ) throws {
     connection.noteContent()
     let interruption = connection.interruption
     let outer = (interruption.deadline, interruption.cancellation)
@@ -41,36 +56,55 @@ struct Access: Sendable {
       throw SQLiteError(.misuse, "a write cannot begin inside a read")
     }
     switch scope {
-    case .read where connection.scopes.isEmpty:
-      return try connection.transaction(.deferred) { try body(connection) }
+    case .read where connection.state.scopes.isEmpty:
+      try connection.runTransaction(.deferred) { try body(connection) }
     case .read, .query:
-      return try body(connection)
+      _ = try body(connection)
     case .write(let kind):
-      return try connection.transaction(kind) { try body(connection) }
+      try connection.runTransaction(kind) { try body(connection) }
     case .bare:
-      return try runBare(on: connection, body)
+      try runBare(on: connection, body)
     }
   }
 
-  private func runBare<Result>(
-    on connection: Connection, _ body: (Connection) throws -> Result
-  ) throws -> Result {
+  private func runBare(
+    on connection: Connection, _ body: (Connection) throws -> TransactionOutcome
+  ) throws {
     // Inside another access this one takes part in what that one began.
-    guard connection.scopes.isEmpty, !connection.allowsTransactionControl else {
-      return try body(connection)
+    guard connection.state.enterBare() else {
+      _ = try body(connection)
+      return
     }
-    connection.allowsTransactionControl = true
-    defer { connection.allowsTransactionControl = false }
-    let result = Swift.Result { try body(connection) }
+    defer { connection.state.leaveBare() }
+    let result = Result { try body(connection) }
     connection.acceptLog()
-    let ended = connection.ended
-    guard connection.isAutocommit, ended == nil else {
+    let failure = connection.state.failure
+    guard connection.isAutocommit, failure == nil else {
       connection.rollBackWhatIsOpen()
       _ = try result.get()
-      if let ended { throw ended.asEndOfTransaction() }
+      if let failure { throw failure }
       throw SQLiteError(.misuse, "a transaction was left open, and has been rolled back")
     }
     if case .success = result { connection.committed() } else { connection.discardActions() }
-    return try result.get()
+    _ = try result.get()
+  }
+}
+
+/// An access that has a connection. A class: the copying of an instant is slow, and all holders are looked
+/// through at each access (benchmark `call`).
+final class Holder: Sendable {
+  let kind: Access.Kind
+  let since: ContinuousClock.Instant
+  let cancellation: Cancellation
+  /// The thread that it runs on, if it runs already.
+  let thread: UInt?
+
+  init(
+    _ kind: Access.Kind, since: ContinuousClock.Instant, _ cancellation: Cancellation, thread: UInt?
+  ) {
+    self.kind = kind
+    self.since = since
+    self.cancellation = cancellation
+    self.thread = thread
   }
 }

@@ -7,10 +7,10 @@ final class ConnectionSlot: Sendable {
   /// Lends the connection to an access, opening it if need be.
   ///
   /// Only who holds the place may call this: the scheduler gives it to one access at a time.
-  func withConnection<Result>(
+  func withConnection(
     open: () throws(SQLiteError) -> sending Connection,
-    _ body: (Connection) throws -> Result
-  ) throws -> Result {
+    _ body: (Connection) throws -> Void
+  ) throws {
     // Outside the lock, since the user's preparation of the connection may use the database.
     if stored.withLock({ $0 == nil }) {
       let fresh = ConnectionSlot.retainedAddress(of: try open())
@@ -20,13 +20,13 @@ final class ConnectionSlot: Sendable {
     lent.beginAccess()
     defer {
       lent.endAccess()
-      if lent.isBroken { close() }
+      if lent.state.isBroken { close() }
     }
-    return try body(lent)
+    try body(lent)
   }
 
   /// Lends the connection to an access inside the one that runs on this thread.
-  func withRunningConnection<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  func withRunningConnection(_ body: (Connection) throws -> Void) throws {
     try body(connection())
   }
 

@@ -1,48 +1,64 @@
 import Synchronization
 
-/// A write that may share a transaction with others, and whoever waits for its outcome.
+/// The work of an access that ends on another thread than it was asked for.
+protocol Work: AnyObject, Sendable {
+  /// Does the work, and keeps its result for the one who waits.
+  func run(on connection: Connection) throws -> TransactionOutcome
+}
+
+/// Work that keeps the result of its last run.
+final class KeptWork<Result: Sendable>: Work {
+  private let body: @Sendable (Connection) throws -> Result
+  private let isTransaction: Bool
+  private let kept = Mutex<Result?>(nil)
+
+  /// - Parameters:
+  ///   - access: The access.
+  ///   - body: The work; it may run several times, of which only the last counts.
+  init(_ access: Access, _ body: @escaping @Sendable (Connection) throws -> Result) {
+    self.body = body
+    isTransaction = access.isTransaction
+  }
+
+  func run(on connection: Connection) throws -> TransactionOutcome {
+    let result = try body(connection)
+    // The result of the run before goes outside the lock: it may be a user's object.
+    let before = kept.withLock { kept in
+      defer { kept = .some(result) }
+      return kept
+    }
+    withExtendedLifetime(before) {}
+    return isTransaction ? TransactionOutcome(of: result) : .commit
+  }
+
+  /// Returns the result.
+  func result() throws(SQLiteError) -> Result {
+    try kept.withLock { $0 }.made()
+  }
+}
+
+/// A write that may share a transaction with others, and the one who waits for its outcome.
 final class GroupMember: Sendable {
   let access: Access
-  /// Says whether a task waits for the outcome, or a thread.
+  /// Whether a task waits for the outcome, or a thread.
   let isTask: Bool
-  private let runAlone: @Sendable (Connection) throws -> Void
-  private let runInSavepoint: @Sendable (Connection) throws -> Void
-  private let answer: @Sendable ((any Error)?) -> Void
+  private let work: any Work
+  /// Tells the one who waits, at the end of all runs.
+  let finish: @Sendable ((any Error)?) -> Void
 
   /// - Parameters:
   ///   - access: When it must end, and by whom it is cancelled.
   ///   - isTask: Whether a task waits for the outcome.
-  ///   - body: The work; it may run several times, of which only the last counts.
-  ///   - deliver: Takes the outcome, once.
-  init<Result: Sendable>(
-    _ access: Access, isTask: Bool, _ body: @escaping @Sendable (Connection) throws -> Result,
-    deliver: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
+  ///   - work: The work; it may run several times, of which only the last counts.
+  ///   - finish: Takes the outcome, once.
+  init(
+    _ access: Access, isTask: Bool, _ work: any Work,
+    finish: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    let last = LastResult<Result>()
     self.access = access
     self.isTask = isTask
-    runAlone = { connection in
-      let result = try access.run(on: connection, body)
-      last.set(result)
-    }
-    runInSavepoint = { connection in
-      let result = try connection.savepoint {
-        let result = try body(connection)
-        if (result as? TransactionOutcome) != .rollback { try connection.prepareRelease() }
-        return result
-      }
-      last.set(result)
-    }
-    answer = { error in
-      deliver(
-        Swift.Result {
-          if let error { throw error }
-          guard let result = last.result else {
-            throw SQLiteError(.internalError, "a write was answered before it ran")
-          }
-          return result
-        })
-    }
+    self.work = work
+    self.finish = finish
   }
 
   /// Says whether it must end now, so that another run would end like the last.
@@ -52,17 +68,18 @@ final class GroupMember: Sendable {
 
   /// Runs the work in a transaction of its own.
   func run(on connection: Connection) -> (any Error)? {
-    error { try runAlone(connection) }
+    error { try access.run(on: connection) { try work.run(on: $0) } }
   }
 
   /// Runs the work in a savepoint of the transaction that is open.
   func join(_ connection: Connection) -> (any Error)? {
-    error { try runInSavepoint(connection) }
-  }
-
-  /// Tells whoever waits, at the end of all runs.
-  func finish(_ error: (any Error)?) {
-    answer(error)
+    error {
+      try connection.runSavepoint {
+        let outcome = try work.run(on: connection)
+        if outcome == .commit { try connection.prepareRelease() }
+        return outcome
+      }
+    }
   }
 
   private func error(_ body: () throws -> Void) -> (any Error)? {
@@ -75,27 +92,11 @@ final class GroupMember: Sendable {
   }
 }
 
-/// What the last run of a write returned.
-private final class LastResult<Result: Sendable>: Sendable {
-  private let stored = Mutex<Result?>(nil)
-
-  var result: Result? { stored.withLock { $0 } }
-
-  func set(_ result: Result) {
-    // That of the run before goes outside the lock: it may be a user's object.
-    let before = stored.withLock { stored in
-      defer { stored = result }
-      return stored
-    }
-    withExtendedLifetime(before) {}
-  }
-}
-
 extension Connection {
   /// Does and asks before the end of a savepoint what a commit would do and ask.
   fileprivate func prepareRelease() throws {
     // The release itself will say so.
-    guard ended == nil else { return }
+    guard state.failure == nil else { return }
     try prepareCommit()
     if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
     // Nobody else's: those before it had none at their ends.

@@ -57,7 +57,7 @@ struct GroupRun {
         runApart(from: culprit, on: connection)
       }
     }
-    while !members.isEmpty, !connection.isBroken { runFirstAlone(on: connection) }
+    while !members.isEmpty, !connection.state.isBroken { runFirstAlone(on: connection) }
   }
 
   /// Runs all members in one transaction, and those that wait meanwhile.
@@ -70,15 +70,17 @@ struct GroupRun {
     var culprit: (any Error)?
     do {
       begin(members[0].access, on: connection)
-      try connection.transaction(.immediate) {
+      try connection.runTransaction(.immediate) {
         let end = ContinuousClock.now + limits.maximumDuration
         repeat {
           let member = members[outcomes.count]
           begin(member.access, on: connection)
           let outcome = member.join(connection)
-          connection.orphanStatements()
+          connection.cache.orphanCheckedOut()
           wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
-          guard connection.ended == nil, !connection.isAutocommit, !connection.isBroken else {
+          guard connection.state.failure == nil, !connection.isAutocommit,
+            !connection.state.isBroken
+          else {
             culprit = outcome
             throw GivenUp()
           }
@@ -94,6 +96,7 @@ struct GroupRun {
         // The commit is everybody's.
         begin(nil, on: connection)
         if isSuspended { throw Cancellation.Reason.suspension.error }
+        return .commit
       }
     } catch {
       guard members.count == 1 else { return culprit }
@@ -108,7 +111,7 @@ struct GroupRun {
 
   /// Runs together those before the culprit, and then the culprit alone.
   private mutating func runApart(from error: any Error, on connection: Connection) {
-    guard !connection.isBroken, !isSuspended, members.count > 1 else { return }
+    guard !connection.state.isBroken, !isSuspended, members.count > 1 else { return }
     let culprit = members.removeLast()
     defer {
       // Its turn comes after theirs, whether they are done or not.
@@ -127,7 +130,7 @@ struct GroupRun {
     // The access brings its own.
     connection.interruption.end()
     let outcome = member.run(on: connection)
-    connection.orphanStatements()
+    connection.cache.orphanCheckedOut()
     answers.append((member, outcome))
   }
 
@@ -155,14 +158,10 @@ extension Connection {
   /// Ends what `PRAGMA defer_foreign_keys` has begun: it lasts until the commit, and would reach
   /// those who come after whoever wanted it.
   fileprivate func endDeferral() throws(SQLiteError) {
-    handle.authorizer?.isSuspended = true
-    defer { handle.authorizer?.isSuspended = false }
-    // Not from the cache: SQLite asks for the setting when it compiles.
-    var current = try transientStatement("PRAGMA defer_foreign_keys")
-    let isOn = try current?.step() == true && current?.integer(at: 0) != 0
-    current?.reset()
-    guard isOn else { return }
-    var end = try transientStatement("PRAGMA defer_foreign_keys = 0")
-    _ = try end?.step()
+    try withoutAuthorizer { () throws(SQLiteError) in
+      // Not from the cache: SQLite asks for the setting when it compiles.
+      guard try pragma("defer_foreign_keys") != .integer(0) else { return }
+      _ = try pragma("defer_foreign_keys", " = 0")
+    }
   }
 }

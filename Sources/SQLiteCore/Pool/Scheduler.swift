@@ -8,12 +8,6 @@ import Platform
 /// Place 0 is the writer's; the others are readers'. Where reads and writes share a connection there
 /// is place 0 only.
 final class Scheduler: Sendable {
-  /// What an access wants to do.
-  enum Kind: Sendable {
-    case read
-    case write
-  }
-
   /// A place that was found.
   enum Grant: Sendable, Equatable {
     /// The place is ours until we leave it.
@@ -22,30 +16,25 @@ final class Scheduler: Sendable {
     case nested(Int)
   }
 
-  /// Who has a place. A class: the copying of an instant is slow, and places are looked through at
-  /// each access (benchmark `call`).
-  final class Holder: Sendable {
-    let kind: Kind
-    let since: ContinuousClock.Instant
-    let cancellation: Cancellation
-    let thread: UInt?
+  typealias Wake = @Sendable (Result<Int, SQLiteError>) -> Void
 
-    init(_ kind: Kind, since: ContinuousClock.Instant, _ cancellation: Cancellation, thread: UInt?)
-    {
-      self.kind = kind
-      self.since = since
-      self.cancellation = cancellation
-      self.thread = thread
+  /// A call that is made once the lock is free.
+  private enum Call: Sendable {
+    case grant(Wake, Int)
+    case refuse(Wake, SQLiteError)
+    case action(@Sendable () -> Void)
+
+    func run() {
+      switch self {
+      case .grant(let wake, let place): wake(.success(place))
+      case .refuse(let wake, let error): wake(.failure(error))
+      case .action(let action): action()
+      }
     }
   }
 
-  typealias Wake = @Sendable (Result<Int, SQLiteError>) -> Void
-
-  /// What is called once the lock is free.
-  private typealias Wakes = [@Sendable () -> Void]
-
   private struct Waiter: Sendable {
-    let kind: Kind
+    let kind: Access.Kind
     let cancellation: Cancellation
     let thread: UInt?
     /// The write that may share a transaction with those before it.
@@ -113,7 +102,7 @@ final class Scheduler: Sendable {
 
   /// Finds a place, blocking the thread until there is one.
   func enter(
-    _ kind: Kind, cancellation: Cancellation, deadline: ContinuousClock.Instant?
+    _ kind: Access.Kind, cancellation: Cancellation, deadline: ContinuousClock.Instant?
   ) throws(SQLiteError) -> Grant {
     let thread = currentThread()
     if let grant = try grant(kind, thread: thread, cancellation) { return grant }
@@ -137,13 +126,13 @@ final class Scheduler: Sendable {
   ) {
     guard let deadline else { return semaphore.wait() }
     guard semaphore.wait(timeout: Scheduler.time(of: deadline)) == .timedOut else { return }
-    giveUp(cancellation, Scheduler.lateError)
+    giveUp(cancellation, SQLiteError.late)
     semaphore.wait()
   }
 
   /// Finds a place without waiting, or returns nil if all are taken.
   func grant(
-    _ kind: Kind, thread: UInt?, _ cancellation: Cancellation
+    _ kind: Access.Kind, thread: UInt?, _ cancellation: Cancellation
   ) throws(SQLiteError) -> Grant? {
     let result: Result<Grant?, SQLiteError> = state.withLock { state in
       if let thread, let place = state.holders.firstIndex(where: { $0?.thread == thread }) {
@@ -164,6 +153,22 @@ final class Scheduler: Sendable {
     return try result.get()
   }
 
+  /// Finds a place without blocking; `wake` is called once, perhaps before this returns.
+  func enter(_ access: Access, member: GroupMember? = nil, wake: @escaping Wake) {
+    let (kind, cancellation) = (access.kind, access.cancellation)
+    do throws(SQLiteError) {
+      if case .place(let place)? = try grant(kind, thread: nil, cancellation) {
+        return wake(.success(place))
+      }
+    } catch {
+      return wake(.failure(error))
+    }
+    wait(
+      kind, thread: nil, cancellation, member: member, until: access.deadline, wake: wake)
+    // Cancelled before it began to wait: its handler found nothing to wake.
+    if cancellation.isRequested { giveUpCancelled(cancellation) }
+  }
+
   /// Joins the queue. `wake` is called once, perhaps before this returns.
   ///
   /// - Parameters:
@@ -172,25 +177,25 @@ final class Scheduler: Sendable {
   ///   - deadline: When to give up, or nil if the caller sees to that.
   /// - Complexity: O(1), or O(log *n*) with a deadline.
   func wait(
-    _ kind: Kind, thread: UInt?, _ cancellation: Cancellation, member: GroupMember? = nil,
+    _ kind: Access.Kind, thread: UInt?, _ cancellation: Cancellation, member: GroupMember? = nil,
     until deadline: ContinuousClock.Instant? = nil, wake: @escaping Wake
   ) {
     let waiter = Waiter(
       kind: kind, cancellation: cancellation, thread: thread, member: member, wake: wake)
     let lane = lane(kind)
-    let (wakes, mustSetTimer) = state.withLock { state -> (Wakes, Bool) in
-      if let refusal = state.refusal { return ([{ wake(.failure(refusal)) }], false) }
+    let (calls, mustSetTimer) = state.withLock { state -> ([Call], Bool) in
+      if let refusal = state.refusal { return ([.refuse(wake, refusal)], false) }
       let number = state.waiting.append(waiter, to: lane, deadline: deadline)
       cancellation.ticket.store(number, ordering: .relaxed)
       // A place may have become free since it was asked for.
-      let wakes = admit(lane, &state)
+      let calls = admit(lane, &state)
       guard let next = state.waiting.nextDeadline, next < state.alarm ?? next + .seconds(1) else {
-        return (wakes, false)
+        return (calls, false)
       }
       state.alarm = next
-      return (wakes, true)
+      return (calls, true)
     }
-    for wake in wakes { wake() }
+    for call in calls { call.run() }
     if mustSetTimer { setTimer() }
   }
 
@@ -244,17 +249,17 @@ final class Scheduler: Sendable {
   ///
   /// - Complexity: O(1) in the number of those who wait.
   func leave(_ place: Int) {
-    let wakes = state.withLock { state in
+    let calls = state.withLock { state in
       state.holders[place] = nil
-      var wakes = admit(hasReaders && place > 0 ? 1 : 0, &state)
+      var calls = admit(hasReaders && place > 0 ? 1 : 0, &state)
       if !state.whenIdle.isEmpty, state.holders.allSatisfy({ $0 == nil }) {
-        wakes += state.whenIdle
+        calls += state.whenIdle.map { .action($0) }
         state.whenIdle = []
       }
-      if !state.endsByPlace[place].isEmpty { wakes += endRead(place, &state) }
-      return wakes
+      if !state.endsByPlace[place].isEmpty { calls += endRead(place, &state) }
+      return calls
     }
-    for wake in wakes { wake() }
+    for call in calls { call.run() }
   }
 
   /// Calls `action` once all reads that run now have ended, and returns false if none runs.
@@ -269,29 +274,31 @@ final class Scheduler: Sendable {
     }
   }
 
-  private func endRead(_ place: Int, _ state: inout State) -> Wakes {
+  private func endRead(_ place: Int, _ state: inout State) -> [Call] {
     let ends = state.endsByPlace[place]
     state.endsByPlace[place] = []
-    var actions: Wakes = []
+    var actions: [Call] = []
     for end in ends {
       state.endsOfReads[end]?.count -= 1
       guard state.endsOfReads[end]?.count == 0 else { continue }
-      if let ended = state.endsOfReads.removeValue(forKey: end) { actions.append(ended.action) }
+      if let ended = state.endsOfReads.removeValue(forKey: end) {
+        actions.append(.action(ended.action))
+      }
     }
     return actions
   }
 
   /// Lets in those who wait in a lane, in order, as far as there are places.
-  private func admit(_ lane: Int, _ state: inout State) -> Wakes {
-    var wakes: Wakes = []
+  private func admit(_ lane: Int, _ state: inout State) -> [Call] {
+    var calls: [Call] = []
     while !state.waiting.isEmpty(lane), let place = freePlace(lane, in: state),
       let waiter = state.waiting.removeFirst(in: lane)
     {
       state.holders[place] = Holder(
         waiter.kind, since: .now, waiter.cancellation, thread: waiter.thread)
-      wakes.append { waiter.wake(.success(place)) }
+      calls.append(.grant(waiter.wake, place))
     }
-    return wakes
+    return calls
   }
 
   private func freePlace(_ lane: Int, in state: State) -> Int? {
@@ -300,7 +307,7 @@ final class Scheduler: Sendable {
   }
 
   /// Accesses of one lane wait for the same places: the writer's, or those of the readers.
-  private func lane(_ kind: Kind) -> Int {
+  private func lane(_ kind: Access.Kind) -> Int {
     hasReaders && kind == .read ? 1 : 0
   }
 }
@@ -322,23 +329,19 @@ extension Scheduler {
     }
   }
 
-  /// Wakes those whose deadlines have passed.
+  /// [Call] those whose deadlines have passed.
   private func wakeLate() {
     let (late, mustSetTimer) = state.withLock { state in
       let late = state.waiting.removeLate(.now)
       state.alarm = state.waiting.nextDeadline
       return (late, state.alarm != nil)
     }
-    for waiter in late { waiter.wake(.failure(Scheduler.lateError)) }
+    for waiter in late { waiter.wake(.failure(SQLiteError.late)) }
     if mustSetTimer { setTimer() }
   }
 }
 
 extension Scheduler {
-  static let suspensionError = SQLiteError(.abort, "the database is suspended")
-  static let lateError = SQLiteError(
-    .interrupt, "the deadline has passed while waiting for other accesses")
-
   /// Lets nobody in any more, those who wait included, until ``ended()`` and ``allow()``.
   ///
   /// - Parameters:
@@ -348,22 +351,20 @@ extension Scheduler {
   func refuse(
     _ error: SQLiteError, isClosed: Bool, whenIdle: @escaping @Sendable () -> Void
   ) {
-    let wakes = state.withLock { state in
+    let calls = state.withLock { state in
       if !state.isClosed { state.refusal = error }
       state.isClosed = state.isClosed || isClosed
       state.isResumed = false
       state.endings += 1
-      var wakes: Wakes = state.waiting.removeAll().map { waiter in
-        { waiter.wake(.failure(error)) }
-      }
+      var calls: [Call] = state.waiting.removeAll().map { .refuse($0.wake, error) }
       if state.holders.allSatisfy({ $0 == nil }) {
-        wakes.append(whenIdle)
+        calls.append(.action(whenIdle))
       } else {
         state.whenIdle.append(whenIdle)
       }
-      return wakes
+      return calls
     }
-    for wake in wakes { wake() }
+    for call in calls { call.run() }
   }
 
   /// Says whether nobody is let in, and running accesses shall end undone.
@@ -406,11 +407,4 @@ extension Scheduler {
   }
 }
 
-/// A number for the running thread.
-package func currentThread() -> UInt {
-  #if canImport(Darwin)
-    unsafe UInt(bitPattern: pthread_self())
-  #else
-    UInt(pthread_self())
-  #endif
-}
+extension Scheduler: FileUser {}

@@ -149,55 +149,6 @@ extension SQLScanner {
     firstWord(sql).map { ["select", "values", "with"].contains($0) } ?? false
   }
 
-  /// Puts quoted identifiers in the places of `i?`, and returns the values for the other `?`.
-  ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if an identifier is missing, or
-  ///   ``ResultCode/mismatch`` if it is not text.
-  static func substituteIdentifiers(
-    in sql: String, arguments: [(any Bindable)?]
-  ) throws(SQLiteError) -> (sql: String, arguments: [(any Bindable)?]) {
-    var scanner = SQLScanner(sql)
-    var result: [UInt8] = []
-    var copied = 0
-    var used = 0
-    var remaining: [(any Bindable)?] = []
-    while let (token, range) = scanner.next() {
-      guard token == .parameter || token == .identifierParameter else { continue }
-      guard used < arguments.count else {
-        throw SQLiteError(.range, "more parameters than the \(used) arguments", sql: sql)
-      }
-      defer { used += 1 }
-      guard token == .identifierParameter else {
-        remaining.append(arguments[used])
-        continue
-      }
-      guard case .text(let name)? = try arguments[used]?.databaseValue else {
-        throw SQLiteError(
-          .mismatch, "argument \(used + 1) names an identifier, so it must be text", sql: sql)
-      }
-      result += scanner.bytes[copied..<range.lowerBound]
-      result += try quotedIdentifier(name).utf8
-      copied = range.upperBound
-    }
-    guard copied > 0 else { return (sql, arguments) }
-    result += scanner.bytes[copied...]
-    remaining += arguments[used...]
-    return (String(decoding: result, as: UTF8.self), remaining)
-  }
-}
-
-/// `name` in double quotes, with those in it doubled.
-///
-/// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if `name` is empty or holds a NUL, which
-///   would end the SQL there.
-package func quotedIdentifier(_ name: String) throws(SQLiteError) -> String {
-  guard !name.isEmpty, !name.utf8.contains(0) else {
-    throw SQLiteError(.misuse, "an identifier is empty or contains a NUL character")
-  }
-  return quoted(name, by: UInt8(ascii: "\""))
-}
-
-extension SQLScanner {
   /// Says whether only blanks, comments and semicolons follow `offset`.
   static func isBlank(_ sql: String, from offset: Int) -> Bool {
     guard offset < sql.utf8.count else { return true }

@@ -1,3 +1,5 @@
+import CSQLite
+
 extension Connection {
   /// Makes a table.
   ///
@@ -210,5 +212,88 @@ extension Connection {
 
   private func number(_ name: String) throws(SQLiteError) -> Int32 {
     try Int32(databaseValue: try pragma(name) ?? .null)
+  }
+}
+
+// What layers above do with tables.
+extension Connection {
+  /// Notes that a table belongs to a type, in this process and as long as the file is open.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to another one.
+  package func claim(_ table: String, for type: Any.Type) throws(SQLiteError) {
+    let name = qualifiedName(of: type)
+    guard let other = environment.claims?.claim([(table, name)], for: type) else { return }
+    throw SQLiteError(
+      .misuse,
+      "the types \(other.owner) and \(name) both claim the table “\(table)”: "
+        + "declare a tableName, or isReadOnly for a record that is only read")
+  }
+
+  /// The indexes that a table lacks.
+  package func missingIndexes(of table: TableDefinition) throws(SQLiteError) -> [IndexDefinition] {
+    let needed = table.neededIndexes
+    guard !needed.isEmpty else { return [] }
+    let existing = try existingIndexes(of: table.name)
+    return needed.filter { index in !existing.contains { index.isFulfilled(by: $0) } }
+  }
+
+  /// Makes an index that a table lacks, by a name that is free.
+  package func make(_ index: IndexDefinition, on table: String) throws(SQLiteError) {
+    let name = try freeName(index.name(on: table))
+    let unique: SQL = index.isUnique ? "UNIQUE " : ""
+    try executeChange(
+      "CREATE \(unique)INDEX \(identifier: name) ON \(identifier: table) (\(SQL(identifiers: index.columns)))"
+    )
+  }
+
+  /// A name, with a number if it is taken: it says nothing, since an index is found by its columns.
+  private func freeName(_ name: String) throws(SQLiteError) -> String {
+    let names = try rows("SELECT name FROM sqlite_schema", as: String.self)
+    let taken = Set(names.map(asciiLowercased))
+    guard taken.contains(asciiLowercased(name)) else { return name }
+    var number = 2
+    while taken.contains(asciiLowercased("\(name) \(number)")) { number += 1 }
+    return "\(name) \(number)"
+  }
+
+  /// Changes the text of a table, as part of the open transaction, as SQLite's manual describes it
+  /// (<https://www.sqlite.org/lang_altertable.html#otheralter>).
+  ///
+  /// The rows stay as they are and must fit: nobody checks them.
+  ///
+  /// - Parameters:
+  ///   - name: The table.
+  ///   - change: Changes the text, and says whether that was possible.
+  /// - Returns: False if `change` says so, or there is no such table; nothing has changed then.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: O(1), whatever the number of rows.
+  package func rewriteTable(
+    _ name: String, _ change: (inout TableText) -> Bool
+  ) throws(SQLiteError) -> Bool {
+    let found = try rows(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE",
+      as: String.self, String.self)
+    guard let (stored, sql) = found.first else { return false }
+    var text = TableText(sql)
+    guard change(&text) else { return false }
+    if text.sql == sql { return true }
+    let version = try Int32(databaseValue: try pragma("schema_version") ?? .null)
+    let forbidsDamage = !environment.allowsSchemaDamage
+    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
+    let result: Result<Void, SQLiteError>
+    do throws(SQLiteError) {
+      _ = try pragma("writable_schema", " = ON")
+      try executeChange(
+        "UPDATE sqlite_schema SET sql = \(text.sql) WHERE type = 'table' AND name = \(stored)")
+      // Lets each connection, this one too, read the schema again.
+      _ = try pragma("schema_version", " = \(version &+ 1)")
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, forbidsDamage)
+    _ = try pragma("writable_schema", " = OFF")
+    try result.get()
+    return true
   }
 }

@@ -41,34 +41,6 @@ final class TableClaims: Sendable {
   }
 }
 
-extension Connection {
-  /// Notes that a table belongs to a type, in this process and as long as the file is open.
-  ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to another one.
-  package func claim(_ table: String, for type: Any.Type) throws(SQLiteError) {
-    let name = qualifiedName(of: type)
-    guard let other = shared?.claims.claim([(table, name)], for: type) else { return }
-    throw SQLiteError(
-      .misuse,
-      "the types \(other.owner) and \(name) both claim the table “\(table)”: "
-        + "declare a tableName, or isReadOnly for a record that is only read")
-  }
-}
-
-extension Database {
-  /// Notes that tables belong to a type, in this process and as long as the file is open.
-  ///
-  /// - Parameters:
-  ///   - tables: The tables, and what the type needs each for.
-  ///   - type: The type.
-  /// - Returns: A table that is needed for something else, what for, and what for here; nil if there is none.
-  package func claim(
-    _ tables: [(table: String, purpose: String)], for type: Any.Type
-  ) -> (table: String, owner: String, purpose: String)? {
-    shared.claims.claim(tables, for: type)
-  }
-}
-
 /// The name of a type with its module and the types around it.
 package func qualifiedName(of type: Any.Type) -> String {
   // Between them stands where a private type is, in words that differ from run to run.

@@ -1,5 +1,3 @@
-import CSQLite
-
 /// The text of a CREATE TABLE statement, as the schema keeps it, whose columns get other constraints.
 ///
 /// `ALTER TABLE` can change no constraint.
@@ -183,48 +181,5 @@ extension TableText {
       if let last = entry.tokens.indices.last { entry.tokens[last].name += name }
     }
     return entries
-  }
-}
-
-extension Connection {
-  /// Changes the text of a table, as part of the open transaction, as SQLite's manual describes it
-  /// (<https://www.sqlite.org/lang_altertable.html#otheralter>).
-  ///
-  /// The rows stay as they are and must fit: nobody checks them.
-  ///
-  /// - Parameters:
-  ///   - name: The table.
-  ///   - change: Changes the text, and says whether that was possible.
-  /// - Returns: False if `change` says so, or there is no such table; nothing has changed then.
-  /// - Throws: ``SQLiteError``.
-  /// - Complexity: O(1), whatever the number of rows.
-  package func rewriteTable(
-    _ name: String, _ change: (inout TableText) -> Bool
-  ) throws(SQLiteError) -> Bool {
-    let found = try rows(
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE",
-      as: String.self, String.self)
-    guard let (stored, sql) = found.first else { return false }
-    var text = TableText(sql)
-    guard change(&text) else { return false }
-    if text.sql == sql { return true }
-    let version = try Int32(databaseValue: try pragma("schema_version") ?? .null)
-    let forbidsDamage = !options.allowsSchemaDamage
-    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
-    let result: Result<Void, SQLiteError>
-    do throws(SQLiteError) {
-      _ = try pragma("writable_schema", " = ON")
-      try executeChange(
-        "UPDATE sqlite_schema SET sql = \(text.sql) WHERE type = 'table' AND name = \(stored)")
-      // Lets each connection, this one too, read the schema again.
-      _ = try pragma("schema_version", " = \(version &+ 1)")
-      result = .success(())
-    } catch {
-      result = .failure(error)
-    }
-    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, forbidsDamage)
-    _ = try pragma("writable_schema", " = OFF")
-    try result.get()
-    return true
   }
 }

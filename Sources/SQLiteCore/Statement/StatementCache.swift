@@ -10,6 +10,10 @@ final class StatementCache {
   /// it (benchmark `cache`).
   private var recent = [StatementHandle?](repeating: nil, count: 64)
   private var clock: UInt64 = 0
+  /// How many statements are checked out.
+  private var checkedOutCount = 0
+  /// Statements that are checked out and not kept.
+  private var transient: [WeakStatement] = []
 
   init(capacity: Int) {
     self.capacity = max(0, capacity)
@@ -17,12 +21,12 @@ final class StatementCache {
 
   /// Finds an idle handle for `sql` and checks it out.
   func checkOut(_ sql: String) -> StatementHandle? {
-    if let handle = recent[place(of: sql)], sameBytes(handle.sql, sql) {
+    if let handle = recent[slot(of: sql)], sameBytes(handle.sql, sql) {
       return checkOut(handle)
     }
     // A dictionary takes canonically equivalent texts for one; to SQLite they are two statements.
     guard let handle = handles[sql], sameBytes(handle.sql, sql) else { return nil }
-    recent[place(of: sql)] = handle
+    recent[slot(of: sql)] = handle
     return checkOut(handle)
   }
 
@@ -37,16 +41,54 @@ final class StatementCache {
     clock += 1
     handle.lastUse = clock
     handle.isCheckedOut = true
+    checkedOutCount += 1
     return handle
   }
 
-  private func place(of sql: String) -> Int { sql.utf8.count & 63 }
+  /// Takes in a fresh statement that is in use.
+  ///
+  /// - Parameter isKept: Whether it is kept for others, if there is room.
+  func use(_ statement: StatementHandle, isKept: Bool) {
+    statement.isCheckedOut = true
+    checkedOutCount += 1
+    if isKept, insert(statement) { return }
+    transient.removeAll { $0.statement == nil }
+    transient.append(WeakStatement(statement: statement))
+  }
+
+  /// Takes back a statement whose user has gone: it is idle, or finalized if it is not kept.
+  func takeBack(_ statement: StatementHandle) {
+    guard !statement.isOrphan else { return }
+    checkedOutCount -= 1
+    if statement.isRunning { statement.reset() }
+    if statement.isBound {
+      statement.clearBindings()
+      statement.isBound = false
+    }
+    statement.isCheckedOut = false
+    // A user who has kept the handle must not be the one to finalize it, on any thread.
+    if !statement.isCached { statement.finalize() }
+  }
+
+  /// Finalizes the statements that are still checked out: the access has ended.
+  func orphanCheckedOut() {
+    if checkedOutCount > 0 {
+      let used = handles.values.filter(\.isCheckedOut)
+      for handle in used { remove(handle) }
+      for handle in used { handle.orphan() }
+      for statement in transient { statement.statement?.orphan() }
+      checkedOutCount = 0
+    }
+    transient.removeAll()
+  }
+
+  private func slot(of sql: String) -> Int { sql.utf8.count & 63 }
 
   private func remove(_ handle: StatementHandle) {
     handle.isCached = false
     handles[handle.sql] = nil
-    let place = place(of: handle.sql)
-    if recent[place] === handle { recent[place] = nil }
+    let slot = slot(of: handle.sql)
+    if recent[slot] === handle { recent[slot] = nil }
   }
 
   /// Takes in a new handle that is in use, unless its text is there, and drops the idle handle that
@@ -54,7 +96,7 @@ final class StatementCache {
   ///
   /// - Returns: Whether the handle is in the cache now.
   /// - Complexity: O(*n*) in the number of statements if one is dropped.
-  func insert(_ handle: StatementHandle) -> Bool {
+  private func insert(_ handle: StatementHandle) -> Bool {
     guard capacity > 0, handles[handle.sql] == nil else { return false }
     clock += 1
     handle.lastUse = clock
@@ -69,13 +111,6 @@ final class StatementCache {
     return true
   }
 
-  /// Forgets the statements that are in use, and returns them.
-  func removeCheckedOut() -> [StatementHandle] {
-    let used = handles.values.filter(\.isCheckedOut)
-    for handle in used { remove(handle) }
-    return used
-  }
-
   /// Finalizes all statements, between accesses: none is in use.
   func removeAll() {
     for handle in handles.values {
@@ -85,4 +120,9 @@ final class StatementCache {
     handles.removeAll()
     recent = recent.map { _ in nil }
   }
+}
+
+/// A statement that may be gone.
+private struct WeakStatement {
+  weak var statement: StatementHandle?
 }

@@ -35,7 +35,6 @@ extension StatementHandle {
     _ properties: UnsafeBufferPointer<PlacedProperty>, into start: UnsafeMutableRawPointer,
     other: (Int) -> Bool
   ) -> Bool {
-    let statement = unsafe pointer
     let count = properties.count
     var index = -1
     while index < count - 1 {
@@ -46,8 +45,8 @@ extension StatementHandle {
         if other(index) { continue }
         return false
       }
-      let value = unsafe sqlite3_column_value(statement, property.position)
-      let type = unsafe sqlite3_value_type(value)
+      let value = column(property.position)
+      let type = value.type
       if type == SQLITE_NULL {
         guard unsafe setNil(property.kind, at: place) else { return false }
         continue
@@ -55,7 +54,7 @@ extension StatementHandle {
       switch property.kind {
       case .int64, .optionalInt64:
         guard type == SQLITE_INTEGER else { return false }
-        let integer = unsafe sqlite3_value_int64(value)
+        let integer = value.convertedInteger
         if property.kind == .int64 {
           unsafe place.assumingMemoryBound(to: Int64.self).pointee = integer
         } else {
@@ -63,7 +62,7 @@ extension StatementHandle {
         }
       case .int, .optionalInt:
         guard type == SQLITE_INTEGER,
-          let integer = unsafe Int(exactly: sqlite3_value_int64(value))
+          let integer = Int(exactly: value.convertedInteger)
         else { return false }
         if property.kind == .int {
           unsafe place.assumingMemoryBound(to: Int.self).pointee = integer
@@ -72,7 +71,7 @@ extension StatementHandle {
         }
       case .double, .optionalDouble:
         guard type == SQLITE_FLOAT else { return false }
-        let real = unsafe sqlite3_value_double(value)
+        let real = value.convertedReal
         if property.kind == .double {
           unsafe place.assumingMemoryBound(to: Double.self).pointee = real
         } else {
@@ -80,7 +79,7 @@ extension StatementHandle {
         }
       case .bool, .optionalBool:
         guard type == SQLITE_INTEGER else { return false }
-        let integer = unsafe sqlite3_value_int64(value)
+        let integer = value.convertedInteger
         guard integer == 0 || integer == 1 else { return false }
         if property.kind == .bool {
           unsafe place.assumingMemoryBound(to: Bool.self).pointee = integer == 1
@@ -88,9 +87,7 @@ extension StatementHandle {
           unsafe place.assumingMemoryBound(to: Bool?.self).pointee = integer == 1
         }
       case .text, .optionalText:
-        guard type == SQLITE_TEXT, let start = unsafe sqlite3_value_text(value),
-          let text = unsafe SQLiteCore.text(copying: start, count: Int(sqlite3_value_bytes(value)))
-        else { return false }
+        guard type == SQLITE_TEXT, let text = value.convertedText else { return false }
         if property.kind == .text {
           unsafe place.assumingMemoryBound(to: String.self).pointee = text
         } else {
@@ -125,70 +122,55 @@ extension StatementHandle {
     _ properties: UnsafeBufferPointer<PlacedProperty>, of start: UnsafeRawPointer,
     other: (Int) -> Bool
   ) -> Bool {
-    isBound = true
-    let statement = unsafe pointer
     let count = properties.count
     var index = -1
     while index < count - 1 {
       index += 1
       let property = unsafe properties[index]
       let place = unsafe start + property.offset
-      let parameter = property.position
-      let code: Int32
-      switch property.kind {
-      case .int64:
-        code = unsafe sqlite3_bind_int64(statement, parameter, place.load(as: Int64.self))
-      case .int:
-        code = unsafe sqlite3_bind_int64(statement, parameter, Int64(place.load(as: Int.self)))
-      case .double:
-        let real = unsafe place.load(as: Double.self)
-        // SQLite would store NULL.
-        if real.isNaN { return false }
-        code = unsafe sqlite3_bind_double(statement, parameter, real)
-      case .bool:
-        code = unsafe sqlite3_bind_int64(statement, parameter, place.load(as: Bool.self) ? 1 : 0)
-      case .text:
-        code = unsafe bind(place.assumingMemoryBound(to: String.self), at: parameter)
-      case .optionalInt64:
-        let integer = unsafe place.load(as: Int64?.self)
-        code = bind(integer, at: parameter)
-      case .optionalInt:
-        let integer = unsafe place.load(as: Int?.self)
-        code = bind(integer.map { Int64($0) }, at: parameter)
-      case .optionalBool:
-        let flag = unsafe place.load(as: Bool?.self)
-        code = bind(flag.map { $0 ? 1 : 0 }, at: parameter)
-      case .optionalDouble:
-        guard let real = unsafe place.load(as: Double?.self) else {
-          code = unsafe sqlite3_bind_null(statement, parameter)
-          break
-        }
-        if real.isNaN { return false }
-        code = unsafe sqlite3_bind_double(statement, parameter, real)
-      case .optionalText:
-        guard let text = unsafe place.assumingMemoryBound(to: String?.self).pointee else {
-          code = unsafe sqlite3_bind_null(statement, parameter)
-          break
-        }
-        code = unsafe withUnsafePointer(to: text) { unsafe bind($0, at: parameter) }
-      case .other: code = other(index) ? SQLITE_OK : SQLITE_ERROR
+      if property.kind == .other {
+        if other(index) { continue }
+        return false
       }
-      guard code == SQLITE_OK else { return false }
+      do throws(SQLiteError) {
+        unsafe try bind(property.kind, place, at: property.position)
+      } catch {
+        return false
+      }
     }
     return true
   }
 
-  @unsafe private func bind(_ text: UnsafePointer<String>, at parameter: Int32) -> Int32 {
-    var text = unsafe text.pointee
-    return text.withUTF8 { bytes in
-      unsafe csqlite_bind_text(
-        pointer, parameter,
-        bytes.baseAddress.map { unsafe UnsafeRawPointer($0) } ?? emptyBytes, UInt64(bytes.count))
+  @unsafe @inline(__always) private func bind(
+    _ kind: PropertyKind, _ place: UnsafeRawPointer, at parameter: Int32
+  ) throws(SQLiteError) {
+    switch kind {
+    case .int64: try bind(unsafe place.load(as: Int64.self), at: parameter)
+    case .int: try bind(Int64(unsafe place.load(as: Int.self)), at: parameter)
+    case .double: try bind(unsafe place.load(as: Double.self), at: parameter)
+    case .bool: try bind(unsafe place.load(as: Bool.self) ? 1 : 0 as Int64, at: parameter)
+    case .text: try bind(unsafe place.assumingMemoryBound(to: String.self).pointee, at: parameter)
+    case .optionalInt64:
+      guard let integer = unsafe place.load(as: Int64?.self) else { break }
+      return try bind(integer, at: parameter)
+    case .optionalInt:
+      guard let integer = unsafe place.load(as: Int?.self) else { break }
+      return try bind(Int64(integer), at: parameter)
+    case .optionalDouble:
+      guard let real = unsafe place.load(as: Double?.self) else { break }
+      return try bind(real, at: parameter)
+    case .optionalBool:
+      guard let flag = unsafe place.load(as: Bool?.self) else { break }
+      return try bind(flag ? 1 : 0 as Int64, at: parameter)
+    case .optionalText:
+      guard let text = unsafe place.assumingMemoryBound(to: String?.self).pointee else { break }
+      return try bind(text, at: parameter)
+    case .other: return
     }
-  }
-
-  private func bind(_ integer: Int64?, at parameter: Int32) -> Int32 {
-    guard let integer else { return unsafe sqlite3_bind_null(pointer, parameter) }
-    return unsafe sqlite3_bind_int64(pointer, parameter, integer)
+    switch kind {
+    case .optionalInt64, .optionalInt, .optionalDouble, .optionalBool, .optionalText:
+      try bindNull(at: parameter)
+    default: return
+    }
   }
 }

@@ -1,6 +1,9 @@
 import CSQLite
 
-/// The owner of one `sqlite3_stmt` pointer, and what is known of it until it is prepared anew.
+/// The owner of one `sqlite3_stmt` pointer, and what is known of it until SQLite prepares it anew.
+///
+/// This is the one place that calls `sqlite3_bind_…` and `sqlite3_column_…`. Layers above that cannot hold
+/// a ``Statement``, which is ~Copyable, hold the handle while the statement lives.
 @safe package final class StatementHandle {
   /// Nil once the access is over: SQLite takes a null statement for one without rows.
   private(set) var pointer: OpaquePointer?
@@ -8,28 +11,30 @@ import CSQLite
   package let sql: String
   /// The number of the highest parameter (`sqlite3_bind_parameter_count`).
   package let parameterCount: Int
-  /// Says whether the statement writes nothing (`sqlite3_stmt_readonly`).
+  /// Whether the statement writes nothing (`sqlite3_stmt_readonly`).
   let isReadOnly: Bool
   /// The word by which it begins or ends a transaction or a savepoint, if it does.
   let control: SQLScanner.Control?
-  /// Says whether it is a SELECT that writes nothing, in any of its forms.
+  /// Whether it is a SELECT that writes nothing, in any of its forms.
   private(set) lazy var isPlainQuery = isReadOnly && SQLScanner.isSelect(sql)
 
-  /// Says whether a ``Statement`` is using the handle.
+  /// Whether a ``Statement`` is using the handle.
   var isCheckedOut = false
-  /// Says whether the cache has the handle, so that it outlives its use.
+  /// Whether the cache has the handle, so that it outlives its use.
   var isCached = false
-  /// Says whether rows may still come, so that a reset has something to do.
+  /// Whether rows may still come, so that a reset has something to do.
   var isRunning = false
-  /// Says whether parameters were given values, NULL included, since the statement was checked out.
+  /// Whether parameters were given values, NULL included, since the statement was checked out.
   var isBound = false
-  /// Says whether a transaction was open when the present run began.
+  /// Whether the library runs it for its own transactions.
+  var isOfLibrary = false
+  /// Whether a transaction was open when the present run began.
   var beganInTransaction = false
 
-  /// Says whether it changes the schema, or the rowids of all tables.
+  /// Whether it changes the schema, or the rowids of all tables.
   let changesSchema: Bool
   /// Where the recorded changes of the present run begin.
-  var recorded: Recorded?
+  var recorded: RecordedRun?
   /// The cache's count of uses when this one was last used.
   var lastUse: UInt64 = 0
 
@@ -51,11 +56,53 @@ import CSQLite
     unsafe sqlite3_finalize(pointer)
   }
 
+  /// Runs to the next row, the end or an error (`sqlite3_step`).
+  @inline(__always) func step() -> Int32 { unsafe sqlite3_step(pointer) }
+
+  /// Ends the run; its result repeats the error of the last step and is not news.
+  func reset() {
+    unsafe sqlite3_reset(pointer)
+    isRunning = false
+  }
+
+  /// Whether the access that it came from has ended, so that its user may not touch SQLite any more.
+  var isOrphan: Bool { unsafe pointer == nil }
+
+  var orphanError: SQLiteError {
+    SQLiteError(.misuse, "a statement was used outside its access", sql: sql)
+  }
+
+  /// Finalizes the statement while its user still has it, since the access has ended.
+  func orphan() {
+    if isCheckedOut { finalize() }
+  }
+
+  /// Ends the statement for good (`sqlite3_finalize`).
+  ///
+  /// On the thread of the access, and before the connection is closed: a user who still has the handle
+  /// has nothing left to do with SQLite when it goes.
+  func finalize() {
+    unsafe sqlite3_finalize(pointer)
+    unsafe pointer = nil
+    isRunning = false
+  }
+
+  /// The SQL with the bound values in it (`sqlite3_expanded_sql`).
+  var expandedSQL: String {
+    guard let expanded = unsafe sqlite3_expanded_sql(pointer) else { return sql }
+    defer { unsafe sqlite3_free(expanded) }
+    return unsafe String(cString: expanded)
+  }
+}
+
+// MARK: - Columns
+
+extension StatementHandle {
   /// The number of columns in a row; it may grow when SQLite prepares the statement anew.
   package var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
 
   /// How often SQLite has prepared the statement anew because the schema changed.
-  var preparedAnew: Int32 {
+  private var preparedAnew: Int32 {
     isOrphan ? 0 : unsafe sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
 
@@ -72,46 +119,177 @@ import CSQLite
     return fresh
   }
 
-  /// Ends the run; its result repeats the error of the last step and is not news.
-  func reset() {
-    unsafe sqlite3_reset(pointer)
-    isRunning = false
+  /// The content of a column of the row, until the next step; NULL for a column that does not exist
+  /// (`sqlite3_column_value`).
+  @inline(__always) func column(_ index: Int32) -> ValueView {
+    unsafe ValueView(sqlite3_column_value(pointer, index))
   }
 
-  /// Says whether the access it came from has ended, so that its user may not touch SQLite any more.
-  var isOrphan: Bool { unsafe pointer == nil }
-
-  /// Finalizes the statement while its user still has it, since the access has ended.
-  func orphan() {
-    if isCheckedOut { finalize() }
+  /// The storage class of a column.
+  package func storageClass(at index: Int32) -> String {
+    switch column(index).type {
+    case SQLITE_INTEGER: "INTEGER"
+    case SQLITE_FLOAT: "REAL"
+    case SQLITE_TEXT: "TEXT"
+    case SQLITE_BLOB: "BLOB"
+    default: "NULL"
+    }
   }
 
-  /// Ends the statement for good (`sqlite3_finalize`).
+  /// Whether a column holds NULL; true for one that does not exist.
+  package func isNull(at index: Int32) -> Bool { column(index).isNull }
+
+  /// The integer in a column, or nil if it stores something else.
+  package func integer(at index: Int32) -> Int64? { column(index).integer }
+
+  /// The real in a column, or nil if it stores something else.
+  package func real(at index: Int32) -> Double? { column(index).real }
+
+  /// The text in a column, or nil if it stores something else, or invalid UTF-8.
+  package func text(at index: Int32) -> String? { column(index).text }
+
+  /// Lends the bytes of a blob, or of a text as UTF-8, unless a column stores something else.
   ///
-  /// On the thread of the access, and before the connection is closed: whoever still has the handle
-  /// must have nothing left to do with SQLite when it goes.
-  func finalize() {
-    unsafe sqlite3_finalize(pointer)
-    unsafe pointer = nil
-    isRunning = false
+  /// Not generic, which would cost as much as copying a short blob.
+  package func lendBytes(at index: Int32, ofText isText: Bool, _ body: (RawSpan) -> Void) {
+    let column = column(index)
+    guard column.type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return }
+    unsafe body(column.bytes(ofText: isText).bytes)
   }
 
-  /// Makes all parameters NULL.
+  /// Lends the bytes of a blob, or of a text as UTF-8; nil if a column stores something else.
+  ///
+  /// - Parameters:
+  ///   - index: The column's index, from 0.
+  ///   - isText: Whether a text is wanted, or else a blob.
+  ///   - body: Reads the bytes; they are gone when it returns.
+  package func withBytes<Result>(
+    at index: Int32, ofText isText: Bool, _ body: (RawSpan) throws -> Result
+  ) rethrows -> Result? {
+    let column = column(index)
+    guard column.type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else { return nil }
+    return try unsafe body(column.bytes(ofText: isText).bytes)
+  }
+
+  /// What a column stores, as it is stored.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
+  package func value(at index: Int32) throws(SQLiteError) -> Value {
+    guard let value = column(index).value else {
+      throw SQLiteError(.mismatch, "the stored text is not valid UTF-8", sql: sql)
+    }
+    return value
+  }
+}
+
+// MARK: - Parameters
+
+extension StatementHandle {
+  /// Binds NULL (`sqlite3_bind_null`).
+  @inline(__always) package func bindNull(at parameter: Int32) throws(SQLiteError) {
+    try check(unsafe sqlite3_bind_null(pointer, parameter), parameter)
+  }
+
+  /// Binds an integer (`sqlite3_bind_int64`).
+  @inline(__always) package func bind(_ integer: Int64, at parameter: Int32) throws(SQLiteError) {
+    try check(unsafe sqlite3_bind_int64(pointer, parameter, integer), parameter)
+  }
+
+  /// Binds a real (`sqlite3_bind_double`); a NaN is refused, since SQLite would store NULL.
+  @inline(__always) package func bind(_ real: Double, at parameter: Int32) throws(SQLiteError) {
+    if real.isNaN { throw Double.refusalOfNaN }
+    try check(unsafe sqlite3_bind_double(pointer, parameter, real), parameter)
+  }
+
+  /// Binds text byte for byte, embedded NULs included (`sqlite3_bind_text64`).
+  package func bind(_ text: String, at parameter: Int32) throws(SQLiteError) {
+    var text = text
+    let code = text.withUTF8 { bytes in
+      unsafe csqlite_bind_text(
+        pointer, parameter,
+        bytes.baseAddress.map { unsafe UnsafeRawPointer($0) } ?? emptyBytes, UInt64(bytes.count))
+    }
+    try check(code, parameter)
+  }
+
+  /// Binds bytes as a blob, or as a text that they are the UTF-8 of; none of them are not NULL.
+  package func bind(
+    bytes: RawSpan, asText isText: Bool = false, at parameter: Int32
+  ) throws(SQLiteError) {
+    let code = unsafe bytes.withUnsafeBytes { buffer in
+      // A null pointer would bind NULL.
+      let start = unsafe buffer.baseAddress ?? emptyBytes
+      let count = UInt64(buffer.count)
+      return unsafe isText
+        ? csqlite_bind_text(pointer, parameter, start, count)
+        : csqlite_bind_blob(pointer, parameter, start, count)
+    }
+    try check(code, parameter)
+  }
+
+  /// Binds bytes that SQLite reads where they are: they outlive the run.
+  @unsafe func bind(
+    lent bytes: UnsafeRawBufferPointer, asText isText: Bool, at parameter: Int32
+  ) throws(SQLiteError) {
+    // A null pointer would bind NULL. Without a destructor SQLite takes the bytes to stay.
+    let start = unsafe bytes.baseAddress ?? emptyBytes
+    let count = UInt64(bytes.count)
+    let code =
+      unsafe isText
+      ? sqlite3_bind_text64(
+        pointer, parameter, start.assumingMemoryBound(to: CChar.self), count, nil,
+        UInt8(SQLITE_UTF8))
+      : sqlite3_bind_blob64(pointer, parameter, start, count, nil)
+    try check(code, parameter)
+  }
+
+  /// Binds a list to the argument of the table-valued function `magicdata_list`
+  /// (`sqlite3_bind_pointer`).
+  func bind(list: [Value], at parameter: Int32) throws(SQLiteError) {
+    let code = unsafe sqlite3_bind_pointer(
+      pointer, parameter, ListModule.retained(list), ListModule.pointerType,
+      { unsafe ListModule.release($0) })
+    try check(code, parameter)
+  }
+
+  /// Binds a stored form.
+  package func bind(_ value: Value, at parameter: Int32) throws(SQLiteError) {
+    switch value {
+    case .null: try bindNull(at: parameter)
+    case .integer(let integer): try bind(integer, at: parameter)
+    case .real(let real): try bind(real, at: parameter)
+    case .text(let text): try bind(text, at: parameter)
+    case .blob(let bytes): try unsafe bind(bytes: bytes.span.bytes, at: parameter)
+    }
+  }
+
+  /// Makes all parameters NULL (`sqlite3_clear_bindings`).
   func clearBindings() {
     // Unlike most of its kind it does not take a null pointer.
     guard unsafe pointer != nil else { return }
     unsafe sqlite3_clear_bindings(pointer)
   }
 
-  /// The name of a parameter with its prefix, or nil if it has a number only.
-  func parameterName(_ index: Int) -> String? {
-    guard let name = unsafe sqlite3_bind_parameter_name(pointer, Int32(index)) else { return nil }
-    return unsafe String(cString: name)
-  }
-
   /// The number of a parameter named with its prefix, or nil if there is none.
   func parameterIndex(_ name: String) -> Int? {
     let index = unsafe sqlite3_bind_parameter_index(pointer, name)
     return index == 0 ? nil : Int(index)
+  }
+
+  @inline(__always) private func check(_ code: Int32, _ parameter: Int32) throws(SQLiteError) {
+    guard code == SQLITE_OK else { throw refusal(code, parameter) }
+    isBound = true
+  }
+
+  @inline(never) private func refusal(_ code: Int32, _ parameter: Int32) -> SQLiteError {
+    guard !isOrphan else { return orphanError }
+    return switch code {
+    case SQLITE_RANGE:
+      SQLiteError(
+        .range, "parameter \(parameter) does not exist: there are \(parameterCount)", sql: sql)
+    case SQLITE_MISUSE:
+      SQLiteError(.misuse, "the statement must be reset before values are bound", sql: sql)
+    default: SQLiteError(ResultCode(rawValue: code), sql: sql)
+    }
   }
 }

@@ -88,3 +88,12 @@ private func isText(_ text: String, of bytes: UnsafeBufferPointer<UInt8>) -> Boo
     return unsafe memcmp(first, second, kept.count) == 0
   }
 }
+
+/// Where empty texts and blobs begin: a null pointer would mean NULL.
+var emptyBytes: UnsafeRawPointer { unsafe UnsafeRawPointer(StaticString("").utf8Start) }
+
+/// `text` with A to Z made small, as SQLite compares identifiers.
+package func asciiLowercased(_ text: String) -> String {
+  guard text.utf8.contains(where: { (65...90).contains($0) }) else { return text }
+  return String(decoding: text.utf8.map { (65...90).contains($0) ? $0 | 32 : $0 }, as: UTF8.self)
+}

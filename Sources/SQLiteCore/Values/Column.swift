@@ -51,3 +51,29 @@ public struct Column: Hashable, Sendable {
   /// What is stored.
   public func asValue() -> Value { value }
 }
+
+/// The names of a statement's columns, shared by the rows of one result.
+package final class ColumnNames: Sendable {
+  package let names: [String]
+  /// Positions by name in ASCII lower case, the first of several.
+  private let positions: [String: Int]
+
+  init(_ names: [String]) {
+    self.names = names
+    positions = Dictionary(
+      names.enumerated().map { (asciiLowercased($0.element), $0.offset) },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  package var count: Int { names.count }
+
+  /// The position of the first column of that name by SQLite's rule: ASCII letters of either case
+  /// are one letter, all others are distinct.
+  package func position(of name: String) -> Int? {
+    let wanted = asciiLowercased(name)
+    guard let position = positions[wanted] else { return nil }
+    if sameBytes(asciiLowercased(names[position]), wanted) { return position }
+    // Another spelling of canonically the same name came first.
+    return names.firstIndex { sameBytes(asciiLowercased($0), wanted) }
+  }
+}

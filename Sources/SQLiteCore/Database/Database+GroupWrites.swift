@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 extension Database {
   /// Runs `body` as a write that may share its transaction with others, blocking the thread.
   ///
@@ -32,28 +29,14 @@ extension Database {
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) throws -> Result {
-    let access = Access(
-      scope: .write(.immediate), cancellation: Cancellation(),
-      deadline: deadline ?? defaultDeadline)
-    if let grant = try scheduler.grant(
-      .write, thread: currentThread(), access.cancellation)
-    {
-      return try run(grant, access, body)
+    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
+    let work = KeptWork(access, body)
+    if let grant = try scheduler.grant(.write, thread: currentThread(), access.cancellation) {
+      try run(grant, access) { try work.run(on: $0) }
+    } else {
+      try waitInGroup(access, work)
     }
-    let semaphore = DispatchSemaphore(value: 0)
-    let outcome = Mutex<Swift.Result<Result, any Error>?>(nil)
-    let member = GroupMember(access, isTask: false, body) { result in
-      outcome.withLock { $0 = result }
-      semaphore.signal()
-    }
-    scheduler.wait(.write, thread: nil, access.cancellation, member: member) {
-      self.run(member, $0)
-    }
-    scheduler.block(access.cancellation, on: semaphore, until: access.deadline)
-    guard let outcome = outcome.withLock({ $0 }) else {
-      throw SQLiteError(.internalError, "a write was woken without an outcome")
-    }
-    return try outcome.get()
+    return try work.result()
   }
 
   /// As the blocking ``writeInGroup(deadline:_:)``, suspending the task.
@@ -71,33 +54,9 @@ extension Database {
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await performInGroup(
-      Access(
-        scope: .write(.immediate), cancellation: Cancellation(),
-        deadline: deadline ?? defaultDeadline), body)
-  }
-
-  func performInGroup<Result: Sendable>(
-    _ access: Access, _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    try await suspendTask(access) { continuation in
-      let member = GroupMember(access, isTask: true, body) { continuation.resume(with: $0) }
-      self.scheduler.enter(access, member: member) { self.run(member, $0) }
-    }
-  }
-
-  /// Runs a member that was found a place, and those that wait behind it.
-  private func run(_ member: GroupMember, _ granted: Swift.Result<Int, SQLiteError>) {
-    switch granted {
-    case .failure(let error):
-      guard member.isTask else { return member.finish(error) }
-      scheduler.messenger.async { member.finish(error) }
-    case .success(let place):
-      queues.run { [self] in
-        scheduler.adopt(place)
-        var group = GroupRun(member, at: place, of: scheduler, options.groupCommit)
-        run(&group, at: place)
-      }
-    }
+    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
+    let work = KeptWork(access, body)
+    try await performInGroup(access, work)
+    return try work.result()
   }
 }

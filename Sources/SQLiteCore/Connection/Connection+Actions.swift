@@ -1,18 +1,11 @@
-/// What layers above have to do when the outermost transaction ends.
+/// The work of layers above for the moment when the outermost transaction ends.
 struct TransactionActions {
-  /// How many actions of each kind there are.
-  struct Counts {
-    fileprivate var beforeCommit = 0
-    fileprivate var afterCommit = 0
-    fileprivate var afterRollback = 0
-  }
-
   fileprivate var beforeCommit: [(Connection) throws -> Void] = []
   fileprivate var afterCommit: [(Connection) -> Void] = []
   fileprivate var afterRollback: [(Connection) -> Void] = []
 
-  var counts: Counts {
-    Counts(
+  var counts: ActionCounts {
+    ActionCounts(
       beforeCommit: beforeCommit.count, afterCommit: afterCommit.count,
       afterRollback: afterRollback.count)
   }
@@ -54,7 +47,7 @@ extension Connection {
   }
 
   /// Drops what was added since `counts`, and runs what waits for a rollback.
-  func rolledBack(to counts: TransactionActions.Counts) {
+  func rolledBack(to counts: ActionCounts) {
     actions.beforeCommit.removeLast(max(0, actions.beforeCommit.count - counts.beforeCommit))
     actions.afterCommit.removeLast(max(0, actions.afterCommit.count - counts.afterCommit))
     let pending = actions.afterRollback[min(counts.afterRollback, actions.afterRollback.count)...]

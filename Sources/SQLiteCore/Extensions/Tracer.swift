@@ -8,42 +8,28 @@ public enum TraceEvent: Hashable, Sendable {
   case ended(sql: String, duration: Duration)
 }
 
-/// Called by SQLite, kept alive by the handle.
+/// Called by SQLite, kept alive by the connection.
 final class Tracer {
   let showsValues: Bool
   private let body: (TraceEvent) -> Void
-  private let hook: Hook
+  private let callback: UserCallback
 
-  init(showsValues: Bool, _ hook: Hook, _ body: @escaping (TraceEvent) -> Void) {
+  init(showsValues: Bool, _ callback: UserCallback, _ body: @escaping (TraceEvent) -> Void) {
     self.showsValues = showsValues
-    self.hook = hook
+    self.callback = callback
     self.body = body
   }
 
-  func tell(_ event: TraceEvent) {
-    hook.run { body(event) }
+  fileprivate func tell(_ event: TraceEvent) {
+    callback.run { body(event) }
   }
-}
 
-extension Connection {
-  /// Tells a closure of each statement that runs on this connection.
-  ///
-  /// Each connection of a pool tells its own: set it in ``Database/Options/prepareConnection``.
-  ///
-  /// - Parameters:
-  ///   - showsValues: Whether the SQL has the bound values in it, which may be private.
-  ///   - body: Takes an event, or nil to end the telling. It cannot use the database.
-  /// - Throws: ``SQLiteError`` outside the access.
-  public func trace(
-    showsValues: Bool = false, _ body: (@Sendable (TraceEvent) -> Void)?
-  ) throws(SQLiteError) {
-    try checkAccess()
-    let tracer = body.map { Tracer(showsValues: showsValues, handle.hook, $0) }
+  /// Lets SQLite call a tracer, or nobody (`sqlite3_trace_v2`). The caller keeps it alive.
+  static func install(_ tracer: Tracer?, on handle: ConnectionHandle) throws(SQLiteError) {
     let context = unsafe tracer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     let mask = tracer == nil ? 0 : UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE)
     try handle.check(
       unsafe sqlite3_trace_v2(handle.pointer, mask, tracer == nil ? nil : traced, context))
-    handle.tracer = tracer
   }
 }
 

@@ -45,29 +45,42 @@ public enum AuthorizationDecision: Sendable {
   case ignore
 }
 
-/// Asked by SQLite, kept alive by the handle.
+/// Whether SQLite is calling a closure of the user's, which must not use the connection.
+final class UserCallback {
+  private(set) var isRunning = false
+
+  func run<Result>(_ body: () -> Result) -> Result {
+    let outer = isRunning
+    isRunning = true
+    defer { isRunning = outer }
+    return body()
+  }
+}
+
+/// Asked by SQLite, kept alive by the connection.
 final class Authorizer {
   private let decide: ((Authorization) -> AuthorizationDecision)?
-  private let hook: Hook
-  /// Says whether statements of the library's own are compiled, which nobody is asked about.
+  private let callback: UserCallback
+  /// Whether statements of the library's own are compiled, which nobody is asked about.
   var isSuspended = false
-  /// Says whether deletions of all rows must go row by row.
+  /// Whether deletions of all rows must go row by row.
   let keepsRowDeletes: Bool
   /// The table that is being dropped: deleting its rows is then another thing.
   fileprivate var dropped: String?
 
   init(
-    _ decide: ((Authorization) -> AuthorizationDecision)?, keepsRowDeletes: Bool, _ hook: Hook
+    _ decide: ((Authorization) -> AuthorizationDecision)?, keepsRowDeletes: Bool,
+    _ callback: UserCallback
   ) {
     self.decide = decide
     self.keepsRowDeletes = keepsRowDeletes
-    self.hook = hook
+    self.callback = callback
   }
 
   /// What the user decides.
   fileprivate func decision(on request: Authorization) -> AuthorizationDecision {
     guard let decide else { return .allow }
-    return hook.run { decide(request) }
+    return callback.run { decide(request) }
   }
 
   /// SQLite deletes row by row if told to ignore the DELETE, which it then does all the same; but it
@@ -86,33 +99,12 @@ final class Authorizer {
     }
     return SQLITE_OK
   }
-}
 
-extension ConnectionHandle {
-  /// Makes SQLite ask, if there is anything to ask (`sqlite3_set_authorizer`).
-  func installAuthorizer() {
-    let isNeeded = decide != nil || keepsRowDeletes
-    authorizer = isNeeded ? Authorizer(decide, keepsRowDeletes: keepsRowDeletes, hook) : nil
+  /// Lets SQLite ask an authorizer, or nobody (`sqlite3_set_authorizer`). The caller keeps it alive.
+  static func install(_ authorizer: Authorizer?, on handle: ConnectionHandle) {
     let context = unsafe authorizer.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     // SQLite compiles all statements anew, so that cached ones are asked about, too.
-    unsafe sqlite3_set_authorizer(pointer, isNeeded ? authorize : nil, context)
-  }
-}
-
-extension Connection {
-  /// Lets a closure decide about each statement that is compiled on this connection.
-  ///
-  /// Each connection of a pool asks its own: set it in ``Database/Options/prepareConnection``. The
-  /// transactions that this library begins and ends itself are not asked about.
-  ///
-  /// - Parameter decide: The decision, or nil to allow everything. It cannot use the database.
-  /// - Throws: ``SQLiteError`` outside the access.
-  public func setAuthorizer(
-    _ decide: (@Sendable (Authorization) -> AuthorizationDecision)?
-  ) throws(SQLiteError) {
-    try checkAccess()
-    handle.decide = decide
-    handle.installAuthorizer()
+    unsafe sqlite3_set_authorizer(handle.pointer, authorizer == nil ? nil : authorize, context)
   }
 }
 

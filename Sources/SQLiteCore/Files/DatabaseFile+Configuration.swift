@@ -1,30 +1,34 @@
 import CSQLite
 
-extension Connection {
+extension DatabaseFile {
   /// Makes a fresh connection behave as the options say.
-  func configure(for file: DatabaseFile, forReading: Bool) throws {
-    beginAccess()
-    allowsTransactionControl = true
-    // The schema is SQL of whoever made the file.
-    interruption.deadline = options.accessTimeout.map { .now + $0 }
+  func configure(_ connection: Connection, forReading: Bool) throws {
+    let handle = connection.handle
+    func set(_ name: String, _ value: String) throws(SQLiteError) {
+      _ = try connection.pragma(name, "=\(value)")
+    }
+    connection.beginAccess()
+    _ = connection.state.enterBare()
+    // The schema is SQL of another program.
+    connection.interruption.deadline = options.accessTimeout.map { .now + $0 }
     defer {
-      interruption.deadline = nil
-      allowsTransactionControl = false
-      endAccess()
+      connection.interruption.deadline = nil
+      connection.state.leaveBare()
+      connection.endAccess()
     }
     try handle.configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false)
     try handle.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustedSchema)
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
-    // Before the schema is read, which is SQL of whoever made the file.
-    for (limit, value) in options.limits { try setLimit(limit, to: value) }
+    // Before the schema is read, which is SQL of another program.
+    for (limit, value) in options.limits { try connection.setLimit(limit, to: value) }
     let isWritable = options.mode != .readOnly
     // SQLite opens a file that it may not write for reading instead, and says nothing.
     if isWritable, unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 {
       throw SQLiteError(.readOnly, "there is no permission to write the file")
     }
-    if isWritable, !forReading { try setJournalMode(file) }
+    if isWritable, !forReading { try setJournalMode(connection) }
     try set("synchronous", synchronous.rawValue)
     try set("recursive_triggers", options.recursiveTriggers ? "1" : "0")
     try set("journal_size_limit", "\(options.journalSizeLimit)")
@@ -39,13 +43,13 @@ extension Connection {
     // Last, since it forbids to change the journal mode by SQL.
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, !options.allowsSchemaDamage)
     // Reads the first page, so that a file that is not a database is refused now.
-    _ = try pragma("schema_version")
-    try checkSchemaSize()
-    try options.prepareConnection?(self)
+    _ = try connection.pragma("schema_version")
+    try checkSchemaSize(connection)
+    try options.prepareConnection?(connection)
     if forReading {
       try set("query_only", "1")
     } else {
-      for setUp in file.writerSetups.bodies { try setUp(self) }
+      for setUp in writerSetups.bodies { try setUp(connection) }
     }
   }
 
@@ -56,15 +60,15 @@ extension Connection {
     return losesDeletion ? .extra : options.synchronous
   }
 
-  private func setJournalMode(_ file: DatabaseFile) throws {
-    guard case .file = file.location, !options.keepsJournalMode || file.wasMade else { return }
+  private func setJournalMode(_ connection: Connection) throws {
+    guard case .file = location, !options.keepsJournalMode || wasMade else { return }
     let wanted = options.journalMode.rawValue
     // Taking an exclusive lock, this may meet others who do the same: SQLite then asks the busy
     // handler, except for one deadlock that it reports at once.
     let began = ContinuousClock.now
     while true {
       do {
-        let mode = try pragma("journal_mode", "=\(wanted)")
+        let mode = try connection.pragma("journal_mode", "=\(wanted)")
         guard mode == .text(wanted) || options.vfs != nil else {
           throw SQLiteError(.error, "the journal mode \(wanted) is not available for this file")
         }
@@ -76,29 +80,12 @@ extension Connection {
     }
   }
 
-  private func set(_ name: String, _ value: String) throws(SQLiteError) {
-    _ = try pragma(name, "=\(value)")
-  }
-
-  /// Runs a pragma and returns its first value.
-  ///
-  /// - Parameters:
-  ///   - name: The pragma's name.
-  ///   - suffix: What follows it, made by this library and not by a user.
-  package func pragma(_ name: String, _ suffix: String = "") throws(SQLiteError) -> Value? {
-    guard var statement = try transientStatement("PRAGMA \(name)\(suffix)"),
-      try statement.step()
-    else { return nil }
-    let value = try statement.value(at: 0)
-    while try statement.step() {}
-    return value
-  }
-
   /// Throws if the schema has more SQL than the options allow, or its views come to more.
-  private func checkSchemaSize() throws {
+  private func checkSchemaSize(_ connection: Connection) throws {
     if let limit = options.maximumSchemaSize {
       let size =
-        try firstRow("SELECT sum(length(CAST(sql AS BLOB))) FROM sqlite_schema", as: Int?.self) ?? 0
+        try connection.firstRow(
+          "SELECT sum(length(CAST(sql AS BLOB))) FROM sqlite_schema", as: Int?.self) ?? 0
       guard size ?? 0 <= limit else {
         throw SQLiteError(.tooBig, "the schema has more than \(limit) bytes of SQL")
       }
@@ -106,22 +93,13 @@ extension Connection {
     if let limit = options.maximumViewSize {
       var views = ViewSizes()
       // SQLite takes the type in any case.
-      try forEachRow(
+      try connection.forEachRow(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'view' COLLATE NOCASE AND sql IS NOT NULL"
       ) { views.add(try $0.text(at: 0), sql: try $0.text(at: 1)) }
       guard !views.exceed(limit) else {
         throw SQLiteError(
           .tooBig, "a view comes to more than \(limit) bytes of SQL with all that it names")
       }
-    }
-  }
-
-  /// Notes the log that there is now: outside a transaction the journal mode may have changed.
-  func acceptLog() {
-    watch?.acceptLog {
-      isAskingJournalMode = true
-      defer { isAskingJournalMode = false }
-      return (try? pragma("journal_mode")) == .text(Database.Options.JournalMode.wal.rawValue)
     }
   }
 }

@@ -1,0 +1,128 @@
+/// A state of a database file, as far as others change it: other processes, and other databases of this
+/// one. Two that differ say that others have committed between them, or may have.
+package struct ForeignVersion: Hashable, Sendable {
+  /// Which of the database's connections was asked: each counts on its own.
+  fileprivate let connection: Int
+  fileprivate let data: Int64
+}
+
+extension Database {
+  /// Tells `body` of each transaction that changes this file, by any database of this process.
+  ///
+  /// Told are the transactions that commit after this call, in the order of their commits, on the
+  /// thread that committed, once the changes are durable and before the access ends. `body` must be
+  /// quick, must not use the database, and must not resume a task: pass the news on. What was rolled
+  /// back, savepoints and failed statements included, is not told, except for savepoints that the
+  /// user's own SQL rolled back. Other processes are not seen.
+  ///
+  /// Of an access that had begun before this call it is told only that any table may differ, if it ran
+  /// statements that write, also if these were rolled back. So it is when the whole content is
+  /// replaced.
+  ///
+  /// Without the preupdate hook, on a libsqlite3 that lacks it, tables WITHOUT ROWID, rows deleted
+  /// by REPLACE, and values are not seen.
+  ///
+  /// - Parameters:
+  ///   - detail: How much to tell. Others may want more: then more is told.
+  ///   - body: Takes the changes.
+  /// - Returns: What keeps the subscription alive.
+  package func subscribe(
+    to detail: ChangeDetail, _ body: @escaping @Sendable (CommittedChanges) -> Void
+  ) -> ChangeSubscription {
+    shared.feed.subscribe(detail, body)
+  }
+
+  /// How often the content of this file was replaced.
+  package var content: ContentGeneration { shared.content }
+
+  /// Has `body` run around each replacement of the whole content of this file by a database of this
+  /// process.
+  ///
+  /// - Parameter body: Gets the connection that the content comes from, the one that it goes to, which is
+  ///   outside any transaction, and what replaces the content: it calls that once.
+  /// - Returns: What keeps it in force.
+  package func aroundReplacement(
+    _ body: @escaping @Sendable (Connection, Connection, () throws -> Void) throws -> Void
+  ) -> Registration {
+    shared.replacements.add(body)
+  }
+
+  /// Replaces the whole content of this database, as the layers above want it. Observers are told at the end of
+  /// the access.
+  func replaceContent(
+    from source: Connection, on target: Connection, _ replace: () throws -> Void
+  ) throws {
+    try shared.replacements.run(source, target) {
+      try replace()
+      shared.content.increase()
+    }
+  }
+
+  /// Runs `body` on the connection that writes, now and whenever it is opened anew.
+  ///
+  /// For what belongs to a connection and not to the file: functions, temporary triggers.
+  ///
+  /// - Parameter body: Sets the connection up, outside any transaction.
+  /// - Returns: What keeps the setup alive. What it has made on the present connection stays.
+  package func setUpWriter(
+    _ body: @escaping @Sendable (Connection) throws -> Void
+  ) throws -> Registration {
+    let setup = file.writerSetups.add(body)
+    try withoutTransaction { try body($0) }
+    return setup
+  }
+
+  /// Notes that tables belong to a type, in this process and as long as the file is open.
+  ///
+  /// - Parameters:
+  ///   - tables: The tables, and what the type needs each for.
+  ///   - type: The type.
+  /// - Returns: A table that is needed for something else, what for, and what for here; nil if there is none.
+  package func claim(
+    _ tables: [(table: String, purpose: String)], for type: Any.Type
+  ) -> (table: String, owner: String, purpose: String)? {
+    shared.claims.claim(tables, for: type)
+  }
+
+  /// The state now, if nobody uses the connection that writes (`PRAGMA data_version`).
+  ///
+  /// This waits for nobody. It blocks the thread for a query without rows, or for the opening of the
+  /// connection if that was closed.
+  ///
+  /// - Returns: Nil if it is not to be had at once, for whatever reason.
+  package func foreignVersionAtOnce() -> ForeignVersion? {
+    let access = Access(scope: .bare, deadline: nil)
+    guard
+      let grant = try? scheduler.grant(.write, thread: currentThread(), access.cancellation)
+    else { return nil }
+    var version: ForeignVersion?
+    try? run(grant, access) {
+      version = try $0.foreignVersion()
+      return .commit
+    }
+    return version
+  }
+
+  /// The state now (`PRAGMA data_version`). It waits for its turn, however long that takes, and not for
+  /// the locks of others.
+  ///
+  /// - Throws: ``SQLiteError``.
+  package func foreignVersion() async throws -> ForeignVersion {
+    let access = Access(scope: .bare, deadline: nil)
+    let work = KeptWork(access) { try $0.foreignVersion() }
+    try await perform(access, work)
+    return try work.result()
+  }
+}
+
+extension Connection {
+  fileprivate func foreignVersion() throws -> ForeignVersion {
+    let busyTimeout = interruption.busyTimeout
+    interruption.busyTimeout = .zero
+    defer { interruption.busyTimeout = busyTimeout }
+    let data = try withoutAuthorizer {
+      try firstRow("PRAGMA data_version", as: Int64.self) ?? 0
+    }
+    return ForeignVersion(connection: environment.number, data: data)
+  }
+}

@@ -1,0 +1,38 @@
+import Synchronization
+
+/// Bodies of layers above, in the order in which they were added, each as long as its registration lives.
+final class Registry<Body: Sendable>: Sendable {
+  private struct State: Sendable {
+    var bodies: [UInt64: Body] = [:]
+    var lastID: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+
+  var bodies: [Body] {
+    state.withLock { $0.bodies }.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  func add(_ body: Body) -> Registration {
+    let id = state.withLock { state in
+      state.lastID += 1
+      state.bodies[state.lastID] = body
+      return state.lastID
+    }
+    return Registration { [self] in
+      // It goes outside the lock, and what it holds with it.
+      _ = state.withLock { $0.bodies.removeValue(forKey: id) }
+    }
+  }
+}
+
+/// Ends what was registered when it goes.
+package final class Registration: Sendable {
+  private let end: @Sendable () -> Void
+
+  fileprivate init(end: @escaping @Sendable () -> Void) {
+    self.end = end
+  }
+
+  deinit { end() }
+}

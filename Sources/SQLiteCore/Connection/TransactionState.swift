@@ -1,0 +1,122 @@
+/// The transactions of a connection: who may begin and end them, which are open, and whether they are lost.
+///
+/// ```
+/// closed <-> bare           withoutTransaction begins (enterBare) and ends (leaveBare)
+/// closed, bare -> open      the outermost transaction or savepoint begins (open)
+/// open -> closed, bare      it ends (close)
+/// bare, open -> ended       SQLite has rolled back the whole transaction (end)
+/// bare, open -> broken      a ROLLBACK has failed (break)
+/// ended -> closed, bare     the outermost scope ends (close), or none was open (forgive)
+/// ```
+///
+/// A broken connection stays so, and is closed at the end of its access.
+struct TransactionState {
+  /// A transaction or a savepoint that this library has begun.
+  struct Scope {
+    /// The savepoint's name, or nil for the transaction itself.
+    let savepoint: String?
+    /// Whether closing it commits.
+    let isOutermost: Bool
+    /// How many actions waited before it.
+    let actions: ActionCounts
+    /// What had been recorded before it.
+    let changes: RecordingMark?
+  }
+
+  private enum Phase {
+    /// No scope is open, and SQL of the user's must not begin or end transactions.
+    case closed
+    /// No scope is open, and SQL of the user's may begin and end transactions.
+    case bare
+    /// Scopes are open; SQL of the user's must not end them.
+    case open(insideBare: Bool)
+    /// SQLite has rolled back the transaction, for this error; its scopes are still to be left.
+    case ended(SQLiteError, insideBare: Bool)
+    /// What was to be undone is not, for this error: the connection can only be closed.
+    case broken(SQLiteError)
+  }
+
+  private var phase = Phase.closed
+  /// The scopes that are open, outermost first.
+  private(set) var scopes: [Scope] = []
+
+  /// Whether no scope is open and SQL of the user's must not begin one.
+  var isClosed: Bool { if case .closed = phase { true } else { false } }
+
+  /// Whether SQL of the user's may begin and end transactions.
+  var allowsControl: Bool {
+    switch phase {
+    case .bare: true
+    case .ended(_, let isInsideBare): isInsideBare && scopes.isEmpty
+    case .closed, .open, .broken: false
+    }
+  }
+
+  /// Why no statement may run and nothing be committed any more, or nil.
+  var failure: SQLiteError? {
+    switch phase {
+    case .closed, .bare, .open: nil
+    case .ended(let error, _): error.asEndOfTransaction()
+    case .broken(let error): error
+    }
+  }
+
+  var isEnded: Bool { if case .ended = phase { true } else { false } }
+  var isBroken: Bool { if case .broken = phase { true } else { false } }
+
+  private var isInsideBare: Bool {
+    switch phase {
+    case .bare, .open(insideBare: true), .ended(_, insideBare: true): true
+    case .closed, .open, .ended, .broken: false
+    }
+  }
+
+  /// Lets SQL of the user's begin and end transactions.
+  ///
+  /// - Returns: False if that is so already, or a scope is open.
+  mutating func enterBare() -> Bool {
+    guard isClosed else { return false }
+    phase = .bare
+    return true
+  }
+
+  /// Ends what ``enterBare()`` began.
+  mutating func leaveBare() {
+    if !isBroken { phase = .closed }
+  }
+
+  /// A transaction or a savepoint has begun.
+  mutating func open(_ scope: Scope) {
+    if scopes.isEmpty, !isEnded, !isBroken { phase = .open(insideBare: isInsideBare) }
+    scopes.append(scope)
+  }
+
+  /// The innermost scope has ended.
+  mutating func close() {
+    scopes.removeLast()
+    if scopes.isEmpty, !isBroken { phase = isInsideBare ? .bare : .closed }
+  }
+
+  /// SQLite has rolled back the transaction that was open, of the library's or of the user's.
+  mutating func end(by error: SQLiteError) {
+    if !isEnded, !isBroken { phase = .ended(error, insideBare: isInsideBare) }
+  }
+
+  /// A ROLLBACK has failed: what was to be undone may still be there.
+  mutating func `break`(by error: SQLiteError) {
+    let message = "what was to be undone could not be, so that the connection is closed"
+    phase = .broken(SQLiteError(error.code, "\(message): \(error.message)", sql: error.sql))
+  }
+
+  /// Forgets that SQLite has rolled back a transaction of the user's SQL.
+  mutating func forgive() {
+    if isEnded, scopes.isEmpty { phase = isInsideBare ? .bare : .closed }
+  }
+}
+
+/// How many actions wait for the end of a transaction.
+struct ActionCounts {
+  var beforeCommit = 0
+  var afterCommit = 0
+  var afterRollback = 0
+}

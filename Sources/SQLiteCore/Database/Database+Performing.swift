@@ -1,0 +1,151 @@
+import Dispatch
+import Synchronization
+
+// What `read`, `write` and their like have in common. The code of each is not generic but for a thin shell
+// that keeps the result, since the compiler makes a copy of all that is generic for each type of results.
+extension Database {
+  var defaultDeadline: ContinuousClock.Instant? {
+    options.accessTimeout.map { .now + $0 }
+  }
+
+  func perform<Result>(
+    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
+    _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    let access = Access(scope: scope, deadline: deadline ?? defaultDeadline)
+    let isTransaction = access.isTransaction
+    var result: Result?
+    try perform(access) { connection in
+      let made = try body(connection)
+      result = .some(made)
+      return isTransaction ? TransactionOutcome(of: made) : .commit
+    }
+    return try result.made()
+  }
+
+  /// Runs an access, blocking the thread. Its caller keeps the result of `body`.
+  func perform(_ access: Access, _ body: (Connection) throws -> TransactionOutcome) throws {
+    let grant = try scheduler.enter(
+      access.kind, cancellation: access.cancellation, deadline: access.deadline)
+    try run(grant, access, body)
+  }
+
+  func perform<Result: Sendable>(
+    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    let access = Access(scope: scope, deadline: deadline ?? defaultDeadline)
+    let work = KeptWork(access, body)
+    if case .write(.immediate) = scope, options.groupCommit.includesAsyncWrites {
+      try await performInGroup(access, work)
+    } else {
+      try await perform(access, work)
+    }
+    return try work.result()
+  }
+
+  /// Runs an access, suspending the task.
+  func perform(_ access: Access, _ work: any Work) async throws {
+    try await suspendTask(access) { [self] continuation in
+      // From the grant straight to the worker: the task's own thread may be a long time coming.
+      scheduler.enter(access) { [self] granted in
+        switch granted {
+        case .failure(let error):
+          // The one that wakes it may hold locks of a user's tasks.
+          scheduler.messenger.async { continuation.resume(throwing: error) }
+        case .success(let place):
+          worker.start { [self] in
+            scheduler.adopt(place)
+            continuation.resume(
+              with: Result { try run(.place(place), access) { try work.run(on: $0) } })
+          }
+        }
+      }
+    }
+  }
+
+  /// Runs a write that may share its transaction, suspending the task.
+  func performInGroup(_ access: Access, _ work: any Work) async throws {
+    try await suspendTask(access) { continuation in
+      let member = GroupMember(access, isTask: true, work) { error in
+        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+      }
+      self.scheduler.enter(access, member: member) { self.run(member, $0) }
+    }
+  }
+
+  /// Waits with a write that may share its transaction, blocking the thread.
+  func waitInGroup(_ access: Access, _ work: any Work) throws {
+    let semaphore = DispatchSemaphore(value: 0)
+    let outcome = Mutex<(any Error)?>(nil)
+    let member = GroupMember(access, isTask: false, work) { error in
+      outcome.withLock { $0 = error }
+      semaphore.signal()
+    }
+    scheduler.wait(.write, thread: nil, access.cancellation, member: member) {
+      self.run(member, $0)
+    }
+    scheduler.block(access.cancellation, on: semaphore, until: access.deadline)
+    if let error = outcome.withLock({ $0 }) { throw error }
+  }
+
+  /// Runs a member that was found a place, and those that wait behind it.
+  private func run(_ member: GroupMember, _ granted: Result<Int, SQLiteError>) {
+    switch granted {
+    case .failure(let error):
+      guard member.isTask else { return member.finish(error) }
+      scheduler.messenger.async { member.finish(error) }
+    case .success(let place):
+      worker.start { [self] in
+        scheduler.adopt(place)
+        var group = GroupRun(member, at: place, of: scheduler, options.groupCommit)
+        run(&group, at: place)
+      }
+    }
+  }
+
+  /// Suspends the task until `enter`, which is called once, has resumed it.
+  private func suspendTask(
+    _ access: Access, _ enter: (CheckedContinuation<Void, any Error>) -> Void
+  ) async throws {
+    try Task.checkCancellation()
+    do {
+      try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation(enter)
+      } onCancel: {
+        access.cancellation.request(.task)
+        scheduler.giveUpCancelled(access.cancellation)
+      }
+    } catch let error as SQLiteError
+      where error.code == .interrupt && access.cancellation.reason == .task
+    {
+      throw CancellationError()
+    }
+  }
+
+  /// Runs `body` on the connection that writes, outside any transaction, once all reads of this
+  /// database that run now have ended.
+  ///
+  /// It takes its place among the writes at that moment. Nothing is run if the database was closed
+  /// or has gone by then. Reads of other processes, and of other databases on the file, do not count.
+  ///
+  /// - Parameter body: The work, which runs on a thread of the database's own.
+  /// - Returns: False if no read runs now: then `body` is never run.
+  package func afterPresentReads(_ body: @escaping @Sendable (Connection) -> Void) -> Bool {
+    scheduler.afterPresentReads { [weak self] in
+      guard let self else { return }
+      let access = Access(scope: .bare, deadline: nil)
+      scheduler.enter(access) { [self] granted in
+        guard case .success(let place) = granted else { return }
+        worker.start { [self] in
+          scheduler.adopt(place)
+          // What `body` does not handle itself is nobody's: there is no caller.
+          try? run(.place(place), access) {
+            body($0)
+            return .commit
+          }
+        }
+      }
+    }
+  }
+}
