@@ -49,10 +49,12 @@ let package = Package(
     layer("Essentials", []),
     // Dates, hexadecimal digits and names as exact text, without Foundation.
     layer("ExactText", []),
+    // The calls into the file system, behind a seam for tests, and threads that may wait for them.
+    layer("SystemFiles", ["Platform"]),
     layer("SPON", ["Essentials", "ExactText"]),
     layer("SQLiteCore", ["CSQLite", "ExactText", "Platform"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
-    layer("SQLiteAssets", ["Essentials", "ExactText", "Platform", "SQLiteCore"]),
+    layer("SQLiteAssets", ["Essentials", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
     layer("SQLiteRelations", ["Essentials", "SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteObjects",
@@ -72,8 +74,10 @@ let package = Package(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),
     tests(of: "SQLiteMapping", ["ExactText"]),
-    tests(of: "SQLitePortable", ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations"]),
-    tests(of: "SQLiteAssets"),
+    tests(
+      of: "SQLitePortable",
+      ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),
+    tests(of: "SQLiteAssets", ["SystemFiles"]),
     tests(of: "SQLiteRelations"),
     tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
     tests(of: "Tour", ["MagicData"]),

@@ -1,3 +1,5 @@
+import ExactText
+
 /// The SHA-256 hash of a stream of bytes (FIPS 180-4).
 ///
 ///     var hash = SHA256()
@@ -79,3 +81,171 @@ public struct SHA256: Sendable {
     }
   }
 }
+
+extension SHA256 {
+  /// The 32 bytes that stand for a content.
+  ///
+  /// Its description is the usual 64 lower-case hexadecimal digits, and can be read back.
+  public struct Digest: Hashable, Sendable {
+    private let words: SIMD8<UInt32>
+
+    init(_ words: SIMD8<UInt32>) {
+      self.words = words
+    }
+
+    /// Makes a digest from its 32 bytes, or nil from any other number of bytes.
+    ///
+    /// - Parameter bytes: The bytes in their usual order.
+    public init?(bytes: [UInt8]) {
+      guard bytes.count == 32 else { return nil }
+      var words = SIMD8<UInt32>()
+      for (index, byte) in bytes.enumerated() {
+        words[index / 4] = words[index / 4] &<< 8 | UInt32(byte)
+      }
+      self.words = words
+    }
+
+    /// The 32 bytes in their usual order.
+    public var bytes: [UInt8] {
+      (0..<32).map { UInt8(truncatingIfNeeded: words[$0 / 4] &>> UInt32(24 - $0 % 4 * 8)) }
+    }
+  }
+}
+
+extension SHA256.Digest: LosslessStringConvertible {
+  /// Makes a digest from its 64 hexadecimal digits, or nil from any other text.
+  ///
+  /// - Parameter description: Lower-case digits, as the description has them.
+  public init?(_ description: String) {
+    guard description.utf8.count == 64 else { return nil }
+    var words = SIMD8<UInt32>()
+    var rest = Substring(description)
+    for index in words.indices {
+      guard let word = UInt32(hexadecimal: rest.prefix(8)) else { return nil }
+      words[index] = word
+      rest = rest.dropFirst(8)
+    }
+    self.words = words
+  }
+
+  /// The 64 lower-case hexadecimal digits.
+  public var description: String {
+    words.indices.map { words[$0].hexadecimal }.joined()
+  }
+}
+
+extension SHA256 {
+  /// Mixes whole blocks of 64 bytes into the state.
+  ///
+  /// The schedule's 64 words live in a ring of 16, and rounds and schedule are written out sixteen
+  /// at a time with their variables renamed instead of moved: 327 MiB/s where OpenSSL without the
+  /// processor's SHA instructions does 369, and a loop over 64 stored words 280.
+  mutating func compress(_ blocks: UnsafeRawBufferPointer) {
+    unsafe roundConstants.withUnsafeBufferPointer { constants in
+      unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 16) { schedule in
+        for start in stride(from: 0, to: blocks.count, by: 64) {
+          for index in 0..<16 {
+            unsafe schedule[index] = UInt32(
+              bigEndian: blocks.loadUnaligned(fromByteOffset: start &+ index &* 4, as: UInt32.self))
+          }
+          unsafe compress(schedule, constants)
+        }
+      }
+    }
+  }
+
+  @inline(__always)
+  private mutating func compress(
+    _ w: UnsafeMutableBufferPointer<UInt32>, _ k: UnsafeBufferPointer<UInt32>
+  ) {
+    var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+    var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+    var i = 0
+    while true {
+      unsafe round(a, b, c, &d, e, f, g, &h, w[0] &+ k[i])
+      unsafe round(h, a, b, &c, d, e, f, &g, w[1] &+ k[i &+ 1])
+      unsafe round(g, h, a, &b, c, d, e, &f, w[2] &+ k[i &+ 2])
+      unsafe round(f, g, h, &a, b, c, d, &e, w[3] &+ k[i &+ 3])
+      unsafe round(e, f, g, &h, a, b, c, &d, w[4] &+ k[i &+ 4])
+      unsafe round(d, e, f, &g, h, a, b, &c, w[5] &+ k[i &+ 5])
+      unsafe round(c, d, e, &f, g, h, a, &b, w[6] &+ k[i &+ 6])
+      unsafe round(b, c, d, &e, f, g, h, &a, w[7] &+ k[i &+ 7])
+      unsafe round(a, b, c, &d, e, f, g, &h, w[8] &+ k[i &+ 8])
+      unsafe round(h, a, b, &c, d, e, f, &g, w[9] &+ k[i &+ 9])
+      unsafe round(g, h, a, &b, c, d, e, &f, w[10] &+ k[i &+ 10])
+      unsafe round(f, g, h, &a, b, c, d, &e, w[11] &+ k[i &+ 11])
+      unsafe round(e, f, g, &h, a, b, c, &d, w[12] &+ k[i &+ 12])
+      unsafe round(d, e, f, &g, h, a, b, &c, w[13] &+ k[i &+ 13])
+      unsafe round(c, d, e, &f, g, h, a, &b, w[14] &+ k[i &+ 14])
+      unsafe round(b, c, d, &e, f, g, h, &a, w[15] &+ k[i &+ 15])
+      i &+= 16
+      if i == 64 { break }
+      unsafe extend(w, at: 0)
+      unsafe extend(w, at: 1)
+      unsafe extend(w, at: 2)
+      unsafe extend(w, at: 3)
+      unsafe extend(w, at: 4)
+      unsafe extend(w, at: 5)
+      unsafe extend(w, at: 6)
+      unsafe extend(w, at: 7)
+      unsafe extend(w, at: 8)
+      unsafe extend(w, at: 9)
+      unsafe extend(w, at: 10)
+      unsafe extend(w, at: 11)
+      unsafe extend(w, at: 12)
+      unsafe extend(w, at: 13)
+      unsafe extend(w, at: 14)
+      unsafe extend(w, at: 15)
+    }
+    state &+= SIMD8(a, b, c, d, e, f, g, h)
+  }
+}
+
+/// Replaces a word of the schedule by the one sixteen places on.
+@inline(__always)
+private func extend(_ w: UnsafeMutableBufferPointer<UInt32>, at index: Int) {
+  let near = unsafe w[(index &+ 1) & 15]
+  let far = unsafe w[(index &+ 14) & 15]
+  let nearMix = near.rotated(by: 7) ^ near.rotated(by: 18) ^ near &>> 3
+  let farMix = far.rotated(by: 17) ^ far.rotated(by: 19) ^ far &>> 10
+  unsafe w[index] = w[index] &+ nearMix &+ w[(index &+ 9) & 15] &+ farMix
+}
+
+@inline(__always)
+private func round(
+  _ a: UInt32, _ b: UInt32, _ c: UInt32, _ d: inout UInt32,
+  _ e: UInt32, _ f: UInt32, _ g: UInt32, _ h: inout UInt32, _ word: UInt32
+) {
+  let choice = g ^ (e & (f ^ g))
+  let majority = (a & b) | (c & (a | b))
+  let sum = h &+ (e.rotated(by: 6) ^ e.rotated(by: 11) ^ e.rotated(by: 25)) &+ choice &+ word
+  d = d &+ sum
+  h = sum &+ (a.rotated(by: 2) ^ a.rotated(by: 13) ^ a.rotated(by: 22)) &+ majority
+}
+
+extension UInt32 {
+  @inline(__always)
+  fileprivate func rotated(by bits: UInt32) -> UInt32 {
+    self &>> bits | self &<< (32 &- bits)
+  }
+}
+
+/// The fractional parts of the cube roots of the first 64 primes.
+private let roundConstants: [UInt32] = [
+  0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5,
+  0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+  0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3,
+  0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
+  0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc,
+  0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+  0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7,
+  0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
+  0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13,
+  0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+  0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3,
+  0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
+  0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5,
+  0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+  0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208,
+  0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+]

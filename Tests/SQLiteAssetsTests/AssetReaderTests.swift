@@ -39,9 +39,9 @@ import Testing
     damaged[500] ^= 1
     try Data(damaged).write(to: URL(filePath: path))
     let error = AssetError.damagedFile(record.id, path: path)
-    #expect(throws: error) { try fixture.store.content(of: record.id) }
+    #expect(throws: error) { try fixture.store.bytes(of: record.id) }
     #expect(throws: error) { try fixture.store.open(record.id).forEachPiece { _ in } }
-    #expect(try fixture.store.content(of: other.id) == [1])
+    #expect(try fixture.store.bytes(of: other.id) == [1])
   }
 
   @Test(arguments: [0, 999, 1_001])
@@ -57,7 +57,7 @@ import Testing
     let path = try fixture.store.path(of: record.id)
     try FileManager.default.removeItem(atPath: path)
     #expect(throws: AssetError.missingFile(record.id, path: path)) {
-      try fixture.store.content(of: record.id)
+      try fixture.store.bytes(of: record.id)
     }
     #expect(try fixture.store.record(record.id) == record)
   }

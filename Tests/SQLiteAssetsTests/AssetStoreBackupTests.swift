@@ -26,12 +26,12 @@ import Testing
     try store.replace(first.id, with: [9])
     let copy = try open(backup)
     #expect(Set(try copy.records()) == [first, gone, short])
-    #expect(try copy.content(of: first.id) == [1])
-    #expect(try copy.content(of: short.id) == [3])
+    #expect(try copy.bytes(of: first.id) == [1])
+    #expect(try copy.bytes(of: short.id) == [3])
     #expect(try copy.verify() == [])
     #expect(try copy.sweep().removed == [])
     try copy.delete(first.id)
-    #expect(try store.content(of: first.id) == [9])
+    #expect(try store.bytes(of: first.id) == [9])
   }
 
   @Test func `a copy is of one moment while others write`() throws {
@@ -78,7 +78,7 @@ import Testing
       #expect(records.count == numbers.first?.1 ?? 0)
       #expect(records.count % 2 == 0)
       for record in records {
-        let text = String(decoding: try copy.content(of: record.id), as: UTF8.self)
+        let text = String(decoding: try copy.bytes(of: record.id), as: UTF8.self)
         #expect(text == "\(numbers.first?.0 ?? 0)")
       }
       #expect(try copy.sweep().removed == [])
@@ -99,9 +99,9 @@ import Testing
         .damagedFile(damaged.id, path: "\(store.path)/files/\(damaged.name)"),
       ])
     let copy = try open(backup)
-    #expect(try copy.content(of: intact.id) == [3])
+    #expect(try copy.bytes(of: intact.id) == [3])
     #expect(try copy.records().count == 3)
-    #expect(throws: AssetError.self) { try copy.content(of: missing.id) }
+    #expect(throws: AssetError.self) { try copy.bytes(of: missing.id) }
   }
 
   @Test func `a folder with something in it is refused and left alone`() throws {
@@ -116,14 +116,14 @@ import Testing
     let record = try await store.put([1])
     try fixture.makePending(record.name)
     let backup = try await store.backup(to: path)
-    #expect(try await open(backup).content(of: record.id) == [1])
+    #expect(try await open(backup).bytes(of: record.id) == [1])
   }
 
   @Test func `a store in memory is copied to a file`() throws {
     let memory = try AssetStore(
       Database.memory(), folder: "\(fixture.temporary.path)/memory")
     let record = try memory.put([1, 2])
-    #expect(try open(memory.backup(to: path)).content(of: record.id) == [1, 2])
+    #expect(try open(memory.backup(to: path)).bytes(of: record.id) == [1, 2])
   }
 
   /// Every call into the file system fails once, and then from there on, in turn.
@@ -146,7 +146,7 @@ import Testing
         let copy = try open(backup)
         #expect(try copy.records() == store.records())
         #expect(try copy.verify() == [])
-        #expect(try copy.content(of: record.id) == [1])
+        #expect(try copy.bytes(of: record.id) == [1])
       case .success(let backup):
         // A file that could not be read is named, and all others are copied.
         outcomes.faulty += 1
@@ -161,7 +161,7 @@ import Testing
           #expect(try copy.verify() == [])
         }
       }
-      #expect(try store.content(of: record.id) == [1])
+      #expect(try store.bytes(of: record.id) == [1])
       if count <= number { break }
       #expect(number < 999)
     }
@@ -179,7 +179,7 @@ import Testing
       #expect(throws: AssetError.self, "\(call)") { try store.backup(to: "\(path)-\(call)") }
     }
     fixture.operations.follow(.init())
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
     #expect(try store.verify() == [])
   }
 }

@@ -55,7 +55,7 @@ import Testing
       return TransactionOutcome.rollback
     }
     try store.removeDeletedFiles()
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
   }
 
   @Test(arguments: [true, false])
@@ -72,12 +72,12 @@ import Testing
         _ = try store.sweep()
       }
       #expect(fixture.files.count == 3)
-      #expect(try reading.content(of: replaced.id, in: connection) == [1])
-      #expect(try reading.content(of: deleted.id, in: connection) == [2])
+      #expect(try reading.bytes(of: replaced.id, in: connection) == [1])
+      #expect(try reading.bytes(of: deleted.id, in: connection) == [2])
     }
     try store.removeDeletedFiles()
     #expect(fixture.files.count == 1)
-    #expect(try store.content(of: replaced.id) == [3])
+    #expect(try store.bytes(of: replaced.id) == [3])
   }
 
   @Test func `a reader of the newest state does not hold up the removal`() throws {
@@ -100,7 +100,7 @@ import Testing
     #expect(try fixture.marks() == 2)
     try store.removeDeletedFiles()
     #expect(try fixture.marks() == 0)
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
   }
 
   @Test func `more marks than one step takes are all worked off`() throws {
@@ -155,6 +155,6 @@ import Testing
     let record = try store.put([1])
     try store.replace(record.id, with: [2])
     #expect(fixture.temporary.files(in: "rollback/files").count == 1)
-    #expect(try store.content(of: record.id) == [2])
+    #expect(try store.bytes(of: record.id) == [2])
   }
 }

@@ -24,11 +24,11 @@ import Testing
     let log = fixture.operations.log
     #expect(log.contains("clone"))
     #expect(!log.contains("write"))
-    #expect(try fixture.store.content(of: record.id) == bytes)
+    #expect(try fixture.store.bytes(of: record.id) == bytes)
     #expect(try fixture.temporary.permissions("assets/files/\(record.name)") == 0o600)
     // The two are one only until one of them is written to.
     try Data([1]).write(to: URL(filePath: source))
-    #expect(try fixture.store.content(of: record.id) == bytes)
+    #expect(try fixture.store.bytes(of: record.id) == bytes)
     fixture.operations.follow(.init())
     let backup = try fixture.store.backup(to: "\(fixture.temporary.path)/backup")
     #expect(backup.faults == [])
@@ -55,7 +55,7 @@ import Testing
     #expect(fixture.pending == [])
     #expect(fixture.files == records.map(\.name).sorted())
     #expect(throws: (any Error).self) { try store.replace(first.id, with: large) }
-    #expect(try store.content(of: first.id) == [1])
+    #expect(try store.bytes(of: first.id) == [1])
     #expect(try store.verify() == [])
     // A full disk can be emptied.
     for record in records.dropFirst() { try store.delete(record.id) }

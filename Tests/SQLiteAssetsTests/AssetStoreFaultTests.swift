@@ -153,7 +153,7 @@ import Testing
   }
 
   private func contents(_ store: AssetStore) throws -> [String] {
-    try store.records().map { String(decoding: try store.content(of: $0.id), as: UTF8.self) }
+    try store.records().map { String(decoding: try store.bytes(of: $0.id), as: UTF8.self) }
       .sorted()
   }
 }

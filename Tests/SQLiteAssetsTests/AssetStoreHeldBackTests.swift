@@ -45,7 +45,7 @@ import Testing
     try takeTurn()
     #expect(fixture.files.count == 1)
     #expect(try fixture.marks() == 0)
-    #expect(try store.content(of: replaced.id) == [3])
+    #expect(try store.bytes(of: replaced.id) == [3])
   }
 
   @Test func `after another's reader it goes with the next commit of any kind`() throws {

@@ -51,7 +51,7 @@ import Testing
         return TransactionOutcome.rollback
       }
     }
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
     try database.executeChange("DELETE FROM magicdata_asset")
     #expect(fixture.files == [])
   }

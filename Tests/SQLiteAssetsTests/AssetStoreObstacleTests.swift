@@ -52,15 +52,15 @@ import Testing
     try makeFolder("assets/files/\(held.name)/inside")
     try makeFolder("\(pending)/\(gone)/inside")
     let another = try fixture.another()
-    #expect(try another.content(of: moved.id) == [1])
+    #expect(try another.bytes(of: moved.id) == [1])
     #expect(throws: AssetError.notRegularFile(path: "\(store.path)/files/\(held.name)")) {
-      try another.content(of: held.id)
+      try another.bytes(of: held.id)
     }
     #expect(fixture.files.contains(moved.name))
     #expect(fixture.temporary.files(in: pending) == [held.name])
     // With the obstacle gone the file finds its place.
     try FileManager.default.removeItem(atPath: "\(store.path)/files/\(held.name)")
-    #expect(try fixture.another().content(of: held.id) == [2])
+    #expect(try fixture.another().bytes(of: held.id) == [2])
   }
 
   @Test func `a folder that is replaced by a link while the store is open is not followed`() throws
@@ -73,9 +73,9 @@ import Testing
         atPath: "\(store.path)/\(name)", toPath: "\(path)/moved-\(name)")
       try fixture.temporary.link("assets/\(name)", to: "\(path)/elsewhere/\(name)")
     }
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
     let other = try store.put([2])
-    #expect(try store.content(of: other.id) == [2])
+    #expect(try store.bytes(of: other.id) == [2])
     try store.delete(record.id)
     #expect(fixture.temporary.files(in: "elsewhere") == [])
     #expect(fixture.temporary.files(in: "moved-files") == [other.name])
@@ -107,7 +107,7 @@ import Testing
       }
       #expect(fixture.pending == [])
       #expect(fixture.files == [record.name])
-      #expect(try fixture.store.content(of: record.id) == [1])
+      #expect(try fixture.store.bytes(of: record.id) == [1])
       #expect(try fixture.store.put([2]).size == 1)
     }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteAssets
+import SystemFiles
 import SQLiteCore
 import Synchronization
 import Testing
@@ -14,11 +15,11 @@ import Testing
     let record = try store.put([1])
     try fixture.makePending(record.name)
     #expect(fixture.files == [])
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
     _ = try fixture.another()
     #expect(fixture.files == [record.name])
     #expect(fixture.pending == [])
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
   }
 
   @Test func `a file that no row names is removed by the next opening`() throws {
@@ -61,7 +62,7 @@ import Testing
         try store.replace(record.id, with: [2])
         _ = try fixture.another()
       }
-      #expect(try store.content(of: record.id, in: connection) == [1])
+      #expect(try store.bytes(of: record.id, in: connection) == [1])
     }
     try store.removeDeletedFiles()
     #expect(fixture.files.count == 1)
@@ -83,7 +84,7 @@ import Testing
               toPath: "\(path)/files/\(record.name)")
           }
         )))
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
     #expect(fixture.files == [record.name])
   }
 
@@ -124,7 +125,7 @@ import Testing
       .init(failing: 0, isPersistent: true, number: 28, calls: ["renameat2"]))
     let first = try store.put([1])
     #expect(fixture.pending == [first.name])
-    #expect(try store.content(of: first.id) == [1])
+    #expect(try store.bytes(of: first.id) == [1])
     fixture.operations.follow(.init())
     let second = try store.put([2])
     #expect(fixture.files == [first.name, second.name].sorted())
@@ -139,7 +140,7 @@ import Testing
       atPath: "\(folder)/other", withIntermediateDirectories: false)
     try fixture.temporary.write("x", to: "assets/pending/other/file")
     let record = try fixture.another().put([1])
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
     #expect(try openers().count == 3)
     #expect(try fixture.temporary.text(of: "assets/pending/other/file") == "x")
   }
@@ -150,7 +151,7 @@ import Testing
       for number in 0..<50 {
         let record = try other.put("\(number)".utf8)
         if number % 3 == 0 { try other.delete(record.id) }
-        #expect(try store.records().allSatisfy { try !store.content(of: $0.id).isEmpty })
+        #expect(try store.records().allSatisfy { try !store.bytes(of: $0.id).isEmpty })
       }
     }
     for number in 0..<20 {

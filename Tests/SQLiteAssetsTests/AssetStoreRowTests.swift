@@ -21,7 +21,7 @@ import Testing
     #expect(fixture.files == (count < 100 ? [] : [record.name]))
     #expect(fixture.pending == [])
     #expect(try store.record(record.id) == record)
-    #expect(try store.content(of: record.id) == bytes)
+    #expect(try store.bytes(of: record.id) == bytes)
     #expect(record.fileExtension == "bin")
     #expect(record.size == count)
     #expect(try store.verify() == [])
@@ -48,7 +48,7 @@ import Testing
     let old = try store.put([UInt8](repeating: 1, count: before), extension: "x")
     let new = try store.replace(old.id, with: [UInt8](repeating: 2, count: after))
     #expect(new.fileExtension == "x")
-    #expect(try store.content(of: old.id) == [UInt8](repeating: 2, count: after))
+    #expect(try store.bytes(of: old.id) == [UInt8](repeating: 2, count: after))
     #expect(fixture.files == (after < 100 ? [] : [new.name]))
     #expect(try fixture.marks() == 0)
   }
@@ -64,7 +64,7 @@ import Testing
     store.minimumFileSize = 0
     let copy = try fixture.database.write { try store.put(copyOf: reader, in: $0) }
     #expect(copy.isInRow == false)
-    #expect(try store.content(of: copy.id) == Array(0..<50))
+    #expect(try store.bytes(of: copy.id) == Array(0..<50))
   }
 
   @Test func `a reader keeps what it has opened`() throws {
@@ -83,9 +83,9 @@ import Testing
     try fixture.database.executeChange(
       "UPDATE magicdata_asset SET content = \(value) WHERE id = \(record.id)")
     let error = AssetError.damagedRow(id: record.id.description)
-    #expect(throws: error) { try store.content(of: record.id) }
+    #expect(throws: error) { try store.bytes(of: record.id) }
     #expect(try store.verify() == [error])
-    #expect(try store.content(of: other.id) == [2])
+    #expect(try store.bytes(of: other.id) == [2])
   }
 
   @Test func `a rollback leaves nothing`() throws {

@@ -32,9 +32,9 @@ import Testing
     try fixture.database.executeChange(
       "UPDATE magicdata_asset SET file = \(name) WHERE id = \(hostile.id)")
     #expect(throws: AssetError.damagedRow(id: hostile.id.description)) {
-      try store.content(of: hostile.id)
+      try store.bytes(of: hostile.id)
     }
-    #expect(try store.content(of: other.id) == [2])
+    #expect(try store.bytes(of: other.id) == [2])
     #expect(try store.verify() == [.damagedRow(id: hostile.id.description)])
     #expect(try store.delete(hostile.id))
     #expect(fixture.files == [other.name])
@@ -82,7 +82,7 @@ import Testing
     for record in records {
       #expect(
         throws: AssetError.notRegularFile(path: "\(store.path)/files/\(record.name)")
-      ) { try store.content(of: record.id) }
+      ) { try store.bytes(of: record.id) }
     }
     #expect(try store.verify().count == 3)
     try store.delete(records[0].id)
@@ -105,7 +105,7 @@ import Testing
       try AssetStore(Database.memory(), folder: store.path)
     }
     #expect(error == .foreignFolder(path: store.path))
-    #expect(try store.content(of: record.id) == [1])
+    #expect(try store.bytes(of: record.id) == [1])
   }
 
   @Test func `tables of another version are refused`() throws {
@@ -119,7 +119,7 @@ import Testing
     let record = try store.put([1])
     let database = try Database(path: "\(path)/data.sqlite3", options: .readOnly)
     let reading = try AssetStore(database, folder: store.path)
-    #expect(try reading.content(of: record.id) == [1])
+    #expect(try reading.bytes(of: record.id) == [1])
     #expect(throws: SQLiteError.self) { try reading.put([2]) }
     #expect(fixture.files == [record.name])
     #expect(fixture.pending == [])

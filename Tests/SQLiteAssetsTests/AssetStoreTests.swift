@@ -13,8 +13,8 @@ import Testing
   func `what is put is read again`(count: Int) throws {
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 13) }
     let record = try store.put(bytes, extension: "bin")
-    #expect(try store.content(of: record.id) == bytes)
-    #expect(try store.data(for: record.id) == Data(bytes))
+    #expect(try store.bytes(of: record.id) == bytes)
+    #expect(try store.data(of: record.id) == Data(bytes))
     #expect(try fixture.bytes(of: record) == bytes)
     #expect(record.size == count)
     #expect(record.sha256 == SHA256.digest(of: bytes))
@@ -27,7 +27,7 @@ import Testing
       try store.put("häh".utf8.lazy.map { $0 }), try store.put("xhäh".utf8.dropFirst()),
     ]
     for record in records {
-      #expect(try store.content(of: record.id) == Array("häh".utf8))
+      #expect(try store.bytes(of: record.id) == Array("häh".utf8))
     }
     #expect(Set(records.map(\.sha256)).count == 1)
   }
@@ -37,7 +37,7 @@ import Testing
     #expect(first.id != second.id)
     #expect(fixture.files == [first.name, second.name].sorted())
     try store.delete(first.id)
-    #expect(try store.content(of: second.id) == [1])
+    #expect(try store.bytes(of: second.id) == [1])
   }
 
   @Test func `a file is copied piece by piece`() throws {
@@ -47,12 +47,12 @@ import Testing
     fixture.operations.follow(.init(longest: 100_000))
     for name in ["source", "link"] {
       let record = try store.put(contentsOf: "\(fixture.temporary.path)/\(name)")
-      #expect(try store.content(of: record.id) == bytes)
+      #expect(try store.bytes(of: record.id) == bytes)
     }
     let record = try fixture.database.write { connection in
       try store.put(contentsOf: "\(fixture.temporary.path)/source", in: connection)
     }
-    #expect(try store.content(of: record.id) == bytes)
+    #expect(try store.bytes(of: record.id) == bytes)
   }
 
   @Test(.timeLimit(.minutes(20)), arguments: ["fifo", "folder", "nothing", "", "a\0b"])
@@ -73,7 +73,7 @@ import Testing
     #expect(after.name != before.name)
     #expect(after.fileExtension == "a")
     #expect(try store.record(after.id) == after)
-    #expect(try store.content(of: after.id) == [2, 3])
+    #expect(try store.bytes(of: after.id) == [2, 3])
     #expect(fixture.files == [after.name])
     #expect(try store.replace(after.id, with: [], extension: "b").fileExtension == "b")
     #expect(try store.replace(after.id, with: [], extension: "").fileExtension == nil)
@@ -95,7 +95,7 @@ import Testing
   @Test func `an unknown id is an error that names it`() throws {
     let id = AssetID()
     #expect(try store.record(id) == nil)
-    #expect(throws: AssetError.noAsset(id)) { try store.content(of: id) }
+    #expect(throws: AssetError.noAsset(id)) { try store.bytes(of: id) }
     #expect(throws: AssetError.noAsset(id)) { try store.path(of: id) }
     #expect(throws: AssetError.noAsset(id)) { try store.replace(id, with: [1]) }
     #expect(fixture.files + fixture.pending == [])
@@ -121,7 +121,7 @@ import Testing
 
   @Test func `a store is found again`() throws {
     let record = try store.put([1, 2])
-    #expect(try fixture.another().content(of: record.id) == [1, 2])
+    #expect(try fixture.another().bytes(of: record.id) == [1, 2])
   }
 
   @Test func `a new folder is synced, and one that is found is not`() throws {
@@ -141,7 +141,7 @@ import Testing
     operations.follow(.init())
     let record = try store.put([1])
     try store.replace(record.id, with: [2])
-    #expect(try store.content(of: record.id) == [2])
+    #expect(try store.bytes(of: record.id) == [2])
     try store.delete(record.id)
     #expect(fixture.temporary.files(in: "memory/files") == [])
     #expect(operations.log.contains("fsync") == false)

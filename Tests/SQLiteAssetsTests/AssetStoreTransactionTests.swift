@@ -14,7 +14,7 @@ import Testing
   @Test func `an asset can be read in the transaction that puts it`() throws {
     try database.write { connection in
       let record = try store.put([1], in: connection)
-      #expect(try store.content(of: record.id, in: connection) == [1])
+      #expect(try store.bytes(of: record.id, in: connection) == [1])
       #expect(fixture.files == [])
       #expect(fixture.pending == [record.name])
     }
@@ -27,7 +27,7 @@ import Testing
       let record = try store.put([1], in: connection)
       let other = try fixture.another()
       #expect(try other.records() == [])
-      #expect(throws: AssetError.noAsset(record.id)) { try other.content(of: record.id) }
+      #expect(throws: AssetError.noAsset(record.id)) { try other.bytes(of: record.id) }
       // Opening the other store has not taken the file for a leftover.
       #expect(fixture.pending == [record.name])
     }
@@ -45,7 +45,7 @@ import Testing
       }
     }
     #expect(try store.records() == [kept])
-    #expect(try store.content(of: kept.id) == [1])
+    #expect(try store.bytes(of: kept.id) == [1])
     #expect(fixture.files == [kept.name])
     #expect(fixture.pending == [])
   }

@@ -54,7 +54,7 @@ import Testing
         try store.database.executeChange("DELETE FROM magicdata_asset")
         #expect(try store.sweep().kept == [record.name])
       }
-      #expect(try store.content(of: record.id, in: connection) == [1])
+      #expect(try store.bytes(of: record.id, in: connection) == [1])
     }
     #expect(try store.sweep().removed == [record.name])
     #expect(fixture.files == [])

@@ -37,7 +37,7 @@ import Testing
       all += piece
     }
     #expect(all == bytes)
-    #expect(try await store.content(of: record.id) == bytes)
+    #expect(try await store.bytes(of: record.id) == bytes)
   }
 
   @Test func `pieces may be any sequence, and bytes may come one by one`() async throws {
@@ -91,10 +91,10 @@ import Testing
     let second = try await store.put(staged)
     #expect(first.name != second.name)
     try await store.delete(first.id)
-    #expect(try await store.content(of: second.id) == bytes)
+    #expect(try await store.bytes(of: second.id) == bytes)
     #expect(second.fileExtension == "x")
     let third = try await fixture.another().put(staged)
-    #expect(try await store.content(of: third.id) == bytes)
+    #expect(try await store.bytes(of: third.id) == bytes)
   }
 
   @Test func `a staged content survives the transaction that was undone`() async throws {
@@ -104,7 +104,7 @@ import Testing
       return TransactionOutcome.rollback
     }
     #expect(fixture.pending == [])
-    #expect(try await store.content(of: store.put(staged).id) == bytes)
+    #expect(try await store.bytes(of: store.put(staged).id) == bytes)
     #expect(try await staged.readAll() == bytes)
   }
 
@@ -122,11 +122,11 @@ import Testing
     #expect(log.isDisjoint(with: ["write", "pread", "clone"]))
     #expect(fixture.files == [renamed.name])
     #expect(renamed.fileExtension == "z")
-    #expect(try store.content(of: put.id) == bytes)
+    #expect(try store.bytes(of: put.id) == bytes)
     #expect(try store.verify() == [])
     // The name was taken with the first put: this is a copy.
     let copy = try fixture.database.write { try store.put(staged, extension: "y", in: $0) }
-    #expect(try store.content(of: copy.id) == bytes)
+    #expect(try store.bytes(of: copy.id) == bytes)
     #expect(throws: AssetError.invalidExtension("../y")) {
       try fixture.database.write { try store.put(staged, extension: "../y", in: $0) }
     }
@@ -143,7 +143,7 @@ import Testing
         try store.replace(put.id, withCopyOf: reader, extension: "z", in: connection)
       }
       #expect(fixture.operations.log.contains("write"))
-      #expect(try store.content(of: renamed.id) == bytes)
+      #expect(try store.bytes(of: renamed.id) == bytes)
     }
     fixture.operations.follow(.init())
     #expect(fixture.pending == [])
@@ -156,12 +156,12 @@ import Testing
     let reader = try store.open(record.id)
     _ = try fixture.database.write { connection in
       try store.replace(record.id, withCopyOf: reader, extension: "y", in: connection)
-      #expect(try store.content(of: record.id, in: connection) == bytes)
+      #expect(try store.bytes(of: record.id, in: connection) == bytes)
       return TransactionOutcome.rollback
     }
     #expect(fixture.files == [record.name])
     #expect(fixture.pending == [])
-    #expect(try store.content(of: record.id) == bytes)
+    #expect(try store.bytes(of: record.id) == bytes)
   }
 
   @Test func `a staged content replaces another, and keeps its extension`() async throws {
@@ -199,8 +199,8 @@ import Testing
     #expect(fixture.operations.log.contains("write") == false)
     #expect(record.sha256 == SHA256.digest(of: bytes))
     #expect(record.size == bytes.count)
-    #expect(try await store.content(of: record.id) == bytes)
-    #expect(try await store.content(of: again.id) == bytes)
+    #expect(try await store.bytes(of: record.id) == bytes)
+    #expect(try await store.bytes(of: again.id) == bytes)
     #expect(try fixture.temporary.permissions("assets/files/\(record.name)") == 0o600)
   }
 }

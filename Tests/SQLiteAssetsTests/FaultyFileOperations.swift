@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteAssets
+import SystemFiles
 import Synchronization
 
 /// The system's own calls, of which any one can be made to fail, to be interrupted or cut short.

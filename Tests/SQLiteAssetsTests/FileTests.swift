@@ -1,4 +1,5 @@
 import SQLiteAssets
+import SystemFiles
 import Testing
 
 @Suite struct FileTests {

@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteAssets
+import SystemFiles
 import Testing
 
 @Suite struct FolderTests {

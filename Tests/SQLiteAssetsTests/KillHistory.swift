@@ -36,7 +36,7 @@ struct KillHistory {
     let rows = try database.rows("SELECT key, asset FROM item", as: String.self, AssetID.self)
     let found = Dictionary(uniqueKeysWithValues: rows)
     for (key, versions) in expected {
-      let content = try found[key].map { try store.content(of: $0) }
+      let content = try found[key].map { try store.bytes(of: $0) }
       let allowed = versions.map { $0.map { KillWorkload.content(key, UInt64($0) ?? 0) } }
       #expect(allowed.contains(content), "lost or wrong: \(key)")
     }

@@ -142,7 +142,7 @@ struct Subtitles: MagicAssetConvert {
     for (name, photo) in try await database.rows(
       "SELECT name, photo FROM person", as: String.self, AssetID.self)
     {
-      print(name, try await assets.content(of: photo).count)
+      print(name, try await assets.bytes(of: photo).count)
     }
     try await database.executeChange("DELETE FROM person WHERE name = 'Anna'")
     #expect(try await assets.records() == [])

@@ -86,12 +86,12 @@ import Testing
     let resultSet = try await magic.database.executeQuery("SELECT * FROM SampleImageTable")
     for row in resultSet {
       let id = try #require(row["Image"]?.asString().flatMap { AssetID($0) })
-      #expect(try await Image(assetData: assets.data(for: id)) == image)
+      #expect(try await Image(assetData: assets.data(of: id)) == image)
     }
     #expect(resultSet.count == 1)
     #expect(try await assets.delete(imageID))
     #expect(try await assets.delete(imageID) == false)
-    await #expect(throws: AssetError.noAsset(imageID)) { try await assets.data(for: imageID) }
+    await #expect(throws: AssetError.noAsset(imageID)) { try await assets.data(of: imageID) }
   }
 
   @Test func `saving and inserting are one, so that a failed insert leaves no image`() throws {

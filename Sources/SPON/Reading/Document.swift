@@ -53,3 +53,140 @@ package struct Document {
     SPON.text(bytes.span, tokens[object].range, hasEscapes: false)
   }
 }
+
+extension Document {
+  /// The integer that a scalar's text says, or nil if it says none, or one that does not fit.
+  package func integer<Integer: FixedWidthInteger>(
+    of token: Int, as type: Integer.Type = Integer.self
+  ) -> Integer? {
+    let range = tokens[token].range
+    if let short = shortInteger(range) { return Integer(exactly: short) }
+    // Beyond 64 bits; Swift would also take a plus.
+    guard range.count > 18, bytes[range.lowerBound] != UInt8(ascii: "+") else { return nil }
+    return Integer(String(decoding: bytes[range], as: UTF8.self))
+  }
+
+  /// Reads at most 18 digits.
+  private func shortInteger(_ range: Range<Int>) -> Int64? {
+    var index = range.lowerBound
+    let end = range.upperBound
+    guard index < end, end - index <= 19 else { return nil }
+    let isNegative = bytes[index] == UInt8(ascii: "-")
+    if isNegative { index += 1 }
+    guard index < end, end - index <= 18 else { return nil }
+    var number: Int64 = 0
+    while index < end {
+      let digit = bytes[index] &- UInt8(ascii: "0")
+      guard digit <= 9 else { return nil }
+      number = number &* 10 &+ Int64(digit)
+      index += 1
+    }
+    return isNegative ? -number : number
+  }
+
+  /// The number that a scalar's text says, or nil if it says none.
+  package func double(of token: Int) -> Double? {
+    let range = tokens[token].range
+    if let short = shortDouble(range) { return short }
+    return isNumber(range) ? Double(String(decoding: bytes[range], as: UTF8.self)) : nil
+  }
+
+  /// The single-precision number that a scalar's text says, or nil if it says none.
+  func float(of token: Int) -> Float? {
+    let range = tokens[token].range
+    return isNumber(range) ? Float(String(decoding: bytes[range], as: UTF8.self)) : nil
+  }
+
+  /// Reads digits with at most one point, when both the digits and the power of ten are exact: then
+  /// one division is correctly rounded.
+  private func shortDouble(_ range: Range<Int>) -> Double? {
+    var index = range.lowerBound
+    let end = range.upperBound
+    guard index < end, end - index <= 17 else { return nil }
+    let isNegative = bytes[index] == UInt8(ascii: "-")
+    if isNegative { index += 1 }
+    var number: UInt64 = 0
+    var decimals = -1
+    var digits = 0
+    while index < end {
+      let byte = bytes[index]
+      let digit = byte &- UInt8(ascii: "0")
+      if digit <= 9 {
+        number = number &* 10 &+ UInt64(digit)
+        digits += 1
+        if decimals >= 0 { decimals += 1 }
+      } else if byte == UInt8(ascii: "."), decimals < 0, digits > 0 {
+        decimals = 0
+      } else {
+        return nil
+      }
+      index += 1
+    }
+    guard digits > 0, digits <= 15 else { return nil }
+    let value = decimals > 0 ? Double(number) / Self.powersOfTen[decimals] : Double(number)
+    return isNegative ? -value : value
+  }
+
+  private static let powersOfTen: [Double] = [
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+  ]
+
+  /// Whether a text is a decimal number, `inf`, `-inf` or `nan`; Swift would also read hexadecimals.
+  private func isNumber(_ range: Range<Int>) -> Bool {
+    var hasDigit = false
+    for index in range {
+      switch bytes[index] {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): hasDigit = true
+      case UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"),
+        UInt8(ascii: "E"):
+        break
+      default:
+        let word = String(decoding: bytes[range], as: UTF8.self)
+        return word == "inf" || word == "-inf" || word == "nan" || word == "+infinity"
+          || word == "-infinity"
+      }
+    }
+    return hasDigit
+  }
+}
+
+/// A value in a text: where it stands, and where the value behind it is among the tokens.
+///
+/// All tokens of a text lie in one array, each container before its content.
+package struct Token {
+  package enum Kind: UInt8 {
+    case scalar, object, array
+  }
+
+  package let kind: Kind
+  package let designator: Designator
+  /// Whether the text between the quotes has escapes.
+  var hasEscapes = false
+  /// Whether the key has escapes.
+  var keyHasEscapes = false
+  /// The first and the last byte of a scalar's text, the bytes of a container's type name.
+  package var start: UInt32
+  package var end: UInt32
+  /// Where the key's text is; for an element its number in the array.
+  var keyStart: UInt32 = 0
+  var keyEnd: UInt32 = 0
+  var keyHash: UInt32 = 0
+  /// The container, or -1.
+  package var parent: Int32 = -1
+  /// The token behind this value.
+  package var next: Int32 = 0
+  /// How many values a container has.
+  package var count: Int32 = 0
+  /// The member that was looked up last.
+  var cursor: Int32 = 0
+
+  init(_ kind: Kind, _ designator: Designator, _ range: Range<Int>) {
+    self.kind = kind
+    self.designator = designator
+    start = UInt32(truncatingIfNeeded: range.lowerBound)
+    end = UInt32(truncatingIfNeeded: range.upperBound)
+  }
+
+  var range: Range<Int> { Int(start)..<max(Int(start), Int(end)) }
+  var keyRange: Range<Int> { Int(keyStart)..<max(Int(keyStart), Int(keyEnd)) }
+}

@@ -282,3 +282,146 @@ struct MemberKey {
     self.hash = hash
   }
 }
+
+extension Tokenizer {
+  /// Reads quoted text and its mark; the seed wrote text in arrays without one.
+  mutating func readQuotedElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+    let (range, hasEscapes) = try readQuoted(input)
+    guard position < input.count, let designator = Designator(rawValue: input[position]) else {
+      note(seeds: "text without a mark")
+      return add(scalar: .text, range, hasEscapes: hasEscapes)
+    }
+    guard designator != .null else { throw unexpected("the mark of quoted text", input) }
+    if designator == .described { note(seeds: "the mark “?”") }
+    position += 1
+    add(scalar: designator, range, hasEscapes: hasEscapes)
+  }
+
+  /// Reads what stands without quotes: a number, a word or base64, and its mark.
+  mutating func readBareElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+    let start = position
+    while position < input.count, input[position].isBareElement { position += 1 }
+    let range = start..<position
+    guard position < input.count else { throw unexpected("the mark of a value", input) }
+    switch Designator(rawValue: input[position]) {
+    case .data?:
+      break
+    case .bool?, .integer?, .float?, .double?:
+      guard !range.isEmpty else { throw unexpected("a value", input) }
+    case .described?:
+      note(seeds: "the mark “?”")
+    case .text?, .date?:
+      throw unexpected("a back-quote before text or a date", input)
+    case .null?, nil:
+      return try readSeedsDescription(from: start, input)
+    }
+    let designator = Designator(rawValue: input[position]) ?? .described
+    position += 1
+    add(scalar: designator, range)
+  }
+
+  /// Reads what the seed wrote for values that it had no mark for, such as `2017-10-13 12:00:00 +0000?`.
+  ///
+  /// It did not quote them, so nothing else may follow than what ends an element.
+  private mutating func readSeedsDescription(
+    from start: Int, _ input: Span<UInt8>
+  ) throws(SPONSyntaxError) {
+    if input[start] == Byte.openArray {
+      throw unexpected("a value (arrays in arrays were not written whole)", input)
+    }
+    let isDate = position > start && (48...57).contains(input[start])
+    guard isDate else { throw unexpected("a value and its mark", input) }
+    while position < input.count,
+      input[position] == Byte.space || input[position] == Byte.colon
+        || input[position].isBareElement
+    {
+      position += 1
+    }
+    guard position < input.count, input[position] == Designator.described.rawValue else {
+      throw unexpected("the mark of a value", input)
+    }
+    note(seeds: "the mark “?”")
+    add(scalar: .described, start..<position)
+    position += 1
+  }
+
+  /// Reads `<null>?`, as the seed wrote what was nil.
+  mutating func readSeedsNull(_ input: Span<UInt8>) throws(SPONSyntaxError) {
+    let start = position
+    for byte in "<null>?".utf8 {
+      guard position < input.count, input[position] == byte else {
+        throw unexpected("a value or “<null>?”", input)
+      }
+      position += 1
+    }
+    note(seeds: "“<null>?”")
+    add(scalar: .null, start..<start)
+  }
+}
+
+extension Tokenizer {
+  /// Refuses an object that has a key twice.
+  mutating func checkKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {
+    if tokens[object].count > 16 { return try checkManyKeys(of: object, input) }
+    var first = object + 1
+    let end = Int(tokens[object].next)
+    while first < end {
+      let hash = tokens[first].keyHash
+      var second = Int(tokens[first].next)
+      while second < end {
+        if tokens[second].keyHash == hash, keyText(first, input) == keyText(second, input) {
+          throw twice(second, input)
+        }
+        second = Int(tokens[second].next)
+      }
+      first = Int(tokens[first].next)
+    }
+  }
+
+  private func checkManyKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {
+    var keys = Set<KeyText>(minimumCapacity: Int(tokens[object].count))
+    var member = object + 1
+    while member < tokens[object].next {
+      guard keys.insert(keyText(member, input)).inserted else { throw twice(member, input) }
+      member = Int(tokens[member].next)
+    }
+  }
+
+  private func keyText(_ member: Int, _ input: Span<UInt8>) -> KeyText {
+    let token = tokens[member]
+    return KeyText(text: text(input, token.keyRange, hasEscapes: token.keyHasEscapes))
+  }
+
+  private func twice(_ member: Int, _ input: Span<UInt8>) -> SPONSyntaxError {
+    SPONSyntaxError(
+      Int(tokens[member].keyStart), "the key “\(keyText(member, input).text)” comes twice")
+  }
+}
+
+/// The text of a range with its escapes resolved.
+func text(_ input: Span<UInt8>, _ range: Range<Int>, hasEscapes: Bool) -> String {
+  guard hasEscapes else {
+    return unsafe input.extracting(range).withUnsafeBufferPointer {
+      unsafe String(decoding: $0, as: UTF8.self)
+    }
+  }
+  return String(decoding: resolved(input, range), as: UTF8.self)
+}
+
+/// The bytes of a range with its escapes resolved.
+func resolved(_ input: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(range.count)
+  var index = range.lowerBound
+  while index < range.upperBound {
+    let byte = input[index]
+    if byte == Byte.ampersand, let escape = Escape(input, at: index, before: range.upperBound) {
+      bytes.append(contentsOf: UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter)
+      index += escape.count
+    } else {
+      bytes.append(byte)
+      index += 1
+    }
+  }
+  return bytes
+}

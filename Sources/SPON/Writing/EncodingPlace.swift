@@ -1,3 +1,4 @@
+import Essentials
 import ExactText
 
 /// A place where one value is written: what a value's `encode(to:)` is handed.
@@ -127,4 +128,315 @@ struct EncodingPlace: Encoder {
     .invalidValue(
       (), output.context("a container is used while one inside it is open, or after its value"))
   }
+}
+
+extension EncodingPlace {
+  /// Begins and writes a value whose writing cannot fail, or returns false for one of another type.
+  ///
+  /// In each place that knows the type, one branch of it is left.
+  @inline(__always)
+  func encodePlain<T: Encodable>(
+    _ value: T, isMember: Bool, _ begin: () throws -> Void
+  ) throws -> Bool {
+    if T.self == String.self {
+      try begin()
+      output.text.append(same(value, as: String.self), isMember: isMember)
+    } else if T.self == Int.self {
+      try begin()
+      output.text.append(same(value, as: Int.self), isMember: isMember)
+    } else if T.self == Bool.self {
+      try begin()
+      output.text.append(same(value, as: Bool.self), isMember: isMember)
+    } else if T.self == Int8.self {
+      try begin()
+      output.text.append(same(value, as: Int8.self), isMember: isMember)
+    } else if T.self == Int16.self {
+      try begin()
+      output.text.append(same(value, as: Int16.self), isMember: isMember)
+    } else if T.self == Int32.self {
+      try begin()
+      output.text.append(same(value, as: Int32.self), isMember: isMember)
+    } else if T.self == Int64.self {
+      try begin()
+      output.text.append(same(value, as: Int64.self), isMember: isMember)
+    } else if T.self == Int128.self {
+      try begin()
+      output.text.append(same(value, as: Int128.self), isMember: isMember)
+    } else if T.self == UInt.self {
+      try begin()
+      output.text.append(same(value, as: UInt.self), isMember: isMember)
+    } else if T.self == UInt8.self {
+      try begin()
+      output.text.append(same(value, as: UInt8.self), isMember: isMember)
+    } else if T.self == UInt16.self {
+      try begin()
+      output.text.append(same(value, as: UInt16.self), isMember: isMember)
+    } else if T.self == UInt32.self {
+      try begin()
+      output.text.append(same(value, as: UInt32.self), isMember: isMember)
+    } else if T.self == UInt64.self {
+      try begin()
+      output.text.append(same(value, as: UInt64.self), isMember: isMember)
+    } else if T.self == UInt128.self {
+      try begin()
+      output.text.append(same(value, as: UInt128.self), isMember: isMember)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Writes the value of a member or an element that was begun.
+  @inline(__always)
+  func encode<T: Encodable>(_ value: T, isMember: Bool, key: some CodingKey) throws {
+    if T.self == Double.self {
+      return try encode(same(value, as: Double.self), isMember: isMember)
+    }
+    if T.self == Float.self { return try encode(same(value, as: Float.self), isMember: isMember) }
+    if let failure = output.state.failure { throw failure }
+    func inside(_ write: (EncodingPlace) throws -> Void) throws {
+      output.path.append(key)
+      try write(output.open(T.self, isMember: isMember))
+      output.close()
+      output.path.removeLast()
+    }
+    if try encodeFoundation(value, isMember: isMember, inside: inside) { return }
+    try inside { try value.encode(to: $0) }
+  }
+
+  /// Writes a value in this place itself, which was begun.
+  @inline(__always)
+  func encodeHere<T: Encodable>(_ value: T, isMember: Bool) throws {
+    if T.self == Double.self {
+      return try encode(same(value, as: Double.self), isMember: isMember)
+    }
+    if T.self == Float.self { return try encode(same(value, as: Float.self), isMember: isMember) }
+    if let failure = output.state.failure { throw failure }
+    func inside(_ write: (EncodingPlace) throws -> Void) throws {
+      output.frames[index].kind = .empty
+      output.frames[index].type = T.self
+      try write(self)
+    }
+    if try encodeFoundation(value, isMember: isMember, inside: inside) { return }
+    try inside { try value.encode(to: $0) }
+  }
+
+  private func encodeFoundation<T: Encodable>(
+    _ value: T, isMember: Bool, inside: ((EncodingPlace) throws -> Void) throws -> Void
+  ) throws -> Bool {
+    if T.self == Date.self {
+      try encode(same(value, as: Date.self), isMember: isMember, inside: inside)
+    } else if T.self == Data.self {
+      try encode(same(value, as: Data.self), isMember: isMember, inside: inside)
+    } else if T.self == URL.self {
+      output.text.append(same(value, as: URL.self).absoluteString, isMember: isMember)
+    } else if T.self == Decimal.self {
+      output.text.append(same(value, as: Decimal.self).description, isMember: isMember)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  func encode(_ value: Double, isMember: Bool) throws {
+    if value.isFinite { return output.text.append(value, isMember: isMember) }
+    if let text = try text(ofNonFinite: value) {
+      output.text.append(text, isMember: isMember)
+    } else {
+      output.text.append(value, isMember: isMember)
+    }
+  }
+
+  func encode(_ value: Float, isMember: Bool) throws {
+    if !value.isFinite, let text = try text(ofNonFinite: Double(value)) {
+      output.text.append(text, isMember: isMember)
+    } else {
+      output.text.append(value, isMember: isMember)
+    }
+  }
+
+  /// The text in the place of an infinite number, or nil if it is written as a number.
+  private func text(ofNonFinite value: Double) throws -> String? {
+    switch output.state.encoder.nonConformingFloatEncodingStrategy {
+    case .literal: nil
+    case .throw: throw EncodingError.invalidValue(value, output.context("\(value) is not finite"))
+    case .convertToString(let positive, let negative, let nan):
+      value.isNaN ? nan : value > 0 ? positive : negative
+    }
+  }
+
+  private func encode(
+    _ date: Date, isMember: Bool, inside: ((EncodingPlace) throws -> Void) throws -> Void
+  ) throws {
+    switch output.state.encoder.dateEncodingStrategy {
+    case .text:
+      output.text.append(plain: DateText.text(of: date).utf8, .date, isMember: isMember)
+    case .iso8601:
+      guard let text = DateText.wholeSeconds(of: date) else {
+        throw EncodingError.invalidValue(
+          date, output.context("the date is not in the years 0000 to 9999"))
+      }
+      output.text.append(plain: text.utf8, .date, isMember: isMember)
+    case .deferredToDate:
+      try encode(date.timeIntervalSinceReferenceDate, isMember: isMember)
+    case .secondsSince1970:
+      try encode(date.timeIntervalSince1970, isMember: isMember)
+    case .millisecondsSince1970:
+      try encode(date.timeIntervalSince1970 * 1_000, isMember: isMember)
+    case .custom(let encode):
+      try inside { try encode(date, $0) }
+    }
+  }
+
+  private func encode(
+    _ data: Data, isMember: Bool, inside: ((EncodingPlace) throws -> Void) throws -> Void
+  ) throws {
+    switch output.state.encoder.dataEncodingStrategy {
+    case .base64:
+      output.text.append(plain: data.base64EncodedData(), .data, isMember: isMember)
+    case .deferredToData:
+      try inside { try data.encode(to: $0) }
+    case .custom(let encode):
+      try inside { try encode(data, $0) }
+    }
+  }
+}
+
+// The standard library asks a container for a function for each of sixteen primitive types. One generic
+// function serves for all of them, and is specialized for each; only the 128-bit integers, for which the
+// library has a default that throws, are named.
+
+/// An object that is being written.
+struct KeyedPlace<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let place: EncodingPlace
+
+  var codingPath: [any CodingKey] { place.codingPath }
+
+  mutating func encodeNil(forKey key: Key) throws {
+    try place.beginMember(key)
+    place.output.text.appendNull()
+  }
+
+  @inline(__always) private func write<T: Encodable>(_ value: T, _ key: Key) throws {
+    if try place.encodePlain(value, isMember: true, { try place.beginMember(key) }) { return }
+    try place.member(key) { try place.encode(value, isMember: true, key: key) }
+  }
+
+  @inline(__always) mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+    try write(value, key)
+  }
+  mutating func encode(_ value: Int128, forKey key: Key) throws { try write(value, key) }
+  mutating func encode(_ value: UInt128, forKey key: Key) throws { try write(value, key) }
+
+  mutating func nestedContainer<NestedKey: CodingKey>(
+    keyedBy keyType: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    piece(key).container(keyedBy: keyType)
+  }
+
+  mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    piece(key).unkeyedContainer()
+  }
+
+  mutating func superEncoder() -> any Encoder { piece(PathKey("super")) }
+
+  mutating func superEncoder(forKey key: Key) -> any Encoder { piece(key) }
+
+  private func piece(_ key: some CodingKey) -> EncodingPlace {
+    do {
+      try place.beginMember(key)
+    } catch {
+      place.output.state.fail(error)
+    }
+    return place.output.addPiece(key, of: place.index, isMember: true)
+  }
+}
+
+/// An array that is being written.
+struct UnkeyedPlace: UnkeyedEncodingContainer {
+  let place: EncodingPlace
+
+  var codingPath: [any CodingKey] { place.codingPath }
+
+  var count: Int { place.isInnermost ? place.output.frames[place.index].count : 0 }
+
+  /// The key of the element that was begun last.
+  private var key: PathKey { PathKey(index: max(0, count - 1)) }
+
+  mutating func encodeNil() throws {
+    try place.beginElement()
+    place.output.text.appendNull()
+  }
+
+  @inline(__always) private func write<T: Encodable>(_ value: T) throws {
+    if try place.encodePlain(value, isMember: false, { try place.beginElement() }) { return }
+    try place.element { try place.encode(value, isMember: false, key: key) }
+  }
+
+  @inline(__always) mutating func encode<T: Encodable>(_ value: T) throws { try write(value) }
+  mutating func encode(_ value: Int128) throws { try write(value) }
+  mutating func encode(_ value: UInt128) throws { try write(value) }
+
+  mutating func nestedContainer<NestedKey: CodingKey>(
+    keyedBy keyType: NestedKey.Type
+  ) -> KeyedEncodingContainer<NestedKey> {
+    piece().container(keyedBy: keyType)
+  }
+
+  mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+    piece().unkeyedContainer()
+  }
+
+  mutating func superEncoder() -> any Encoder { piece() }
+
+  private func piece() -> EncodingPlace {
+    do {
+      try place.beginElement()
+    } catch {
+      place.output.state.fail(error)
+    }
+    return place.output.addPiece(key, of: place.index, isMember: false)
+  }
+}
+
+/// A place that takes one value.
+struct SinglePlace: SingleValueEncodingContainer {
+  let place: EncodingPlace
+
+  var codingPath: [any CodingKey] { place.codingPath }
+
+  private var isMember: Bool { place.output.frames[place.index].isMember }
+
+  /// Checks that nothing was written here yet.
+  private func begin() throws {
+    guard place.isInnermost else { throw place.outOfTurn() }
+    guard place.output.frames[place.index].kind == .empty else {
+      throw EncodingError.invalidValue(
+        (), place.output.context("the value is encoded in two kinds, or twice"))
+    }
+    place.output.frames[place.index].kind = .scalar
+  }
+
+  mutating func encodeNil() throws {
+    try begin()
+    place.output.text.appendNull()
+  }
+
+  @inline(__always) private func write<T: Encodable>(_ value: T) throws {
+    try begin()
+    if try place.encodePlain(value, isMember: isMember, {}) { return }
+    try place.encodeHere(value, isMember: isMember)
+  }
+
+  @inline(__always) mutating func encode<T: Encodable>(_ value: T) throws { try write(value) }
+  mutating func encode(_ value: Int128) throws { try write(value) }
+  mutating func encode(_ value: UInt128) throws { try write(value) }
+}
+
+/// The same value as another type, which must be its own.
+///
+/// A cast of the runtime would take a hundred instructions for each value.
+@inline(__always)
+func same<Value, Result>(_ value: Value, as type: Result.Type) -> Result {
+  unsafe unsafeBitCast(value, to: Result.self)
 }

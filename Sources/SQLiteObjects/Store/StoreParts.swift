@@ -43,8 +43,7 @@ struct StoreParts: Sendable {
     try OlderStore.refuse(database)
     let folder = database.path.map(StorePlace.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
     assets = try AssetStore(
-      database, folder: folder ?? "", minimumFileSize: minimumFileSize,
-      operations: SystemFileOperations(), isAdopting: true)
+      database, folder: folder ?? "", minimumFileSize: minimumFileSize, isAdopting: true)
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }
 

@@ -11,9 +11,7 @@ extension CodableStore {
     get throws { Data(try database.read { try Self.content(of: $0) }) }
   }
 
-  /// As ``data``, suspending the task.
-  ///
-  /// - Throws: `SQLiteError` or `CancellationError`.
+  /// As ``data``, without blocking the task.
   public func makeData() async throws -> Data {
     try await database.read { Data(try Self.content(of: $0)) }
   }
@@ -27,10 +25,7 @@ extension CodableStore {
     try database.write { try Self.replaceContent(of: $0, by: source) }
   }
 
-  /// As the blocking ``set(data:)``, suspending the task.
-  ///
-  /// - Parameter data: What ``data`` of a store was.
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// As ``set(data:)``, without blocking the task.
   public func set(data: Data) async throws {
     try await database.write { try Self.replaceContent(of: $0, by: Self.source(data)) }
   }
@@ -48,10 +43,7 @@ extension CodableStore {
     try database.read { try save($0, to: path) }
   }
 
-  /// As the blocking ``save(to:)``, suspending the task.
-  ///
-  /// - Parameter url: The file, or nil for ``fileURL``.
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// As ``save(to:)``, without blocking the task.
   public func save(to url: URL? = nil) async throws {
     let path = try path(of: url)
     try await database.read { [self] in try save($0, to: path) }
@@ -70,10 +62,7 @@ extension CodableStore {
     try database.write { try Self.load(path, into: $0) }
   }
 
-  /// As the blocking ``load(from:)``, suspending the task.
-  ///
-  /// - Parameter url: The file, or nil for ``fileURL``.
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// As ``load(from:)``, without blocking the task.
   public func load(from url: URL? = nil) async throws {
     let path = try path(of: url)
     try await database.write { try Self.load(path, into: $0) }

@@ -19,6 +19,15 @@ extension CodableStore {
     return try database.read { try collection(of: Item.self, name, $0).read(filter) }
   }
 
+  /// As ``read(from:filter:)``, without blocking the task.
+  public func read<Item: Codable & Equatable & Sendable>(
+    from table: String? = nil, filter: @escaping @Sendable (Item) throws -> Bool = { _ in true }
+  ) async throws -> [Item] {
+    let name = try self.table(of: Item.self, table)
+    return try await database.read { [self] in try collection(of: Item.self, name, $0).read(filter)
+    }
+  }
+
   /// Reads what can be read of a table, and says what cannot.
   ///
   /// - Parameters:
@@ -30,6 +39,14 @@ extension CodableStore {
   ) throws -> ReadReport<Item> {
     let name = try self.table(of: type, table)
     return try database.read { try collection(of: type, name, $0).report() }
+  }
+
+  /// As ``readReport(of:from:)``, without blocking the task.
+  public func readReport<Item: Codable & Equatable & Sendable>(
+    of type: Item.Type, from table: String? = nil
+  ) async throws -> ReadReport<Item> {
+    let name = try self.table(of: type, table)
+    return try await database.read { [self] in try collection(of: Item.self, name, $0).report() }
   }
 
   /// Says whether an item that equals one is stored.
@@ -49,6 +66,16 @@ extension CodableStore {
     }
   }
 
+  /// As ``contains(item:in:)``, without blocking the task.
+  public func contains<Item: Codable & Equatable & Sendable>(
+    item: Item, in table: String? = nil
+  ) async throws -> Bool {
+    let name = try self.table(of: Item.self, table)
+    return try await database.write { [self] in
+      try !collection(of: Item.self, name, $0).positions(of: item).isEmpty
+    }
+  }
+
   /// The number of values in a table, whether they can be read or not.
   ///
   /// - Parameters:
@@ -60,6 +87,14 @@ extension CodableStore {
   ) throws -> Int {
     let name = try self.table(of: type, table)
     return try database.read { try collection(of: type, name, $0).count() }
+  }
+
+  /// As ``count(of:in:)``, without blocking the task.
+  public func count<Item: Codable & Equatable & Sendable>(
+    of type: Item.Type, in table: String? = nil
+  ) async throws -> Int {
+    let name = try self.table(of: type, table)
+    return try await database.read { [self] in try collection(of: Item.self, name, $0).count() }
   }
 
   /// Deletes the values of a table that cannot be read as items.
@@ -75,6 +110,17 @@ extension CodableStore {
   ) throws -> [UndecodableItem] {
     let name = try self.table(of: type, table)
     return try database.write { try collection(of: type, name, $0).removeUndecodable() }
+  }
+
+  /// As ``removeUndecodable(in:as:)``, without blocking the task.
+  @discardableResult
+  public func removeUndecodable<Item: Codable & Equatable & Sendable>(
+    in table: String? = nil, as type: Item.Type
+  ) async throws -> [UndecodableItem] {
+    let name = try self.table(of: type, table)
+    return try await database.write { [self] in
+      try collection(of: Item.self, name, $0).removeUndecodable()
+    }
   }
 }
 

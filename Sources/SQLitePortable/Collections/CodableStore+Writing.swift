@@ -14,6 +14,13 @@ extension CodableStore {
     try insert(on: table, items: CollectionOfOne(item))
   }
 
+  /// As ``insert(on:item:)``, without blocking the task.
+  public func insert<Item: Codable & Equatable & Sendable>(
+    on table: String? = nil, item: Item
+  ) async throws {
+    try await insert(on: table, items: [item])
+  }
+
   /// Inserts items behind the others of their table, all or none of them.
   ///
   /// - Parameters:
@@ -26,6 +33,14 @@ extension CodableStore {
   ) throws where Items.Element: Codable & Equatable {
     let name = try self.table(of: Items.Element.self, table)
     try database.write { try collection(of: Items.Element.self, name, $0).insert(items) }
+  }
+
+  /// As ``insert(on:items:)``, without blocking the task.
+  public func insert<Item: Codable & Equatable & Sendable>(
+    on table: String? = nil, items: [Item]
+  ) async throws {
+    let name = try self.table(of: Item.self, table)
+    try await database.write { [self] in try collection(of: Item.self, name, $0).insert(items) }
   }
 
   /// Writes an item in the place of each that equals it.
@@ -43,6 +58,14 @@ extension CodableStore {
     try update(items: CollectionOfOne(item), from: table)
   }
 
+  /// As ``update(item:from:)``, without blocking the task.
+  @discardableResult
+  public func update<Item: Codable & Equatable & Sendable>(
+    item: Item, from table: String? = nil
+  ) async throws -> Int {
+    try await update(items: [item], from: table)
+  }
+
   /// Writes each of several items in the place of those that equal it, all or none of them.
   ///
   /// - Parameters:
@@ -56,6 +79,17 @@ extension CodableStore {
   ) throws -> Int where Items.Element: Codable & Equatable {
     let name = try self.table(of: Items.Element.self, table)
     return try database.write { try collection(of: Items.Element.self, name, $0).update(items) }
+  }
+
+  /// As ``update(items:from:)``, without blocking the task.
+  @discardableResult
+  public func update<Item: Codable & Equatable & Sendable>(
+    items: [Item], from table: String? = nil
+  ) async throws -> Int {
+    let name = try self.table(of: Item.self, table)
+    return try await database.write { [self] in
+      try collection(of: Item.self, name, $0).update(items)
+    }
   }
 
   /// Changes all items that a filter takes.
@@ -78,6 +112,19 @@ extension CodableStore {
     }
   }
 
+  /// As ``updateAllItems(of:from:changes:filter:)``, without blocking the task.
+  @discardableResult
+  public func updateAllItems<Item: Codable & Equatable & Sendable>(
+    of type: Item.Type, from table: String? = nil,
+    changes: @escaping @Sendable (Item) throws -> Item,
+    filter: @escaping @Sendable (Item) throws -> Bool = { _ in true }
+  ) async throws -> Int {
+    let name = try self.table(of: type, table)
+    return try await database.write { [self] in
+      try collection(of: Item.self, name, $0).updateAll(changes, filter)
+    }
+  }
+
   /// Deletes each item that equals one.
   ///
   /// - Parameters:
@@ -91,6 +138,14 @@ extension CodableStore {
     item: Item, from table: String? = nil
   ) throws -> Int {
     try delete(items: CollectionOfOne(item), from: table)
+  }
+
+  /// As ``delete(item:from:)``, without blocking the task.
+  @discardableResult
+  public func delete<Item: Codable & Equatable & Sendable>(
+    item: Item, from table: String? = nil
+  ) async throws -> Int {
+    try await delete(items: [item], from: table)
   }
 
   /// Deletes each item that equals one of several.
@@ -108,6 +163,17 @@ extension CodableStore {
     return try database.write { try collection(of: Items.Element.self, name, $0).delete(items) }
   }
 
+  /// As ``delete(items:from:)``, without blocking the task.
+  @discardableResult
+  public func delete<Item: Codable & Equatable & Sendable>(
+    items: [Item], from table: String? = nil
+  ) async throws -> Int {
+    let name = try self.table(of: Item.self, table)
+    return try await database.write { [self] in
+      try collection(of: Item.self, name, $0).delete(items)
+    }
+  }
+
   /// Deletes all items that a filter takes.
   ///
   /// - Parameters:
@@ -122,6 +188,18 @@ extension CodableStore {
   ) throws -> Int {
     let name = try self.table(of: type, table)
     return try database.write { try collection(of: type, name, $0).deleteAll(filter) }
+  }
+
+  /// As ``deleteAllItems(of:from:filter:)``, without blocking the task.
+  @discardableResult
+  public func deleteAllItems<Item: Codable & Equatable & Sendable>(
+    of type: Item.Type, from table: String? = nil,
+    filter: @escaping @Sendable (Item) throws -> Bool = { _ in true }
+  ) async throws -> Int {
+    let name = try self.table(of: type, table)
+    return try await database.write { [self] in
+      try collection(of: Item.self, name, $0).deleteAll(filter)
+    }
   }
 }
 

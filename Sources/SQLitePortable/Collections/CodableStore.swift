@@ -15,7 +15,7 @@ import Synchronization
 /// index; of another type each is looked at, since an id says nothing about `==`.
 ///
 /// Every call takes effect wholly or, if it throws, not at all, and any thread or task may make it.
-/// Each has a blocking form and one for `await`. Functions that you pass run within the database's
+/// Each has a blocking form and one for `await`, which throws `CancellationError`, too. Functions that you pass run within the database's
 /// transaction; they may call the store again.
 ///
 /// A stored value that is no `Item` (any more) stays as it is, whatever you do, until you delete it by
@@ -139,9 +139,7 @@ public final class CodableStore: Sendable {
     try database.write { try CollectionCatalog(connection: $0).removeAll() }
   }
 
-  /// As the blocking ``clear()``, suspending the task.
-  ///
-  /// - Throws: `SQLiteError` or `CancellationError`.
+  /// As ``clear()``, without blocking the task.
   public func clear() async throws {
     try await database.write { try CollectionCatalog(connection: $0).removeAll() }
   }
@@ -152,4 +150,63 @@ public final class CodableStore: Sendable {
   public func tableNames() throws -> [String] {
     try database.read { try CollectionCatalog(connection: $0).names() }
   }
+
+  /// As ``tableNames()``, without blocking the task.
+  public func tableNames() async throws -> [String] {
+    try await database.read { try CollectionCatalog(connection: $0).names() }
+  }
 }
+
+/// What a ``CodableStore`` refuses.
+public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
+  /// Two types have one name: name the table of one of them. The name, and the second type.
+  case sameName(String, String)
+  /// What was to be loaded is no store: why.
+  case notAStore(String)
+  /// There is no file to save to or to load from: none was named when the store was made, nor now.
+  case noFile
+
+  /// What is wrong.
+  public var description: String {
+    switch self {
+    case .sameName(let name, let type):
+      "another type has the table “\(name)”: name the table of \(type)"
+    case .notAStore(let reason): "this is no store of collections: \(reason)"
+    case .noFile: "no file was named to save to or to load from"
+    }
+  }
+}
+
+/// A stored value that could not be read as an item.
+public struct UndecodableItem: Error, Hashable, Sendable {
+  /// Which one: its place in the table, which never changes.
+  public let position: Int64
+  /// Why.
+  public let reason: String
+}
+
+/// Some of the values in a table could not be read as items. They are still there.
+public struct UndecodableItemsError: Error, Hashable, CustomStringConvertible {
+  /// The table.
+  public let table: String
+  /// How many values could not be read.
+  public let count: Int
+  /// The first of them.
+  public let first: UndecodableItem
+
+  /// The table, the number and the first reason.
+  public var description: String {
+    "\(count) values in the table “\(table)” cannot be read, the first (\(first.position)) because: "
+      + first.reason
+  }
+}
+
+/// What a table holds.
+public struct ReadReport<Item> {
+  /// The items, in the order in which they were inserted.
+  public var items: [Item] = []
+  /// What could not be read, in the same order.
+  public var undecodable: [UndecodableItem] = []
+}
+
+extension ReadReport: Sendable where Item: Sendable {}

@@ -1,4 +1,6 @@
 public import SQLiteCore
+import Synchronization
+import SystemFiles
 
 extension Database {
   /// Writes the whole database, as it is at one moment, into a file, which is there in whole or as it
@@ -20,12 +22,7 @@ extension Database {
     }
   }
 
-  /// As the blocking ``dump(to:progress:)``, suspending the task; cancelling the task ends it.
-  ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - progress: Called now and then, on a thread of the database's own.
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// As ``dump(to:progress:)``, without blocking the task. Cancelling the task ends it.
   public func dump(
     to file: DataFile, progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
@@ -33,6 +30,16 @@ extension Database {
       return try await CancellableWork.run(progress) { [self] in try copy(to: file.path, $1) }
     }
     try await read { try Self.dump($0, to: file.path, format, progress) }
+  }
+
+  private static func dump(
+    _ connection: Connection, to path: String, _ format: any DumpFormat,
+    _ progress: @escaping (DumpProgress) throws -> Void
+  ) throws {
+    let file = try AtomicFile(path)
+    var writer = DumpWriter(connection, format, file, progress)
+    try writer.run()
+    try file.finish()
   }
 
   /// Puts the content of a file in the place of all that the database holds. If it throws, everything is
@@ -50,6 +57,17 @@ extension Database {
     try restore(from: file, deadline: deadline, CancellableWork(), progress)
   }
 
+  /// As ``restore(from:deadline:progress:)``, without blocking the task. Cancelling the task ends
+  /// it, also in the midst of what SQL of a hostile text does.
+  public func restore(
+    from file: DataFile, deadline: ContinuousClock.Instant? = nil,
+    progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
+  ) async throws {
+    try await CancellableWork.run(progress) { [self] in
+      try restore(from: file, deadline: deadline, $0, $1)
+    }
+  }
+
   func restore(
     from file: DataFile, deadline: ContinuousClock.Instant?, _ work: CancellableWork,
     _ progress: (DumpProgress) throws -> Void
@@ -61,23 +79,6 @@ extension Database {
       try content(of: file.path, format, deadline, work, $0)
     }
     try source.backup(to: self, deadline: deadline) { _ in try work.check() }
-  }
-
-  /// As the blocking ``restore(from:deadline:progress:)``, suspending the task; cancelling the task ends
-  /// it, also in the midst of what SQL of a hostile text does.
-  ///
-  /// - Parameters:
-  ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
-  ///   - deadline: When it must be finished.
-  ///   - progress: Called now and then, on a thread of the database's own.
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func restore(
-    from file: DataFile, deadline: ContinuousClock.Instant? = nil,
-    progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
-  ) async throws {
-    try await CancellableWork.run(progress) { [self] in
-      try restore(from: file, deadline: deadline, $0, $1)
-    }
   }
 
   /// Makes a database in memory of a file.
@@ -94,16 +95,6 @@ extension Database {
     let database = try memory(options: options)
     try database.restore(from: file)
     return database
-  }
-
-  private static func dump(
-    _ connection: Connection, to path: String, _ format: any DumpFormat,
-    _ progress: @escaping (DumpProgress) throws -> Void
-  ) throws {
-    let file = try AtomicFile(path)
-    var writer = DumpWriter(connection, format, file, progress)
-    try writer.run()
-    try file.finish()
   }
 
   /// The content of a text as a database that nobody else has.
@@ -148,6 +139,14 @@ extension DataFile {
     try copy(to: target, deadline, CancellableWork(), progress)
   }
 
+  /// As ``copy(to:deadline:progress:)``, without blocking the task. Cancelling the task ends it.
+  public func copy(
+    to target: DataFile, deadline: ContinuousClock.Instant? = nil,
+    progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
+  ) async throws {
+    try await CancellableWork.run(progress) { try copy(to: target, deadline, $0, $1) }
+  }
+
   private func copy(
     to target: DataFile, _ deadline: ContinuousClock.Instant?, _ work: CancellableWork,
     _ progress: (DumpProgress) throws -> Void
@@ -164,18 +163,70 @@ extension DataFile {
     try database.restore(from: self, deadline: deadline, work, progress)
     try database.dump(to: target, progress: progress)
   }
+}
 
-  /// As the blocking ``copy(to:deadline:progress:)``, suspending the task; cancelling the task ends it.
+/// Work that takes long and may be cancelled: between its steps, and in the midst of the SQL that it runs
+/// in databases of its own.
+final class CancellableWork: Sendable {
+  private struct State {
+    var isCancelled = false
+    var databases: [WeakDatabase] = []
+  }
+
+  private struct WeakDatabase: Sendable {
+    weak let database: Database?
+  }
+
+  private let state = Mutex(State())
+
+  /// Throws if the work was cancelled.
+  func check() throws {
+    if state.withLock({ $0.isCancelled }) { throw CancellationError() }
+  }
+
+  /// Lets the work's end be that of the accesses that run in a database then. Each must call ``check()``
+  /// when it begins.
+  func interrupts(_ database: Database) {
+    state.withLock { $0.databases.append(WeakDatabase(database: database)) }
+  }
+
+  private func cancel() {
+    let databases = state.withLock { state in
+      state.isCancelled = true
+      return state.databases
+    }
+    for entry in databases { entry.database?.interrupt() }
+  }
+
+  /// Runs work on a thread of its own, away from Swift's, and lets it end when the task is cancelled.
   ///
   /// - Parameters:
-  ///   - target: The file to write.
-  ///   - deadline: When the reading of a text must be finished.
-  ///   - progress: Called now and then, on a thread of a database's own.
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func copy(
-    to target: DataFile, deadline: ContinuousClock.Instant? = nil,
-    progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
-  ) async throws {
-    try await CancellableWork.run(progress) { try copy(to: target, deadline, $0, $1) }
+  ///   - progress: What the caller wants to be told.
+  ///   - body: The work, which calls what it is given instead.
+  /// - Throws: What the work throws, or `CancellationError`.
+  static func run<Result: Sendable>(
+    _ progress: @escaping @Sendable (DumpProgress) throws -> Void,
+    _ body:
+      @escaping @Sendable (CancellableWork, @escaping @Sendable (DumpProgress) throws -> Void)
+      throws
+      -> Result
+  ) async throws -> Result {
+    let work = CancellableWork()
+    return try await withTaskCancellationHandler {
+      try await Worker().run {
+        do {
+          return try body(work) {
+            try work.check()
+            try progress($0)
+          }
+        } catch {
+          // Whatever was cut off, this is why.
+          try work.check()
+          throw error
+        }
+      }
+    } onCancel: {
+      work.cancel()
+    }
   }
 }

@@ -55,3 +55,92 @@ protocol DumpFormat: Sendable {
 struct DumpLineError: Error, CustomStringConvertible {
   let description: String
 }
+
+/// The fields of a line that is no row, by name.
+///
+/// Both languages write a line as an object of a kind with fields, so that this is said once.
+struct DumpFields {
+  enum Field: Equatable {
+    case text(String)
+    case integer(Int64)
+    case texts([String])
+  }
+
+  var kind: String
+  var fields: [(name: String, value: Field)]
+
+  init(_ kind: String, _ fields: [(name: String, value: Field)]) {
+    self.kind = kind
+    self.fields = fields
+  }
+
+  /// The fields of a line, or nil for a row.
+  init?(_ line: DumpLine) {
+    switch line {
+    case .row: return nil
+    case .database(let header):
+      self.init(
+        "database",
+        [
+          ("format", .integer(header.format)), ("encoding", .text(header.encoding)),
+          ("userVersion", .integer(header.userVersion)),
+          ("applicationID", .integer(header.applicationID)),
+        ])
+    case .object(let object):
+      self.init(object.kind.rawValue, [("name", .text(object.name)), ("sql", .text(object.sql))])
+      if object.kind == .table || object.kind == .statistics {
+        fields.append(("columns", .texts(object.columns)))
+      }
+    case .sequence(let table, let value):
+      self.init("sequence", [("table", .text(table)), ("value", .integer(value))])
+    case .end(let rows, let others):
+      self.init("end", [("rows", .integer(rows)), ("others", .integer(others))])
+    }
+  }
+
+  /// The line that the fields say.
+  func line() throws -> DumpLine {
+    if kind == "database" {
+      return .database(
+        DumpHeader(
+          format: try integer("format"), encoding: try text("encoding"),
+          userVersion: try integer("userVersion"), applicationID: try integer("applicationID")))
+    }
+    if kind == "sequence" {
+      return .sequence(table: try text("table"), value: try integer("value"))
+    }
+    if kind == "end" { return .end(rows: try integer("rows"), others: try integer("others")) }
+    guard let kind = DumpObject.Kind(rawValue: kind) else {
+      throw DumpLineError(description: "“\(kind)” is nothing that a database has")
+    }
+    var object = DumpObject(kind: kind, name: try text("name"), sql: try text("sql"))
+    if kind == .table || kind == .statistics { object.columns = try texts("columns") }
+    return .object(object)
+  }
+
+  private func field(_ name: String) throws -> Field {
+    guard let field = fields.first(where: { $0.name == name }) else {
+      throw DumpLineError(description: "the \(kind) has no “\(name)”")
+    }
+    return field.value
+  }
+
+  private func text(_ name: String) throws -> String {
+    guard case .text(let text) = try field(name) else { throw wrong(name, "text") }
+    return text
+  }
+
+  private func integer(_ name: String) throws -> Int64 {
+    guard case .integer(let integer) = try field(name) else { throw wrong(name, "an integer") }
+    return integer
+  }
+
+  private func texts(_ name: String) throws -> [String] {
+    guard case .texts(let texts) = try field(name) else { throw wrong(name, "a list of texts") }
+    return texts
+  }
+
+  private func wrong(_ name: String, _ expected: String) -> DumpLineError {
+    DumpLineError(description: "“\(name)” of the \(kind) is not \(expected)")
+  }
+}

@@ -32,7 +32,7 @@ struct Asset: Case {
     let contents = self.contents(of: trial.fixture)
     let results = try trial.measure {
       let records = try contents.map { try store.put($0) }
-      return try records.map { try store.content(of: $0.id) }
+      return try records.map { try store.bytes(of: $0.id) }
     }
     return checksum(of: results)
   }

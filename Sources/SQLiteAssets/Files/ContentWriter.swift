@@ -1,0 +1,96 @@
+import SystemFiles
+
+/// Writes a content, and takes its size and digest on the way.
+///
+/// As long as it is short enough for a row it is kept in memory; then it gets a file.
+struct ContentWriter: ~Copyable {
+  private let name: AssetFileName
+  private let opener: Opener
+  /// From which size on a content has a file.
+  private let minimumFileSize: Int
+  private var start: [UInt8] = []
+  private var file: File?
+  private var size = 0
+  private var hash = SHA256()
+
+  /// How much is held in memory when a file is copied.
+  static let pieceSize = 256 << 10
+
+  init(_ name: AssetFileName, _ opener: Opener, minimumFileSize: Int) {
+    self.name = name
+    self.opener = opener
+    self.minimumFileSize = minimumFileSize
+  }
+
+  mutating func write(_ bytes: some Sequence<UInt8>) throws {
+    let isDone: Void? = try bytes.withContiguousStorageIfAvailable { bytes in
+      try write(unsafe bytes.span.bytes)
+    }
+    if isDone == nil { try write(unsafe Array(bytes).span.bytes) }
+  }
+
+  /// Writes the content of a file, which a file system that can do so shares with the copy.
+  mutating func write(contentsOf source: File) throws {
+    let length = try source.status().size
+    if size == 0, length > 0, length >= minimumFileSize, opener.clone(source, as: name) {
+      // Every byte must be read for the digest, but none is written.
+      let copy = try opener.file(name)
+      file = copy
+      try forEachPiece(of: copy) { writer, piece in
+        writer.hash.update(piece)
+        writer.size += piece.count
+      }
+    } else {
+      try forEachPiece(of: source) { writer, piece in try writer.write(unsafe piece.span.bytes) }
+    }
+  }
+
+  private mutating func forEachPiece(
+    of source: File, _ body: (inout ContentWriter, [UInt8]) throws -> Void
+  ) throws {
+    var offset = 0
+    while true {
+      let piece = try source.read(ContentWriter.pieceSize, at: offset)
+      try body(&self, piece)
+      offset += piece.count
+      if piece.count < ContentWriter.pieceSize { return }
+    }
+  }
+
+  private mutating func write(_ bytes: RawSpan) throws(AssetError) {
+    hash.update(bytes)
+    size += bytes.byteCount
+    if file == nil, size < minimumFileSize {
+      unsafe bytes.withUnsafeBytes { unsafe start.append(contentsOf: $0) }
+    } else {
+      try fileToWrite().write(bytes)
+    }
+  }
+
+  /// The file, made when it turns out to be needed, with what came before.
+  private mutating func fileToWrite() throws(AssetError) -> File {
+    if let file { return file }
+    let made = try opener.makeFile(name)
+    file = made
+    try made.write(unsafe start.span.bytes)
+    start = []
+    return made
+  }
+
+  /// Ends the content.
+  ///
+  /// - Parameter syncs: Whether to make it last now, so that the transaction has not to wait for it.
+  mutating func finish(syncing syncs: Bool) throws(AssetError) -> Content {
+    if size >= minimumFileSize {
+      let file = try fileToWrite()
+      if syncs { try file.sync() }
+    }
+    return Content(
+      file: name, size: size, sha256: hash.finalize(), bytes: file == nil ? start : nil)
+  }
+
+  /// Removes what was written.
+  func abandon() {
+    opener.abandon(name)
+  }
+}

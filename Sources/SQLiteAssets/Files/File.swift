@@ -1,0 +1,102 @@
+package import SystemFiles
+import Platform
+import SQLiteCore
+
+/// A regular file of a store, open for reading, or for appending if it was just made.
+///
+/// Reads say where they begin, so that several readers may share one file.
+package final class File: Sendable {
+  /// Where the file was when it was opened.
+  package let path: String
+  let descriptor: Descriptor
+
+  /// Takes over a descriptor, and closes it if it is not of a regular file.
+  init(_ descriptor: Descriptor, path: String) throws(AssetError) {
+    self.descriptor = descriptor
+    self.path = path
+    guard try status().isRegularFile else { throw .notRegularFile(path: path) }
+  }
+
+  /// The kind, size and permissions (`fstat`).
+  package func status() throws(AssetError) -> FileStatus {
+    try naming(path) { () throws(SystemFailure) in try descriptor.status() }
+  }
+
+  /// Reads `count` bytes that begin at `offset`, fewer only at the end of the file.
+  package func read(_ count: Int, at offset: Int) throws(AssetError) -> [UInt8] {
+    try naming(path) { () throws(SystemFailure) in try descriptor.read(count, at: offset) }
+  }
+
+  /// Appends all of `bytes`.
+  package func write(_ bytes: RawSpan) throws(AssetError) {
+    try naming(path) { () throws(SystemFailure) in try descriptor.write(bytes) }
+  }
+
+  /// Makes the content last through a power cut.
+  ///
+  /// - Parameter isLast: False if another file or folder is synced after it: that may be needed too.
+  package func sync(isLast: Bool = true) throws(AssetError) {
+    try naming(path) { () throws(SystemFailure) in try descriptor.sync(emptyingDriveCache: isLast) }
+  }
+}
+
+extension File {
+  /// Opens a user's file for reading, through links if need be.
+  static func open(path: String, _ operations: any FileOperations) throws(AssetError) -> File {
+    let path = try Folder.absolute(path)
+    // SQLite would lose its locks on the file when it is closed here.
+    guard !OpenDatabases.contains(path) else { throw .openDatabase(path: path) }
+    let number = try naming(path) { () throws(SystemFailure) in
+      try operations.open(path: path, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+    }
+    return try File(Descriptor(number, operations), path: path)
+  }
+}
+
+/// A file of the user's, outside any store, open for reading.
+package struct UserFile: Sendable {
+  private let file: File
+
+  /// Opens a regular file, through links if need be.
+  package init(path: String) throws(AssetError) {
+    file = try File.open(path: path, SystemFileOperations())
+  }
+
+  /// The number of bytes.
+  package var size: Int {
+    get throws(AssetError) { try file.status().size }
+  }
+
+  /// Reads all bytes.
+  package func readAll() throws(AssetError) -> [UInt8] {
+    try file.read(size, at: 0)
+  }
+
+  /// Opens and reads a regular file, without blocking the task.
+  package nonisolated(nonsending) static func contents(of path: String) async throws -> [UInt8] {
+    try await Worker().run { try UserFile(path: path).readAll() }
+  }
+
+  /// The SHA-256 of the bytes, taken in constant memory.
+  package func sha256() throws(AssetError) -> SHA256.Digest {
+    var hash = SHA256()
+    var offset = 0
+    while true {
+      let piece = try file.read(ContentWriter.pieceSize, at: offset)
+      guard !piece.isEmpty else { return hash.finalize() }
+      hash.update(piece)
+      offset += piece.count
+    }
+  }
+}
+
+/// Runs a call into the file system, and names the path that it fails for.
+func naming<Result>(
+  _ path: @autoclosure () -> String, _ call: () throws(SystemFailure) -> Result
+) throws(AssetError) -> Result {
+  do {
+    return try retrying(call)
+  } catch {
+    throw .system(call: error.call, path: path(), number: error.number)
+  }
+}

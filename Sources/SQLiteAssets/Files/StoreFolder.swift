@@ -1,0 +1,126 @@
+import SystemFiles
+import Platform
+
+/// The folders of a store.
+///
+/// `files` holds the contents that committed rows name, all in one folder, so that moving a thousand
+/// of them changes one folder and not 256; file systems find a name among millions by an index.
+/// `pending` has a folder for each opener, with contents whose rows may not be committed yet. An
+/// empty file `store-…` bears the identity of the database, so that no other one uses the folder.
+final class StoreFolder: Sendable {
+  let root: Folder
+  let files: Folder
+  let pending: Folder
+
+  init(
+    path: String, identity: AssetID, _ operations: any FileOperations
+  ) throws(AssetError) {
+    root = try Folder.open(path: path, operations)
+    let lock = try StoreFolder.lock(root)
+    defer { withExtendedLifetime(lock) {} }
+    let names = try root.names()
+    let marks = StoreFolder.marks(names)
+    guard marks.isEmpty || marks.contains(identity) else { throw .foreignFolder(path: root.path) }
+    let isComplete = names.contains("files") && names.contains("pending") && !marks.isEmpty
+    files = try root.makeFolder("files")
+    pending = try root.makeFolder("pending")
+    if marks.isEmpty { _ = try root.makeFile(StoreFolder.mark(identity)) }
+    if !isComplete { try root.sync() }
+  }
+
+  /// The identity of the store whose folder is at `path`, or nil if there is none or more than one.
+  static func identity(
+    at path: String, _ operations: any FileOperations
+  ) throws(AssetError) -> AssetID? {
+    let marks = marks(try Folder.open(path: path, operations).names())
+    return marks.count == 1 ? marks[0] : nil
+  }
+
+  /// Lets a database of another identity use the folder.
+  ///
+  /// - Returns: False if it might before.
+  func admit(_ identity: AssetID) throws(AssetError) -> Bool {
+    do {
+      _ = try root.makeFile(StoreFolder.mark(identity))
+    } catch .system(_, _, EEXIST) {
+      return false
+    }
+    try root.sync()
+    return true
+  }
+
+  /// Takes that back.
+  func dismiss(_ identity: AssetID) throws(AssetError) {
+    try root.remove(StoreFolder.mark(identity))
+  }
+
+  private static func mark(_ identity: AssetID) -> String { "store-\(identity)" }
+
+  private static func marks(_ names: [String]) -> [AssetID] {
+    names.compactMap { $0.hasPrefix("store-") ? AssetID(String($0.dropFirst(6))) : nil }
+  }
+
+  /// Keeps others from making and from taking over an opener's folder, until the result goes.
+  func lock() throws(AssetError) -> Folder {
+    try StoreFolder.lock(root)
+  }
+
+  /// Opens a content wherever it is, or nil if it is nowhere.
+  func find(_ name: AssetFileName) throws(AssetError) -> File? {
+    if let file = try files.file(name.text) { return file }
+    for opener in try openers() {
+      if let file = try folder(ofOpener: opener)?.file(name.text) { return file }
+    }
+    // It may have been moved into place between the two looks.
+    return try files.file(name.text)
+  }
+
+  /// Removes a content wherever it is, and says whether it was in place.
+  func remove(_ name: AssetFileName) throws(AssetError) -> Bool {
+    if try files.remove(name.text) { return true }
+    for opener in try openers() {
+      if try folder(ofOpener: opener)?.remove(name.text) ?? false { return false }
+    }
+    return try files.remove(name.text)
+  }
+
+  /// The openers' folders that nobody has locked any more, locked now.
+  ///
+  /// The lock of the root is given back at once: who holds it must not wait for the database.
+  func takeAbandoned() throws(AssetError) -> [(name: String, folder: Folder)] {
+    let gate = try lock()
+    defer { withExtendedLifetime(gate) {} }
+    var abandoned: [(name: String, folder: Folder)] = []
+    for name in try openers() {
+      guard let folder = try folder(ofOpener: name), try folder.lock(waiting: false) else {
+        continue
+      }
+      abandoned.append((name, folder))
+    }
+    return abandoned
+  }
+
+  /// The names of the openers' folders.
+  private func openers() throws(AssetError) -> [String] {
+    try pending.names().filter { AssetID($0) != nil }
+  }
+
+  /// An opener's folder; nil if it has gone, or is a file or a link that somebody put there.
+  private func folder(ofOpener name: String) throws(AssetError) -> Folder? {
+    do {
+      return try pending.folder(name)
+    } catch .system(_, _, ENOTDIR) {
+      return nil
+    } catch .notRegularFile {
+      return nil
+    }
+  }
+
+  private static func lock(_ root: Folder) throws(AssetError) -> Folder {
+    // An opening of its own, which alone the lock belongs to.
+    guard let gate = try root.folder("."), try gate.lock(waiting: true) else {
+      throw .system(call: "flock", path: root.path, number: EWOULDBLOCK)
+    }
+    return gate
+  }
+}

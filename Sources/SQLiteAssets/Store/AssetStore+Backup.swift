@@ -1,0 +1,115 @@
+import SQLiteCore
+import SystemFiles
+
+/// Where the parts of a copy of a store are.
+public struct AssetBackup: Hashable, Sendable {
+  /// The path of the database file.
+  public let database: String
+  /// The path of the folder with the assets.
+  public let assets: String
+  /// The assets that were missing or damaged when they were copied, one error for each. Their rows
+  /// are in the copy, and damaged content is as it is.
+  public internal(set) var faults: [AssetError] = []
+}
+
+extension AssetStore {
+  /// Copies the database and its assets, as one state of one moment, into a fresh folder.
+  ///
+  /// The store may be read and written meanwhile; nothing that the copy needs is removed. In WAL mode
+  /// the log grows until the copy is done. Where the file system can, files share their content with
+  /// the copies. The database comes last, so that a copy that was cut off has none.
+  ///
+  /// A backup is a store like any other: open `default.sqlite3` in it with the assets in `assets`, or
+  /// the folder itself as a `MagicData`.
+  ///
+  /// - Parameters:
+  ///   - path: A folder that is empty or missing. The folder above it must exist.
+  ///   - deadline: When the copy must be finished.
+  /// - Returns: Where the parts are, and what was wrong with assets: look at it.
+  /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, or ``SQLiteError``. What
+  ///   was written so far stays.
+  public func backup(
+    to path: String, deadline: ContinuousClock.Instant? = nil
+  ) throws -> AssetBackup {
+    let target = try Folder.open(path: path, operations)
+    guard try target.names().isEmpty else { throw AssetError.folderNotEmpty(path: target.path) }
+    var backup = AssetBackup(
+      database: target.path(of: "default.sqlite3"), assets: target.path(of: "assets"))
+    try database.read(deadline: deadline) { connection in
+      // Files that this snapshot sees stay where they are, since it is older than any later commit.
+      let copy = try StoreFolder(path: backup.assets, identity: identity, operations)
+      backup.faults = try copyFiles(to: copy.files, connection)
+      let other = try Database(path: backup.database)
+      try database.backup(to: other, deadline: deadline)
+      // Marked files were not copied, unless a row names them.
+      try other.executeChange("DELETE FROM magicdata_asset_trash")
+      try other.close()
+    }
+    try target.sync()
+    return backup
+  }
+
+  /// As ``backup(to:deadline:)``, without blocking the task.
+  nonisolated(nonsending) public func backup(
+    to path: String, deadline: ContinuousClock.Instant? = nil
+  ) async throws -> AssetBackup {
+    try await worker.run { try self.backup(to: path, deadline: deadline) }
+  }
+
+  /// Copies the files that rows of a snapshot name, and returns what is wrong with them.
+  private func copyFiles(to files: Folder, _ connection: Connection) throws -> [AssetError] {
+    var faults: [AssetError] = []
+    try connection.forEachRow(
+      "SELECT id, file, size, sha256 FROM main.magicdata_asset WHERE content IS NULL"
+    ) { row in
+      let id = try row.value(at: 0)
+      let record = AssetRecord(
+        id: id, file: try row.value(at: 1), size: try row.value(at: 2),
+        sha256: try row.value(at: 3), isInRow: false)
+      guard let record else {
+        faults.append(.damagedRow(id: id.text))
+        return
+      }
+      if let fault = try copyFile(of: record, to: files) { faults.append(fault) }
+    }
+    if try !files.syncFileSystem() {
+      for name in try files.names() { try files.file(name)?.sync(isLast: false) }
+      try files.sync()
+    }
+    return faults
+  }
+
+  /// Copies a file, and returns what is wrong with it. What is wrong with the copy is thrown.
+  private func copyFile(
+    of record: AssetRecord, to files: Folder
+  ) throws(AssetError) -> AssetError? {
+    let path = folder.files.path(of: record.file.text)
+    let source: File
+    do {
+      guard let found = try folder.find(record.file) else {
+        return .missingFile(record.id, path: path)
+      }
+      source = found
+    } catch {
+      return error
+    }
+    let isShared = (try? files.clone(source, as: record.file.text)) != nil
+    let copy = isShared ? nil : try files.makeFile(record.file.text)
+    var size = 0
+    var hash = SHA256()
+    while true {
+      let piece: [UInt8]
+      do {
+        piece = try source.read(ContentWriter.pieceSize, at: size)
+      } catch {
+        return error
+      }
+      try copy?.write(unsafe piece.span.bytes)
+      hash.update(piece)
+      size += piece.count
+      if piece.count < ContentWriter.pieceSize { break }
+    }
+    let isIntact = size == record.size && hash.finalize() == record.sha256
+    return isIntact ? nil : .damagedFile(record.id, path: path)
+  }
+}

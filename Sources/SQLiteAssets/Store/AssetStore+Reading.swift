@@ -1,0 +1,234 @@
+public import Essentials
+public import SQLiteCore
+
+extension AssetStore {
+  /// Returns what the store knows of an asset, or nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: The row.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  public func record(_ id: AssetID, in connection: Connection) throws -> AssetRecord? {
+    let row = try connection.firstRow(
+      "SELECT file, size, sha256, content IS NOT NULL FROM main.magicdata_asset WHERE id = \(id)",
+      as: Value.self, Value.self, Value.self, Bool.self)
+    guard let (file, size, sha256, isInRow) = row else { return nil }
+    let record = AssetRecord(
+      id: .text(id.description), file: file, size: size, sha256: sha256, isInRow: isInRow)
+    guard let record else { throw AssetError.damagedRow(id: id.description) }
+    return record
+  }
+
+  /// Returns what the store knows of an asset, or nil if there is none.
+  ///
+  /// - Parameter id: The asset.
+  /// - Returns: The row.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  public func record(_ id: AssetID) throws -> AssetRecord? {
+    try database.read { connection in try record(id, in: connection) }
+  }
+
+  /// As ``record(_:)``, without blocking the task.
+  nonisolated(nonsending) public func record(_ id: AssetID) async throws -> AssetRecord? {
+    try await database.read { connection in try self.record(id, in: connection) }
+  }
+
+  /// Returns what the store knows of all assets, in the order of their random ids.
+  ///
+  /// - Parameter connection: A connection inside `read` or `write`.
+  /// - Returns: The rows.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  public func records(in connection: Connection) throws -> [AssetRecord] {
+    try connection.rows(
+      """
+      SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset ORDER BY id
+      """, as: Value.self, Value.self, Value.self, Value.self, Bool.self
+    ).map { id, file, size, sha256, isInRow in
+      let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
+      guard let record else { throw AssetError.damagedRow(id: id.text) }
+      return record
+    }
+  }
+
+  /// Returns what the store knows of all assets, in the order of their random ids.
+  ///
+  /// - Returns: The rows.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  public func records() throws -> [AssetRecord] {
+    try database.read { connection in try records(in: connection) }
+  }
+
+  /// As ``records()``, without blocking the task.
+  nonisolated(nonsending) public func records() async throws -> [AssetRecord] {
+    try await database.read { connection in try self.records(in: connection) }
+  }
+
+  /// Opens the content of an asset.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`. The result may be used after it.
+  /// - Returns: The open content.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  public func open(_ id: AssetID, in connection: Connection) throws -> AssetReader {
+    guard let record = try record(id, in: connection) else { throw AssetError.noAsset(id) }
+    return try open(record, in: connection)
+  }
+
+  /// Opens the content that a record names.
+  ///
+  /// The file of a record that is not the asset's present one may be gone, unless the access in which
+  /// it was read still lasts.
+  ///
+  /// - Parameters:
+  ///   - record: A record of this store.
+  ///   - connection: A connection inside `read` or `write`. The result may be used after it.
+  /// - Returns: The open content.
+  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or ``SQLiteError``.
+  public func open(_ record: AssetRecord, in connection: Connection) throws -> AssetReader {
+    guard record.isInRow else {
+      guard let file = try folder.find(record.file) else {
+        throw AssetError.missingFile(record.id, path: folder.files.path(of: record.file.text))
+      }
+      return try AssetReader(record, file, worker)
+    }
+    let bytes = try connection.firstRow(
+      """
+      SELECT content FROM main.magicdata_asset
+      WHERE id = \(record.id) AND file = \(record.file.text)
+      """, as: Value.self)
+    guard let bytes else { throw AssetError.noAsset(record.id) }
+    guard case .blob(let bytes) = bytes else {
+      throw AssetError.damagedRow(id: record.id.description)
+    }
+    return try AssetReader(record, bytes, worker)
+  }
+
+  /// Opens the content of an asset.
+  ///
+  /// - Parameter id: The asset.
+  /// - Returns: The open content.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  public func open(_ id: AssetID) throws -> AssetReader {
+    try database.read { connection in try open(id, in: connection) }
+  }
+
+  /// As ``open(_:)``, without blocking the task.
+  nonisolated(nonsending) public func open(_ id: AssetID) async throws -> AssetReader {
+    try await database.read { connection in try self.open(id, in: connection) }
+  }
+
+  /// Reads the content of an asset and compares it with its digest.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: The bytes.
+  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or ``SQLiteError``.
+  public func bytes(of id: AssetID, in connection: Connection) throws -> [UInt8] {
+    try open(id, in: connection).readAll()
+  }
+
+  /// Reads the content of an asset and compares it with its digest.
+  ///
+  /// - Parameter id: The asset.
+  /// - Returns: The bytes.
+  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or ``SQLiteError``.
+  public func bytes(of id: AssetID) throws -> [UInt8] {
+    // The file is open when the access ends, so it can be read without holding up a checkpoint.
+    try open(id).readAll()
+  }
+
+  /// As ``bytes(of:)``, without blocking the task.
+  nonisolated(nonsending) public func bytes(of id: AssetID) async throws -> [UInt8] {
+    try await open(id).readAll()
+  }
+
+  /// Reads the content of an asset and compares it with its digest.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: The bytes.
+  /// - Throws: As ``bytes(of:in:)``.
+  public func data(of id: AssetID, in connection: Connection) throws -> Data {
+    Data(try bytes(of: id, in: connection))
+  }
+
+  /// Reads the content of an asset and compares it with its digest.
+  ///
+  /// - Parameter id: The asset.
+  /// - Returns: The bytes.
+  /// - Throws: As ``bytes(of:)``.
+  public func data(of id: AssetID) throws -> Data {
+    Data(try bytes(of: id))
+  }
+
+  /// As ``data(of:)``, without blocking the task.
+  nonisolated(nonsending) public func data(of id: AssetID) async throws -> Data {
+    Data(try await bytes(of: id))
+  }
+
+  /// Returns the path at which the content of an asset is now.
+  ///
+  /// The file must not be written to. Other calls may move it within the store, and remove it once the
+  /// asset is replaced or deleted.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: An absolute path.
+  /// - Throws: As ``open(_:in:)-(AssetID,_)``, or ``AssetError/contentInRow(_:)``.
+  public func path(of id: AssetID, in connection: Connection) throws -> String {
+    guard let path = try open(id, in: connection).path else { throw AssetError.contentInRow(id) }
+    return path
+  }
+
+  /// Returns the path at which the content of an asset is now.
+  ///
+  /// - Parameter id: The asset.
+  /// - Returns: An absolute path. The file must not be written to.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)`` or ``AssetError/contentInRow(_:)``,
+  ///   or ``SQLiteError``.
+  public func path(of id: AssetID) throws -> String {
+    try database.read { connection in try path(of: id, in: connection) }
+  }
+
+  /// As ``path(of:)``, without blocking the task.
+  nonisolated(nonsending) public func path(of id: AssetID) async throws -> String {
+    try await database.read { connection in try self.path(of: id, in: connection) }
+  }
+
+  /// Returns the place at which the content of an asset is now.
+  ///
+  /// - Parameters:
+  ///   - id: The asset.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Returns: The URL of a file that must not be written to.
+  /// - Throws: As ``path(of:in:)``.
+  public func url(of id: AssetID, in connection: Connection) throws -> URL {
+    URL(filePath: try path(of: id, in: connection), directoryHint: .notDirectory)
+  }
+
+  /// Returns the place at which the content of an asset is now.
+  ///
+  /// - Parameter id: The asset.
+  /// - Returns: The URL of a file that must not be written to.
+  /// - Throws: As ``path(of:)``.
+  public func url(of id: AssetID) throws -> URL {
+    URL(filePath: try path(of: id), directoryHint: .notDirectory)
+  }
+
+  /// As ``url(of:)``, without blocking the task.
+  nonisolated(nonsending) public func url(of id: AssetID) async throws -> URL {
+    URL(filePath: try await path(of: id), directoryHint: .notDirectory)
+  }
+}
+
+extension Value {
+  /// The text of a text; of anything else what it is.
+  var text: String {
+    if case .text(let text) = self { text } else { "\(self)" }
+  }
+}

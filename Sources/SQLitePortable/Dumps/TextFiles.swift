@@ -1,0 +1,170 @@
+import Platform
+import SQLiteCore
+import SystemFiles
+
+/// A file that appears under its name when all of it is written and synced, or not at all.
+final class AtomicFile {
+  private let path: String
+  private let pendingPath: String
+  private let operations = SystemFileOperations()
+  /// The file under its pending name; nil once it has its own.
+  private var pending: Descriptor?
+  private var buffer: [UInt8] = []
+
+  /// Begins a file.
+  ///
+  /// - Parameter path: Its name to be. A file there is replaced, unless it is a database in use.
+  init(_ path: String) throws(SQLiteError) {
+    try checkIsPath(path)
+    try OpenDatabases.checkMayReplace(path)
+    self.path = path
+    pendingPath = path + ".pending-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+    let (operations, pendingPath) = (operations, pendingPath)
+    pending = Descriptor(
+      try naming(path, "cannot be written") { () throws(SystemFailure) in
+        try operations.open(pendingPath, in: SystemFileOperations.workingFolder, flags)
+      }, operations)
+    buffer.reserveCapacity(1 << 17)
+  }
+
+  deinit {
+    guard pending != nil else { return }
+    try? operations.remove(pendingPath, in: SystemFileOperations.workingFolder)
+  }
+
+  func write(_ bytes: [UInt8]) throws(SQLiteError) {
+    buffer += bytes
+    if buffer.count >= 1 << 16 { try flush() }
+  }
+
+  private func flush() throws(SQLiteError) {
+    var bytes: [UInt8] = []
+    swap(&bytes, &buffer)
+    do throws(SystemFailure) {
+      try pending?.write(unsafe bytes.span.bytes)
+    } catch {
+      throw failure(path, "cannot be written", error)
+    }
+    bytes.removeAll(keepingCapacity: true)
+    swap(&bytes, &buffer)
+  }
+
+  /// Gives the file its name, durably.
+  func finish() throws(SQLiteError) {
+    try flush()
+    try naming(path, "cannot be synced") { () throws(SystemFailure) in try pending?.sync() }
+    // Somebody may have opened a database there meanwhile.
+    try OpenDatabases.checkMayReplace(path)
+    try naming(path, "cannot be replaced") { () throws(SystemFailure) in
+      try operations.replace(path, by: pendingPath, in: SystemFileOperations.workingFolder)
+    }
+    pending = nil
+    // The content is whole, whether or not its name lasts.
+    try? syncFolder()
+  }
+
+  private func syncFolder() throws(SystemFailure) {
+    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    let number = try operations.open(path: folder, O_RDONLY | O_DIRECTORY)
+    try Descriptor(number, operations).sync()
+  }
+}
+
+/// Reads a file line by line.
+final class LineReader {
+  /// The longest line in bytes: SQLite's longest value in base64, and some more.
+  static let maximumLength = 1 << 30
+
+  let path: String
+  /// The size of the file.
+  let size: Int
+  /// The number of bytes in the lines that were returned.
+  private(set) var position = 0
+  private let file: Descriptor
+  /// The number of bytes that were read from the file.
+  private var read = 0
+  private var buffer: [UInt8] = []
+  /// The number of bytes of the buffer that were returned.
+  private var used = 0
+  private var isAtEnd = false
+
+  init(_ path: String) throws(SQLiteError) {
+    try checkIsPath(path)
+    try OpenDatabases.checkIsNone(path)
+    self.path = path
+    let file = try naming(path, "cannot be read") { () throws(SystemFailure) in
+      let operations = SystemFileOperations()
+      // A pipe without a writer would keep us waiting.
+      return Descriptor(try operations.open(path: path, O_RDONLY | O_NONBLOCK), operations)
+    }
+    let status = try naming(path, "cannot be read") { () throws(SystemFailure) in
+      try file.status()
+    }
+    guard status.isRegularFile else {
+      throw SQLiteError(.cannotOpen, "\(path): this is no regular file")
+    }
+    self.file = file
+    size = status.size
+  }
+
+  /// The next line without its end, or nil behind the last one.
+  func next() throws(SQLiteError) -> [UInt8]? {
+    var searched = used
+    while true {
+      if let end = buffer[searched...].firstIndex(of: 0x0a) {
+        let line = Array(buffer[used..<end])
+        position += line.count + 1
+        used = end + 1
+        return line
+      }
+      if isAtEnd {
+        guard used < buffer.count else { return nil }
+        let line = Array(buffer[used...])
+        position += line.count
+        used = buffer.count
+        return line
+      }
+      buffer.removeFirst(used)
+      used = 0
+      searched = buffer.count
+      guard buffer.count <= Self.maximumLength else {
+        throw SQLiteError(.tooBig, "\(path): a line is longer than \(Self.maximumLength) bytes")
+      }
+      try fill()
+    }
+  }
+
+  private func fill() throws(SQLiteError) {
+    // As much again as there is, so that a long line is not moved too often.
+    let wanted = max(1 << 16, buffer.count)
+    let piece = try naming(path, "cannot be read") { () throws(SystemFailure) in
+      try file.read(wanted, at: read)
+    }
+    read += piece.count
+    isAtEnd = piece.count < wanted
+    buffer += piece
+  }
+}
+
+private func checkIsPath(_ path: String) throws(SQLiteError) {
+  guard !path.isEmpty, !path.utf8.contains(0) else {
+    throw SQLiteError(.cannotOpen, "“\(path)” is not the path of a file")
+  }
+}
+
+/// Runs a call into the file system, and names the file if it fails.
+private func naming<Result>(
+  _ path: String, _ problem: String, _ call: () throws(SystemFailure) -> Result
+) throws(SQLiteError) -> Result {
+  do {
+    return try retrying(call)
+  } catch {
+    throw failure(path, problem, error)
+  }
+}
+
+private func failure(_ path: String, _ problem: String, _ failure: SystemFailure) -> SQLiteError {
+  SQLiteError(.cannotOpen, "\(path): the file \(problem): \(systemMessage(failure.number))")
+}
