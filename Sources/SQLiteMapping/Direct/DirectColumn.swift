@@ -58,9 +58,9 @@ public struct DirectColumn<Root>: Sendable {
       }
     }
     stored = { value, strategies in
-      try ColumnForm(value[keyPath: path], strategies: strategies).value
+      try strategies.stored(value[keyPath: path])
     }
-    coding = .coding(of: Property.self)
+    coding = PropertyCoding(of: Property.self)
   }
 }
 

@@ -47,13 +47,7 @@ import SQLiteCore
     let property = properties[index]
     // What a type is handed for one column ends with it.
     defer { row.mark.endNumber() }
-    do {
-      try unsafe codings[index].read(row, property.position, start + property.offset)
-      return true
-    } catch {
-      // The type's own code will say what is wrong.
-      return false
-    }
+    return unsafe codings[index].read(row, property.position, into: start + property.offset)
   }
 
   /// Reads the row by the type's own code.

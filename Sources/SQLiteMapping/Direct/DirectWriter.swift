@@ -54,14 +54,7 @@ final class DirectWriter<Root> {
     let property = properties[index]
     // What a value is handed for one parameter ends with it.
     defer { row.mark.endNumber() }
-    do {
-      try unsafe codings[index].bind(row, property.position, start + property.offset)
-      // Nil is what was not marked.
-      if !row.isBound(property.position) { try row.handle.bindNull(at: property.position) }
-      return true
-    } catch {
-      return false
-    }
+    return unsafe codings[index].bind(row, property.position, of: start + property.offset)
   }
 
   private func hasKey(_ start: UnsafeRawPointer, _ row: EncodedRow) -> Bool {

@@ -22,6 +22,8 @@ final class RecordPlan {
   private var binders: [RecordWrite: RowBinder] = [:]
   private var directWriter: AnyObject?
   private var keyBinder: RowBinder?
+  /// The types of the keys that calls gave.
+  private var keyScalars: ScalarCache
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
@@ -39,6 +41,7 @@ final class RecordPlan {
       case .computedInt: .computed(keys[0])
       }
     table = TablePlan(type.tableName, key: key, kind: .records, strategies: strategies)
+    keyScalars = ScalarCache(count: keys.count + 1)
     selectByKey = try table.selectByKey().checkedText
     deleteByKey = try table.deleteByKey().checkedText
   }
@@ -140,6 +143,14 @@ final class RecordPlan {
     type.traits.contains { if case .searched = $0.kind { true } else { false } }
   }
 
+  /// Returns the stored form of a part of a key, or nil if its type has none of its own.
+  func stored<Part: Bindable>(part value: Part, at parameter: Int) throws(SQLiteError) -> Value? {
+    guard let scalar = keyScalars.scalar(of: Part.self, at: Int32(clamping: parameter)) else {
+      return nil
+    }
+    return try strategies.stored(value, as: scalar)
+  }
+
   /// Returns what reads the rows of a statement, the last one again if it fits.
   func reader(of statement: borrowing Statement) -> RowReader {
     if let reader, reader.reads(statement) { return reader }
@@ -225,7 +236,7 @@ extension Statement {
   private mutating func bind(
     part value: some Bindable, at parameter: Int, of plan: RecordPlan
   ) throws(SQLiteError) {
-    if let stored = try plan.strategies.storedForm(of: value) {
+    if let stored = try plan.stored(part: value, at: parameter) {
       try bind(stored, at: parameter)
     } else {
       try bind(value, at: parameter)

@@ -127,7 +127,7 @@ package struct TablePlan: Sendable {
     case (.unique, _): indexes.append(IndexDefinition(names, isUnique: true))
     case (.indexed, _): indexes.append(IndexDefinition(names))
     case (.defaultValue(let value), _):
-      let stored = try strategies.storedForm(ofAny: value)
+      let stored = try strategies.stored(bindable: value)
       for slot in slots { properties[slot].column?.defaultValue = stored }
     case (.searched, .records): searchedColumns += names
     case (.searched, .objects):
@@ -198,12 +198,4 @@ package struct TablePlan: Sendable {
 /// Returns whether two names are one to SQLite, which ignores the case of ASCII letters.
 package func isSameName(_ one: String, _ other: String) -> Bool {
   one == other || asciiLowercased(one) == asciiLowercased(other)
-}
-
-extension MappingStrategies {
-  /// Returns the stored form of a value that can be bound.
-  func storedForm(ofAny value: some Bindable) throws(SQLiteError) -> Value {
-    if let stored = try storedForm(of: value) { return stored }
-    return try value.databaseValue
-  }
 }

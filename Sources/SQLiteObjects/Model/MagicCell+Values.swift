@@ -124,8 +124,8 @@ extension PropertyRole {
     if let type = type as? any MagicObject.Type { return PropertyRole(.object(type)) }
     if let type = type as? any MagicCollection.Type { return type.magicRole }
     if type is any AssetValue.Type { return PropertyRole(.asset) }
-    let column = ColumnCoding.column(of: type)
-    var role = PropertyRole(.column(column.type))
+    let column = Storage(of: type)
+    var role = PropertyRole(.column(column.columnType))
     role.isOptional = column.isOptional
     return role
   }

@@ -4,7 +4,7 @@ import SQLiteCore
 /// The columns of a row, by the coding keys of one type.
 ///
 /// A class, since the standard library copies its containers at every call.
-final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding {
   let row: DecodedRow
   let slots: KeySlots<Key>
   private let ticket: RowTicket
@@ -51,60 +51,16 @@ final class RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol
     return try row.handle.isNull(at: column(key))
   }
 
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
-    try row.boolean(at: column(key))
+  @inline(__always)
+  func decode<Scalar: ScalarValue>(scalar type: Scalar.Type, forKey key: Key) throws -> Scalar {
+    try row.scalar(type, at: column(key))
   }
 
-  func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    try row.text(at: column(key))
-  }
-
-  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try row.double(at: column(key))
-  }
-
-  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    try row.float(at: column(key))
-  }
-
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try row.integer(type, at: column(key))
-  }
-
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try row.integer(type, at: column(key))
+  @inline(__always)
+  func decodeIfPresent<Scalar: ScalarValue>(
+    scalar type: Scalar.Type, forKey key: Key
+  ) throws -> Scalar? {
+    try row.scalarIfPresent(type, at: column(key))
   }
 
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {

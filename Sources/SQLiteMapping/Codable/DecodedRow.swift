@@ -1,5 +1,6 @@
 import ExactText
-import SQLiteCore
+package import Essentials
+package import SQLiteCore
 
 /// What is known of the rows of one statement, and what is in the one that it stands on.
 ///
@@ -9,8 +10,7 @@ final class DecodedRow {
   let handle: BorrowedHandle
   let columns: ColumnNames
   let strategies: MappingStrategies
-  /// Whether `Data` is read as it is stored.
-  let readsBlobs: Bool
+  let forms: ScalarForms
   /// What the names of the columns begin with that belong to this value.
   let prefix: String
   let codingPath: [any CodingKey]
@@ -27,6 +27,7 @@ final class DecodedRow {
   @exclusivity(unchecked) private var containers: HandedOut?
   @exclusivity(unchecked) private var containersKey: ObjectIdentifier?
   @exclusivity(unchecked) private var otherContainers: [ObjectIdentifier: HandedOut] = [:]
+  @exclusivity(unchecked) private var scalars: ScalarCache
 
   init(
     _ handle: StatementHandle, as root: Any.Type, _ strategies: MappingStrategies,
@@ -38,10 +39,11 @@ final class DecodedRow {
     unsafe self.life = life
     self.root = root
     self.strategies = strategies
-    readsBlobs = strategies.data == .blob
+    forms = strategies.scalars
     self.prefix = prefix
     columns = handle.columnNames
     codingPath = path
+    unsafe scalars = ScalarCache(count: columns.count)
   }
 
   /// Whether the statement has one column.
@@ -198,5 +200,84 @@ final class DecodedRow {
       .dataCorrupted(
         .init(codingPath: [], debugDescription: "it was kept after its row was read"))
     }
+  }
+}
+
+extension DecodedRow {
+  /// Reads a scalar.
+  @inline(__always)
+  func scalar<Scalar: ScalarValue>(_ type: Scalar.Type, at column: Int32) throws -> Scalar {
+    if let value = usual(type, at: column) { return value }
+    return try converted(type, at: column)
+  }
+
+  /// Reads a scalar, or NULL as nil.
+  @inline(__always)
+  func scalarIfPresent<Scalar: ScalarValue>(
+    _ type: Scalar.Type, at column: Int32
+  ) throws -> Scalar? {
+    if let value = usual(type, at: column) { return value }
+    return handle.isNull(at: column) ? nil : try converted(type, at: column)
+  }
+
+  /// Reads a scalar from a column that holds its usual storage class.
+  @inline(__always)
+  private func usual<Scalar: ScalarValue>(
+    _ type: Scalar.Type, at column: Int32
+  ) -> Scalar? {
+    handle.use { type.read(from: $0, at: column, forms) }
+  }
+
+  /// Converts what a column holds, or throws an error that names the column.
+  @inline(never)
+  private func converted<Scalar: ScalarValue>(
+    _ type: Scalar.Type, at column: Int32
+  ) throws -> Scalar {
+    do {
+      return try type.value(of: handle.value(at: column), forms)
+    } catch {
+      throw self.error(error.message, at: column)
+    }
+  }
+
+  /// Reads a column as any type.
+  func value<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result {
+    if let scalar = unsafe scalars.scalar(of: type, at: column),
+      let value = try value(type, as: scalar, at: column)
+    {
+      return value
+    }
+    do {
+      return try Result(from: ColumnDecoder(self, column: column))
+    } catch let error as DecodingError {
+      throw self.error(error, at: column)
+    }
+  }
+
+  private func value<Result, Scalar: ScalarValue>(
+    _ type: Result.Type, as scalar: Scalar.Type, at column: Int32
+  ) throws -> Result? {
+    guard Result.self == Scalar.self else { return nil }
+    return same(try self.scalar(scalar, at: column), as: type)
+  }
+
+  /// Reads a column as a scalar, or returns nil for another type.
+  func scalarOrNil<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result? {
+    guard let scalar = unsafe scalars.scalar(of: type, at: column) else { return nil }
+    return try value(type, as: scalar, at: column)
+  }
+}
+
+extension StatementHandle {
+  /// A copy of the bytes of a blob or of a text; nil if a column stores something else.
+  package func data(at column: Int32, ofText isText: Bool) -> Data? {
+    var data: Data?
+    lendBytes(at: column, ofText: isText) { bytes in
+      data = unsafe bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress else { return Data() }
+        return unsafe Data(bytes: start, count: buffer.count)
+      }
+    }
+    return data
   }
 }

@@ -7,8 +7,7 @@ import SQLiteCore
 final class EncodedRow {
   let handle: BorrowedHandle
   let strategies: MappingStrategies
-  /// Whether `Data` is bound as it is.
-  let bindsBlobs: Bool
+  let forms: ScalarForms
   /// Says which row is being bound.
   let mark = RowMark()
   /// Set while a value is encoded that has not said yet that it is a single one.
@@ -29,6 +28,7 @@ final class EncodedRow {
   @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
   /// Whether more than one type of keys was asked for, of which the first containers are not known.
   @exclusivity(unchecked) private var hasOthers = false
+  @exclusivity(unchecked) private var scalars: ScalarCache
 
   init(
     _ handle: StatementHandle, columns: [String], strategies: MappingStrategies,
@@ -38,7 +38,8 @@ final class EncodedRow {
     self.columns = columns
     self.strategies = strategies
     self.bindsKeysOnly = bindsKeysOnly
-    bindsBlobs = strategies.data == .blob
+    forms = strategies.scalars
+    unsafe scalars = ScalarCache(count: columns.count + 1)
     positions = Dictionary(
       zip(columns.map(asciiLowercased), 1...), uniquingKeysWith: { first, _ in first })
     bound = BoundParameters(count: columns.count)
@@ -94,10 +95,7 @@ final class EncodedRow {
 
   @inline(never)
   private func newContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    let boxed = Boxed(
-      bindsKeysOnly
-        ? KeyedEncodingContainer(KeyEncodingContainer<Key>(self))
-        : KeyedEncodingContainer(RowEncodingContainer<Key>(self)))
+    let boxed = Boxed(KeyedEncodingContainer(RowEncodingContainer<Key>(self)))
     unsafe hasOthers = container != nil
     unsafe container = boxed
     unsafe containerKey = ObjectIdentifier(type)
@@ -112,15 +110,18 @@ final class EncodedRow {
   /// Says whether the row has bound something that is not NULL.
   func isBound(_ parameter: Int32) -> Bool { bound[parameter] }
 
+  /// The parameter of a property, 0 if it has none and is passed over.
+  ///
+  /// - Throws: ``UnknownColumn``.
+  @inline(never)
+  func missing(_ key: some CodingKey) throws -> Int32 {
+    if bindsKeysOnly { return 0 }
+    throw UnknownColumn(name: strategies.keys.column(for: key.stringValue))
+  }
+
   /// The parameter of a property, or nil.
   func parameter(of key: some CodingKey) -> Int32? {
     positions[asciiLowercased(strategies.keys.column(for: key.stringValue))]
-  }
-
-  /// An error for a property without a parameter.
-  @inline(never)
-  func unknown(_ key: some CodingKey) -> UnknownColumn {
-    UnknownColumn(name: strategies.keys.column(for: key.stringValue))
   }
 
   /// Notes that a parameter has a value of this row.
@@ -140,21 +141,18 @@ final class EncodedRow {
 
   /// An encoder for a nested value that a type builds up piece by piece.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
-    guard let parameter = parameter(of: key) else { return NestingEncoder(error: unknown(key)) }
-    let node = trees[parameter] ?? JSONNode()
-    trees[parameter] = node
+    let node: JSONNode
+    if let parameter = parameter(of: key) {
+      node = trees[parameter] ?? JSONNode()
+      trees[parameter] = node
+    } else if bindsKeysOnly {
+      node = JSONNode()
+      looseTrees.append(node)
+    } else {
+      return NestingEncoder(
+        error: UnknownColumn(name: strategies.keys.column(for: key.stringValue)))
+    }
     return TreeEncoder(node: node, codingPath: [key])
-  }
-
-  /// An encoder for a nested value of a property that is passed over.
-  func looseEncoder(forKey key: some CodingKey) -> any Encoder {
-    let node = JSONNode()
-    looseTrees.append(node)
-    return TreeEncoder(node: node, codingPath: [key])
-  }
-
-  private func bindTrees() throws {
-    for (parameter, node) in trees { try bind(json: node.data(), at: parameter) }
   }
 
   /// Ends nested values that are built up piece by piece.
@@ -163,5 +161,66 @@ final class EncodedRow {
     for node in looseTrees { node.close() }
     trees.removeAll()
     looseTrees.removeAll()
+  }
+}
+
+extension EncodedRow {
+  /// Binds a scalar.
+  @inline(__always)
+  func bind(_ scalar: some ScalarValue, at parameter: Int32) throws {
+    do {
+      try handle.attempt { handle throws(SQLiteError) in
+        try scalar.bind(to: handle, at: parameter, forms)
+      }
+    } catch {
+      throw named(error, parameter)
+    }
+    mark(parameter)
+  }
+
+  /// Binds a value of any type.
+  func bind<Source: Encodable>(any value: Source, at parameter: Int32) throws {
+    if let scalar = unsafe scalars.scalar(of: Source.self, at: parameter),
+      try bind(value, as: scalar, at: parameter)
+    {
+      return
+    }
+    isNested = true
+    do {
+      try value.encode(to: ColumnEncoder(self, parameter: parameter))
+    } catch is NestingSignal {
+      isNested = true
+    }
+    guard isNested else { return }
+    isNested = false
+    try bind(stored: strategies.nested.stored(value), at: parameter)
+  }
+
+  private func bind<Source, Scalar: ScalarValue>(
+    _ value: Source, as scalar: Scalar.Type, at parameter: Int32
+  ) throws -> Bool {
+    guard let value = same(value, as: scalar) else { return false }
+    if value.isNil {
+      bindNil(at: parameter)
+    } else {
+      try bind(value, at: parameter)
+    }
+    return true
+  }
+
+  private func bind(stored: Value, at parameter: Int32) throws {
+    try handle.bind(stored, at: parameter)
+    mark(parameter)
+  }
+
+  private func bindTrees() throws {
+    for (parameter, node) in trees {
+      if case .coder = strategies.nested {
+        throw named(
+          SQLiteError(.misuse, "a nested container needs JSON, and another coder is set"),
+          parameter)
+      }
+      try bind(stored: strategies.nested.stored(json: node.data()), at: parameter)
+    }
   }
 }

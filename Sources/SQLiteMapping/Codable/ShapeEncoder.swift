@@ -1,3 +1,4 @@
+import ExactText
 package import SQLiteCore
 
 /// Finds out the columns of a type, and what one value of it stores in them.
@@ -42,11 +43,11 @@ package final class ShapeEncoder: Encoder {
     try value.encode(to: self)
     if let failure { throw failure }
     for (name, node) in trees {
-      let json = try node.data().byteArray
       set(
-        name, strategies.nested.columnType, isOptional: false,
-        strategies.nested.columnType == .text
-          ? .text(String(decoding: json, as: UTF8.self)) : .blob(json))
+        name,
+        StoredForm(
+          type: strategies.nested.columnType, value: strategies.nested.stored(json: try node.data())
+        ))
     }
     guard only != nil || !columns.isEmpty else { throw SQLiteError.notARow }
   }
@@ -74,9 +75,7 @@ package final class ShapeEncoder: Encoder {
 
 extension ShapeEncoder {
   /// Notes a property.
-  func add(
-    _ key: some CodingKey, _ type: ColumnType, isOptional: Bool, _ value: Value
-  ) throws {
+  func add(_ key: some CodingKey, _ form: StoredForm) throws {
     let name = strategies.keys.column(for: key.stringValue)
     let folded = asciiLowercased(name)
     if let other = properties[folded], other != key.stringValue {
@@ -84,7 +83,7 @@ extension ShapeEncoder {
         .misuse, "the properties “\(other)” and “\(key.stringValue)” are one column to SQLite")
     }
     properties[folded] = key.stringValue
-    set(name, type, isOptional: isOptional, value)
+    set(name, form)
   }
 
   /// Throws if the value is encoded.
@@ -105,15 +104,15 @@ extension ShapeEncoder {
     return name.utf8.count == only.utf8.count && asciiLowercased(name) == asciiLowercased(only)
   }
 
-  private func set(_ name: String, _ type: ColumnType, isOptional: Bool, _ value: Value) {
+  private func set(_ name: String, _ form: StoredForm) {
     if let position = positions[asciiLowercased(name)] {
-      values[position] = value
-      columns[position].type = type
-      columns[position].isOptional = isOptional
+      values[position] = form.value
+      columns[position].type = form.type
+      columns[position].isOptional = form.isOptional
     } else {
       positions[asciiLowercased(name)] = columns.count
-      columns.append(ColumnDefinition(name, type, isOptional: isOptional))
-      values.append(value)
+      columns.append(ColumnDefinition(name, form.type, isOptional: form.isOptional))
+      values.append(form.value)
     }
   }
 
@@ -124,8 +123,7 @@ extension ShapeEncoder {
       return TreeEncoder(node: JSONNode(), codingPath: [key])
     }
     do {
-      let type = strategies.nested.columnType
-      try add(key, type, isOptional: false, .null)
+      try add(key, StoredForm(type: strategies.nested.columnType, value: .null))
     } catch {
       failure = failure ?? error
     }
@@ -136,4 +134,73 @@ extension ShapeEncoder {
     trees.append((name, JSONNode()))
     return TreeEncoder(node: trees[trees.count - 1].node, codingPath: [key])
   }
+}
+
+/// Notes each property that is encoded.
+struct ShapeContainer<Key: CodingKey>: ScalarKeyedEncoding {
+  let shape: ShapeEncoder
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil(forKey key: Key) throws {
+    guard try shape.isWanted(key) else { return }
+    try shape.add(key, StoredForm(type: .blob, isOptional: true, value: .null))
+  }
+
+  func encode<Scalar: ScalarValue>(scalar: Scalar?, isOptional: Bool, forKey key: Key) throws {
+    guard try shape.isWanted(key) else { return }
+    try note(key) {
+      StoredForm(
+        type: Scalar.columnType(shape.strategies.scalars), isOptional: isOptional,
+        value: try scalar?.stored(shape.strategies.scalars) ?? .null)
+    }
+  }
+
+  func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
+    guard try shape.isWanted(key) else { return }
+    try refuseTwoNils(Source.self, key)
+    try note(key) { try shape.strategies.form(of: value) }
+  }
+
+  func encodeIfPresent<Source: Encodable>(_ value: Source?, forKey key: Key) throws {
+    guard try shape.isWanted(key) else { return }
+    try refuseTwoNils(Source?.self, key)
+    try note(key) {
+      var form =
+        try value.map { try shape.strategies.form(of: $0) }
+        ?? StoredForm(type: Storage(of: Source.self, shape.strategies).columnType, value: .null)
+      form.isOptional = true
+      return form
+    }
+  }
+
+  /// Notes a property's form; an error names the property.
+  private func note(_ key: Key, _ form: () throws -> StoredForm) throws {
+    let noted: StoredForm
+    do {
+      noted = try form()
+    } catch let error as SQLiteError {
+      throw SQLiteError(error.code, "“\(key.stringValue)”: \(error.message)")
+    }
+    try shape.add(key, noted)
+  }
+
+  private func refuseTwoNils(_ type: Any.Type, _ key: Key) throws {
+    guard isOptionalOfOptional(type) else { return }
+    throw SQLiteError(
+      .mismatch,
+      "“\(key.stringValue)” is an optional of an optional, and NULL is only one nil")
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    shape.treeEncoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    shape.treeEncoder(forKey: key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { shape.treeEncoder(forKey: PathKey("super")) }
+  func superEncoder(forKey key: Key) -> any Encoder { shape.treeEncoder(forKey: key) }
 }

@@ -1,0 +1,313 @@
+import ExactText
+import Essentials
+import SQLiteCore
+import Synchronization
+
+/// The container that is handed to a type's `init(from:)` if its keys are bytes: five words that own
+/// nothing.
+///
+/// The standard library copies its container at every value that is decoded. A copy of a reference
+/// counts, which costs as much as to read the value.
+///
+/// Proof that none of the references is followed after what it leads to is gone: container and slots
+/// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the ticket is valid only
+/// while that reads a row. A copy that is kept is found when its row ends (``HandedOut``), and its ticket
+/// is never valid again: it throws on any thread, and follows nothing.
+@safe struct LentContainer<Key: CodingKey>: ScalarKeyedDecoding {
+  private let ticket: RowTicket
+  private let container: Unmanaged<RowDecodingContainer<Key>>
+  private let slots: UnsafeMutablePointer<Int32>
+  private let handle: BorrowedHandle
+  private let forms: ScalarForms
+
+  /// Makes one, unless the keys are more than a byte.
+  init?(_ container: RowDecodingContainer<Key>) {
+    guard MemoryLayout<Key>.size == 1, let slots = unsafe container.slots.bytes else { return nil }
+    ticket = container.row.ticket
+    unsafe self.container = Unmanaged.passUnretained(container)
+    unsafe self.slots = unsafe slots
+    handle = container.row.handle
+    forms = container.row.forms
+  }
+
+  /// The column of a key; none if it was not looked up yet, or does not exist, or if the row is gone.
+  @inline(__always)
+  private func column(_ key: Key) -> Int32 {
+    guard ticket.isValid else { return KeySlots<Key>.none }
+    return unsafe slots[Int(unsafeBitCast(key, to: UInt8.self))]
+  }
+
+  /// Reads the usual storage class of a scalar; nil for other types, NULL and what is wrong.
+  @inline(__always)
+  private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
+    let column = column(key)
+    guard column >= 0 else { return nil }
+    return handle.use { type.read(from: $0, at: column, forms) }
+  }
+
+  /// What is not read at once: other types, NULL and what is wrong.
+  @inline(__always)
+  private func lend<Result>(
+    _ body: (RowDecodingContainer<Key>) throws -> Result
+  ) throws -> Result {
+    guard ticket.isValid else { throw DecodedRow.gone }
+    return try unsafe container._withUnsafeGuaranteedRef(body)
+  }
+}
+
+extension LentContainer {
+  var codingPath: [any CodingKey] { (try? lend { $0.codingPath }) ?? [] }
+  var allKeys: [Key] { (try? lend { $0.allKeys }) ?? [] }
+  func contains(_ key: Key) -> Bool { (try? lend { $0.contains(key) }) ?? false }
+  func decodeNil(forKey key: Key) throws -> Bool { try lend { try $0.decodeNil(forKey: key) } }
+
+  @inline(__always)
+  func decode<Scalar: ScalarValue>(scalar type: Scalar.Type, forKey key: Key) throws -> Scalar {
+    if let value = usual(type, key) { return value }
+    return try lend { try $0.decode(scalar: type, forKey: key) }
+  }
+
+  @inline(__always)
+  func decodeIfPresent<Scalar: ScalarValue>(
+    scalar type: Scalar.Type, forKey key: Key
+  ) throws -> Scalar? {
+    if let value = usual(type, key) { return value }
+    return try lend { try $0.decodeIfPresent(scalar: type, forKey: key) }
+  }
+
+  func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
+    if type == Data.self, let data = usual(Data.self, key), let data = same(data, as: type) {
+      return data
+    }
+    return try lend { try $0.decode(type, forKey: key) }
+  }
+
+  func decodeIfPresent<Result: Decodable>(
+    _ type: Result.Type, forKey key: Key
+  ) throws -> Result? {
+    if type == Data.self, let data = usual(Data.self, key), let data = same(data, as: type) {
+      return data
+    }
+    return try lend { try $0.decodeIfPresent(type, forKey: key) }
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try lend { try $0.nestedContainer(keyedBy: type, forKey: key) }
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try lend { try $0.nestedUnkeyedContainer(forKey: key) }
+  }
+
+  func superDecoder() throws -> any Decoder { try lend { try $0.superDecoder() } }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder {
+    try lend { try $0.superDecoder(forKey: key) }
+  }
+}
+
+/// The containers that a decoder has for one type of keys.
+final class DecodingContainers<Key: CodingKey>: HandedOut {
+  private let container: RowDecodingContainer<Key>
+  /// What is handed out, boxed by the standard library once: one that costs less, if there is one.
+  let boxed: Boxed<KeyedDecodingContainer<Key>>
+
+  init(_ row: DecodedRow) {
+    container = RowDecodingContainer(row)
+    boxed = Boxed(
+      LentContainer(container).map { KeyedDecodingContainer($0) }
+        ?? KeyedDecodingContainer(container))
+  }
+
+  override var isKept: Bool { boxed.isKept }
+}
+
+/// A container that a decoder or an encoder hands out again for each row.
+class HandedOut {
+  /// Says whether somebody still has it.
+  var isKept: Bool { true }
+}
+
+/// A value of a type that only the box knows: finding out what `KeyedDecodingContainer<Key>` is costs
+/// as much at run time as reading a column (benchmark `fetch`).
+final class Boxed<Content>: HandedOut {
+  // Nobody else has a part in it.
+  @exclusivity(unchecked) private var content: Content
+
+  init(_ content: Content) {
+    unsafe self.content = content
+  }
+
+  @inline(never)
+  func copy() -> Content { unsafe content }
+
+  /// Says whether there is a copy besides ours.
+  override var isKept: Bool {
+    guard ContainerLayout.isOneReference,
+      MemoryLayout<Content>.size == MemoryLayout<AnyObject>.size
+    else { return true }
+    // What was proven of the layout: the content is one reference to a class of Swift's.
+    return unsafe withUnsafeMutablePointer(to: &content) { pointer in
+      unsafe pointer.withMemoryRebound(to: AnyObject.self, capacity: 1) {
+        unsafe !isKnownUniquelyReferenced(&$0.pointee)
+      }
+    }
+  }
+}
+
+/// What the standard library's keyed containers are made of.
+enum ContainerLayout {
+  /// Says whether each of them is one reference to an object. If a library does it otherwise, containers
+  /// are made anew for each row.
+  static let isOneReference: Bool = {
+    let decoding = try? NestedJSON.decoder(of: Data("{}".utf8)).container(keyedBy: PathKey.self)
+    let encoding = KeyedEncodingContainer(NestingKeyedContainer<PathKey>(error: NestingSignal()))
+    return (decoding.map { isReference($0) } ?? false) && isReference(encoding)
+  }()
+
+  private static func isReference<Content>(_ content: Content) -> Bool {
+    guard MemoryLayout<Content>.size == MemoryLayout<AnyObject>.size,
+      let field = Mirror(reflecting: content).children.first?.value,
+      type(of: field) is AnyClass
+    else { return false }
+    // Only its bits are looked at.
+    return unsafe unsafeBitCast(content, to: UInt.self)
+      == UInt(bitPattern: ObjectIdentifier(field as AnyObject))
+  }
+}
+
+/// A statement of which this has no part: to use it counts no references, and to keep it keeps no
+/// statement alive, so that SQLite finalizes each where its connection is used.
+///
+/// Proof that it leads to a living statement: it is used by a ``DecodedRow`` or an ``EncodedRow`` on
+/// behalf of decoders, encoders and containers, each of which asks its ``RowMark`` first. A mark is
+/// valid during one call of ``RowReader`` or ``RowBinder`` only, which own the statement.
+@safe struct BorrowedHandle {
+  private let handle: Unmanaged<StatementHandle>
+
+  init(_ handle: StatementHandle) {
+    unsafe self.handle = Unmanaged.passUnretained(handle)
+  }
+
+  /// Lends the statement.
+  @inline(__always)
+  func use<Result>(_ body: (StatementHandle) throws -> Result) rethrows -> Result {
+    try unsafe handle._withUnsafeGuaranteedRef(body)
+  }
+
+  /// Lends the statement to what fails as SQLite does.
+  @inline(__always)
+  func attempt<Success>(
+    _ body: (StatementHandle) throws(SQLiteError) -> Success
+  ) throws(SQLiteError) -> Success {
+    let result = use { handle -> Result<Success, SQLiteError> in
+      do throws(SQLiteError) { return .success(try body(handle)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  var sql: String { use { $0.sql } }
+
+  func storageClass(at column: Int32) -> String { use { $0.storageClass(at: column) } }
+
+  @inline(__always)
+  func isNull(at column: Int32) -> Bool { use { $0.isNull(at: column) } }
+
+  func value(at column: Int32) throws(SQLiteError) -> Value {
+    try attempt { handle throws(SQLiteError) in try handle.value(at: column) }
+  }
+}
+
+extension BorrowedHandle {
+  func bindNull(at parameter: Int32) throws(SQLiteError) {
+    try attempt { handle throws(SQLiteError) in try handle.bindNull(at: parameter) }
+  }
+
+  func bind(_ value: Value, at parameter: Int32) throws(SQLiteError) {
+    try attempt { handle throws(SQLiteError) in try handle.bind(value, at: parameter) }
+  }
+}
+
+/// Says which row is being read or bound, to decoders, encoders and containers that somebody may have
+/// kept, at any later time and on any thread.
+///
+/// It holds two numbers. The *row* changes when a row ends: a decoder or an encoder is a value that was
+/// given the number of its row, and is valid while that is the present one. The *life* is there while a
+/// row is read or bound: a container is made once for many rows, so that it has the number of a life
+/// instead. ``DecodedRow`` and ``EncodedRow`` begin a new life if anybody still has a container when
+/// its row has ended.
+///
+/// Proof that this may be looked at on any thread: the memory of a mark is atomic and never freed, only
+/// given to the next reader, and no number is given twice.
+@safe struct RowMark {
+  private struct Numbers: ~Copyable {
+    let row = Atomic<Int>(0)
+    let life = Atomic<Int>(0)
+  }
+
+  private static let lives = Atomic<Int>(0)
+  /// Where marks are that no reader has now: as many as there were readers at one time.
+  private static let idle = Mutex<[UInt]>([])
+
+  private let numbers: UnsafeMutablePointer<Numbers>
+
+  /// Takes a mark, which says that there is no row yet.
+  init() {
+    let known = Self.idle.withLock { $0.popLast() }
+    if let known, let numbers = unsafe UnsafeMutablePointer<Numbers>(bitPattern: known) {
+      unsafe self.numbers = numbers
+    } else {
+      unsafe numbers = .allocate(capacity: 1)
+      unsafe numbers.initialize(to: Numbers())
+    }
+  }
+
+  /// The number of a new life.
+  static func newLife() -> Int { lives.wrappingAdd(1, ordering: .relaxed).newValue }
+
+  /// The number of the present row, or of the next one.
+  @inline(__always)
+  var row: Int { unsafe numbers.pointee.row.load(ordering: .relaxed) }
+
+  /// The present life; 0 between rows.
+  @inline(__always)
+  var life: Int { unsafe numbers.pointee.life.load(ordering: .relaxed) }
+
+  /// Begins a row.
+  @inline(__always)
+  func begin(life: Int) {
+    unsafe numbers.pointee.life.store(life, ordering: .relaxed)
+  }
+
+  /// Ends a row: what was given its number, or had its life, is not valid any more.
+  @inline(__always)
+  func end() {
+    unsafe numbers.pointee.life.store(0, ordering: .relaxed)
+    endNumber()
+  }
+
+  /// Ends what was given the number of the row. Only the row's own thread writes here.
+  @inline(__always)
+  func endNumber() {
+    unsafe numbers.pointee.row.store(row &+ 1, ordering: .relaxed)
+  }
+
+  /// Gives the mark to others.
+  func giveBack() {
+    end()
+    let place = unsafe UInt(bitPattern: numbers)
+    Self.idle.withLock { $0.append(place) }
+  }
+}
+
+/// A container's permission: the mark and a life.
+struct RowTicket {
+  let mark: RowMark
+  let life: Int
+
+  /// Says whether a row is being read or bound in that life.
+  @inline(__always)
+  var isValid: Bool { mark.life == life }
+}

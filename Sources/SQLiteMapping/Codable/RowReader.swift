@@ -1,0 +1,196 @@
+package import SQLiteCore
+
+/// Reads rows of one statement as `Decodable` types, straight from the statement's columns.
+///
+/// It is made once per statement, on its first row, and reads whatever row the statement stands on.
+/// What is found out for one row (which column a property is) serves all the others. Types are handed
+/// a ``RowDecoder``, and never this, which owns the statement.
+@usableFromInline package final class RowReader {
+  let handle: StatementHandle
+  let content: DecodedRow
+  @usableFromInline let isSingle: Bool
+
+  // Nobody else has a part in these, and to check that costs as much as to read a column.
+  /// What reads values of one type in place, a ``DirectReader`` of it.
+  @exclusivity(unchecked) @usableFromInline var direct: AnyObject?
+  /// That type.
+  @exclusivity(unchecked) @usableFromInline var directType: ObjectIdentifier?
+  /// Whether it was found out if values can be read in place.
+  var isPrepared = false
+
+  /// Prepares to read rows.
+  ///
+  /// - Parameters:
+  ///   - statement: A statement that stands on a row.
+  ///   - type: What the rows are read as; errors name it.
+  ///   - strategies: How values are stored.
+  package init(
+    _ statement: borrowing Statement, as type: Any.Type, strategies: MappingStrategies
+  ) {
+    handle = statement.handle
+    content = DecodedRow(statement.handle, as: type, strategies, RowMark())
+    isSingle = content.isSingle
+  }
+
+  deinit {
+    content.close()
+    content.mark.giveBack()
+  }
+
+  /// Reads the row that the statement stands on. What is handed to the type ends with this call.
+  ///
+  /// - Throws: ``RowDecodingError``, or what the type's own `init(from:)` throws.
+  @inlinable  // Benchmark `fetch`.
+  package func row<Result: Decodable>(as type: Result.Type) throws -> Result {
+    if unsafe directType == ObjectIdentifier(type), let direct = unsafe direct {
+      // Stored together with the type that it was made for.
+      return try unsafe unsafeDowncast(direct, to: DirectReader<Result>.self).value(self)
+    }
+    do {
+      let decoder = begin()
+      defer { end() }
+      if isSingle, let value = try singleValue(type) { return value }
+      return try Result(from: decoder)
+    } catch {
+      throw named(error)
+    }
+  }
+
+  /// Begins a row, with a decoder for it.
+  @usableFromInline func begin() -> RowDecoder { content.begin() }
+
+  /// Ends a row.
+  @usableFromInline func end() { content.end() }
+
+  /// The value of the only column, if columns have a form of their own for the type.
+  @inline(never) @usableFromInline func singleValue<Result: Decodable>(
+    _ type: Result.Type
+  ) throws -> Result? {
+    try content.scalarOrNil(type, at: 0)
+  }
+
+  /// An error of a type's own code, or another decoder's, as one of the row.
+  @inline(never) @usableFromInline func named(_ error: any Error) -> any Error {
+    content.named(error)
+  }
+
+  /// Says whether this still reads the columns of a statement's rows.
+  func reads(_ statement: borrowing Statement) -> Bool {
+    handle === statement.handle && content.columns === statement.handle.columnNames
+  }
+}
+
+/// Reads one row of a statement, or those of its columns that belong to one property.
+///
+/// Two words, so that it needs no memory of its own as `any Decoder`. One that is kept throws when its
+/// row has ended.
+@usableFromInline package struct RowDecoder: Decoder {
+  let content: DecodedRow
+  /// The number of its row.
+  let row: Int
+
+  @usableFromInline package var codingPath: [any CodingKey] { content.codingPath }
+  @usableFromInline package var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// Reads a value of a nested type.
+  func value<Result: Decodable>(as type: Result.Type) throws -> Result {
+    try check()
+    do {
+      if content.isSingle, let value = try content.scalarOrNil(type, at: 0) { return value }
+      return try Result(from: self)
+    } catch {
+      throw content.named(error)
+    }
+  }
+
+  /// Throws if the row has ended.
+  @inline(__always)
+  private func check() throws {
+    if content.mark.row != row { throw DecodedRow.gone }
+  }
+
+  @usableFromInline package func container<Key: CodingKey>(
+    keyedBy type: Key.Type
+  ) throws -> KeyedDecodingContainer<Key> {
+    try check()
+    return content.container(keyedBy: type)
+  }
+
+  @usableFromInline package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try only("an array").unkeyedContainer()
+  }
+
+  @usableFromInline package func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    try check()
+    return RowValueContainer(decoder: self)
+  }
+
+  /// A decoder for the only column.
+  fileprivate func only(_ wanted: String) throws -> ColumnDecoder {
+    try check()
+    return try content.onlyColumn(for: wanted)
+  }
+}
+
+/// The row as a single value: its only column, or a value that reads the row itself.
+private struct RowValueContainer: ScalarDecoding {
+  let decoder: RowDecoder
+  var codingPath: [any CodingKey] { decoder.codingPath }
+
+  func decodeNil() -> Bool {
+    // It cannot throw, but what is asked for next does.
+    decoder.content.mark.row == decoder.row && decoder.content.isNull
+  }
+
+  func decode<Scalar: ScalarValue>(scalar type: Scalar.Type) throws -> Scalar {
+    try decoder.only("\(type)").decode(scalar: type)
+  }
+
+  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
+    try decoder.value(as: type)
+  }
+}
+
+/// A row that cannot be read as the type that was asked for.
+///
+/// The description names everything but the stored content, which may be private.
+public struct RowDecodingError: Error, Hashable, Sendable {
+  /// The type that the row was read as.
+  public let type: String
+  /// The property, and the way to it inside a nested value.
+  public let codingPath: [String]
+  /// The column, or nil if there is none.
+  public let column: String?
+  /// The storage class found in the column: `NULL`, `INTEGER`, `REAL`, `TEXT` or `BLOB`.
+  public let storageClass: String?
+  /// What was wrong, in English.
+  public let message: String
+  /// The SQL that returned the row.
+  public let sql: String
+}
+
+extension RowDecodingError: CustomStringConvertible {
+  /// The type, the property, the column, what was found and the SQL.
+  public var description: String {
+    var text = ([type] + codingPath).joined(separator: ".")
+    if let column {
+      text += " (column “\(column)”"
+      if let storageClass { text += ", which holds \(storageClass)" }
+      text += ")"
+    }
+    return "\(text): \(message), in: \(sql)"
+  }
+}
+
+extension DecodingError {
+  /// The words and the path of the error, without its type.
+  var explanation: (message: String, path: [any CodingKey]) {
+    switch self {
+    case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+      (context.debugDescription, context.codingPath)
+    case .keyNotFound(let key, let context):
+      ("there is no value for “\(key.stringValue)”", context.codingPath)
+    @unknown default: ("\(self)", [])
+    }
+  }
+}

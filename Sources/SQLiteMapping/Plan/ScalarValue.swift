@@ -1,0 +1,394 @@
+import Essentials
+import SQLiteCore
+
+/// A type whose values fill one column in a form that this library knows: SQLite's own storage classes,
+/// integers of all widths, and Foundation's values.
+///
+/// The rules of how such a type is stored stand here, once: records, direct records, objects and keys use them.
+protocol ScalarValue: SendableMetatype {
+  /// How a property of the type may be read and bound by callers that open-code it.
+  static var kind: Storage.Kind { get }
+
+  /// Returns the type of a column of such values.
+  static func columnType(_ forms: ScalarForms) -> ColumnType
+
+  /// Returns the stored form.
+  ///
+  /// - Throws: ``SQLiteError`` if SQLite cannot hold the value exactly.
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value
+
+  /// Returns the value of a stored form. Errors do not contain what is stored.
+  ///
+  /// - Throws: ``SQLiteError`` if something else is stored.
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Self
+
+  /// Binds the stored form.
+  ///
+  /// - Throws: ``SQLiteError`` if SQLite cannot hold the value exactly.
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError)
+
+  /// Reads a column that holds the usual storage class of the type; nil if it holds something else, which
+  /// ``value(of:_:)`` converts or refuses.
+  static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Self?
+
+  /// Returns whether the value is NULL.
+  var isNil: Bool { get }
+
+  /// Reads a column into a property that lies at `place`, as ``read(from:at:_:)``; false for nil.
+  @unsafe static func read(
+    into place: UnsafeMutableRawPointer, from handle: StatementHandle, at column: Int32,
+    _ forms: ScalarForms
+  ) -> Bool
+
+  /// Binds a property that lies at `place`. Returns nil if it cannot be bound, or else whether it is not NULL.
+  @unsafe static func bind(
+    _ place: UnsafeRawPointer, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) -> Bool?
+}
+
+/// The strategies of a type that decide how its scalars are stored.
+struct ScalarForms: Hashable, Sendable {
+  let dates: DateStrategy
+  let data: DataStrategy
+  let uuids: UUIDStrategy
+  let durations: DurationStrategy
+}
+
+extension MappingStrategies {
+  var scalars: ScalarForms {
+    ScalarForms(dates: dates, data: data, uuids: uuids, durations: durations)
+  }
+}
+
+extension ScalarValue {
+  static var kind: Storage.Kind { .other }
+  var isNil: Bool { false }
+
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    try handle.bind(stored(forms), at: parameter)
+  }
+
+  static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Self? { nil }
+
+  @unsafe static func read(
+    into place: UnsafeMutableRawPointer, from handle: StatementHandle, at column: Int32,
+    _ forms: ScalarForms
+  ) -> Bool {
+    // The type's own code will say what is wrong with other values.
+    guard
+      let value = read(from: handle, at: column, forms)
+        ?? (try? value(of: handle.value(at: column), forms))
+    else { return false }
+    unsafe place.assumingMemoryBound(to: Self.self).pointee = value
+    return true
+  }
+
+  @unsafe static func bind(
+    _ place: UnsafeRawPointer, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) -> Bool? {
+    let value = unsafe place.assumingMemoryBound(to: Self.self)
+    do throws(SQLiteError) {
+      try unsafe value.pointee.bind(to: handle, at: parameter, forms)
+      return unsafe !value.pointee.isNil
+    } catch {
+      return nil
+    }
+  }
+}
+
+/// Returns an error of a number that a type cannot hold, which does not contain the number.
+private func excess(_ type: Any.Type) -> SQLiteError {
+  SQLiteError(.range, "the stored number does not fit \(type) exactly")
+}
+
+extension ScalarValue where Self: FixedWidthInteger {
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .integer }
+
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
+    guard let exact = Int64(exactly: self) else {
+      throw SQLiteError(.range, "the number does not fit SQLite's 64-bit integer")
+    }
+    return .integer(exact)
+  }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Self {
+    guard case .integer(let integer) = stored else { throw stored.mismatch(expected: Self.self) }
+    guard let exact = Self(exactly: integer) else { throw excess(Self.self) }
+    return exact
+  }
+
+  @inline(__always) func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    guard let exact = Int64(exactly: self) else {
+      _ = try stored(forms)
+      return
+    }
+    try handle.bind(exact, at: parameter)
+  }
+
+  @inline(__always) static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Self? {
+    guard let integer = handle.integer(at: column) else { return nil }
+    return Self(exactly: integer)
+  }
+}
+
+extension Int: ScalarValue {
+  static var kind: Storage.Kind { .integer }
+}
+extension Int64: ScalarValue {
+  static var kind: Storage.Kind { .integer }
+}
+extension Int8: ScalarValue {}
+extension Int16: ScalarValue {}
+extension Int32: ScalarValue {}
+extension UInt: ScalarValue {}
+extension UInt8: ScalarValue {}
+extension UInt16: ScalarValue {}
+extension UInt32: ScalarValue {}
+extension UInt64: ScalarValue {}
+
+extension Bool: ScalarValue {
+  static var kind: Storage.Kind { .boolean }
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .integer }
+  func stored(_ forms: ScalarForms) -> Value { .integer(self ? 1 : 0) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Bool {
+    switch stored {
+    case .integer(0): return false
+    case .integer(1): return true
+    case .integer:
+      throw SQLiteError(.range, "the stored integer is neither 0 nor 1, so not a Bool")
+    default: throw stored.mismatch(expected: Bool.self)
+    }
+  }
+
+  @inline(__always) func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    try handle.bind(self ? 1 : 0 as Int64, at: parameter)
+  }
+
+  @inline(__always) static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Bool? {
+    guard let integer = handle.integer(at: column), integer == 0 || integer == 1 else { return nil }
+    return integer == 1
+  }
+}
+
+extension Double: ScalarValue {
+  static var kind: Storage.Kind { .real }
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .real }
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try databaseValue }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Double {
+    switch stored {
+    case .real(let real): return real
+    // A column without REAL affinity stores what was bound as an integer.
+    case .integer(let integer):
+      guard let exact = Double(exactly: integer) else { throw excess(Double.self) }
+      return exact
+    default: throw stored.mismatch(expected: Double.self)
+    }
+  }
+
+  @inline(__always) func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    try handle.bind(self, at: parameter)
+  }
+
+  @inline(__always) static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Double? { handle.real(at: column) }
+}
+
+extension Float: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .real }
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try databaseValue }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Float {
+    guard let exact = Float(exactly: try Double.value(of: stored, forms)) else {
+      throw excess(Float.self)
+    }
+    return exact
+  }
+}
+
+extension String: ScalarValue {
+  static var kind: Storage.Kind { .text }
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
+  func stored(_ forms: ScalarForms) -> Value { .text(self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> String {
+    try String(databaseValue: stored)
+  }
+
+  @inline(__always) func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    try handle.bind(self, at: parameter)
+  }
+
+  @inline(__always) static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> String? { handle.text(at: column) }
+}
+
+extension [UInt8]: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .blob }
+  func stored(_ forms: ScalarForms) -> Value { .blob(self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> [UInt8] {
+    try [UInt8](databaseValue: stored)
+  }
+}
+
+extension Data: ScalarValue {
+  static var kind: Storage.Kind { .data }
+
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    forms.data == .blob ? .blob : .text
+  }
+
+  func stored(_ forms: ScalarForms) -> Value { forms.data.value(for: self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Data {
+    try forms.data.data(from: stored)
+  }
+
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    if forms.data == .blob {
+      try handle.bind(bytes: bytes, at: parameter)
+    } else {
+      try handle.bind(stored(forms), at: parameter)
+    }
+  }
+
+  @inline(__always) static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Data? { forms.data == .blob ? handle.data(at: column, ofText: false) : nil }
+}
+
+extension Date: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    switch forms.dates {
+    case .text: .text
+    case .secondsSinceReferenceDate, .secondsSince1970, .julianDay: .real
+    case .wholeSecondsSince1970, .millisecondsSince1970, .microsecondsSince1970: .integer
+    }
+  }
+
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
+    try forms.dates.value(for: self)
+  }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Date {
+    try forms.dates.date(from: stored)
+  }
+
+  static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Date? {
+    guard case .text = forms.dates else { return nil }
+    return handle.withBytes(at: column, ofText: true) { try? DateText.date(from: $0) } ?? nil
+  }
+}
+
+extension UUID: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    forms.uuids == .blob ? .blob : .text
+  }
+
+  func stored(_ forms: ScalarForms) -> Value { forms.uuids.value(for: self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> UUID {
+    try forms.uuids.uuid(from: stored)
+  }
+}
+
+extension Decimal: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
+
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
+    try DecimalText.value(for: self)
+  }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Decimal {
+    try DecimalText.decimal(from: stored)
+  }
+}
+
+extension URL: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try URLText.value(for: self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> URL {
+    try URLText.url(from: stored)
+  }
+}
+
+extension Duration: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    switch forms.durations {
+    case .text: .text
+    case .seconds: .real
+    case .nanoseconds: .integer
+    }
+  }
+
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
+    try forms.durations.value(for: self)
+  }
+
+  static func value(
+    of stored: Value, _ forms: ScalarForms
+  ) throws(SQLiteError) -> Duration {
+    try forms.durations.duration(from: stored)
+  }
+}
+
+extension Optional: ScalarValue where Wrapped: ScalarValue {
+  static var kind: Storage.Kind { Wrapped.kind }
+  var isNil: Bool { self == nil }
+
+  static func columnType(_ forms: ScalarForms) -> ColumnType { Wrapped.columnType(forms) }
+
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
+    guard let self else { return .null }
+    return try self.stored(forms)
+  }
+
+  static func value(
+    of stored: Value, _ forms: ScalarForms
+  ) throws(SQLiteError) -> Wrapped? {
+    stored.isNull ? nil : try Wrapped.value(of: stored, forms)
+  }
+
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    guard let self else { return try handle.bindNull(at: parameter) }
+    try self.bind(to: handle, at: parameter, forms)
+  }
+
+  static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Wrapped?? {
+    if let value = Wrapped.read(from: handle, at: column, forms) { return .some(value) }
+    return handle.isNull(at: column) ? .some(nil) : nil
+  }
+}

@@ -1,0 +1,197 @@
+import Essentials
+package import SQLiteCore
+
+/// How the values of one type are stored in a column: found out once for a property, and not for each value.
+package struct Storage: Sendable {
+  /// The types that callers may read and bind by code of their own, for speed, and all others.
+  package enum Kind: UInt8, Sendable {
+    /// `String`, as TEXT.
+    case text
+    /// `Int` and `Int64`, as INTEGER.
+    case integer
+    /// `Double`, as REAL.
+    case real
+    /// `Bool`, as INTEGER 0 or 1.
+    case boolean
+    /// `Data`, as BLOB.
+    case data
+    case other
+  }
+
+  /// The type of the column.
+  package let columnType: ColumnType
+  /// Whether the type has a nil, which is NULL.
+  package let isOptional: Bool
+  /// The kind of the type, or of what an optional wraps.
+  package let kind: Kind
+  private let type: ObjectIdentifier
+  private let scalar: (any ScalarValue.Type)?
+  private let strategies: MappingStrategies
+
+  /// Finds out how a type is stored.
+  ///
+  /// A type without a form of its own that can be decoded is asked what it would read first.
+  package init(of type: Any.Type, _ strategies: MappingStrategies = MappingStrategies()) {
+    self.type = ObjectIdentifier(type)
+    self.strategies = strategies
+    let optional = type as? any OptionalValue.Type
+    isOptional = optional != nil
+    let wrapped = optional?.wrappedType ?? type
+    scalar = type as? any ScalarValue.Type
+    let forms = strategies.scalars
+    if let wrapped = wrapped as? any ScalarValue.Type {
+      columnType = wrapped.columnType(forms)
+      kind = wrapped.kind == .data && forms.data != .blob ? .other : wrapped.kind
+    } else {
+      columnType =
+        if optional != nil {
+          Storage(of: wrapped, strategies).columnType
+        } else if let decodable = type as? any Decodable.Type {
+          DecodingProbe.columnType(of: decodable, strategies: strategies)
+        } else { .blob }
+      kind = .other
+    }
+  }
+
+  /// Binds a value of the type.
+  ///
+  /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
+  package func bind<Source: Encodable>(
+    _ value: Source, to handle: StatementHandle, at parameter: Int32
+  ) throws {
+    try handle.bind(stored(value), at: parameter)
+  }
+
+  /// Returns the stored form of a value of the type.
+  ///
+  /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
+  package func stored<Source: Encodable>(_ value: Source) throws -> Value {
+    guard let scalar, let stored = try strategies.stored(value, as: scalar) else {
+      return try SingleValueEncoder.form(of: value, strategies).value
+    }
+    return stored
+  }
+
+  /// Reads a value of the type from a column.
+  ///
+  /// - Throws: ``SQLiteError`` if something else is stored, or what the value's decoding throws.
+  package func read<Result: Decodable>(
+    _ type: Result.Type, from handle: StatementHandle, at column: Int32
+  ) throws -> Result {
+    func open<Scalar: ScalarValue>(_ scalar: Scalar.Type) -> Result? {
+      scalar.read(from: handle, at: column, strategies.scalars).flatMap { same($0, as: type) }
+    }
+    if let scalar, let value = open(scalar) { return value }
+    return try value(type, of: handle.value(at: column))
+  }
+
+  /// Returns the value of a stored form.
+  ///
+  /// - Throws: ``SQLiteError`` if something else is stored, or what the value's decoding throws.
+  package func value<Result: Decodable>(
+    _ type: Result.Type, of stored: Value
+  ) throws -> Result {
+    if let scalar, let value = try strategies.value(type, of: stored, as: scalar) { return value }
+    return try Result(from: ValueDecoder(value: stored, strategies: strategies))
+  }
+}
+
+// For single values of types that are not met again and again.
+extension MappingStrategies {
+  /// Returns the stored form of a value.
+  ///
+  /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
+  package func stored<Source: Encodable>(_ value: Source) throws -> Value {
+    if let stored = try scalarForm(of: value) { return stored }
+    return try SingleValueEncoder.form(of: value, self).value
+  }
+
+  /// Returns the value of a stored form.
+  ///
+  /// - Throws: ``SQLiteError`` if something else is stored, or what the value's decoding throws.
+  package func value<Result: Decodable>(
+    _ type: Result.Type, of stored: Value
+  ) throws -> Result {
+    if let scalar = type as? any ScalarValue.Type,
+      let value = try value(type, of: stored, as: scalar)
+    {
+      return value
+    }
+    return try Result(from: ValueDecoder(value: stored, strategies: self))
+  }
+
+  /// Returns the stored form of a value that can be bound.
+  func stored(bindable value: some Bindable) throws(SQLiteError) -> Value {
+    if let stored = try scalarForm(of: value) { return stored }
+    return try value.databaseValue
+  }
+
+  /// Returns the stored form of a value, or nil if its type has none of its own.
+  private func scalarForm<Source>(of value: Source) throws(SQLiteError) -> Value? {
+    guard let scalar = Source.self as? any ScalarValue.Type else { return nil }
+    return try stored(value, as: scalar)
+  }
+
+  /// Returns the stored form of a value of a scalar type, or nil if its type is another.
+  func stored<Source, Scalar: ScalarValue>(
+    _ value: Source, as scalar: Scalar.Type
+  ) throws(SQLiteError) -> Value? {
+    guard let value = same(value, as: scalar) else { return nil }
+    return try value.stored(scalars)
+  }
+
+  fileprivate func value<Result, Scalar: ScalarValue>(
+    _ type: Result.Type, of stored: Value, as scalar: Scalar.Type
+  ) throws(SQLiteError) -> Result? {
+    guard Result.self == Scalar.self else { return nil }
+    return try same(scalar.value(of: stored, scalars), as: type)
+  }
+}
+
+/// Returns a value by another name of its type, or nil if that is another type.
+@inline(__always)
+package func same<From, To>(_ value: From, as type: To.Type) -> To? {
+  guard From.self == To.self else { return nil }
+  // From the type to itself, which the comparison has just proven.
+  return unsafe unsafeBitCast(value, to: type)
+}
+
+/// Returns whether a type has two nils, of which SQLite's NULL is one: the other would be lost.
+package func isOptionalOfOptional(_ type: Any.Type) -> Bool {
+  guard let optional = type as? any OptionalValue.Type else { return false }
+  return optional.wrappedType is any OptionalValue.Type
+}
+
+/// An optional of whatever type.
+protocol OptionalValue {
+  static var wrappedType: Any.Type { get }
+}
+
+extension Optional: OptionalValue {
+  static var wrappedType: Any.Type { Wrapped.self }
+}
+
+extension NestedStrategy {
+  /// Returns the stored form of a value that has containers.
+  func stored(_ value: some Encodable) throws -> Value {
+    if case .coder(let coder) = self { return try coder.encode(value) }
+    return stored(json: try NestedJSON.encoder().encode(value))
+  }
+
+  /// Returns the stored form of JSON.
+  func stored(json: Data) -> Value {
+    columnType == .text ? .text(String(decoding: json, as: UTF8.self)) : .blob(json.byteArray)
+  }
+
+  /// Returns a decoder for a nested value.
+  func decoder(of stored: Value) throws -> any Decoder {
+    switch (self, stored) {
+    case (.coder(let coder), _): return try coder.decode(Passthrough.self, from: stored).decoder
+    case (.text, .text(let json)): return try NestedJSON.decoder(of: Data(json.utf8))
+    case (.blob, .blob(let json)): return try NestedJSON.decoder(of: Data(json))
+    case (.text, _), (.blob, _):
+      throw SQLiteError(
+        .mismatch, "expected JSON as \(columnType.rawValue), found \(stored.storageClass)")
+    }
+  }
+}
