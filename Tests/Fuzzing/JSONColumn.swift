@@ -41,7 +41,7 @@ package struct JSONColumn {
             of: Item.self, sql: "SELECT 1 AS id, \(value) AS nested")
         else { continue }
         try connection.update(item)
-        guard let again = try connection.object(of: Item.self, primary: 1) else {
+        guard let again = try connection.object(of: Item.self, ifPresent: 1) else {
           return "the row is gone"
         }
         guard again.nested == item.nested else { return "\(again.nested) is not \(item.nested)" }

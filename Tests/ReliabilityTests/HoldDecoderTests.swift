@@ -310,7 +310,7 @@ private struct InPlace: DirectRecord, Equatable {
           switch Int.random(in: 0..<6, using: &random) {
           case 0: _ = try database.objects(of: Spy.self)
           case 1:
-            _ = try database.object(of: Spy.self, primary: Int.random(in: 0..<8, using: &random))
+            _ = try database.object(of: Spy.self, ifPresent: Int.random(in: 0..<8, using: &random))
           case 2: _ = try database.objects(of: Spy.self, sql: "SELECT * FROM Spy")
           case 3: try database.update(Spy(Int.random(in: 0..<8, using: &random)))
           case 4:

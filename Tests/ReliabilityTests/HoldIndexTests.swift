@@ -193,7 +193,7 @@ private struct Team_home: MagicObject {
         { _ = try magic.count(of: Second.Player.self) },
         { try magic.update(Second.Player.make("new")) },
         { _ = try magic.database.objects(of: Second.Account.self) },
-        { _ = try magic.database.object(of: Second.Account.self, primary: 1) },
+        { _ = try magic.database.object(of: Second.Account.self, ifPresent: 1) },
         { try magic.database.insert(Second.Account(id: 3, email: "new")) },
       ]
       for use in uses {

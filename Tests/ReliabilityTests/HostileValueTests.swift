@@ -125,7 +125,7 @@ import Testing
     let database = try Database.memory()
     try database.update(contentsOf: Self.kept)
     for item in Self.kept {
-      let found = try database.object(of: Item.self, primary: item.id)
+      let found = try database.object(of: Item.self, ifPresent: item.id)
       #expect(found?.isSame(as: item) == true, "\(item.id)")
     }
     #expect(try database.count(of: Item.self) == Self.kept.count)
@@ -135,7 +135,7 @@ import Testing
     #expect(try database.count(of: Item.self) == Self.kept.count)
     // As SQLite does.
     try database.update(Self.changed("minus zero") { $0.real = -0.0 })
-    let zero = try database.object(of: Item.self, primary: "minus zero")
+    let zero = try database.object(of: Item.self, ifPresent: "minus zero")
     #expect(zero?.real.sign == .plus)
   }
 
@@ -174,7 +174,7 @@ import Testing
       #expect(others.count == finite.count)
       #expect(zip(others, finite).allSatisfy { $0.isSame(as: $1) })
       for item in Self.kept {
-        let found = try copy.object(of: Item.self, primary: item.id)
+        let found = try copy.object(of: Item.self, ifPresent: item.id)
         #expect(found?.isSame(as: item) == true, "\(item.id) in \(file.path)")
       }
     }

@@ -127,7 +127,7 @@ import Testing
     let entries = Self.texts.map { Entry(key: $0, text: "x\($0)y") }
     try database.update(contentsOf: entries)
     for entry in entries {
-      let found = try database.object(of: Entry.self, primary: entry.key)
+      let found = try database.object(of: Entry.self, ifPresent: entry.key)
       #expect(isSame(found?.key, entry.key) && isSame(found?.text, entry.text))
       #expect(try database.count(of: Entry.self, where: "key = \(entry.key)") == 1)
     }

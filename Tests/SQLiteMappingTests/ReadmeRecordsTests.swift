@@ -36,11 +36,13 @@ import Testing
     // Reading
     let big = try database.objects(
       of: Town.self, where: "population > \(1_000_000)", orderedBy: .column("name"), limit: 10)
-    let bern = try database.object(of: Town.self, primary: 2)
+    let bern = try database.object(of: Town.self, primary: 2)  // or an error if there is none
+    let nowhere = try database.object(of: Town.self, ifPresent: 99)  // nil
     let count = try database.count(of: Town.self, where: "country = \("CA")")
     try database.forEachObject(of: Town.self, orderedBy: .column("id")) { print($0.name) }
     #expect(big.map(\.name) == ["Montréal", "Toronto"])
-    #expect(bern?.name == "Bern")
+    #expect(bern.name == "Bern")
+    #expect(nowhere == nil)
     #expect(count == 7)
 
     // Queries
@@ -70,7 +72,7 @@ import Testing
     let membership = try database.object(of: Membership.self, primary: 1, 2)
     let account = try database.update(
       Account(email: "ann@example.org", name: "Ann"), matching: ["email"])
-    #expect(membership?.role == "guest")
+    #expect(membership.role == "guest")
     #expect(account.id != nil)
     let again = try database.update(
       Account(email: "ann@example.org", name: "Anna"), matching: ["email"])
@@ -148,7 +150,7 @@ import Testing
       try database.insert(Visit(id: 2, url: "", title: nil))
     }
     try database.insert(contentsOf: [Sample(id: 1, sensor: "a", value: 1.5)])
-    #expect(try database.object(of: Sample.self, primary: 1)?.value == 1.5)
+    #expect(try database.object(of: Sample.self, ifPresent: 1)?.value == 1.5)
   }
 
   @Test func `errors`() throws {

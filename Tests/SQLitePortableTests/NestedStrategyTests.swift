@@ -36,6 +36,6 @@ import Testing
         "SELECT addresses, seen FROM People", as: String.self, String.self))
     #expect(row.0 == "@obj:Dictionary<home=@obj:Address<city$=`Seabrook` zip$=`77586`>>")
     #expect(row.1 == "@array[`1970-01-01T00:00:00.25Z`#]")
-    #expect(try database.object(of: Person.self, primary: person.id) == person)
+    #expect(try database.object(of: Person.self, ifPresent: person.id) == person)
   }
 }

@@ -96,7 +96,7 @@ import Testing
       // Save data to whatever database is given.
       let saved = try provider.update(category)
 
-      return try provider.object(of: Category.self, primary: #require(saved.id))
+      return try provider.object(of: Category.self, ifPresent: #require(saved.id))
     }
     for provider in [database, try Database.memory()] {
       let category = try #require(try save(to: provider))
@@ -129,7 +129,7 @@ import Testing
     let group = try saveGroup(in: database)
     let key = try #require(group.id)
 
-    let read = try #require(try database.object(of: Group.self, primary: key))
+    let read = try #require(try database.object(of: Group.self, ifPresent: key))
     #expect(read.name == "Employees")
     try expectPeople(of: read, in: database)
     // The seed lost every link when a group was saved twice.

@@ -70,7 +70,7 @@ final class Group: Record {
       "SELECT name FROM sqlite_schema WHERE type = 'table'", as: String.self)
     #expect(Set(["People", "Groups", "PeopleInGroup"]).isSubset(of: tables))
     try database.read { connection in
-      let found = try #require(try connection.object(of: Group.self, primary: group.id))
+      let found = try #require(try connection.object(of: Group.self, ifPresent: group.id))
       #expect(found.name == "Employees")
       let people = try connection.rightObjects(of: found, through: Group.people)
       #expect(Set(people.map(\.firstName)) == ["John", "Sue"])
@@ -156,7 +156,7 @@ final class Group: Record {
     let id = group.id
     let people = ["c", "a"].map { Person(firstName: $0, lastName: "") }
     try await database.setLinks(of: group, to: people, through: Group.people)
-    let again = try #require(try await database.object(of: Group.self, primary: id))
+    let again = try #require(try await database.object(of: Group.self, ifPresent: id))
     let found = try await database.rightObjects(
       of: again, through: Group.people, orderedBy: .column("firstName"))
     #expect(found.map(\.firstName) == ["a", "c"])

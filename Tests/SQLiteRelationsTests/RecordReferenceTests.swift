@@ -64,7 +64,7 @@ struct Tag: Record {
       let canada = try connection.update(Country(code: "CA", name: "Canada"))
       let toronto = try connection.update(City(name: "Toronto", countryCode: "CA"))
       try connection.remove(canada)
-      #expect(try connection.object(of: City.self, primary: toronto.id ?? 0)?.countryCode == nil)
+      #expect(try connection.object(of: City.self, ifPresent: toronto.id ?? 0)?.countryCode == nil)
       let plan = try connection.executeQuery(
         "EXPLAIN QUERY PLAN SELECT * FROM City WHERE countryCode = 'CA'"
       ).compactMap { $0["detail"]?.asString() }

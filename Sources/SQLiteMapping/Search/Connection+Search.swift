@@ -110,4 +110,14 @@ extension Database {
   ) throws -> [SearchResult<Value>] {
     try read { try $0.search(type, for: pattern, where: condition, limit: limit) }
   }
+
+  /// As the blocking ``search(_:for:where:limit:)``, without blocking the task.
+  ///
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func search<Value: Record>(
+    _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
+    limit: Int? = nil
+  ) async throws -> sending [SearchResult<Value>] {
+    try await readGiving { try $0.search(type, for: pattern, where: condition, limit: limit) }
+  }
 }

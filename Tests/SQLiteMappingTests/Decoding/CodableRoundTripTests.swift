@@ -20,7 +20,7 @@ private func storedClasses<Content: Codable & Equatable>(
   for (id, content) in contents.enumerated() {
     let box = Box(id: id, content: content)
     try database.update(box)
-    let read = try database.object(of: Box<Content>.self, primary: id)
+    let read = try database.object(of: Box<Content>.self, ifPresent: id)
     #expect(read == box, sourceLocation: sourceLocation)
   }
   return Set(try database.rows("SELECT typeof(content) FROM box", as: String.self))

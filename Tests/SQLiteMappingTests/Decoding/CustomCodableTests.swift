@@ -81,7 +81,7 @@ import Testing
     let value = Derived()
     value.a = 42
     try database.update(value)
-    #expect(try database.object(of: Derived.self, primary: 7)?.a == 42)
+    #expect(try database.object(of: Derived.self, ifPresent: 7)?.a == 42)
     let stored = try database.rows("SELECT super FROM Derived", as: String.self)
     #expect(stored == [#"{"a":42}"#])
   }
@@ -153,7 +153,7 @@ import Testing
     }
     let first = Loose(id: 1, values: ["a": 1])
     try database.update(first)
-    #expect(try database.object(of: Loose.self, primary: 1) == first)
+    #expect(try database.object(of: Loose.self, ifPresent: 1) == first)
     // A property that a value before did not have is optional.
     let others = [
       Loose(id: 2, values: ["a": 1]), Loose(id: 3, values: ["a": 1, "b": 2]),

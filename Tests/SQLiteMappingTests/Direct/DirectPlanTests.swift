@@ -218,7 +218,7 @@ import Testing
       "CREATE TABLE Swapped (id INTEGER PRIMARY KEY, one TEXT, two TEXT); INSERT INTO Swapped VALUES (1, 'a', 'b')"
     )
     #expect(throws: DirectRecordError.self) { try database.objects(of: Swapped.self) }
-    #expect(throws: DirectRecordError.self) { try database.object(of: Swapped.self, primary: 1) }
+    #expect(throws: DirectRecordError.self) { try database.object(of: Swapped.self, ifPresent: 1) }
     #expect(throws: DirectRecordError.self) {
       try database.objects(of: Swapped.self, sql: "SELECT * FROM Swapped")
     }

@@ -92,7 +92,7 @@ private struct PlainAllKinds: Record, Equatable {
     let read = try database.objects(of: AllKinds.self, orderedBy: .column("id"))
     #expect(read == values)
     for value in values.prefix(50) {
-      let one = try database.object(of: AllKinds.self, primary: value.id ?? 0)
+      let one = try database.object(of: AllKinds.self, ifPresent: value.id ?? 0)
       #expect(one == value)
     }
   }
@@ -118,14 +118,14 @@ private struct PlainAllKinds: Record, Equatable {
     sample.name = "changed"
     #expect(try database.update(sample) == sample)
     #expect(try database.count(of: AllKinds.self) == 1)
-    #expect(try database.object(of: AllKinds.self, primary: 1)?.name == "changed")
+    #expect(try database.object(of: AllKinds.self, ifPresent: 1)?.name == "changed")
   }
 
   @Test func `what is not stored as expected is read by the type's own code`() throws {
     try database.insert(AllKinds())
     try database.executeChange("UPDATE AllKinds SET real = 5")
     try database.executeChange("UPDATE AllKinds SET rating = 7, large = 3")
-    let sample = try #require(try database.object(of: AllKinds.self, primary: 1))
+    let sample = try #require(try database.object(of: AllKinds.self, ifPresent: 1))
     #expect(sample.real == 5 && sample.rating == 7 && sample.large == 3)
     let error = #expect(throws: RowDecodingError.self) {
       try database.objects(

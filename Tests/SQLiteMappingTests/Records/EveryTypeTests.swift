@@ -200,7 +200,7 @@ import Testing
     try database.insert(contentsOf: [empty, Self.full])
     #expect(try database.objects(of: Optionals.self) == [empty, Self.full])
     try database.update(Optionals(id: 2))
-    #expect(try database.object(of: Optionals.self, primary: 2) == Optionals(id: 2))
+    #expect(try database.object(of: Optionals.self, ifPresent: 2) == Optionals(id: 2))
     try database.update(Self.full)
     let both = try database.objects(of: Wrapped.self, sql: "SELECT * FROM Optionals ORDER BY id")
     #expect(
@@ -255,7 +255,7 @@ import Testing
       try await database.updateExisting(contentsOf: [value, Members(id: 9)])
     }
     #expect(try await database.objects(of: Members.self).map(\.id) == [1, 2, 3])
-    #expect(try await database.object(of: Members.self, primary: 1) == value)
+    #expect(try await database.object(of: Members.self, ifPresent: 1) == value)
     #expect(try await database.has(of: Members.self, primary: 2))
     #expect(try await database.remove(of: Members.self, primary: 2))
     #expect(try await database.count(of: Members.self) == 2)

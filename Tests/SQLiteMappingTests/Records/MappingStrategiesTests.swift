@@ -39,7 +39,7 @@ private struct Sample: Record, Equatable {
       let database = try Database.memory()
       try database.update(sample)
       #expect(try database.objects(of: Sample.self) == [sample])
-      #expect(try database.object(of: Sample.self, primary: sample.id) == sample)
+      #expect(try database.object(of: Sample.self, ifPresent: sample.id) == sample)
       let row = try #require(try database.firstRow("SELECT * FROM Sample"))
       return Dictionary(uniqueKeysWithValues: zip(row.columnNames, row.values))
     }

@@ -36,6 +36,6 @@ import Testing
 
   @Test func `optionals in a collection come back`() throws {
     let saved = try database.insert(Once(id: nil, list: [1, nil]))
-    #expect(try database.object(of: Once.self, primary: 1) == saved)
+    #expect(try database.object(of: Once.self, ifPresent: 1) == saved)
   }
 }

@@ -64,7 +64,7 @@ private struct Glance: Record, Equatable {
     let uses: [() throws -> Void] = [
       { _ = try empty.objects(of: Glance.self) },
       { _ = try empty.object(of: Glance.self, where: "name = 'x'") },
-      { _ = try empty.object(of: Glance.self, primary: 1) },
+      { _ = try empty.object(of: Glance.self, ifPresent: 1) },
       { _ = try empty.count(of: Glance.self) },
       { _ = try empty.has(of: Glance.self, primary: 1) },
     ]

@@ -54,7 +54,7 @@ private struct Declared: Record, Equatable {
 
   @Test func `a declared type of keys is that of calls`() async throws {
     let id = try #require(try await database.update(Declared()).id)
-    #expect(try await database.object(of: Declared.self, primary: id) == Declared(id: id))
+    #expect(try await database.object(of: Declared.self, ifPresent: id) == Declared(id: id))
     #expect(try await database.has(of: Declared.self, primary: id))
     #expect(try await database.remove(of: Declared.self, primary: id))
   }
@@ -73,7 +73,7 @@ private struct Declared: Record, Equatable {
   @Test func `a UUID is made where there is none, and stored by its strategy`() throws {
     let token = try database.update(Token(text: "a"))
     let id = try #require(token.id)
-    #expect(try database.object(of: Token.self, primary: id) == token)
+    #expect(try database.object(of: Token.self, ifPresent: id) == token)
     #expect(try database.has(of: Token.self, primary: id))
     #expect(try database.rows("SELECT typeof(id) FROM Token", as: String.self) == ["blob"])
     try database.insert(contentsOf: [Token(text: "b"), Token(text: "c")])
@@ -99,11 +99,11 @@ private struct Declared: Record, Equatable {
     try database.update(Seat(row: "A", number: 1, guest: nil))
     try database.update(Seat(row: "A", number: 2, guest: "Bo"))
     try database.update(Seat(row: "A", number: 1, guest: "Al"))
-    #expect(try database.object(of: Seat.self, primary: "A", 1)?.guest == "Al")
+    #expect(try database.object(of: Seat.self, ifPresent: "A", 1)?.guest == "Al")
     #expect(try database.count(of: Seat.self) == 2)
     #expect(try database.remove(Seat(row: "A", number: 2, guest: nil)))
     #expect(try database.has(of: Seat.self, primary: "A", 2) == false)
-    #expect(throws: SQLiteError.self) { try database.object(of: Seat.self, primary: "A") }
+    #expect(throws: SQLiteError.self) { try database.object(of: Seat.self, ifPresent: "A") }
   }
 
   @Test func `a row is found again by another unique property and keeps its key`() throws {

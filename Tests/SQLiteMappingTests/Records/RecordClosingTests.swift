@@ -37,7 +37,7 @@ import Testing
     try folder.open { try $0.update(Note(id: "a", place: .init(x: 1), text: "b")) }
     let files = try filesAfterClosing { database in
       #expect(try database.objects(of: Note.self).count == 1)
-      let note = try database.object(of: Note.self, primary: "a")
+      let note = try database.object(of: Note.self, ifPresent: "a")
       #expect(note?.text == "b")
       try database.read { connection in
         try connection.forEachObject(of: Note.self) { _ in

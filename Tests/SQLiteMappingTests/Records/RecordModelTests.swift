@@ -95,7 +95,7 @@ private struct Model {
           }
         }
       case 10:
-        #expect(try database.object(of: Item.self, primary: key) == model.rows[key])
+        #expect(try database.object(of: Item.self, ifPresent: key) == model.rows[key])
         #expect(try database.has(of: Item.self, primary: key) == (model.rows[key] != nil))
       default:
         let found = try database.objects(

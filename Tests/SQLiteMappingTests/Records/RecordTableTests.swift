@@ -187,7 +187,7 @@ private final class Person: Record {
     #expect(all.map(\.id) == [2, 3])
     let fetched = try await database.objects(of: Person.self, orderedBy: .column("id"))
     #expect(fetched.map(\.name) == ["Ann", "bob", "eve"])
-    let one = try #require(try await database.object(of: Person.self, primary: 2))
+    let one = try #require(try await database.object(of: Person.self, ifPresent: 2))
     #expect(try await database.remove(one))
     let sql = try await database.objects(of: Person.self, sql: "SELECT * FROM Person WHERE id = 3")
     #expect(sql.map(\.name) == ["eve"])

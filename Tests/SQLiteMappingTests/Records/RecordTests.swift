@@ -20,7 +20,7 @@ struct City: Record, Equatable, Sendable {
   @Test func `a new value comes back with the key that the database made`() throws {
     let toronto = try database.update(City(name: "Toronto", population: 2_615_060))
     #expect(toronto == City(id: 1, name: "Toronto", population: 2_615_060))
-    let stored = try database.object(of: City.self, primary: 1)
+    let stored = try database.object(of: City.self, ifPresent: 1)
     #expect(stored == toronto)
   }
 
@@ -36,7 +36,7 @@ struct City: Record, Equatable, Sendable {
 
   @Test func `reading before the table exists finds nothing`() throws {
     #expect(try database.objects(of: City.self).isEmpty)
-    #expect(try database.object(of: City.self, primary: 1) == nil)
+    #expect(try database.object(of: City.self, ifPresent: 1) == nil)
     #expect(try database.count(of: City.self) == 0)
     #expect(try !database.has(of: City.self, primary: 1))
     #expect(try database.remove(City(id: 1, name: "", population: 0)) == false)
@@ -70,7 +70,7 @@ struct City: Record, Equatable, Sendable {
   @Test func `updating a row that is not there is refused`() throws {
     try database.update(City(id: 1, name: "a", population: 1))
     try database.updateExisting(City(id: 1, name: "b", population: 2))
-    #expect(try database.object(of: City.self, primary: 1)?.name == "b")
+    #expect(try database.object(of: City.self, ifPresent: 1)?.name == "b")
     let error = #expect(throws: SQLiteError.self) {
       try database.updateExisting(City(id: 2, name: "c", population: 3))
     }
@@ -122,7 +122,7 @@ struct City: Record, Equatable, Sendable {
     var seen: [String] = []
     try database.write { connection in
       try connection.forEachObject(of: City.self, orderedBy: .column("id")) { city in
-        let same = try connection.object(of: City.self, primary: city.id ?? 0)
+        let same = try connection.object(of: City.self, ifPresent: city.id ?? 0)
         #expect(same == city)
         let next = try connection.objects(of: City.self, where: "id > \(city.id ?? 0)").first
         seen.append(city.name + (next?.name ?? ""))
@@ -133,10 +133,26 @@ struct City: Record, Equatable, Sendable {
     #expect(try database.count(of: City.self, where: "name = 'x'") == 3)
   }
 
+  @Test func `a key without a row is an error, or nil where that is asked for`() async throws {
+    for isThere in [false, true] {
+      if isThere { try await database.prepare(City.self) }
+      let blocking = { [database] in try database.object(of: City.self, primary: 7) }
+      let error = #expect(throws: SQLiteError.self) { try blocking() }
+      #expect(error?.code == .notFound)
+      let other = await #expect(throws: SQLiteError.self) {
+        try await database.object(of: City.self, primary: 7)
+      }
+      #expect(other?.code == .notFound)
+      #expect(try await database.object(of: City.self, ifPresent: 7) == nil)
+    }
+    let city = try await database.update(City(name: "a", population: 1))
+    #expect(try await database.object(of: City.self, primary: 1) == city)
+  }
+
   @Test func `calls that suspend do the same`() async throws {
     let city = try await database.update(City(name: "a", population: 1))
     #expect(city.id == 1)
-    #expect(try await database.object(of: City.self, primary: 1) == city)
+    #expect(try await database.object(of: City.self, ifPresent: 1) == city)
     #expect(try await database.has(city))
     #expect(try await database.remove(city))
     #expect(try await database.objects(of: City.self).isEmpty)

@@ -102,7 +102,7 @@ private struct Four: Record {
     }
     let database = try Database.memory()
     try database.update(One(id: 1, name: "a"))
-    #expect(try database.object(of: Schema.self, primary: "thing")?.type == "table")
+    #expect(try database.object(of: Schema.self, ifPresent: "thing")?.type == "table")
     let schema = Schema(name: "x", type: "table")
     let error = #expect(throws: SQLiteError.self) { try database.update(schema) }
     #expect(error?.code == .readOnly)

@@ -49,7 +49,7 @@ private struct Hostile: Record, Equatable {
     try Hostile.$table.withValue("t") {
       let database = try Database.memory()
       try database.insert(contentsOf: [value])
-      #expect(try database.object(of: Hostile.self, primary: "1") == value)
+      #expect(try database.object(of: Hostile.self, ifPresent: "1") == value)
       #expect(try database.objects(of: Hostile.self, orderedBy: .column(name)) == [value])
       try database.update(value)
       #expect(try database.count(of: Hostile.self, where: "\(identifier: name) = \(name)") == 1)

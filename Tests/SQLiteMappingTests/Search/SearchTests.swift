@@ -47,6 +47,15 @@ private struct Ranked: Record, Equatable {
     #expect(try found(.all(of: "roses").or(.all(of: "bread"))) == ["Garden", "Shopping"])
   }
 
+  @Test func `a search that suspends finds the same`() async throws {
+    let results = try await database.search(Note.self, for: .all(of: "milk"), limit: 1)
+    let blocking = { [database] in
+      try database.search(Note.self, for: .all(of: "milk"), limit: 1)
+    }
+    #expect(results.count == 1)
+    #expect(try results == blocking())
+  }
+
   @Test(arguments: ["milk '\u{301}", "\u{24B6} milk", "milk \u{903}", "\u{301}milk"])
   func `what is no word hides no word`(text: String) throws {
     #expect(try found(.all(of: text)) == ["Milk", "Shopping"])

@@ -31,7 +31,7 @@ struct Async: Case {
           Double?.self, Data.self
         ).map(Item.init)
       },
-      .record: calling(openDatabase) { try await $0.object(of: Item.self, primary: $1) },
+      .record: calling(openDatabase) { try await $0.object(of: Item.self, ifPresent: $1) },
       .object: calling(openStore) {
         Item(try await $0.object(of: ItemObject.self, primary: Int($1)))
       },

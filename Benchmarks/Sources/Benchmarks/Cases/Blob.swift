@@ -17,7 +17,7 @@ struct Blob: Case {
       .record: writingAndReading(openDatabase) { database, files in
         _ = try database.insert(contentsOf: files)
         return try database.read { connection in
-          try files.compactMap { try connection.object(of: FileRow.self, primary: $0.id) }
+          try files.compactMap { try connection.object(of: FileRow.self, ifPresent: $0.id) }
         }
       },
       .object: turn(

@@ -40,7 +40,7 @@ struct GroupCommits: Case {
       },
       .record: tasks(openDatabase) { database, task, value in
         try await database.writeInGroup { connection in
-          guard var counter = try connection.object(of: Counter.self, primary: task) else {
+          guard var counter = try connection.object(of: Counter.self, ifPresent: task) else {
             throw Failure("there is no counter \(task)")
           }
           counter.value += value

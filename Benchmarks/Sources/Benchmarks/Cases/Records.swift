@@ -21,7 +21,7 @@ extension Point {
     let keys = trial.fixture.keys
     let items = try trial.measure {
       try database.read { connection in
-        try keys.compactMap { try connection.object(of: Item.self, primary: $0) }
+        try keys.compactMap { try connection.object(of: Item.self, ifPresent: $0) }
       }
     }
     return Checksum(of: items)
@@ -33,7 +33,7 @@ extension Call {
     let database = try Database(warm: trial.fixture)
     let keys = trial.fixture.keys
     let items = try trial.measure {
-      try keys.compactMap { try database.object(of: Item.self, primary: $0) }
+      try keys.compactMap { try database.object(of: Item.self, ifPresent: $0) }
     }
     return Checksum(of: items)
   }

@@ -32,7 +32,7 @@ struct Reverse: Case {
     let database = try Database(warm: library)
     let volumes = try database.read { connection in
       try library.volumes.map {
-        try connection.object(of: VolumeRecord.self, primary: $0)
+        try connection.object(of: VolumeRecord.self, ifPresent: $0)
       }
     }
     return try trial.measure {

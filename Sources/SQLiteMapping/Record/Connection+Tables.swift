@@ -18,7 +18,7 @@ extension Connection {
     try ensureTable(of: plan)
   }
 
-  /// Says whether the table of a type is there.
+  /// Returns whether the table of a type is there.
   ///
   /// - Parameter type: The type.
   /// - Throws: ``SQLiteError``.
@@ -95,7 +95,7 @@ extension Connection {
       }
   }
 
-  /// Says whether everything is there that a use needs.
+  /// Returns whether everything is there that a use needs.
   private func works(_ probe: Probe) -> Bool {
     do {
       _ = try firstRow(probe.sql)
@@ -103,59 +103,5 @@ extension Connection {
     } catch {
       return false
     }
-  }
-}
-
-extension Database {
-  /// Makes the table of a type without writing a row, or gives it the columns that it lacks.
-  ///
-  /// - Parameter type: The type.
-  /// - Throws: As ``SQLiteCore/Connection/prepare(_:)``.
-  public func prepare(_ type: (some Record).Type) throws {
-    try write { try $0.prepare(type) }
-  }
-
-  /// As the blocking ``prepare(_:)``, suspending the task.
-  ///
-  /// - Parameter type: The type.
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func prepare(_ type: (some Record).Type) async throws {
-    try await write { try $0.prepare(type) }
-  }
-
-  /// Says whether the table of a type is there.
-  ///
-  /// - Parameter type: The type.
-  /// - Throws: ``SQLiteError``.
-  public func tableExists(of type: (some Record).Type) throws -> Bool {
-    try tableExists(type.tableName)
-  }
-
-  /// As the blocking ``tableExists(of:)``, suspending the task.
-  ///
-  /// - Parameter type: The type.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
-  public func tableExists(of type: (some Record).Type) async throws -> Bool {
-    try await tableExists(type.tableName)
-  }
-
-  /// Deletes the table of a type with its rows, its indexes and its full-text index.
-  ///
-  /// - Parameter type: The type.
-  /// - Returns: Whether there was a table.
-  /// - Throws: As ``SQLiteCore/Connection/drop(_:)``.
-  @discardableResult
-  public func drop(_ type: (some Record).Type) throws -> Bool {
-    try write { try $0.drop(type) }
-  }
-
-  /// As the blocking ``drop(_:)``, suspending the task.
-  ///
-  /// - Parameter type: The type.
-  /// - Returns: Whether there was a table.
-  /// - Throws: As the blocking form, or `CancellationError`.
-  @discardableResult
-  public func drop(_ type: (some Record).Type) async throws -> Bool {
-    try await write { try $0.drop(type) }
   }
 }

@@ -6,13 +6,30 @@ extension Connection {
   ///     let city = try connection.object(of: City.self, primary: 7)
   ///
   /// - Parameters:
-  ///   - type: What to read.
+  ///   - type: The type of the value.
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Returns: The value, or nil if there is none, or no table yet.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  /// - Throws: ``SQLiteError``, with ``ResultCode/notFound`` if there is no such row, or no table yet;
+  ///   ``RowDecodingError`` if the row does not fit the type.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
+  ) throws -> Value {
+    guard let value = try object(of: type, ifPresent: key, repeat each rest) else {
+      throw SQLiteError(.notFound, "no row of “\(type.tableName)” has this primary key")
+    }
+    return value
+  }
+
+  /// Reads the value that has a primary key, if there is one.
+  ///
+  /// - Parameters:
+  ///   - type: The type of the value.
+  ///   - key: The key.
+  ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
+  /// - Returns: The value, or nil if there is no such row, or no table yet.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  public func object<Value: Record, each Rest: Bindable>(
+    of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {
     let plan = try plan(of: type)
     do {
@@ -34,7 +51,7 @@ extension Connection {
   ///       of: City.self, where: "population > \(1_000_000)", orderedBy: .column("name"), limit: 10)
   ///
   /// - Parameters:
-  ///   - type: What to read.
+  ///   - type: The type of the values.
   ///   - condition: SQL for the rows that are wanted, or nil for all.
   ///   - order: The order, or nil for whichever is fastest.
   ///   - limit: How many at most, or nil for all.
@@ -55,7 +72,7 @@ extension Connection {
   /// Reads the first of some values.
   ///
   /// - Parameters:
-  ///   - type: What to read.
+  ///   - type: The type of the values.
   ///   - condition: SQL for the rows that are wanted, or nil for all.
   ///   - order: The order, or nil for whichever is fastest.
   /// - Returns: The value, or nil if there is none.
@@ -69,7 +86,7 @@ extension Connection {
   /// Lends values one by one, in the memory of one.
   ///
   /// - Parameters:
-  ///   - type: What to read.
+  ///   - type: The type of the values.
   ///   - condition: SQL for the rows that are wanted, or nil for all.
   ///   - order: The order, or nil for whichever is fastest.
   ///   - limit: How many at most, or nil for all.
@@ -102,7 +119,7 @@ extension Connection {
     }
   }
 
-  /// Says whether a row has a primary key.
+  /// Returns whether a row has a primary key.
   ///
   /// - Parameters:
   ///   - type: The type of the row.
@@ -120,7 +137,7 @@ extension Connection {
     }
   }
 
-  /// Says whether there is a row with the primary key of a value.
+  /// Returns whether there is a row with the primary key of a value.
   ///
   /// - Parameter value: A value. One without a key is not there.
   /// - Throws: ``SQLiteError``.
@@ -172,7 +189,7 @@ extension Connection {
     else { throw error }
   }
 
-  /// Says whether the table of a type is there.
+  /// Returns whether the table of a type is there.
   ///
   /// - Throws: ``SQLiteError`` if it is not, and the type is read-only: nobody will make it.
   func hasTable(_ plan: RecordPlan) throws -> Bool {
@@ -180,5 +197,35 @@ extension Connection {
     guard plan.type.isReadOnly else { return false }
     throw SQLiteError(
       .error, "there is no table “\(plan.name)”, which \(plan.type) only reads")
+  }
+}
+
+/// The order of a result.
+///
+///     try connection.objects(of: City.self, orderedBy: .column("country").then(.column("name")))
+public struct Ordering: Sendable {
+  package let sql: SQL
+
+  /// By a column, by bytes if it is text; NULL comes first, or last if descending.
+  ///
+  /// - Parameters:
+  ///   - name: The column's name.
+  ///   - descending: Whether the greatest comes first.
+  public static func column(_ name: String, descending: Bool = false) -> Ordering {
+    Ordering(sql: descending ? "\(identifier: name) DESC" : "\(identifier: name)")
+  }
+
+  /// By what follows ORDER BY.
+  ///
+  /// - Parameter sql: One or several terms.
+  public static func sql(_ sql: SQL) -> Ordering {
+    Ordering(sql: sql)
+  }
+
+  /// Adds an order for what is equal in this one.
+  ///
+  /// - Parameter next: The order of equals.
+  public func then(_ next: Ordering) -> Ordering {
+    Ordering(sql: "\(sql), \(next.sql)")
   }
 }
