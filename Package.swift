@@ -49,7 +49,7 @@ let package = Package(
     layer("Essentials", []),
     // Dates, hexadecimal digits and names as exact text, without Foundation.
     layer("ExactText", []),
-    // The calls into the file system, behind a seam for tests, and threads that may wait for them.
+    // The calls into the file system, behind a seam for tests.
     layer("SystemFiles", ["Platform"]),
     layer("SPON", ["Essentials", "ExactText"]),
     layer("SQLiteCore", ["CSQLite", "ExactText", "Platform"]),

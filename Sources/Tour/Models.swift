@@ -1,6 +1,5 @@
-package import MagicData
-
 package import Essentials
+package import MagicData
 
 /// A country of ISO 3166.
 package struct Country: MagicObject {

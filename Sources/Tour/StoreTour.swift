@@ -1,6 +1,5 @@
-package import MagicData
-
 package import Essentials
+package import MagicData
 
 /// What the tour does with a store.
 package struct StoreTour {

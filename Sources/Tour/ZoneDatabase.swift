@@ -43,3 +43,126 @@ package struct ZoneDatabase: Sendable {
     try folder.zoneFile(zone.name)
   }
 }
+
+/// Why the time zone database could not be read.
+package enum ZoneDatabaseError: Error, Hashable, CustomStringConvertible {
+  case missing(path: String)
+  case unreadable(path: String, reason: String)
+  case damagedLine(path: String, line: Int, problem: String)
+  case damagedFile(path: String, problem: String)
+
+  package var description: String {
+    switch self {
+    case .missing(let path):
+      """
+      \(path) is missing: the Debian package tzdata brings the time zone database \
+      (apt-get install tzdata), --zoneinfo FOLDER names another place
+      """
+    case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
+    case .damagedLine(let path, let line, let problem): "\(path):\(line): \(problem)"
+    case .damagedFile(let path, let problem): "\(path): \(problem)"
+    }
+  }
+}
+
+/// The folder of a time zone database, out of which no zone's name leads.
+package struct ZoneFolder: Sendable {
+  private let url: URL
+
+  package init(path: String) {
+    url = URL(filePath: path, directoryHint: .isDirectory)
+  }
+
+  /// Reads the table called `name`.
+  package func tabFile(_ name: String) throws(ZoneDatabaseError) -> TabFile {
+    let file = url.appending(path: name, directoryHint: .notDirectory)
+    return TabFile(path: Self.path(of: file), bytes: try Self.bytes(of: file))
+  }
+
+  /// Reads the zone file called `name`, also through symbolic links that stay in the folder.
+  package func zoneFile(_ name: String) throws(ZoneDatabaseError) -> Data {
+    let folder = url.resolvingSymlinksInPath()
+    let file = folder.appending(path: name, directoryHint: .notDirectory)
+    let target = file.resolvingSymlinksInPath()
+    let path = Self.path(of: file)
+    guard Self.isBelow(folder, target) else {
+      throw .damagedFile(path: path, problem: "leads out of the folder of the database")
+    }
+    let bytes = try Self.bytes(of: target)
+    guard bytes.starts(with: "TZif".utf8) else {
+      throw .damagedFile(path: path, problem: "not a TZif file, its first bytes are not \"TZif\"")
+    }
+    return bytes
+  }
+
+  private static func isBelow(_ folder: URL, _ file: URL) -> Bool {
+    let path = Self.path(of: folder)
+    let prefix = path.hasSuffix("/") ? path : path + "/"
+    return Self.path(of: file).utf8.starts(with: prefix.utf8)
+  }
+
+  private static func path(of url: URL) -> String {
+    url.path(percentEncoded: false)
+  }
+
+  private static func bytes(of url: URL) throws(ZoneDatabaseError) -> Data {
+    let path = Self.path(of: url)
+    do {
+      // Reading a named pipe would wait for its writer for ever.
+      let type = try FileManager.default.attributesOfItem(
+        atPath: Self.path(of: url.resolvingSymlinksInPath()))[.type]
+      guard type as? FileAttributeType == .typeRegular else {
+        throw ZoneDatabaseError.unreadable(path: path, reason: "not a regular file")
+      }
+      return try Data(contentsOf: url)
+    } catch let error as ZoneDatabaseError {
+      throw error
+    } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
+      throw .missing(path: path)
+    } catch {
+      throw .unreadable(path: path, reason: systemMessage(for: error))
+    }
+  }
+}
+
+/// A text file of tab-separated columns, in which `#` begins a comment line.
+///
+/// Lines may end in LF or CRLF, and empty lines are skipped.
+package struct TabFile {
+  package let path: String
+  private let bytes: Data
+
+  package init(path: String, bytes: Data) {
+    self.path = path
+    self.bytes = bytes
+  }
+
+  /// Returns what `read` makes of the columns of each line, and names the line it refuses.
+  package func entries<Entry>(
+    _ read: ([String]) throws(LineProblem) -> Entry
+  ) throws(ZoneDatabaseError) -> [Entry] {
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    var entries: [Entry] = []
+    for (index, line) in lines.enumerated() {
+      do throws(LineProblem) {
+        guard let columns = try Self.columns(of: line) else { continue }
+        entries.append(try read(columns))
+      } catch {
+        throw .damagedLine(path: path, line: index + 1, problem: error.description)
+      }
+    }
+    return entries
+  }
+
+  private static func columns(of line: Data) throws(LineProblem) -> [String]? {
+    let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    guard let text = String(validating: line, as: UTF8.self) else {
+      throw LineProblem("invalid UTF-8")
+    }
+    guard !text.isEmpty, !text.hasPrefix("#") else { return nil }
+    guard !text.unicodeScalars.contains(where: { $0.isControl && $0 != "\t" }) else {
+      throw LineProblem("a control character in \(text.quoted)")
+    }
+    return text.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
+  }
+}

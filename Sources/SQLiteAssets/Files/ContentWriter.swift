@@ -13,9 +13,6 @@ struct ContentWriter: ~Copyable {
   private var size = 0
   private var hash = SHA256()
 
-  /// How much is held in memory when a file is copied.
-  static let pieceSize = 256 << 10
-
   init(_ name: AssetFileName, _ opener: Opener, minimumFileSize: Int) {
     self.name = name
     self.opener = opener
@@ -50,10 +47,10 @@ struct ContentWriter: ~Copyable {
   ) throws {
     var offset = 0
     while true {
-      let piece = try source.read(ContentWriter.pieceSize, at: offset)
+      let piece = try source.read(File.pieceSize, at: offset)
       try body(&self, piece)
       offset += piece.count
-      if piece.count < ContentWriter.pieceSize { return }
+      if piece.count < File.pieceSize { return }
     }
   }
 

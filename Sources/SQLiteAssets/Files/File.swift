@@ -41,9 +41,34 @@ package final class File: Sendable {
 }
 
 extension File {
+  /// How many bytes are held in memory when a file is read piece by piece.
+  static let pieceSize = 256 << 10
+
+  /// `path` from the root, without slashes at its end: those would make the system follow a link.
+  static func absolute(_ path: String) throws(AssetError) -> String {
+    guard !path.isEmpty, !path.utf8.contains(0) else { throw .invalidPath(path) }
+    var path = path
+    // By bytes: a slash with an accent behind it is one character.
+    if path.utf8.first != UInt8(ascii: "/") {
+      guard let working = unsafe getcwd(nil, 0) else {
+        throw .system(call: "getcwd", path: path, number: errno)
+      }
+      defer { unsafe free(working) }
+      guard let folder = unsafe String(validatingCString: working) else {
+        throw .invalidPath(unsafe String(cString: working))
+      }
+      path = folder + "/" + path
+    }
+    var end = path.utf8.endIndex
+    while path.utf8.distance(from: path.startIndex, to: end) > 1,
+      path.utf8[path.utf8.index(before: end)] == UInt8(ascii: "/")
+    { end = path.utf8.index(before: end) }
+    return String(path[..<end])
+  }
+
   /// Opens a user's file for reading, through links if need be.
   static func open(path: String, _ operations: any FileOperations) throws(AssetError) -> File {
-    let path = try Folder.absolute(path)
+    let path = try absolute(path)
     // SQLite would lose its locks on the file when it is closed here.
     guard !OpenDatabases.contains(path) else { throw .openDatabase(path: path) }
     let number = try naming(path) { () throws(SystemFailure) in
@@ -82,7 +107,7 @@ package struct UserFile: Sendable {
     var hash = SHA256()
     var offset = 0
     while true {
-      let piece = try file.read(ContentWriter.pieceSize, at: offset)
+      let piece = try file.read(File.pieceSize, at: offset)
       guard !piece.isEmpty else { return hash.finalize() }
       hash.update(piece)
       offset += piece.count

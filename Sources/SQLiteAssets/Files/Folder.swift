@@ -20,7 +20,7 @@ package final class Folder: Sendable {
   package static func open(
     path: String, _ operations: any FileOperations
   ) throws(AssetError) -> Folder {
-    let path = try absolute(path)
+    let path = try File.absolute(path)
     func opened() throws(AssetError) -> Folder {
       let number = try naming(path) { () throws(SystemFailure) in
         try operations.open(path: path, Folder.flags)
@@ -218,28 +218,6 @@ extension Folder {
   /// The path of an entry.
   package func path(of name: String) -> String {
     "\(path)/\(name)"
-  }
-
-  /// `path` from the root, without slashes at its end: those would make the system follow a link.
-  static func absolute(_ path: String) throws(AssetError) -> String {
-    guard !path.isEmpty, !path.utf8.contains(0) else { throw .invalidPath(path) }
-    var path = path
-    // By bytes: a slash with an accent behind it is one character.
-    if path.utf8.first != UInt8(ascii: "/") {
-      guard let working = unsafe getcwd(nil, 0) else {
-        throw .system(call: "getcwd", path: path, number: errno)
-      }
-      defer { unsafe free(working) }
-      guard let folder = unsafe String(validatingCString: working) else {
-        throw .invalidPath(unsafe String(cString: working))
-      }
-      path = folder + "/" + path
-    }
-    var end = path.utf8.endIndex
-    while path.utf8.distance(from: path.startIndex, to: end) > 1,
-      path.utf8[path.utf8.index(before: end)] == UInt8(ascii: "/")
-    { end = path.utf8.index(before: end) }
-    return String(path[..<end])
   }
 
   /// Runs a call on an entry, and names it if the call fails.

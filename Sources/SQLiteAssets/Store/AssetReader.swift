@@ -1,3 +1,4 @@
+import SQLiteCore
 import SystemFiles
 
 /// The content of an asset, open for reading.

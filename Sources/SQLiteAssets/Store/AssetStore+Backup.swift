@@ -100,14 +100,14 @@ extension AssetStore {
     while true {
       let piece: [UInt8]
       do {
-        piece = try source.read(ContentWriter.pieceSize, at: size)
+        piece = try source.read(File.pieceSize, at: size)
       } catch {
         return error
       }
       try copy?.write(unsafe piece.span.bytes)
       hash.update(piece)
       size += piece.count
-      if piece.count < ContentWriter.pieceSize { break }
+      if piece.count < File.pieceSize { break }
     }
     let isIntact = size == record.size && hash.finalize() == record.sha256
     return isIntact ? nil : .damagedFile(record.id, path: path)

@@ -1,3 +1,4 @@
+import SQLiteCore
 import Synchronization
 import SystemFiles
 
@@ -97,10 +98,10 @@ extension AssetStore {
   ) async throws -> StagedAsset where Bytes.Element == UInt8 {
     let stream = try StreamWriter(self, extension: fileExtension)
     var piece: [UInt8] = []
-    piece.reserveCapacity(ContentWriter.pieceSize)
+    piece.reserveCapacity(File.pieceSize)
     for try await byte in bytes {
       piece.append(byte)
-      guard piece.count == ContentWriter.pieceSize else { continue }
+      guard piece.count == File.pieceSize else { continue }
       let full = piece
       try await worker.run { try stream.write(full) }
       piece.removeAll(keepingCapacity: true)

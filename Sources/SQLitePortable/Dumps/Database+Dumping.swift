@@ -1,6 +1,5 @@
 public import SQLiteCore
 import Synchronization
-import SystemFiles
 
 extension Database {
   /// Writes the whole database, as it is at one moment, into a file, which is there in whole or as it

@@ -1,3 +1,6 @@
+import Essentials
+import Platform
+
 extension String {
   /// The text with each control character, line ends included, replaced by its escape (`\u{1B}`).
   package var visible: String {
@@ -26,4 +29,15 @@ extension Unicode.Scalar {
   package var isControl: Bool {
     value < 0x20 || (0x7F...0x9F).contains(value)
   }
+}
+
+/// Returns the system's words for an `errno`.
+package func systemMessage(for code: Int32) -> String {
+  unsafe String(cString: strerror(code))
+}
+
+/// Returns the system's words for why Foundation failed, or `error` itself where there are none.
+package func systemMessage(for error: any Error) -> String {
+  guard let system = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
+  return systemMessage(for: system.code.rawValue)
 }
