@@ -9,7 +9,8 @@ public import SQLiteMapping
 ///     let tags = try connection.rightObjects(of: note, through: noteTags)
 ///
 /// Each pair is linked at most once. The table is made when it is first written to: with foreign keys
-/// to both ends, so that no link outlives either, and indexed from both.
+/// to both ends, so that no link outlives either, and indexed from both. It belongs to these two types:
+/// another type, or other links, that claim the table are refused as long as the file is open.
 public struct CrossReference<Left: Record, Right: Record>: Sendable {
   /// The link table's name.
   public let name: String
@@ -17,7 +18,7 @@ public struct CrossReference<Left: Record, Right: Record>: Sendable {
   public let leftKeyName: String
   /// The column with the keys of the right ends.
   public let rightKeyName: String
-  /// What links have besides.
+  /// More columns of the link table.
   public let columns: [ColumnDefinition]
 
   /// Names links.
@@ -26,7 +27,7 @@ public struct CrossReference<Left: Record, Right: Record>: Sendable {
   ///   - name: The link table's name.
   ///   - leftKeyName: The column with the keys of the left ends.
   ///   - rightKeyName: The column with the keys of the right ends.
-  ///   - columns: What links have besides; each is optional or has a default.
+  ///   - columns: More columns of the link table; each is optional or has a default.
   public init(
     _ name: String, leftKeyName: String = "leftID", rightKeyName: String = "rightID",
     columns: [ColumnDefinition] = []
@@ -39,10 +40,169 @@ public struct CrossReference<Left: Record, Right: Record>: Sendable {
 }
 
 extension Connection {
-  /// Makes the link table if it is missing, or adds what it lacks.
-  func ensureLinks<Left: Record, Right: Record>(
+  /// Reads the records that one on the left is linked to.
+  ///
+  /// - Parameters:
+  ///   - left: A record that was written.
+  ///   - reference: The links.
+  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  public func rightObjects<Left: Record, Right: Record>(
+    of left: Left, through reference: CrossReference<Left, Right>,
+    orderedBy order: Ordering? = nil
+  ) throws -> [Right] {
+    try reading(reference, without: []) {
+      try objects(
+        of: Right.self, through: relation(reference), from: keyValue(of: left), order?.sql)
+    }
+  }
+
+  /// Reads the records that are linked to one on the right.
+  ///
+  /// - Parameters:
+  ///   - right: A record that was written.
+  ///   - reference: The links.
+  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  public func leftObjects<Left: Record, Right: Record>(
+    of right: Right, through reference: CrossReference<Left, Right>,
+    orderedBy order: Ordering? = nil
+  ) throws -> [Left] {
+    try reading(reference, without: []) {
+      try objects(
+        of: Left.self, through: relation(reference).reversed, from: keyValue(of: right), order?.sql)
+    }
+  }
+
+  /// Reads the records that many on the left are linked to: one statement, however many there are.
+  ///
+  /// - Parameters:
+  ///   - lefts: Records that were written.
+  ///   - reference: The links.
+  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
+  /// - Returns: The linked records of each of `lefts`; of a class one instance for each key.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  public func rightObjects<Left: Record, Right: Record>(
+    ofEach lefts: [Left], through reference: CrossReference<Left, Right>,
+    orderedBy order: Ordering? = nil
+  ) throws -> [[Right]] {
+    let keys = try lefts.map { try keyValue(of: $0) }
+    if lefts.isEmpty { return [] }
+    return try reading(reference, without: lefts.map { _ in [] }) {
+      let found = try objects(
+        of: Right.self, through: relation(reference), fromEach: keys, order?.sql)
+      return keys.map { found[$0] ?? [] }
+    }
+  }
+
+  /// The number of records that one on the left is linked to, counted by the database.
+  ///
+  /// - Parameters:
+  ///   - left: A record that was written.
+  ///   - reference: The links.
+  /// - Throws: ``SQLiteError``.
+  public func linkCount<Left: Record, Right: Record>(
+    of left: Left, through reference: CrossReference<Left, Right>
+  ) throws -> Int {
+    try reading(reference, without: 0) {
+      try relation(reference).count(from: keyValue(of: left), in: self)
+    }
+  }
+
+  /// Links a record to these records and no others, in one transaction.
+  ///
+  /// The others are written first, so that new ones get their keys. Links that stay are left alone,
+  /// with what they have in other columns.
+  ///
+  /// - Parameters:
+  ///   - left: A record that was written.
+  ///   - others: The records to link it to.
+  ///   - reference: The links.
+  /// - Returns: The others, with the keys that the database made.
+  /// - Throws: ``SQLiteError``; then nothing has changed.
+  @discardableResult
+  public func setLinks<Left: Record, Right: Record>(
+    of left: Left, to others: some Sequence<Right>, through reference: CrossReference<Left, Right>
+  ) throws -> [Right] {
+    try savepoint {
+      let key = try keyValue(of: left)
+      let saved = try others.map { try update($0) }
+      if saved.isEmpty, try !hasLinks(reference) { return [] }
+      try ensureLinks(reference)
+      let wanted = Set(try saved.map { try keyValue(of: $0) })
+      let stored: [Value] = try rows(
+        "SELECT \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key)",
+        as: Value.self)
+      let present = Set(stored)
+      let leaving = Array(present.subtracting(wanted))
+      if !leaving.isEmpty {
+        try executeChange(
+          "DELETE FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key) AND \(identifier: reference.rightKeyName) IN \(leaving)"
+        )
+      }
+      for other in wanted.subtracting(present) { try insertLink(key, other, [:], reference) }
+      return saved
+    }
+  }
+
+  /// Links two records, or changes the values of their link in other columns.
+  ///
+  /// - Parameters:
+  ///   - left: A record that was written.
+  ///   - right: Another one that was written.
+  ///   - reference: The links.
+  ///   - values: The values of the link in its other columns.
+  /// - Throws: ``SQLiteError``.
+  public func link<Left: Record, Right: Record>(
+    _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
+    values: [String: any Bindable] = [:]
+  ) throws {
+    try savepoint {
+      try ensureLinks(reference)
+      try insertLink(try keyValue(of: left), try keyValue(of: right), values, reference)
+    }
+  }
+
+  /// Unlinks two records.
+  ///
+  /// - Parameters:
+  ///   - left: A record.
+  ///   - right: Another one.
+  ///   - reference: The links.
+  /// - Returns: Whether they were linked.
+  /// - Throws: ``SQLiteError``.
+  @discardableResult
+  public func unlink<Left: Record, Right: Record>(
+    _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>
+  ) throws -> Bool {
+    guard try hasLinks(reference) else { return false }
+    try claimTable(of: reference)
+    return try executeChange(
+      "DELETE FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(keyValue(of: left)) AND \(identifier: reference.rightKeyName) = \(keyValue(of: right))"
+    ).rows > 0
+  }
+
+  private func insertLink<Left: Record, Right: Record>(
+    _ left: Value, _ right: Value, _ values: [String: any Bindable],
     _ reference: CrossReference<Left, Right>
   ) throws {
+    let extra = values.sorted { $0.key < $1.key }
+    let names = [reference.leftKeyName, reference.rightKeyName] + extra.map(\.key)
+    let list = SQL(
+      joining: ["\(left)", "\(right)"] + extra.map { "\($0.value)" as SQL }, separator: ", ")
+    let changes = extra.map { "\(identifier: $0.key) = excluded.\(identifier: $0.key)" as SQL }
+    let action: SQL =
+      changes.isEmpty ? "NOTHING" : "UPDATE SET \(SQL(joining: changes, separator: ", "))"
+    try executeChange(
+      "INSERT INTO \(identifier: reference.name) (\(SQL(identifiers: names))) VALUES (\(list)) ON CONFLICT (\(SQL(identifiers: Array(names.prefix(2))))) DO \(action)"
+    )
+  }
+
+  /// Makes the link table if it is missing, or adds the columns and indexes that it lacks.
+  private func ensureLinks<Left: Record, Right: Record>(
+    _ reference: CrossReference<Left, Right>
+  ) throws {
+    try claimTable(of: reference)
     let ends = [
       try end(reference.leftKeyName, of: Left.self),
       try end(reference.rightKeyName, of: Right.self),
@@ -67,8 +227,9 @@ extension Connection {
       reference: .init(table: type.tableName, column: key, onDelete: .cascade))
   }
 
-  /// Runs `body`, or returns `nothing` if there is no link table yet: that is asked only if `body` fails.
-  func reading<Left: Record, Right: Record, Result>(
+  /// Runs `body`, or returns `nothing` if there is no link table yet, which is looked up only if `body`
+  /// fails.
+  private func reading<Left: Record, Right: Record, Result>(
     _ reference: CrossReference<Left, Right>, without nothing: @autoclosure () -> Result,
     _ body: () throws -> Result
   ) throws -> Result {
@@ -80,10 +241,100 @@ extension Connection {
     }
   }
 
-  /// Says whether there is a link table.
-  func hasLinks<Left: Record, Right: Record>(
+  /// Returns whether there is a link table.
+  private func hasLinks<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>
   ) throws -> Bool {
     try !columnNames(of: reference.name).isEmpty
+  }
+
+  /// The relation of left records to right ones.
+  private func relation<Left: Record, Right: Record>(
+    _ reference: CrossReference<Left, Right>
+  ) throws -> Relation {
+    Relation(
+      pairs: reference.name, reference.leftKeyName, reference.rightKeyName,
+      from: .init(table: Left.tableName, key: try keyColumn(of: Left.self)),
+      to: .init(table: Right.tableName, key: try keyColumn(of: Right.self)))
+  }
+
+  /// Notes that the link table belongs to these links.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to a type or to other links.
+  private func claimTable<Left: Record, Right: Record>(
+    of reference: CrossReference<Left, Right>
+  ) throws {
+    let claim = ReferenceClaims.Claim(
+      name: reference.name, left: reference.leftKeyName, right: reference.rightKeyName,
+      type: ObjectIdentifier(CrossReference<Left, Right>.self))
+    let known = attachment(ReferenceClaims.self) as? ReferenceClaims
+    let claims = known ?? ReferenceClaims()
+    guard !claims.known.contains(claim) else { return }
+    var ends = [
+      "\(reference.leftKeyName): \(Left.self)", "\(reference.rightKeyName): \(Right.self)",
+    ]
+    // Links may be looked at from either end.
+    let isMirrored = ends[1] < ends[0]
+    if isMirrored { ends.swapAt(0, 1) }
+    let type: Any.Type =
+      isMirrored ? CrossReference<Right, Left>.self : CrossReference<Left, Right>.self
+    try self.claim(reference.name, for: type, as: "the links (\(ends[0]), \(ends[1]))")
+    claims.known.insert(claim)
+    if known == nil { attachments[ObjectIdentifier(ReferenceClaims.self)] = claims }
+  }
+}
+
+/// The links whose tables a connection has claimed.
+private final class ReferenceClaims {
+  struct Claim: Hashable {
+    let name: String
+    let left: String
+    let right: String
+    let type: ObjectIdentifier
+  }
+
+  var known: Set<Claim> = []
+}
+
+extension Connection {
+  /// Reads the records that a relation leads to from one key.
+  func objects<Found: Record>(
+    of type: Found.Type, through relation: Relation, from key: Value, _ order: SQL? = nil
+  ) throws -> [Found] {
+    var found: [Found] = []
+    try forEachRow(of: type, besides: [], from: relation.rows(from: .one(key), orderedBy: order)) {
+      reader, _ in found.append(try reader.row(as: type))
+    }
+    return found
+  }
+
+  /// Reads the records that a relation leads to from many keys.
+  private func objects<Found: Record>(
+    of type: Found.Type, through relation: Relation, fromEach keys: [Value], _ order: SQL?
+  ) throws -> [Value: [Found]] {
+    // Start by start: the records of one are put away when the next one comes.
+    var all: [Value: [Found]] = [:]
+    var found: [Found] = []
+    var current: Value?
+    var instances: [Value: Found] = [:]
+    let isClass = Found.self is AnyObject.Type
+    let source = relation.rows(from: .many(keys), orderedBy: order)
+    try forEachRow(of: type, besides: relation.columns, from: source) { reader, columns in
+      let start = try columns(0)
+      if start != current {
+        if let current { all[current] = found }
+        current = start
+        found.removeAll()
+      }
+      let end = isClass ? try columns(1) : .null
+      if isClass, let known = instances[end] {
+        found.append(known)
+      } else {
+        found.append(try reader.row(as: type))
+        if isClass { instances[end] = found[found.count - 1] }
+      }
+    }
+    if let current { all[current] = found }
+    return all
   }
 }

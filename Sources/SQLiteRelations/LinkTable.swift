@@ -56,11 +56,11 @@ public struct LinkTable: Hashable, Sendable {
     _ name: String, _ arrangement: Arrangement, from owner: End, to target: End,
     keepsTargets: Bool = false
   ) {
-    self.keepsTargets = keepsTargets
     self.name = name
     self.arrangement = arrangement
     self.owner = owner
     self.target = target
+    self.keepsTargets = keepsTargets
   }
 }
 
@@ -96,6 +96,11 @@ extension LinkTable {
     }
   }
 
+  /// The value by which a link is ordered among those of its owner.
+  package func order(of link: Link) -> Value {
+    place == nil ? .integer(link.target) : link.place
+  }
+
   /// The table that stores the links.
   package var definition: TableDefinition {
     func end(_ name: String, _ end: End, _ rule: DeleteRule) -> ColumnDefinition {
@@ -113,5 +118,218 @@ extension LinkTable {
     return TableDefinition(
       name, key: .withoutRowID(["owner", place ?? "target"]), columns: columns,
       indexes: [IndexDefinition(["target", "owner"])])
+  }
+}
+
+extension LinkTable {
+  /// The owners' relation to what their links lead to.
+  package var relation: Relation { Relation(self) }
+}
+
+extension Connection {
+  /// Lends the links of many owners, in one query: owner by owner, each one's in its order.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - owners: The keys of the owners.
+  ///   - body: Takes a link.
+  /// - Throws: ``SQLiteError``, or what `body` throws.
+  /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
+  public func forEachLink(
+    _ table: LinkTable, of owners: [Int64], _ body: (Link) throws -> Void
+  ) throws {
+    guard !owners.isEmpty else { return }
+    try forEachRow(table.relation.query(fromEach: owners, hasPlaces: true)) { row in
+      try body(
+        Link(owner: row.integer(at: 0), place: try row.value(at: 2), target: row.integer(at: 1)))
+    }
+  }
+
+  /// Reads the links of many owners in one query: owner by owner, each one's in its order.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - owners: The keys of the owners.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
+  public func links(_ table: LinkTable, of owners: [Int64]) throws -> [Link] {
+    var links: [Link] = []
+    try forEachLink(table, of: owners) { links.append($0) }
+    return links
+  }
+
+  /// Reads some of an owner's links, in their order.
+  ///
+  /// Reading on from a link costs the same wherever it is; an offset is counted off.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - owner: The key of the owner.
+  ///   - condition: SQL on the columns of the link table, such as `target IN (SELECT …)`.
+  ///   - link: The link of the same owner to read on from.
+  ///   - limit: The most links to read.
+  ///   - offset: The number of links to pass over first.
+  /// - Throws: ``SQLiteError``.
+  public func links(
+    _ table: LinkTable, of owner: Int64, where condition: SQL? = nil, after link: Link? = nil,
+    limit: Int? = nil, offset: Int = 0
+  ) throws(SQLiteError) -> [Link] {
+    let page = Relation.Page(
+      where: condition, after: link.map { table.order(of: $0) }, limit: limit, offset: offset)
+    return try table.relation.links(from: owner, page, in: self)
+  }
+
+  /// The number of an owner's links, counted by the database.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - owner: The key of the owner.
+  ///   - condition: SQL on the columns of the link table, such as `target IN (SELECT …)`.
+  /// - Throws: ``SQLiteError``.
+  public func linkCount(
+    _ table: LinkTable, of owner: Int64, where condition: SQL? = nil
+  ) throws(SQLiteError) -> Int {
+    try table.relation.count(from: .integer(owner), where: condition, in: self)
+  }
+
+  /// The owners that are linked to a target, each once, in ascending order.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - target: The key of the target.
+  ///   - condition: SQL on the columns of the link table, such as `owner IN (SELECT …)`.
+  ///   - owner: The owner to read on from.
+  ///   - limit: The most owners to read.
+  ///   - offset: The number of owners to pass over first.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: O(*n* + log *m*) for *n* owners found among *m* links.
+  public func owners(
+    _ table: LinkTable, of target: Int64, where condition: SQL? = nil, after owner: Int64? = nil,
+    limit: Int? = nil, offset: Int = 0
+  ) throws(SQLiteError) -> [Int64] {
+    let page = Relation.Page(
+      where: condition, after: owner.map { .integer($0) }, limit: limit, offset: offset)
+    return try table.relation.reversed.ends(from: target, page, in: self)
+  }
+
+  /// The number of owners that are linked to a target, counted by the database.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - target: The key of the target.
+  ///   - condition: SQL on the columns of the link table, such as `owner IN (SELECT …)`.
+  /// - Throws: ``SQLiteError``.
+  public func ownerCount(
+    _ table: LinkTable, of target: Int64, where condition: SQL? = nil
+  ) throws(SQLiteError) -> Int {
+    try table.relation.reversed.count(from: .integer(target), where: condition, in: self)
+  }
+}
+
+extension Connection {
+  /// Makes an owner's set hold just `targets`.
+  ///
+  /// - Parameters:
+  ///   - table: Links in a set.
+  ///   - owner: The key of the owner.
+  ///   - targets: The keys of the targets.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: O(*n*) reads; as many writes as links differ.
+  public func setSet(
+    _ table: LinkTable, of owner: Int64, to targets: Set<Int64>
+  ) throws(SQLiteError) {
+    let stored: [Int64] = try rows(
+      "SELECT target FROM \(identifier: table.name) WHERE owner = \(owner)", as: Int64.self)
+    try changeSet(table, of: owner, from: Set(stored), to: targets)
+  }
+
+  /// Changes an owner's set as another set was changed, whatever others have done to it meanwhile.
+  ///
+  /// - Parameters:
+  ///   - table: Links in a set.
+  ///   - owner: The key of the owner.
+  ///   - base: The keys of the targets before the change.
+  ///   - targets: The keys of the targets after it.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: As many writes as `base` and `targets` differ; the set is not read.
+  public func changeSet(
+    _ table: LinkTable, of owner: Int64, from base: Set<Int64>, to targets: Set<Int64>
+  ) throws(SQLiteError) {
+    try removeLinks(table, of: owner, to: Array(base.subtracting(targets)))
+    let coming = targets.subtracting(base)
+    guard !coming.isEmpty else { return }
+    var insert = try statement(
+      "INSERT INTO \(identifier: table.name) (owner, target) VALUES (?, ?) ON CONFLICT DO NOTHING")
+    // In the order of the table, which is faster than at random.
+    for target in coming.sorted() { try insert.run(owner, target) }
+  }
+
+  /// Makes an owner's dictionary hold just `targets`.
+  ///
+  /// - Parameters:
+  ///   - table: Links in a dictionary.
+  ///   - owner: The key of the owner.
+  ///   - targets: The keys of the targets by the keys of the dictionary.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: O(*n*) reads; as many writes as links differ.
+  public func setDictionary(
+    _ table: LinkTable, of owner: Int64, to targets: [Value: Int64]
+  ) throws(SQLiteError) {
+    let present = try rows(
+      "SELECT key, target FROM \(identifier: table.name) WHERE owner = \(owner)",
+      as: Value.self, Int64.self)
+    let stored = Dictionary(present.map { ($0, $1) }, uniquingKeysWith: { $1 })
+    try changeDictionary(table, of: owner, from: stored, to: targets)
+  }
+
+  /// Changes an owner's dictionary as another one was changed, key by key, whatever others have done to
+  /// other keys meanwhile.
+  ///
+  /// - Parameters:
+  ///   - table: Links in a dictionary.
+  ///   - owner: The key of the owner.
+  ///   - base: The keys of the targets by the keys of the dictionary before the change.
+  ///   - targets: The same after it.
+  /// - Throws: ``SQLiteError``.
+  /// - Complexity: As many writes as `base` and `targets` differ; the dictionary is not read.
+  public func changeDictionary(
+    _ table: LinkTable, of owner: Int64, from base: [Value: Int64], to targets: [Value: Int64]
+  ) throws(SQLiteError) {
+    let leaving = base.keys.filter { targets[$0] == nil }
+    if !leaving.isEmpty {
+      try executeChange(
+        "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND key IN \(leaving)")
+    }
+    let coming = targets.filter { base[$0.key] != $0.value }
+    guard !coming.isEmpty else { return }
+    var insert = try statement(
+      "INSERT INTO \(identifier: table.name) (owner, key, target) VALUES (?, ?, ?) ON CONFLICT (owner, key) DO UPDATE SET target = excluded.target"
+    )
+    for (key, target) in coming { try insert.run(owner, key, target) }
+  }
+
+  /// Removes the links of an owner to some targets, however often it has them.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - owner: The key of the owner.
+  ///   - targets: The keys of the targets.
+  /// - Throws: ``SQLiteError``.
+  public func removeLinks(
+    _ table: LinkTable, of owner: Int64, to targets: [Int64]
+  ) throws(SQLiteError) {
+    guard !targets.isEmpty else { return }
+    try executeChange(
+      "DELETE FROM \(identifier: table.name) WHERE owner = \(owner) AND target IN \(targets)")
+  }
+
+  /// Removes all links of an owner.
+  ///
+  /// - Parameters:
+  ///   - table: The links.
+  ///   - owner: The key of the owner.
+  /// - Throws: ``SQLiteError``.
+  public func removeLinks(_ table: LinkTable, of owner: Int64) throws(SQLiteError) {
+    try executeChange("DELETE FROM \(identifier: table.name) WHERE owner = \(owner)")
   }
 }

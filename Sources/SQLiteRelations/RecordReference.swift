@@ -47,7 +47,7 @@ extension Connection {
   /// - Parameters:
   ///   - owners: The records with the reference.
   ///   - reference: The reference.
-  /// - Returns: For each of `owners` what it refers to, or nil.
+  /// - Returns: The record that each of `owners` refers to, or nil.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
   public func targets<Owner: Record, Target: Record>(
     ofEach owners: [Owner], through reference: RecordReference<Owner, Target>
@@ -67,9 +67,12 @@ extension Connection {
   public func owners<Owner: Record, Target: Record>(
     of target: Target, through reference: RecordReference<Owner, Target>
   ) throws -> [Owner] {
-    try objects(
-      of: Owner.self, where: "\(identifier: reference.column) = \(keyValue(of: target))",
-      orderedBy: .column(try keyColumn(of: Owner.self)))
+    let relation = Relation(
+      column: reference.column,
+      of: .init(table: Owner.tableName, key: try keyColumn(of: Owner.self)),
+      to: .init(table: Target.tableName, key: try keyColumn(of: Target.self)))
+    return try objects(
+      of: Owner.self, through: relation.reversed, from: keyValue(of: target))
   }
 }
 

@@ -208,7 +208,7 @@ import Testing
     try b.update(other)
     try b.database.backup(to: a.database)
     #expect(throws: MagicError.self) { try lazy.get() }
-    #expect(throws: MagicError.self) { try old.pets.count }
+    #expect(throws: MagicError.self) { try old.pets.count() }
     // A new object takes nothing of theirs either.
     let new = Owner()
     new.pets = AsyncMagical(value: [try b.objects(of: Owner.self)[0].pets.get()[0]])

@@ -75,7 +75,7 @@ private struct Essay: MagicObject {
     #expect(
       throws: MagicError.unresolvedRelation(type: "AsyncMagical<Writer>", property: "lazy")
     ) { try essay.lazy.get() }
-    #expect(throws: MagicError.self) { try essay.lazyList.count }
+    #expect(throws: MagicError.self) { try essay.lazyList.count() }
     #expect(throws: MagicError.self) { try essay.lazyList.createAsyncStream() }
     #expect(essay.lazyEditor == nil)
     #expect(throws: MagicError.self) { try magic.update(essay) }

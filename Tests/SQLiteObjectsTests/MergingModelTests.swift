@@ -184,7 +184,7 @@ private struct History {
   private mutating func look(_ writer: Int) throws {
     let shown = try writers[writer].playlist.later.get().compactMap { Int($0.title) }
     #expect(shown == writers[writer].changes.applied(to: storedLater))
-    #expect(try writers[writer].playlist.later.count == shown.count)
+    #expect(try writers[writer].playlist.later.count() == shown.count)
     writers[writer].known = storedLater
   }
 

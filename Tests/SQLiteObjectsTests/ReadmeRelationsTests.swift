@@ -69,7 +69,7 @@ private enum Guide {
     fetched.staff.insert(Person("Dora"), at: 0)
     try await magic.update(fetched)
 
-    let count = try await fetched.customers.count(where: nil)
+    let count = try await fetched.customers.count()
     let first = try await fetched.customers.objects(where: \.$name > "B", limit: 10)
     let anyone = try await fetched.customers.randomValue()
     for try await customer in try fetched.customers.createAsyncStream() {

@@ -219,13 +219,19 @@ extension Connection {
 extension Connection {
   /// Notes that a table belongs to a type, in this process and as long as the file is open.
   ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - type: The type.
+  ///   - purpose: The use that the type makes of the table; nil for the rows of the type itself.
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to another one.
-  package func claim(_ table: String, for type: Any.Type) throws(SQLiteError) {
-    let name = qualifiedName(of: type)
+  package func claim(
+    _ table: String, for type: Any.Type, as purpose: String? = nil
+  ) throws(SQLiteError) {
+    let name = purpose ?? qualifiedName(of: type)
     guard let other = environment.claims?.claim([(table, name)], for: type) else { return }
     throw SQLiteError(
       .misuse,
-      "the types \(other.owner) and \(name) both claim the table “\(table)”: "
+      "\(other.owner) and \(name) both claim the table “\(table)”: "
         + "declare a tableName, or isReadOnly for a record that is only read")
   }
 

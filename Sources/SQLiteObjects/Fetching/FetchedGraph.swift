@@ -49,18 +49,19 @@ struct FetchedLinks: Sendable {
   /// Reads links, owner by owner.
   ///
   /// - Parameters:
-  ///   - table: The links.
+  ///   - relation: The links.
   ///   - wanted: The owners, or nil for all.
   ///   - check: Throws if a key of a dictionary is none of its type.
   /// - Returns: What the links lead to.
   mutating func append(
-    _ table: LinkTable, of wanted: [Int64]?, _ connection: Connection,
+    _ relation: ObjectRelation, of wanted: [Int64]?, _ connection: Connection,
     checking check: (_ key: Value, _ owner: Int64) throws -> Void
   ) throws -> ArraySlice<Int64> {
     let first = targets.count
-    let hasKeys = table.arrangement == .dictionary
+    let hasKeys = relation.table?.arrangement == .dictionary
     var last: (owner: Int64, isNew: Bool)?
-    try connection.forEachRow(table.targetQuery(of: wanted)) { row in
+    let query = relation.keys.query(fromEach: wanted, hasPlaces: hasKeys)
+    try connection.forEachRow(query) { row in
       let owner = row.integer(at: 0)
       if owner != last?.owner {
         last = (owner, owners.append(owner))

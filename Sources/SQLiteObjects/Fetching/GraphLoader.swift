@@ -27,14 +27,13 @@ final class GraphLoader {
   /// Reads the objects that a query finds, and what they lead to.
   ///
   /// - Parameters:
-  ///   - type: The objects' type.
-  ///   - tail: SQL behind the table's name.
+  ///   - plan: The objects' type.
+  ///   - source: SQL behind FROM.
   ///   - isWhole: Whether the query finds all objects of the type.
-  func load<Object: MagicObject>(_ type: Object.Type, tail: SQL, isWhole: Bool = false) throws {
-    let plan = try store.plan(type)
+  func load(_ plan: ObjectPlan, from source: SQL, isWhole: Bool = false) throws {
     let table = try graph.index(of: plan)
     guard let columns = try store.tables.columns(of: plan, connection) else { return }
-    let fresh = try read(table, columns, from: "\(identifier: plan.table) \(tail)")
+    let fresh = try read(table, columns, from: source)
     graph.tables[table].foundCount = fresh.count
     frontier.append(Batch(plan: plan, zIndexes: fresh, isWhole: isWhole))
     try follow()
@@ -130,14 +129,13 @@ final class GraphLoader {
       switch property.role.kind {
       case .object(let type):
         found.append(Batch(plan: try store.plan(type), zIndexes: references(batch, index, slot)))
-      case .links(_, let type):
-        guard let table = try plan.linkTable(slot, store.plan),
-          try store.tables.has(table, connection)
-        else { continue }
+      case .links:
+        let relation = try store.relations.relation(plan, slot, in: store)
+        guard try relation.isStored(store.tables, connection) else { continue }
         var links = graph.tables[index].links.removeValue(forKey: slot) ?? FetchedLinks()
         let places = property.type.dictionary
         let targets = try links.append(
-          table, of: batch.isWhole ? nil : batch.zIndexes, connection
+          relation, of: batch.isWhole ? nil : batch.zIndexes, connection
         ) { place, owner in
           do {
             try places?.check(place)
@@ -148,7 +146,7 @@ final class GraphLoader {
           }
         }
         graph.tables[index].links[slot] = links
-        found.append(Batch(plan: try store.plan(type), zIndexes: Array(targets)))
+        found.append(Batch(plan: relation.destination, zIndexes: Array(targets)))
       case .column, .asset, .reverse: continue
       }
     }

@@ -4,26 +4,18 @@ import SQLiteRelations
 extension LazySource {
   /// The keys of the objects that the relation leads to, with their places, blocking the thread.
   func keys() throws -> [(place: Value, key: Value)] {
-    try store.read { connection in
-      switch plan.properties[slot].role.kind {
-      case .object(let type):
-        guard let target = try reference(connection) else { return [] }
-        return try keys([(.null, target)], type, connection)
-      case .links(_, let type):
-        guard let table = try table(connection) else { return [] }
-        let links = try connection.links(table, of: zIndex)
-        return try keys(links.map { ($0.place, $0.target) }, type, connection)
-      case .column, .asset, .reverse: return []
-      }
+    let objects = try objects
+    return try store.read { connection in
+      let links = try objects.read(.links(), connection).links
+      return try keys(
+        links.map { ($0.place, $0.target) }, objects.relation.destination, connection)
     }
   }
 
   /// The primary values of objects; their z_index values if that is what tells them apart.
   private func keys(
-    _ targets: [(place: Value, zIndex: Int64)], _ type: any MagicObject.Type,
-    _ connection: Connection
+    _ targets: [(place: Value, zIndex: Int64)], _ target: ObjectPlan, _ connection: Connection
   ) throws -> [(place: Value, key: Value)] {
-    let target = try store.plan(type)
     guard let primary = target.primary, target.counting == nil else {
       return targets.map { ($0.place, .integer($0.zIndex)) }
     }

@@ -1,8 +1,8 @@
 import SQLiteCore
 import SQLiteRelations
 
-// Changes of a collection that is not fetched for them. None of them reads or writes the database: they
-// are made in the store with the next save of the object, or lost if that never comes.
+// Changes of a collection that is not fetched for them. None of them reads or writes the database: the
+// next save of the object makes them in the store; without one they are lost.
 
 extension AsyncMagical where Element: MagicCollection {
   /// Removes an object from the collection, however often and by whatever keys it is there.
@@ -41,15 +41,15 @@ extension AsyncMagical {
     change(.add(objects.map { LiveValue($0) }, at: nil))
   }
 
-  /// Inserts an object at a place that is counted off when the change is saved.
+  /// Inserts an object at a position that is counted off when the change is saved.
   ///
   /// - Parameters:
   ///   - object: The object. It is saved with the change.
-  ///   - place: How many objects come before it; the end, if there are less.
-  /// - Complexity: O(`place`) when it is saved.
-  public func insert<Object: MagicObject>(_ object: Object, at place: Int)
+  ///   - position: The number of objects before it; the end, if there are fewer.
+  /// - Complexity: O(`position`) when it is saved.
+  public func insert<Object: MagicObject>(_ object: Object, at position: Int)
   where Element == [Object] {
-    change(.add([LiveValue(object)], at: place))
+    change(.add([LiveValue(object)], at: position))
   }
 
   /// Inserts an object into a set, unless it is there.
@@ -59,7 +59,7 @@ extension AsyncMagical {
     change(.add([LiveValue(object)], at: nil))
   }
 
-  /// Inserts those of some objects into a set that are not there.
+  /// Inserts objects into a set, except those that are there.
   ///
   /// - Parameter objects: The objects. They are saved with the change.
   public func insert<Object: MagicObject>(
@@ -68,7 +68,7 @@ extension AsyncMagical {
     change(.add(objects.map { LiveValue($0) }, at: nil))
   }
 
-  /// Lets a key of a dictionary lead to an object, or to none.
+  /// Sets or removes the object of a key of a dictionary.
   ///
   ///     try shop.roles.set(ada, forKey: "till")
   ///
@@ -79,47 +79,12 @@ extension AsyncMagical {
   public func set<Key: Codable & Hashable, Object: MagicObject>(
     _ object: Object?, forKey key: Key
   ) throws where Element == [Key: Object] {
-    let place = try place(of: key)
+    let place = try stored(key: key)
     change(object.map { .put(LiveValue($0), key: place) } ?? .removeKey(place))
   }
 
-  /// Fetches the object that a key of a dictionary leads to, and no other; nil if there is none. Blocks
-  /// the thread.
-  ///
-  /// - Parameter key: The key.
-  /// - Throws: ``MagicError`` or ``SQLiteError``; `EncodingError` if the key cannot be stored.
-  public func value<Key: Codable & Hashable, Object: MagicObject>(
-    forKey key: Key
-  ) throws -> Object? where Element == [Key: Object] {
-    switch try known() {
-    case .value(let value): return value[key]
-    case .source(let source, let state):
-      let place = try place(of: key)
-      let links = try source.store.read { try source.links(place, $0) }
-      let items = try items(links, source, state).filter { $0.place == place }
-      return try fetch(items, source).first?.object
-    }
-  }
-
-  /// As the blocking ``value(forKey:)``, suspending the task.
-  ///
-  /// - Parameter key: The key.
-  /// - Throws: As the blocking form, or `CancellationError`.
-  nonisolated(nonsending) public func value<Key: Codable & Hashable, Object: MagicObject>(
-    forKey key: Key
-  ) async throws -> Object? where Element == [Key: Object] {
-    switch try known() {
-    case .value(let value): return value[key]
-    case .source(let source, let state):
-      let place = try place(of: key)
-      let links = try await source.store.read { try source.links(place, $0) }
-      let items = try items(links, source, state).filter { $0.place == place }
-      return try await fetch(items, source).first?.object
-    }
-  }
-
-  /// What is stored for a key.
-  private func place<Key: Codable>(of key: Key) throws -> Value {
+  /// The stored form of a key.
+  func stored<Key: Codable>(key: Key) throws -> Value {
     let place = try ValueCoding.stored(key)
     guard !place.isNull else {
       throw SQLiteError(.mismatch, "nil is no key of a dictionary of objects")

@@ -76,7 +76,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     }
   }
 
-  /// The value if it was set, or where it is.
+  /// The value if it was set, or the objects to request it from.
   ///
   /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither,
   ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved.
@@ -87,7 +87,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
       let asset = (live.value as? any AssetValue)?.handedOut
       guard let value = asset as? Element ?? live.value as? Element else { break }
       return .value(value)
-    case .stored(let source): return .source(source, state)
+    case .stored(let source): return .source(try source.objects, state)
     case .decoded(let keys):
       throw MagicError.unresolvedRelation(type: "\(Self.self)", property: keys.property)
     case .unset: break
@@ -95,10 +95,10 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     throw MagicError.detachedValue(type: "\(Element.self)")
   }
 
-  /// A value that was set, or where to fetch it from, with the changes to be made to it.
+  /// A value that was set, or the objects to request it from and the changes to be made to it.
   enum Known {
     case value(Element)
-    case source(LazySource, LazyState)
+    case source(RelatedObjects, LazyState)
   }
 
   /// Notes a change of a collection.
@@ -111,22 +111,24 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     }
   }
 
-  /// Notes what a fetch has shown of a collection's links.
+  /// Notes the links of a collection that a fetch has shown.
   ///
   /// - Parameters:
   ///   - links: The links that were in the store.
-  ///   - source: Where they were.
-  ///   - state: What was known before.
-  func show(_ links: [Link], _ source: LazySource, _ state: LazyState)
+  ///   - objects: The objects that they lead to.
+  ///   - state: The state before the fetch.
+  func show(_ links: [Link], _ objects: RelatedObjects, _ state: LazyState)
   where Element: MagicCollection {
     let links = LinkTargets(links.map { ($0.place, $0.target) }, Element.arrangement)
     box.state.withLock { current in
-      guard case .stored(let place) = current.content, place.zIndex == source.zIndex else { return }
+      guard case .stored(let place) = current.content, place.zIndex == objects.zIndex else {
+        return
+      }
       // Changes that were saved meanwhile were shown, too: what the store has is not known then.
       let isKnown = current.saved == state.saved
       current.base =
         isKnown
-        ? LazyLinks(store: source.store.identity, owner: source.zIndex, links: links) : nil
+        ? LazyLinks(store: objects.store.identity, owner: objects.zIndex, links: links) : nil
     }
   }
 }

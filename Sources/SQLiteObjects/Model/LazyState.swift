@@ -196,6 +196,11 @@ enum LazyItem: LinkItem, Sendable {
   }
 
   static func make(_ place: Value, _ target: LiveValue) -> LazyItem { .added(place, target) }
+
+  /// The link in the store, or nil.
+  var link: Link? {
+    if case .stored(let link, _) = self { link } else { nil }
+  }
 }
 
 extension MagicIdentity {

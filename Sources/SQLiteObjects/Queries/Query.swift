@@ -49,7 +49,7 @@ struct Query<Object: MagicObject>: Sendable {
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection)
     try loader.load(
-      Object.self, tail: tail(orderWithKey),
+      plan, from: "\(identifier: plan.table) \(tail(orderWithKey))",
       isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)
     return loader.graph
   }

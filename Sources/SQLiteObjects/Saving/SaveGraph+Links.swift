@@ -152,7 +152,7 @@ extension SaveGraph.Transaction {
   private mutating func linkTable(_ plan: ObjectPlan, _ slot: Int) throws -> LinkTable {
     let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
     if let known = linkTables[key] { return known }
-    guard let table = try plan.linkTable(slot, store.plan) else {
+    guard let table = try store.relations.relation(plan, slot, in: store).table else {
       throw MagicError.unsuitableType(
         type: plan.typeName, reason: "“\(plan.properties[slot].name)” has no links")
     }
@@ -165,14 +165,11 @@ extension SaveGraph.Transaction {
     var seen: Set<ObjectIdentifier> = []
     for node in nodes where seen.insert(ObjectIdentifier(node.plan.type)).inserted {
       for (slot, property) in node.plan.properties.enumerated() {
-        guard let type = property.role.target else { continue }
-        let target = try store.plan(type)
-        let table = try node.plan.linkTable(slot, store.plan)?.name ?? node.plan.table
-        let column = property.isLinked ? "target" : property.name
-        let lost = try connection.firstRow(
-          "SELECT \(identifier: column) FROM \(identifier: table) WHERE \(identifier: column) IS NOT NULL AND \(identifier: column) NOT IN (SELECT \(identifier: target.key) FROM \(identifier: target.table)) LIMIT 1",
-          as: Int64.self)
-        if let lost { throw MagicError.missingTarget(type: target.typeName, zIndex: lost) }
+        guard property.isRelation else { continue }
+        let relation = try store.relations.relation(node.plan, slot, in: store)
+        if let lost = try relation.keys.missingEnd(in: connection) {
+          throw MagicError.missingTarget(type: relation.destination.typeName, zIndex: lost)
+        }
       }
     }
   }

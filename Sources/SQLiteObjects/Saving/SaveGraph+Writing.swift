@@ -182,15 +182,15 @@ extension SaveGraph.Transaction {
     guard source.store.identity == store.identity else {
       throw MagicError.notSaved(type: source.plan.typeName)
     }
+    let objects = try source.objects
+    let links = try objects.read(.links(), connection).links
     guard property.isLinked else {
-      let target = try source.reference(connection)
-      if target == nil, !property.role.isOptional { return .missing }
-      return .object(target.map { .stored($0) } ?? .none)
+      if links.isEmpty, !property.role.isOptional { return .missing }
+      return .object(links.first.map { .stored($0.target) } ?? .none)
     }
-    guard let table = try source.table(connection) else {
+    guard try objects.relation.isStored(store.tables, connection) else {
       throw MagicError.notSaved(type: source.plan.typeName)
     }
-    let links = try connection.links(table, of: [source.zIndex])
     return .links(links.map { ($0.place, .stored($0.target)) }, isSet: true)
   }
 

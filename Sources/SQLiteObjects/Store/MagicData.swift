@@ -36,6 +36,7 @@ public final class MagicData: Sendable {
   /// Types whose tables are as they shall be.
   private let ready = Mutex<Set<ObjectIdentifier>>([])
   let tables = KnownTables()
+  let relations = KnownRelations()
   private let replacement = Mutex<Registration?>(nil)
 
   /// Takes over what was opened.

@@ -52,7 +52,7 @@ import Testing
     try magic.update(tree)
     let fetched = try again(tree)
     fetched.name = "elm"
-    _ = try fetched.lazyList.count
+    _ = try fetched.lazyList.count()
     let (_, cost) = try magic.cost { try magic.update(fetched) }
     #expect(cost.rows == 1)
     #expect(try again(tree).lazyList.get().map(\.text) == ["a", "b"])

@@ -26,7 +26,7 @@ private struct Card: MagicObject {
     let card = try #require(try magic.object(of: Card.self).first)
     try magic.remove(card)
     #expect(throws: MagicError.self) { try card.owner.get() }
-    #expect(throws: MagicError.self) { try card.list.count }
+    #expect(throws: MagicError.self) { try card.list.count() }
     // Half of the object must not come back.
     #expect(throws: MagicError.self) { try magic.update(card) }
     card.owner.set(Leaf("new"))

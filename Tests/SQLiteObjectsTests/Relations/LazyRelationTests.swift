@@ -40,11 +40,11 @@ import Testing
   }
 
   @Test func `the count is known without fetching`() throws {
-    #expect(try tree.lazyList.count == 11)
-    #expect(try tree.lazySet.count == 10)
-    #expect(try tree.lazyByName.count == 2)
+    #expect(try tree.lazyList.count() == 11)
+    #expect(try tree.lazySet.count() == 10)
+    #expect(try tree.lazyByName.count() == 2)
     #expect(try tree.lazyList.count(where: \.$text == "0") == 2)
-    let (_, cost) = try magic.cost { try tree.lazyList.count }
+    let (_, cost) = try magic.cost { try tree.lazyList.count() }
     #expect(cost.statements == 1)
   }
 
@@ -92,7 +92,7 @@ import Testing
 
   @Test func `after a value is set everything tells of it`() throws {
     tree.lazyList.set([Leaf("x"), Leaf("y")])
-    #expect(try tree.lazyList.count == 2)
+    #expect(try tree.lazyList.count() == 2)
     #expect(try tree.lazyList.get().map(\.text) == ["x", "y"])
     #expect(try tree.lazyList.objects(limit: 1, offset: 1).map(\.text) == ["y"])
     #expect(try tree.lazyList.randomValue(in: 0..<1)?.text == "x")
@@ -109,7 +109,7 @@ import Testing
   @Test func `a value of an unsaved object without one is a named error`() {
     let lazy = AsyncMagical<[Leaf]>()
     #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.get() }
-    #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.count }
+    #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.count() }
     #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) {
       _ = try lazy.createAsyncStream()
     }
@@ -129,7 +129,7 @@ import Testing
     let leaf = try #require(try list.get().first)
     try magic.database.close()
     #expect(throws: MagicError.closed) { try one.get() }
-    #expect(throws: MagicError.closed) { try list.count }
+    #expect(throws: MagicError.closed) { try list.count() }
     #expect(throws: MagicError.closed) { try list.randomValue() }
     #expect(throws: MagicError.closed) { try leaf.setOwners.get() }
   }

@@ -113,7 +113,7 @@ import Testing
     _ = try visitor.crowds.get()
     let (crowds, cost) = try magic.cost { try visitor.crowds.get() }
     #expect(crowds.map(\.name) == ["small"])
-    #expect(try crowds[0].guests.count == 3)
+    #expect(try crowds[0].guests.count() == 3)
     #expect(cost.statements == 1)
   }
 

@@ -43,7 +43,7 @@ import Testing
 
   @Test func `what is asked for now is gone by name`() throws {
     #expect(throws: MagicError.missingTarget(type: "Leaf", zIndex: 3)) { try tree.lazyOne.get() }
-    #expect(try tree.lazyList.count == 0)
+    #expect(try tree.lazyList.count() == 0)
     #expect(try tree.lazyList.randomValue() == nil)
   }
 

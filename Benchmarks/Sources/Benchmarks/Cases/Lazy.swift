@@ -26,7 +26,7 @@ struct Lazy: Case {
     let found = try trial.measure {
       try shelves.flatMap { shelf in
         let volumes = shelf.volumes
-        return [try volumes.count, Int(try volumes.randomValue()?.shelf ?? 0)]
+        return [try volumes.count(), Int(try volumes.randomValue()?.shelf ?? 0)]
       }
     }
     return Checksum(of: found)

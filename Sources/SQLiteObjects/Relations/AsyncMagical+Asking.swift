@@ -1,0 +1,326 @@
+import SQLiteCore
+import SQLiteRelations
+
+/// The answer of a lazy value: known at once, or there after a request to its store.
+///
+/// It is put together where the caller is, and so is whatever is made of the store's answer: only the
+/// request and the answer travel. The blocking and the suspending form of a call differ in how they wait
+/// for the store, and in nothing else.
+enum LazyAnswer<Result> {
+  case known(Result)
+  case request(
+    RelatedObjects.Request, RelatedObjects, then: (RelatedObjects.Answer) throws -> LazyAnswer)
+
+  /// Waits for the store, blocking the thread.
+  func get() throws -> Result {
+    var answer = self
+    while true {
+      switch answer {
+      case .known(let result): return result
+      case .request(let request, let objects, let then):
+        answer = try then(objects.answer(request))
+      }
+    }
+  }
+
+  /// As ``get()``, without blocking the task.
+  nonisolated(nonsending) func get() async throws -> Result {
+    var answer = self
+    while true {
+      switch answer {
+      case .known(let result): return result
+      case .request(let request, let objects, let then):
+        answer = try then(try await objects.answer(request))
+      }
+    }
+  }
+
+  func map<Other>(_ transform: @escaping (Result) throws -> Other) throws -> LazyAnswer<Other> {
+    switch self {
+    case .known(let result): return .known(try transform(result))
+    case .request(let request, let objects, let then):
+      return .request(request, objects) { try then($0).map(transform) }
+    }
+  }
+}
+
+extension AsyncMagical {
+  /// Fetches the value, blocking the thread. Each call fetches anew, unless the value was set.
+  ///
+  /// A collection is shown with the changes that are not saved yet.
+  ///
+  /// - Throws: ``MagicError`` or ``SQLiteError``: also if the object or the target is gone, or the
+  ///   store was closed.
+  public func get() throws -> Element { try value.get() }
+
+  /// As ``get()``, without blocking the task.
+  nonisolated(nonsending) public func get() async throws -> Element { try await value.get() }
+
+  private var value: LazyAnswer<Element> {
+    get throws {
+      switch try known() {
+      case .value(let value): return .known(value)
+      case .source(let objects, let state):
+        return .request(.targets(), objects) { .known(try value(of: $0, objects, state)) }
+      }
+    }
+  }
+
+  /// Makes the value of an answer.
+  private func value(
+    of answer: RelatedObjects.Answer, _ objects: RelatedObjects, _ state: LazyState
+  ) throws -> Element {
+    func object<Object: MagicObject>(_ type: Object.Type) throws -> Any? {
+      try objects.links(to: type, answer).first?.object
+    }
+    func collection<Collection: MagicCollection>(_ type: Collection.Type) throws -> Any? {
+      let links = try objects.links(to: Collection.Target.self, answer)
+      (self as? AsyncMagical<Collection>)?.show(answer.links, objects, state)
+      return try Collection(magicLinks: links).applying(state.changes, in: objects.store.identity)
+    }
+    let made: Any? =
+      if let type = Element.self as? any MagicObject.Type {
+        try object(type)
+      } else if let type = Element.self as? any MagicCollection.Type {
+        try collection(type)
+      } else {
+        nil
+      }
+    guard let value = made as? Element else {
+      throw MagicError.lostTarget(
+        type: objects.relation.owner.typeName, property: objects.relation.property.name,
+        zIndex: objects.zIndex)
+    }
+    return value
+  }
+}
+
+extension AsyncMagical where Element: MagicCollection {
+  /// Counts the objects, all or some, without fetching them, blocking the thread.
+  ///
+  ///     let number = try owner.items.count()
+  ///
+  /// The database counts. Objects that an array has several times count several times.
+  ///
+  /// - Parameter filter: The condition on the objects to count; nil for all.
+  /// - Throws: ``MagicError`` or ``SQLiteError``; also for a filter on a value that was set or
+  ///   changed and is not saved yet.
+  public func count(where filter: Filter<Element.Target>? = nil) throws -> Int {
+    try number(filter).get()
+  }
+
+  /// As ``count(where:)``, without blocking the task.
+  nonisolated(nonsending) public func count(
+    where filter: Filter<Element.Target>? = nil
+  ) async throws -> Int {
+    try await number(filter).get()
+  }
+
+  private func number(_ filter: Filter<Element.Target>?) throws -> LazyAnswer<Int> {
+    switch try known() {
+    case .value(let value):
+      try refuse(filter)
+      return .known(try value.magicLinks.count)
+    case .source(let objects, let state):
+      guard !state.edits.isEmpty else {
+        return .request(.count(where: try objects.condition(filter)), objects) { .known($0.count) }
+      }
+      try refuse(filter)
+      if let added = addedCount(state) {
+        return .request(.count(), objects) { .known($0.count + added) }
+      }
+      return .request(.links(), objects) { .known(try items($0.links, objects, state).count) }
+    }
+  }
+
+  /// Fetches some of the objects, blocking the thread.
+  ///
+  ///     let page = try owner.items.objects(where: \.$price > 10, limit: 20, offset: 40)
+  ///
+  /// - Parameters:
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: The number of objects to pass over first.
+  /// - Returns: The objects in their order; of a dictionary, pairs of a key and an object.
+  /// - Throws: As ``count(where:)``.
+  public func objects(
+    where filter: Filter<Element.Target>? = nil, limit: Int? = nil, offset: Int = 0
+  ) throws -> [Element.MagicItem] {
+    try page(filter, limit, offset).get()
+  }
+
+  /// As ``objects(where:limit:offset:)``, without blocking the task.
+  nonisolated(nonsending) public func objects(
+    where filter: Filter<Element.Target>? = nil, limit: Int? = nil, offset: Int = 0
+  ) async throws -> [Element.MagicItem] {
+    try await page(filter, limit, offset).get()
+  }
+
+  private func page(
+    _ filter: Filter<Element.Target>?, _ limit: Int?, _ offset: Int
+  ) throws -> LazyAnswer<[Element.MagicItem]> {
+    func part<Item>(_ items: [Item]) -> ArraySlice<Item> {
+      items.dropFirst(max(0, offset)).prefix(limit.map { max(0, $0) } ?? .max)
+    }
+    switch try known() {
+    case .value(let value):
+      try refuse(filter)
+      return .known(try part(value.magicLinks).map { try Element.magicItem(of: $0) })
+    case .source(let objects, let state):
+      guard !state.edits.isEmpty else {
+        let condition = try objects.condition(filter)
+        let page = Relation.Page(where: condition, limit: limit, offset: offset)
+        return .request(.targets(page), objects) { .known(try items(of: $0, objects)) }
+      }
+      try refuse(filter)
+      return .request(.links(), objects) {
+        try fetching(part(items($0.links, objects, state)), objects)
+      }
+    }
+  }
+
+  /// Fetches one item at random, and no other; nil if there is none. Blocks the thread.
+  ///
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func randomValue() throws -> Element.MagicItem? { try random(nil).get() }
+
+  /// As ``randomValue()``, without blocking the task.
+  nonisolated(nonsending) public func randomValue() async throws -> Element.MagicItem? {
+    try await random(nil).get()
+  }
+
+  fileprivate func random(_ range: Range<Int>?) throws -> LazyAnswer<Element.MagicItem?> {
+    func one<Item>(_ items: [Item]) throws -> ArraySlice<Item> {
+      let range = range ?? 0..<items.count
+      guard range.lowerBound >= 0, range.upperBound <= items.count else {
+        throw MagicError.outOfRange(count: items.count)
+      }
+      return range.randomElement().map { items[$0...$0] } ?? []
+    }
+    switch try known() {
+    case .value(let value):
+      return .known(try one(value.magicLinks).first.map { try Element.magicItem(of: $0) })
+    case .source(let objects, let state):
+      guard !state.edits.isEmpty else {
+        return .request(.random(range), objects) { .known(try items(of: $0, objects).first) }
+      }
+      return .request(.links(), objects) {
+        try fetching(one(items($0.links, objects, state)), objects).map(\.first)
+      }
+    }
+  }
+}
+
+extension AsyncMagical
+where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
+  /// Fetches one item at some positions at random, and no other; nil if the range is empty.
+  ///
+  /// Blocks the thread.
+  ///
+  /// - Parameter range: The positions, from 0.
+  /// - Throws: ``MagicError/outOfRange(count:)`` if the range goes beyond the items, ``SQLiteError``.
+  public func randomValue(in range: Range<Int>) throws -> Element.MagicItem? {
+    try random(range).get()
+  }
+
+  /// As ``randomValue(in:)``, without blocking the task.
+  nonisolated(nonsending) public func randomValue(
+    in range: Range<Int>
+  ) async throws -> Element.MagicItem? {
+    try await random(range).get()
+  }
+}
+
+extension AsyncMagical {
+  /// Fetches the object that a key of a dictionary leads to, and no other; nil if there is none. Blocks
+  /// the thread.
+  ///
+  /// - Parameter key: The key.
+  /// - Throws: ``MagicError`` or ``SQLiteError``; `EncodingError` if the key cannot be stored.
+  public func value<Key: Codable & Hashable, Object: MagicObject>(
+    forKey key: Key
+  ) throws -> Object? where Element == [Key: Object] {
+    try object(forKey: key).get()
+  }
+
+  /// As ``value(forKey:)``, without blocking the task.
+  nonisolated(nonsending) public func value<Key: Codable & Hashable, Object: MagicObject>(
+    forKey key: Key
+  ) async throws -> Object? where Element == [Key: Object] {
+    try await object(forKey: key).get()
+  }
+
+  private func object<Key: Codable & Hashable, Object: MagicObject>(
+    forKey key: Key
+  ) throws -> LazyAnswer<Object?> where Element == [Key: Object] {
+    switch try known() {
+    case .value(let value): return .known(value[key])
+    case .source(let objects, let state):
+      let place = try stored(key: key)
+      return .request(.links(key: place), objects) {
+        let items = try items($0.links, objects, state).filter { $0.place == place }
+        return try fetching(items[...], objects).map { $0.first?.value }
+      }
+    }
+  }
+}
+
+// A collection with changes that are not saved yet: the links are read, without their objects, the changes
+// are made to them, and only the objects that are wanted are fetched.
+extension AsyncMagical where Element: MagicCollection {
+  /// The links with the changes.
+  func items(
+    _ links: [Link], _ objects: RelatedObjects, _ state: LazyState
+  ) throws -> [LazyItem] {
+    let store = objects.store.identity
+    var items = links.map { LazyItem.stored($0, store) }
+    try LazyItem.apply(state.changes, to: &items, Element.arrangement, in: store)
+    return items
+  }
+
+  /// The items of links, those in the store fetched.
+  func fetching(
+    _ items: ArraySlice<LazyItem>, _ objects: RelatedObjects
+  ) throws -> LazyAnswer<[Element.MagicItem]> {
+    let links = items.compactMap(\.link)
+    guard !links.isEmpty else { return .known(try joined(items, [], [])) }
+    return .request(.targetsOf(links), objects) { answer in
+      let fetched = try objects.links(to: Element.Target.self, answer)
+      return .known(try joined(items, answer.links, fetched))
+    }
+  }
+
+  /// Puts together the links that were fetched and those that were added.
+  private func joined(
+    _ items: ArraySlice<LazyItem>, _ links: [Link], _ fetched: [MagicLink<Element.Target>]
+  ) throws -> [Element.MagicItem] {
+    var next = 0
+    return try items.compactMap { item in
+      switch item {
+      case .added(let place, let target):
+        return try Element.magicItem(of: MagicLink.make(place, target))
+      case .stored(let link, _):
+        // Links to objects that are gone since were left out.
+        guard next < links.count, links[next] == link else { return nil }
+        next += 1
+        return try Element.magicItem(of: fetched[next - 1])
+      }
+    }
+  }
+
+  func items(
+    of answer: RelatedObjects.Answer, _ objects: RelatedObjects
+  ) throws -> [Element.MagicItem] {
+    try objects.links(to: Element.Target.self, answer).map { try Element.magicItem(of: $0) }
+  }
+
+  /// Refuses a filter, which the database evaluates: it does not know the changes yet.
+  private func refuse(_ filter: Filter<Element.Target>?) throws {
+    if filter != nil { throw MagicError.notSaved(type: "\(Element.self)") }
+  }
+
+  /// The number of objects that the changes of an array add, if that is all they do.
+  private func addedCount(_ state: LazyState) -> Int? {
+    Element.arrangement == .list ? LinkEdit.addedCount(state.changes) : nil
+  }
+}

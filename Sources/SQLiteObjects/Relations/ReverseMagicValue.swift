@@ -1,0 +1,233 @@
+public import SQLiteCore
+import SQLiteRelations
+
+/// The objects whose property leads to this one.
+///
+///     struct Sub: MagicObject {
+///       @MagicValue var text: String
+///       @ReverseMagicValue(\TestModel.$set) var parents: AsyncReverseMagicSet<TestModel>
+///       …
+///     }
+///
+/// Nothing is stored for it, and it cannot be set: it is looked up in the other type's relation.
+@propertyWrapper
+public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
+  /// The type of the property.
+  public typealias Value = AsyncReverseMagicSet<Owner>
+
+  /// Where the object's storage is found. Opaque.
+  public let cell: MagicCell
+
+  /// Names the other type's relation.
+  ///
+  /// - Parameters:
+  ///   - path: The relation, such as `\TestModel.$set`.
+  ///   - type: Given by the compiler, for messages.
+  ///   - line: Given by the compiler, for messages.
+  public init<Property: MagicProperty>(
+    _ path: any KeyPath<Owner, Property> & Sendable, type: StaticString = #function,
+    line: UInt32 = #line
+  ) {
+    cell = MagicCell(type: type, line: line)
+    // All objects of the type have the same: what is fetched takes it from the plan.
+    cell.set(.live(LiveValue(ReversePath<Owner> { $0[keyPath: path].cell })))
+  }
+
+  /// Leads nowhere: no object has the cell.
+  fileprivate init(cell: MagicCell) {
+    self.cell = cell
+  }
+
+  /// The objects that lead here, as of each moment that they are asked for.
+  public var wrappedValue: AsyncReverseMagicSet<Owner> {
+    AsyncReverseMagicSet(of: cell)
+  }
+}
+
+/// The relation that a reverse value names, as a cell of an owner.
+final class ReversePath<Owner: MagicObject>: Sendable {
+  let cell: @Sendable (Owner) -> MagicCell
+
+  init(_ cell: @escaping @Sendable (Owner) -> MagicCell) {
+    self.cell = cell
+  }
+}
+
+extension ReverseMagicValue {
+  /// What the property is to its table.
+  public static var role: PropertyRole { PropertyRole(.reverse) }
+
+  /// Nothing is stored.
+  public static func content(from stored: SQLiteCore.Value) -> CellContent { CellContent(.unset) }
+
+  /// Nothing is stored.
+  public static func stored(_ live: LiveValue) -> SQLiteCore.Value { .null }
+
+  /// Makes a value that leads nowhere: a decoded object has its owners once it was fetched.
+  public init(from decoder: any Decoder) {
+    self.init(cell: MagicCell(type: "a decoded object", line: 0))
+  }
+
+  /// Writes null: a reverse value has no content outside the store.
+  public func encode(to encoder: any Encoder) throws {
+    if try PropertyCollector.take(self, encoder) { return }
+    var container = encoder.singleValueContainer()
+    try container.encodeNil()
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// Reads nothing, whether there is something or not.
+  public func decode<Owner>(
+    _ type: ReverseMagicValue<Owner>.Type, forKey key: Key
+  ) throws -> ReverseMagicValue<Owner> {
+    ReverseMagicValue(cell: MagicCell(type: "a decoded object", line: 0))
+  }
+}
+
+/// The objects whose relation leads to one object, looked up when they are asked for.
+///
+///     for try await model in sub.parents { … }
+///
+/// Each object once, in the order in which they were first saved. Empty for an object that was never
+/// saved.
+public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
+  private let cell: MagicCell
+
+  init(of cell: MagicCell) {
+    self.cell = cell
+  }
+
+  /// Counts the objects in the database, all or some, without fetching them, blocking the thread.
+  ///
+  ///     let number = try sub.parents.count()
+  ///
+  /// - Parameter filter: The condition on the objects to count; nil for all.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func count(where filter: Filter<Owner>? = nil) throws -> Int {
+    guard let owners = try owners() else { return 0 }
+    return try owners.answer(.count(where: owners.condition(filter))).count
+  }
+
+  /// As ``count(where:)``, without blocking the task.
+  nonisolated(nonsending) public func count(
+    where filter: Filter<Owner>? = nil
+  ) async throws -> Int {
+    guard let owners = try owners() else { return 0 }
+    return try await owners.answer(.count(where: owners.condition(filter))).count
+  }
+
+  /// Fetches the objects, all or some, blocking the thread.
+  ///
+  /// - Parameters:
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: The number of objects to pass over first.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func get(
+    where filter: Filter<Owner>? = nil, limit: Int? = nil, offset: Int = 0
+  ) throws -> [Owner] {
+    guard let owners = try owners() else { return [] }
+    let page = Relation.Page(where: try owners.condition(filter), limit: limit, offset: offset)
+    return try owners.objects(of: Owner.self, owners.answer(.objects(page)))
+  }
+
+  /// As ``get(where:limit:offset:)``, without blocking the task.
+  nonisolated(nonsending) public func get(
+    where filter: Filter<Owner>? = nil, limit: Int? = nil, offset: Int = 0
+  ) async throws -> [Owner] {
+    guard let owners = try owners() else { return [] }
+    let page = Relation.Page(where: try owners.condition(filter), limit: limit, offset: offset)
+    return try owners.objects(of: Owner.self, await owners.answer(.objects(page)))
+  }
+
+  /// The objects in the store, or nil if this one was never saved.
+  fileprivate func owners() throws -> RelatedObjects? {
+    guard let place = cell.place, let identity = place.storage.lastIdentity else { return nil }
+    guard identity.isCurrent else {
+      throw MagicError.restored(type: place.storage.plan.typeName)
+    }
+    let store = identity.magic
+    let key = PropertyKey(type: ObjectIdentifier(place.storage.plan.type), slot: place.slot)
+    let relation = try store.relations.reverse(key) {
+      let plan = try store.plan(Owner.self)
+      let prototype = Owner()
+      let path = place.storage.plan.properties[place.slot].reverse?.value as? ReversePath<Owner>
+      let wanted = path?.cell(prototype)
+      let entries = try PropertyCollector.entries(of: prototype)
+      guard let slot = entries.firstIndex(where: { $0.cell == wanted }),
+        plan.properties[slot].isRelation
+      else {
+        throw MagicError.unsuitableType(
+          type: plan.typeName, reason: "a reverse value names something that is no relation")
+      }
+      return try store.relations.relation(plan, slot, isReversed: true, in: store)
+    }
+    return RelatedObjects(
+      store: store, relation: relation, zIndex: identity.zIndex, generation: identity.generation)
+  }
+}
+
+extension AsyncReverseMagicSet: ExpressibleByArrayLiteral {
+  /// Makes the set of an object that was never saved: `[]`.
+  ///
+  /// - Parameter elements: None. A literal with objects does not compile, since they would be in no
+  ///   relation.
+  public init(arrayLiteral elements: Never...) {
+    let cell = MagicCell(type: "an empty set", line: 0)
+    self.init(of: cell)
+  }
+}
+
+extension AsyncReverseMagicSet: AsyncSequence {
+  /// The objects one after the other, fetched in batches.
+  ///
+  /// Takes the memory of one batch, however many objects there are. Each batch is a snapshot of its
+  /// own.
+  public struct Iterator: AsyncIteratorProtocol {
+    private static var batch: Int { 500 }
+
+    private let set: AsyncReverseMagicSet
+    private var owners: ArraySlice<Owner> = []
+    private var last: Int64?
+    private var isAtEnd = false
+
+    fileprivate init(_ set: AsyncReverseMagicSet) {
+      self.set = set
+    }
+
+    /// The next object, or nil.
+    ///
+    /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+    nonisolated(nonsending) public mutating func next() async throws -> Owner? {
+      if owners.isEmpty, !isAtEnd, let source = try set.owners() {
+        let page = Relation.Page(after: last.map { .integer($0) }, limit: Iterator.batch)
+        let answer = try await source.answer(.objects(page))
+        let order = answer.fetched.zIndexes(Owner.self)
+        last = order.last
+        isAtEnd = order.count < Iterator.batch
+        owners = try source.objects(of: Owner.self, answer)[...]
+      }
+      return owners.popFirst()
+    }
+  }
+
+  /// Starts at the first object.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+}
+
+extension AsyncReverseMagicSet: Codable {
+  /// Always throws: a reverse value is no content.
+  public init(from decoder: any Decoder) throws {
+    throw DecodingError.dataCorrupted(
+      .init(
+        codingPath: decoder.codingPath,
+        debugDescription: "a reverse value has no content outside the store"))
+  }
+
+  /// Writes null: a reverse value is no content.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encodeNil()
+  }
+}

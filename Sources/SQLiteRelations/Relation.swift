@@ -1,0 +1,310 @@
+package import SQLiteCore
+
+/// A relation between the rows of two tables, asked from one of its ends.
+///
+/// It consists of rows that each lead from one key, the start, to another, the end. A reference column, a
+/// link table, a cross reference of records and the reverse of each are asked alike: for the ends of one
+/// start or of many, for pages of them, and for their number. All SQL about relations stands here.
+package struct Relation: Hashable, Sendable {
+  package typealias End = LinkTable.End
+
+  /// The table of the rows that lead from key to key.
+  private let table: String
+  /// The column with the keys that the rows lead from.
+  private let start: String
+  /// The column with the keys that the rows lead to.
+  private let end: String
+  /// The column by which the ends of one start are ordered, and told apart; nil if that is the end itself.
+  private let place: String?
+  /// Whether several rows may lead from one start to one end, which counts as one.
+  private let isDistinct: Bool
+  /// The rows that the relation leads from.
+  package let origin: End
+  /// The rows that the relation leads to.
+  package let destination: End
+
+  private init(
+    _ table: String, _ start: String, _ end: String, place: String? = nil, isDistinct: Bool = false,
+    from origin: End, to destination: End
+  ) {
+    self.table = table
+    self.start = start
+    self.end = end
+    self.place = place
+    self.isDistinct = isDistinct
+    self.origin = origin
+    self.destination = destination
+  }
+
+  /// The relation of a column that holds keys of another table.
+  package init(column: String, of owner: End, to target: End) {
+    self.init(owner.table, owner.key, column, from: owner, to: target)
+  }
+
+  /// The relation of owners to what their links lead to.
+  package init(_ links: LinkTable) {
+    self.init(
+      links.name, "owner", "target", place: links.place, from: links.owner, to: links.target)
+  }
+
+  /// The relation of a table with one row for each pair of keys.
+  init(pairs table: String, _ start: String, _ end: String, from origin: End, to destination: End) {
+    self.init(table, start, end, from: origin, to: destination)
+  }
+
+  /// The same rows, asked from the other end: which keys lead to one, each of them once.
+  package var reversed: Relation {
+    Relation(
+      table, end, start, isDistinct: place != nil, from: destination, to: origin)
+  }
+}
+
+// Parts of SQL.
+extension Relation {
+  /// Which of the rows are meant that lead from one key.
+  package struct Page: Sendable {
+    /// A condition on the columns of the rows that lead.
+    package var condition: SQL?
+    /// The place or end to read on from, which costs the same wherever it is.
+    package var last: Value?
+    /// The most rows to read.
+    package var limit: Int?
+    /// How many rows to pass over first, which are counted off.
+    package var offset: Int
+
+    package init(
+      where condition: SQL? = nil, after last: Value? = nil, limit: Int? = nil, offset: Int = 0
+    ) {
+      self.condition = condition
+      self.last = last
+      self.limit = limit
+      self.offset = offset
+    }
+  }
+
+  private var tableSQL: SQL { "\(identifier: table)" }
+  private var startSQL: SQL { column(start, of: table) }
+  private var endSQL: SQL { column(end, of: table) }
+  private var orderSQL: SQL { column(place ?? end, of: table) }
+
+  private func column(_ name: String, of row: String) -> SQL {
+    "\(identifier: row).\(identifier: name)"
+  }
+
+  /// Whether the rows that lead are those of the destination, so that no join is needed to read these.
+  private var isInDestination: Bool { table == destination.table && end == destination.key }
+
+  /// What is counted: rows, or the different ends of them. A reference that is NULL leads nowhere.
+  private func counted(of row: String) -> SQL {
+    if isDistinct { return "count(DISTINCT \(column(end, of: row)))" }
+    let isReference = table == origin.table && start == origin.key
+    return isReference ? "count(\(column(end, of: row)))" : "count(*)"
+  }
+
+  /// The tables with the rows of the destination beside the rows that lead to them. The latter come first,
+  /// in the order of their index, so that SQLite need not sort.
+  private var joinedSQL: SQL {
+    if isInDestination { return tableSQL }
+    let key = column(destination.key, of: destination.table)
+    return "\(tableSQL) CROSS JOIN \(identifier: destination.table) ON \(key) = \(endSQL)"
+  }
+
+  private func append(_ page: Page, to sql: inout SQL, isGrouped: Bool = false) {
+    if let condition = page.condition { sql.append(" AND (\(condition))") }
+    if let last = page.last { sql.append(" AND \(orderSQL) > \(last)") }
+    if isGrouped, isDistinct { sql.append(" GROUP BY \(endSQL)") }
+    sql.append(" ORDER BY \(orderSQL)")
+    if page.limit != nil || page.offset > 0 {
+      sql.append(" LIMIT \(page.limit ?? -1) OFFSET \(page.offset)")
+    }
+  }
+}
+
+// Rows of the destination, for queries that read them.
+extension Relation {
+  /// The part of a query behind FROM that finds the rows of the destination that a key leads to, in the
+  /// order of their places or keys, each once for each place.
+  ///
+  /// - Parameters:
+  ///   - key: The start.
+  ///   - page: Which of the rows; its condition is one on the columns of the destination.
+  package func rows(from key: Value, _ page: Page = Page()) -> SQL {
+    var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key)"
+    append(page, to: &sql, isGrouped: true)
+    return sql
+  }
+
+  /// As ``rows(from:_:)``, for all rows and with a parameter for the key. What is reached by several rows
+  /// comes several times, one directly behind the other.
+  package var rowsOfParameter: SQL { "\(joinedSQL) WHERE \(startSQL) = ? ORDER BY \(orderSQL)" }
+
+  /// The part of a query behind FROM that finds the rows of the destination that keys lead to, start by
+  /// start.
+  ///
+  /// - Parameters:
+  ///   - keys: The starts: one, or many.
+  ///   - order: The order of the rows of each start, or nil for that of their keys.
+  func rows(from keys: Starts, orderedBy order: SQL?) -> SQL {
+    switch keys {
+    case .one(let key):
+      "\(joinedSQL) WHERE \(startSQL) = \(key) ORDER BY \(order ?? endSQL)"
+    case .many(let keys):
+      "\(joinedSQL) WHERE \(startSQL) IN \(keys) ORDER BY \(startSQL), \(order ?? endSQL)"
+    }
+  }
+
+  /// The starts of a query.
+  enum Starts {
+    case one(Value)
+    case many([Value])
+  }
+
+  /// The columns with start and end.
+  var columns: [SQL] { [startSQL, endSQL] }
+
+  /// A condition on the rows that lead which is true if one on the rows of the destination is.
+  package func leads(where condition: SQL) -> SQL {
+    if isInDestination { return condition }
+    // By a look-up for each row, so that a page costs no more than its rows.
+    let key = column(destination.key, of: destination.table)
+    return
+      "EXISTS (SELECT 1 FROM \(identifier: destination.table) WHERE \(key) = \(endSQL) AND (\(condition)))"
+  }
+}
+
+// What one key leads to.
+extension Relation {
+  /// A query for the number of ends of a start, with a parameter for that.
+  package var countOfParameter: SQL {
+    "SELECT \(counted(of: table)) FROM \(tableSQL) WHERE \(startSQL) = ?"
+  }
+
+  /// Counts the ends of a start.
+  ///
+  /// - Parameters:
+  ///   - key: The start.
+  ///   - condition: A condition on the columns of the rows that lead.
+  package func count(
+    from key: Value, where condition: SQL? = nil, in connection: Connection
+  ) throws(SQLiteError) -> Int {
+    var sql: SQL = "SELECT \(counted(of: table)) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
+    if let condition { sql.append(" AND (\(condition))") }
+    return try connection.firstRow(sql, as: Int.self) ?? 0
+  }
+
+  /// The ends of a start, in order.
+  package func ends(
+    from key: Int64, _ page: Page = Page(), in connection: Connection
+  ) throws(SQLiteError) -> [Int64] {
+    var sql: SQL = isDistinct ? "SELECT DISTINCT " : "SELECT "
+    sql.append("\(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)")
+    append(page, to: &sql)
+    return try connection.rows(sql, as: Int64.self)
+  }
+
+  /// The ends of a start with their places, in order.
+  package func links(
+    from key: Int64, _ page: Page = Page(), in connection: Connection
+  ) throws(SQLiteError) -> [Link] {
+    let place: SQL = place == nil ? "NULL" : orderSQL
+    var sql: SQL = "SELECT \(place), \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
+    append(page, to: &sql)
+    return try connection.rows(sql, as: Value.self, Int64.self).map {
+      Link(owner: key, place: $0, target: $1)
+    }
+  }
+
+  /// The page of the link with a key of a dictionary.
+  package func page(at place: Value) -> Page { Page(where: "\(orderSQL) = \(place)") }
+
+  /// The end of the one row that leads from a key.
+  ///
+  /// - Returns: Nil if there is no such row; the inner value is nil if the row leads nowhere.
+  package func end(from key: Int64, in connection: Connection) throws(SQLiteError) -> Int64?? {
+    try connection.firstRow(
+      "SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)", as: Int64?.self)
+  }
+}
+
+// What many keys lead to.
+extension Relation {
+  /// A query for start and end, and the place if that is asked for: start by start, the ends of each in
+  /// their order.
+  ///
+  /// - Parameters:
+  ///   - keys: The starts, or nil for all.
+  ///   - hasPlaces: Whether the query has a third column with the place.
+  package func query(fromEach keys: [Int64]?, hasPlaces: Bool) -> SQL {
+    var sql: SQL = "SELECT \(startSQL), \(endSQL)"
+    if hasPlaces { sql.append(place == nil ? ", NULL" : ", \(orderSQL)") }
+    sql.append(" FROM \(tableSQL)")
+    if let keys { sql.append(" WHERE \(startSQL) IN \(keys)") }
+    sql.append(" ORDER BY \(startSQL), \(orderSQL)")
+    return sql
+  }
+
+  /// The keys among some that rows of the destination have.
+  package func present(
+    _ keys: [Int64], in connection: Connection
+  ) throws(SQLiteError) -> Set<Int64> {
+    let key: SQL = "\(identifier: destination.key)"
+    return Set(
+      try connection.rows(
+        "SELECT \(key) FROM \(identifier: destination.table) WHERE \(key) IN \(keys)",
+        as: Int64.self))
+  }
+
+  /// An end that is the key of no row of the destination, or nil if there is none.
+  package func missingEnd(in connection: Connection) throws(SQLiteError) -> Int64? {
+    try connection.firstRow(
+      "SELECT \(endSQL) FROM \(tableSQL) WHERE \(endSQL) IS NOT NULL AND \(endSQL) NOT IN (SELECT \(identifier: destination.key) FROM \(identifier: destination.table)) LIMIT 1",
+      as: Int64.self)
+  }
+}
+
+// Parts of conditions on the rows of the origin. The rows that lead have a name of their own there, since
+// their table may be that of the rows around them.
+extension Relation {
+  /// The number of ends of a start.
+  package func countSQL(from key: SQL, as name: String) -> SQL {
+    "(SELECT \(counted(of: name)) FROM \(source(name, from: key)))"
+  }
+
+  /// True if a start has any end, or a certain one.
+  package func existsSQL(from key: SQL, to end: SQL? = nil, as name: String) -> SQL {
+    var sql: SQL = "EXISTS (SELECT 1 FROM \(source(name, from: key))"
+    if let end { sql.append(" AND \(column(self.end, of: name)) = \(end)") }
+    sql.append(")")
+    return sql
+  }
+
+  /// True if a start has an end whose row fulfils a condition.
+  ///
+  /// - Parameters:
+  ///   - key: The start.
+  ///   - name: The name of the rows that lead.
+  ///   - row: The name by which the condition calls the rows of the destination.
+  ///   - condition: A condition on the columns of the destination.
+  package func existsSQL(
+    from key: SQL, as name: String, to row: String, where condition: SQL
+  ) -> SQL {
+    if isInDestination {
+      return "EXISTS (SELECT 1 FROM \(source(row, from: key)) AND \(condition))"
+    }
+    return """
+      EXISTS (SELECT 1 FROM \(tableSQL) AS \(identifier: name) \
+      JOIN \(identifier: destination.table) AS \(identifier: row) \
+      ON \(column(destination.key, of: row)) = \(column(end, of: name)) \
+      WHERE \(column(start, of: name)) = \(key) AND \(condition))
+      """
+  }
+
+  private func source(_ name: String, from key: SQL) -> SQL {
+    "\(tableSQL) AS \(identifier: name) WHERE \(column(start, of: name)) = \(key)"
+  }
+}
+
+extension Relation.Page {
+  /// Whether all rows are meant.
+  package var isWhole: Bool { condition == nil && last == nil && limit == nil && offset <= 0 }
+}

@@ -1,0 +1,215 @@
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+import Testing
+
+/// Relations that are stored in four ways, asked alike.
+@Suite struct RelationTests {
+  static let arrangements: [LinkTable.Arrangement] = [.list, .set, .dictionary]
+
+  /// Links owner 1 to targets 7 and 8, to 7 twice if that is possible, and owners 2 and 3 to 7.
+  private func filled(_ arrangement: LinkTable.Arrangement) throws -> LinkFixture {
+    let fixture = try LinkFixture(arrangement)
+    let table = fixture.table
+    try fixture.database.write { connection in
+      switch arrangement {
+      case .list:
+        try connection.setList(table, of: 1, to: [8, 7, 7])
+        for owner in 2...3 { try connection.setList(table, of: Int64(owner), to: [7]) }
+      case .set:
+        try connection.setSet(table, of: 1, to: [8, 7])
+        for owner in 2...3 { try connection.setSet(table, of: Int64(owner), to: [7]) }
+      case .dictionary:
+        try connection.setDictionary(
+          table, of: 1, to: [.text("a"): 8, .text("b"): 7, .text("c"): 7])
+        for owner in 2...3 {
+          try connection.setDictionary(table, of: Int64(owner), to: [.text("a"): 7])
+        }
+      }
+    }
+    return fixture
+  }
+
+  private func ids(_ rows: SQL, _ connection: Connection) throws -> [Int64] {
+    try connection.rows("SELECT id FROM \(rows)", as: Int64.self)
+  }
+
+  @Test(arguments: arrangements)
+  func `links are asked from both ends`(arrangement: LinkTable.Arrangement) throws {
+    let fixture = try filled(arrangement)
+    let relation = fixture.table.relation
+    let isSet = arrangement == .set
+    try fixture.database.read { connection in
+      #expect(try relation.count(from: .integer(1), in: connection) == (isSet ? 2 : 3))
+      #expect(try relation.ends(from: 1, in: connection) == (isSet ? [7, 8] : [8, 7, 7]))
+      let links = try relation.links(from: 1, in: connection)
+      #expect(links.map(\.target) == (isSet ? [7, 8] : [8, 7, 7]))
+      #expect(try relation.reversed.count(from: .integer(7), in: connection) == 3)
+      #expect(try relation.reversed.ends(from: 7, in: connection) == [1, 2, 3])
+      #expect(
+        try relation.reversed.ends(from: 7, .init(after: .integer(1)), in: connection) == [2, 3])
+      #expect(
+        try relation.reversed.ends(from: 7, .init(limit: 1, offset: 1), in: connection) == [2])
+    }
+  }
+
+  @Test(arguments: arrangements)
+  func `rows at the other end come in order, each owner once`(
+    arrangement: LinkTable.Arrangement
+  ) throws {
+    let fixture = try filled(arrangement)
+    let relation = fixture.table.relation
+    try fixture.database.read { connection in
+      let forth = try ids(relation.rows(from: .integer(1)), connection)
+      #expect(forth == (arrangement == .set ? [7, 8] : [8, 7, 7]))
+      let back = try ids(relation.reversed.rows(from: .integer(7)), connection)
+      #expect(back == [1, 2, 3])
+      let page = Relation.Page(where: "own.id > 1", limit: 1)
+      let part = try ids(relation.reversed.rows(from: .integer(7), page), connection)
+      #expect(part == [2])
+    }
+  }
+
+  @Test(arguments: arrangements)
+  func `links are found by their indexes, and nothing is sorted`(
+    arrangement: LinkTable.Arrangement
+  ) throws {
+    let fixture = try filled(arrangement)
+    let relation = fixture.table.relation
+    let page = Relation.Page(after: .integer(1), limit: 10)
+    let forth = [
+      "SELECT far.id FROM \(relation.rows(from: .integer(1), page))" as SQL,
+      "SELECT \(relation.countSQL(from: "1", as: "l"))",
+    ]
+    for sql in forth {
+      let plan = try fixture.plan(sql)
+      #expect(plan.contains("USING PRIMARY KEY (owner=?"), "\(plan)")
+      #expect(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN l"), "\(plan)")
+    }
+    let reversed = relation.reversed
+    let back = [
+      "SELECT own.id FROM \(reversed.rows(from: .integer(7), page))" as SQL,
+      "SELECT own.id FROM \(reversed.rows(from: .integer(7)))",
+      "SELECT \(reversed.countSQL(from: "7", as: "l"))",
+      "SELECT \(reversed.existsSQL(from: "7", to: "1", as: "l"))",
+      "SELECT \(relation.existsSQL(from: "1", to: "7", as: "l"))",
+    ]
+    for sql in back {
+      let plan = try fixture.plan(sql)
+      #expect(plan.contains("USING") && plan.contains("target=?"), "\(plan)")
+      #expect(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN l"), "\(plan)")
+    }
+  }
+
+  @Test func `a column leads to one row, and back to many`() throws {
+    let database = try Database.memory()
+    try database.write { connection in
+      try connection.executeChange("CREATE TABLE tree (id INTEGER PRIMARY KEY, up INTEGER)")
+      try connection.executeChange("CREATE INDEX tree_up ON tree (up)")
+      try connection.executeChange("INSERT INTO tree VALUES (1, NULL), (2, 1), (3, 1), (4, 9)")
+      let end = LinkTable.End(table: "tree", key: "id")
+      let relation = Relation(column: "up", of: end, to: end)
+      #expect(try relation.end(from: 2, in: connection) == .some(1))
+      #expect(try relation.end(from: 1, in: connection) == .some(nil))
+      #expect(try relation.end(from: 5, in: connection) == nil)
+      #expect(try relation.count(from: .integer(1), in: connection) == 0)
+      #expect(try relation.count(from: .integer(2), in: connection) == 1)
+      #expect(try relation.missingEnd(in: connection) == 9)
+      #expect(try relation.present([1, 2, 9], in: connection) == [1, 2])
+      let reversed = relation.reversed
+      #expect(reversed.reversed == relation)
+      #expect(try reversed.ends(from: 1, in: connection) == [2, 3])
+      #expect(try reversed.count(from: .integer(1), where: "id > 2", in: connection) == 1)
+      let sql: SQL = "SELECT id FROM \(reversed.rows(from: .integer(1), .init(limit: 5)))"
+      #expect(try connection.rows(sql, as: Int64.self) == [2, 3])
+      let plan = try connection.executeQuery("EXPLAIN QUERY PLAN \(sql)")
+        .map { "\($0["detail"]?.asString() ?? "")" }.joined(separator: "; ")
+      #expect(plan.contains("tree_up") && !plan.contains("TEMP B-TREE"), "\(plan)")
+      // The rows around it are of the same table.
+      let parents: SQL =
+        "SELECT id FROM tree WHERE \(reversed.existsSQL(from: "tree.id", as: "l", to: "r", where: "r.id = 3"))"
+      #expect(try connection.rows(parents, as: Int64.self) == [1])
+      let children: SQL =
+        "SELECT id FROM tree WHERE \(relation.existsSQL(from: "tree.id", as: "l", to: "r", where: "r.id = 1"))"
+      #expect(try connection.rows(children, as: Int64.self) == [2, 3])
+    }
+  }
+}
+
+private struct Page: Record, Sendable, Equatable {
+  var id: Int?
+  var title: String
+}
+
+private struct Label: Record, Sendable, Equatable {
+  var id: Int?
+  var text: String
+}
+
+private struct PageLabel: Record, Sendable {
+  static let tableName = "page_label"
+  var id: Int?
+}
+
+private struct PageLabelRow: Record, Sendable {
+  static let tableName = "page_label"
+  static let isReadOnly = true
+  var pageID: Int
+  var labelID: Int
+}
+
+@Suite struct CrossReferenceClaimTests {
+  private let database: Database
+  private let labels = CrossReference<Page, Label>(
+    "page_label", leftKeyName: "pageID", rightKeyName: "labelID")
+
+  init() throws { database = try Database.memory() }
+
+  @Test func `a record on the table of a cross reference is refused`() throws {
+    let page = try database.update(Page(title: "a"))
+    try database.setLinks(of: page, to: [Label(text: "b")], through: labels)
+    let error = #expect(throws: SQLiteError.self) {
+      try database.update(PageLabel(id: 1))
+    }
+    #expect(error?.code.primary == .misuse)
+    #expect(try database.objects(of: PageLabelRow.self).count == 1)
+  }
+
+  @Test func `a cross reference on the table of a record is refused`() throws {
+    let page = try database.update(Page(title: "a"))
+    try database.update(PageLabel(id: 1))
+    let error = #expect(throws: SQLiteError.self) {
+      try database.setLinks(of: page, to: [Label(text: "b")], through: labels)
+    }
+    #expect(error?.code.primary == .misuse)
+    #expect(try database.count(of: PageLabel.self) == 1)
+  }
+
+  @Test func `other links on the table of a cross reference are refused`() throws {
+    let page = try database.update(Page(title: "a"))
+    let other = CrossReference<Page, Page>(
+      "Page_Label", leftKeyName: "pageID", rightKeyName: "labelID")
+    let names = CrossReference<Page, Label>(
+      "page_label", leftKeyName: "from", rightKeyName: "to")
+    let saved = try database.setLinks(of: page, to: [Label(text: "b")], through: labels)
+    for _ in 0..<2 {
+      #expect(throws: SQLiteError.self) { try database.link(page, page, through: other) }
+      #expect(throws: SQLiteError.self) { try database.link(page, saved[0], through: names) }
+      #expect(throws: SQLiteError.self) { try database.unlink(page, saved[0], through: names) }
+    }
+    #expect(try database.linkCount(of: page, through: labels) == 1)
+  }
+
+  @Test func `the same links may be described twice, also from the other end`() throws {
+    let page = try database.update(Page(title: "a"))
+    let saved = try database.setLinks(of: page, to: [Label(text: "b")], through: labels)
+    let same = CrossReference<Page, Label>(
+      "page_label", leftKeyName: "pageID", rightKeyName: "labelID")
+    #expect(try database.unlink(page, saved[0], through: same))
+    try database.link(page, saved[0], through: same)
+    let mirrored = CrossReference<Label, Page>(
+      "page_label", leftKeyName: "labelID", rightKeyName: "pageID")
+    #expect(try database.rightObjects(of: saved[0], through: mirrored) == [page])
+    #expect(try database.unlink(saved[0], page, through: mirrored))
+  }
+}
