@@ -86,7 +86,7 @@ package struct StoreTour {
 
   /// The content of a zone's file, read when it is asked for.
   package func file(of name: String) async throws -> Data? {
-    try await magic.object(of: Zone.self, primary: name).file.get().value
+    try await magic.object(of: Zone.self, primary: name).file.get().get()
   }
 
   /// The number of pairs of a zone and a country.

@@ -171,7 +171,7 @@ import Testing
     let again = try MagicData(path: folder.path)
     #expect(try again.count(of: Note.self) == 0)
     try again.update(note("three"))
-    #expect(try again.objects(of: Note.self).map { try $0.photo.value } == ["photo of three"])
+    #expect(try again.objects(of: Note.self).map { try $0.photo.get() } == ["photo of three"])
     #expect(try permissions("default.sqlite3") == 0o600)
     #expect(try permissions("default.sqlite3-wal") == 0o600)
   }
@@ -191,7 +191,7 @@ import Testing
     }
     try folder.write(saved, to: "default.sqlite3")
     let magic = try MagicData(path: folder.path)
-    #expect(try magic.objects(of: Note.self).map { try $0.photo.value } == ["photo of one"])
+    #expect(try magic.objects(of: Note.self).map { try $0.photo.get() } == ["photo of one"])
   }
 
   @Test func `a file has one name`() throws {
@@ -219,7 +219,7 @@ import Testing
     for door in doors {
       let other = try MagicData(path: door)
       #expect(other.assets.path == magic.assets.path)
-      #expect(try other.objects(of: Note.self).map { try $0.photo.value } == ["photo of one"])
+      #expect(try other.objects(of: Note.self).map { try $0.photo.get() } == ["photo of one"])
       try other.update(note("two"))
       try other.remove(other.objects(of: Note.self, where: \.$text == "two")[0])
     }

@@ -53,7 +53,7 @@ private final class Document: MagicObject, @unchecked Sendable {
   /// Looks at each property.
   func look() {
     _ = (text, value.number, maybe?.number, next?.text, list.count, file, lazy)
-    _ = try? file.value
+    _ = try? file.get()
     _ = try? lazy.get()
   }
 
@@ -131,12 +131,12 @@ private final class Document: MagicObject, @unchecked Sendable {
       try magic.update(document)
       let fetched = try magic.object(of: Document.self, primary: document.id)
       let file = fetched.file
-      _ = try file.value
-      Reader.read = { _ = try? file.value }
+      _ = try file.get()
+      Reader.read = { _ = try? file.get() }
       document.file = MagicAsset(value: Reader(20))
       try magic.update(document)
       // Read anew, the former value goes.
-      guard try file.value?.number == 20 else { exit(3) }
+      guard try file.get()?.number == 20 else { exit(3) }
       Reader.read = nil
     }
   }

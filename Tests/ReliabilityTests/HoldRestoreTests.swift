@@ -131,8 +131,8 @@ import Testing
     #expect(try texts(again) == ["b1"])
     let pets = try again.objects(of: Pet.self)
     #expect(pets.map(\.name) == ["Tom", "Kim"])
-    #expect(throws: AssetError.self) { try pets[0].photo.value }
-    #expect(try pets[1].photo.value == "photo of Kim")
+    #expect(throws: AssetError.self) { try pets[0].photo.get() }
+    #expect(try pets[1].photo.get() == "photo of Kim")
     #expect(
       try again.database.rows(
         "SELECT value FROM magicdata_meta WHERE key = 'uuid'", as: String.self)
@@ -154,7 +154,7 @@ import Testing
     try a.update(later)
     try restore(a, from: past, by: way)
     #expect(
-      try a.objects(of: Pet.self).map { try $0.photo.value } == ["photo of Rex", "photo of Tom"])
+      try a.objects(of: Pet.self).map { try $0.photo.get() } == ["photo of Rex", "photo of Tom"])
     // The third row of the past's future is another pet.
     #expect(throws: MagicError.self) { try a.update(later) }
     try a.update(Pet.named("Bob"))
@@ -177,7 +177,7 @@ import Testing
     #expect(try a.assets.sweep().removed.count == 1)
     try a.database.close()
     let again = try MagicData(path: folder.file("a"))
-    #expect(try again.objects(of: Pet.self).map { try $0.photo.value } == ["photo of Kim"])
+    #expect(try again.objects(of: Pet.self).map { try $0.photo.get() } == ["photo of Kim"])
     #expect(try again.database.rows("SELECT x FROM t", as: Int.self) == [5])
   }
 

@@ -191,7 +191,7 @@ import Testing
       let thing = try magic.object(of: Thing.self, primary: text)
       #expect(isSame(thing.id, text) && isSame(thing.text, text))
       #expect(isSame(thing.table.first?.key, text) && isSame(thing.table.first?.value.id, text))
-      #expect(try isSame(thing.file.value, text))
+      #expect(try isSame(thing.file.get(), text))
       let equal = try magic.objects(of: Thing.self, where: \.$text == text)
       #expect(equal.count == 1)
       let bytes = Array(text.utf8)

@@ -59,35 +59,35 @@ import Testing
     defer { cleanUp() }
     let page = try saved("held")
     let held = page.body
-    #expect(try held.value?.text == "held")
-    #expect(try held.value?.text == "held")
+    #expect(try await held.get()?.text == "held")
+    #expect(try await held.get()?.text == "held")
     let copy = held
-    #expect(try await copy.load()?.text == "held")
-    #expect(try page.body.value?.text == "held")
+    #expect(try await copy.get()?.text == "held")
+    #expect(try await page.body.get()?.text == "held")
     #expect(Counted.count("held") == 1)
     // What was replaced is read anew, by whoever holds the old asset too.
     page.body = .init(value: Counted("replaced"))
     try await magic.update(page)
-    #expect(try held.value?.text == "replaced")
-    #expect(try page.body.value?.text == "replaced")
+    #expect(try await held.get()?.text == "replaced")
+    #expect(try await page.body.get()?.text == "replaced")
     #expect(Counted.count("replaced") == 1)
   }
 
   @Test func `an object holds nothing of a file that was read`() async throws {
     defer { cleanUp() }
     let page = try saved("let go")
-    _ = try page.body.value
-    _ = try page.body.value
+    _ = try await page.body.get()
+    _ = try await page.body.get()
     #expect(Counted.count("let go") == 2)
     // Not even if what was read is assigned to it.
     page.body = try await magic.object(of: Page.self, primary: page.id).body
-    _ = try page.body.value
-    _ = try page.body.value
+    _ = try await page.body.get()
+    _ = try await page.body.get()
     #expect(Counted.count("let go") == 4)
     try await magic.update(page)
-    _ = try page.body.value
+    _ = try await page.body.get()
     #expect(Counted.count("let go") == 5)
-    #expect(try await magic.object(of: Page.self, primary: page.id).body.value?.text == "let go")
+    #expect(try await magic.object(of: Page.self, primary: page.id).body.get()?.text == "let go")
   }
 
   @Test(arguments: ["missing", "damaged", "link"])
@@ -103,17 +103,17 @@ import Testing
         atPath: path, withDestinationPath: "/etc/hostname")
     }
     let found = try await magic.object(of: Page.self, primary: page.id)
-    #expect(throws: AssetError.self) { try found.body.value }
-    await #expect(throws: AssetError.self) { try await found.body.load() }
+    #expect(throws: AssetError.self) { try found.body.get() }
+    await #expect(throws: AssetError.self) { try await found.body.get() }
     #expect(found.title == "a")
-    #expect(try await found.lazy.get().value == Data("a".utf8))
+    #expect(try await found.lazy.get().get() == Data("a".utf8))
     #expect(try found.body.size == 1)
-    #expect(try other.body.value?.text == "b")
+    #expect(try await other.body.get()?.text == "b")
     #expect(try await magic.assets.verify().count == 1)
     // It can be mended by another content.
     found.body.set(Counted("new"))
     try await magic.update(found)
-    #expect(try found.body.value?.text == "new")
+    #expect(try await found.body.get()?.text == "new")
     #expect(try await magic.assets.verify() == [])
   }
 
@@ -129,13 +129,13 @@ import Testing
     page.lazy.set(asset)
     try await magic.update(page)
     #expect(try await page.lazy.get().pathExtension == "jpeg")
-    #expect(try await page.lazy.get().value == bytes)
+    #expect(try await page.lazy.get().get() == bytes)
     asset.copy(from: source, pathExtension: "jpg")
     page.lazy.set(asset)
     try await magic.update(page)
     let last = try await page.lazy.get()
     #expect(try last.pathExtension == "jpg")
-    #expect(try await last.loadData() == bytes)
+    #expect(try await last.data() == bytes)
     #expect(FileManager.default.contents(atPath: source.path) == bytes)
     asset.copy(from: URL(filePath: folder + "/nothing"))
     page.lazy.set(asset)
@@ -167,7 +167,7 @@ import Testing
     defer { cleanUp() }
     magic.assets.minimumFileSize = 100
     let page = try saved("a")
-    #expect(try page.body.value?.text == "a")
+    #expect(try await page.body.get()?.text == "a")
     #expect(try page.body.path == nil)
     #expect(try page.body.size == 1)
     page.body.set(Counted(String(repeating: "x", count: 100)))
@@ -200,8 +200,8 @@ import Testing
       let objects = try await copy.objects(of: Page.self)
       #expect(objects.count == 20)
       for page in objects {
-        #expect(try page.body.value?.text == page.title)
-        #expect(try await page.lazy.get().value == Data(page.title.utf8))
+        #expect(try await page.body.get()?.text == page.title)
+        #expect(try await page.lazy.get().get() == Data(page.title.utf8))
       }
       #expect(try await copy.assets.verify() == [])
       #expect(try await copy.assets.sweep().removed == [])

@@ -54,14 +54,14 @@ import Testing
     film.lazy.set(.init(value: "lazy"))
     try magic.update(film)
     let other = try fetched(film)
-    #expect(try other.text.value == "häh\0")
-    #expect(try other.data.value == Data([0, 1, 255]))
-    #expect(try other.job.value == Job(title: "x", salary: 3))
-    #expect(try other.list.value == [1, 2, 3])
-    #expect(try other.set.value == ["a", "b"])
-    #expect(try other.table.value == ["pi": 3.14])
-    #expect(try other.extra?.value == "extra")
-    #expect(try other.lazy.get().value == "lazy")
+    #expect(try other.text.get() == "häh\0")
+    #expect(try other.data.get() == Data([0, 1, 255]))
+    #expect(try other.job.get() == Job(title: "x", salary: 3))
+    #expect(try other.list.get() == [1, 2, 3])
+    #expect(try other.set.get() == ["a", "b"])
+    #expect(try other.table.get() == ["pi": 3.14])
+    #expect(try other.extra?.get() == "extra")
+    #expect(try other.lazy.get().get() == "lazy")
     #expect(try files.count == 8)
   }
 
@@ -69,8 +69,8 @@ import Testing
     let film = Film("a", "abc")
     #expect(try film.text.path == nil)
     #expect(try film.text.size == 3)
-    #expect(try film.text.value == "abc")
-    #expect(try film.list.value == nil)
+    #expect(try film.text.get() == "abc")
+    #expect(try film.list.get() == nil)
     let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     #expect(try film.text.sha256?.description == digest)
     try magic.update(film)
@@ -97,11 +97,11 @@ import Testing
     #expect(try other.text.pathExtension == "md")
     try magic.update(other)
     #expect(try other.text.path?.hasSuffix(".md") == true)
-    #expect(try fetched(film).text.value == "3")
+    #expect(try fetched(film).text.get() == "3")
     other.text.setPathExtension(nil)
     try magic.update(other)
     #expect(try fetched(film).text.pathExtension == nil)
-    #expect(try fetched(film).text.value == "3")
+    #expect(try fetched(film).text.get() == "3")
     #expect(try files.count == 1)
   }
 
@@ -117,8 +117,8 @@ import Testing
     other.lazy.set(.init())
     try magic.update(other)
     #expect(try files.isEmpty)
-    #expect(try fetched(film).text.value == nil)
-    #expect(try fetched(film).lazy.get().value == nil)
+    #expect(try fetched(film).text.get() == nil)
+    #expect(try fetched(film).lazy.get().get() == nil)
   }
 
   @Test func `removing objects removes files, by calls, by SQL and by cascades`() throws {
@@ -159,8 +159,8 @@ import Testing
     #expect(try second.text.path != first.text.path)
     #expect(try second.text.pathExtension == "txt")
     try magic.remove(first)
-    #expect(try fetched(second).text.value == "1")
-    #expect(try fetched(second).lazy.get().value == "1")
+    #expect(try fetched(second).text.get() == "1")
+    #expect(try fetched(second).lazy.get().get() == "1")
     #expect(try files.count == 2)
   }
 
@@ -171,11 +171,11 @@ import Testing
     let other = try await MagicData(type: .memory)
     try await other.update(fetched(film))
     let there = try await other.objects(of: Film.self)
-    #expect(try there.first?.text.value == "1")
+    #expect(try await there.first?.text.get() == "1")
     #expect(try there.first?.text.pathExtension == "txt")
-    #expect(try await there.first?.lazy.get().value == "2")
+    #expect(try await there.first?.lazy.get().get() == "2")
     try await magic.remove(film)
-    #expect(try there.first?.text.value == "1")
+    #expect(try await there.first?.text.get() == "1")
   }
 
   @Test func `an object that was removed is not saved again without its asset`() throws {

@@ -30,7 +30,7 @@ import Testing
     let url = try #require(URL(string: "https://example.com\(folder)/secret"))
     var asset = MagicAsset<Data>()
     asset.copy(from: url)
-    #expect(throws: AssetError.invalidPath(url.absoluteString)) { try asset.value }
+    #expect(throws: AssetError.invalidPath(url.absoluteString)) { try asset.get() }
     #expect(throws: AssetError.invalidPath(url.absoluteString)) { try magic.update(Page(asset)) }
   }
 
@@ -43,7 +43,7 @@ import Testing
     asset.copy(from: URL(filePath: path))
     #expect(throws: AssetError.notRegularFile(path: path)) { try asset.size }
     #expect(throws: AssetError.notRegularFile(path: path)) { try asset.sha256 }
-    #expect(throws: AssetError.notRegularFile(path: path)) { try asset.value }
+    #expect(throws: AssetError.notRegularFile(path: path)) { try asset.get() }
     #expect(throws: AssetError.notRegularFile(path: path)) { try magic.update(Page(asset)) }
   }
 
@@ -56,10 +56,10 @@ import Testing
     copied.copy(from: URL(filePath: folder + "/source"))
     let staged = MagicAsset<Data>(try await magic.assets.stage(content))
     for asset in [MagicAsset(value: content), copied, staged] {
-      #expect(try asset.value == content)
-      #expect(try asset.data == content)
-      #expect(try await asset.load() == content)
-      #expect(try await asset.loadData() == content)
+      let blocking = { () throws -> [Data?] in [try asset.get(), try asset.data()] }
+      #expect(try blocking() == [content, content])
+      #expect(try await asset.get() == content)
+      #expect(try await asset.data() == content)
       #expect(try asset.size == content.count)
       #expect(try asset.sha256 == digest)
       #expect(try asset.path == nil)
@@ -104,11 +104,11 @@ import Testing
     let backup = try await MagicData(path: folder + "/backup")
     page.body = try await backup.object(of: Page.self, primary: page.id).body
     try await magic.update(page)
-    #expect(try page.body.value == Data("before".utf8))
+    #expect(try await page.body.get() == Data("before".utf8))
     #expect(try page.body.path?.hasPrefix(folder + "/store") == true)
     let found = try await magic.object(of: Page.self, primary: page.id)
     #expect(try found.body.pathExtension == "txt")
-    #expect(try found.body.value == Data("before".utf8))
+    #expect(try await found.body.get() == Data("before".utf8))
     #expect(try await magic.assets.verify() == [])
   }
 }
@@ -159,7 +159,7 @@ import Testing
         page.body.set(content)
         try await magic.update(page)
         let found = try await magic.object(of: Page.self, primary: page.id)
-        #expect(try found.body.value == content)
+        #expect(try found.body.get() == content)
         #expect(try found.body.size == size)
         #expect(try found.body.pathExtension == "bin")
         #expect(try (found.body.path == nil) == (size < 100))
@@ -169,7 +169,7 @@ import Testing
       page.body.setPathExtension("x")
       let copy = Page(page.body)
       try await magic.update([page, copy])
-      #expect(try copy.body.value == page.body.value)
+      #expect(try await copy.body.get() == page.body.get())
       #expect(try copy.body.pathExtension == "x")
       try Data(count: 200).write(to: URL(filePath: folder + "/source"))
       copy.body.copy(from: URL(filePath: folder + "/source"))
@@ -193,11 +193,11 @@ import Testing
       }
       let magic = try await MagicData(path: folder, minimumFileSize: 1_000)
       let found = try await magic.object(of: Page.self, primary: page.id)
-      #expect(try found.body.value == Data([1, 2]))
+      #expect(try await found.body.get() == Data([1, 2]))
       #expect(try files(magic) == 1)
       found.body.set(Data([3]))
       try await magic.update(found)
-      #expect(try found.body.value == Data([3]))
+      #expect(try await found.body.get() == Data([3]))
       #expect(try files(magic) == 0)
     }
   }

@@ -63,7 +63,7 @@ private struct Twig: MagicObject {
 
   private func contents() throws -> [String?] {
     try cards().flatMap {
-      try [$0.front.value, $0.back.value, $0.left.get().value, $0.right.get().value]
+      try [$0.front.get(), $0.back.get(), $0.left.get().get(), $0.right.get().get()]
     }
   }
 
@@ -77,7 +77,7 @@ private struct Twig: MagicObject {
     try magic.update(card)
     #expect(try contents() == ["a BACK", "a FRONT", "a RIGHT", "a LEFT"])
     // The object itself says the same, and is swapped back.
-    #expect(try [card.front.value, card.left.get().value] == ["a BACK", "a RIGHT"])
+    #expect(try [card.front.get(), card.left.get().get()] == ["a BACK", "a RIGHT"])
     #expect(try card.back.pathExtension == "f")
     (card.front, card.back) = (card.back, card.front)
     (card.left, card.right) = (card.right, card.left)
@@ -98,9 +98,9 @@ private struct Twig: MagicObject {
       card.left.set(lefts[(place + 2) % 3])
     }
     try magic.update(all)
-    #expect(try cards().map { try $0.front.value } == ["b FRONT", "c FRONT", "a FRONT"])
-    #expect(try cards().map { try $0.left.get().value } == ["c LEFT", "a LEFT", "b LEFT"])
-    #expect(try cards().map { try $0.back.value } == ["a BACK", "b BACK", "c BACK"])
+    #expect(try cards().map { try $0.front.get() } == ["b FRONT", "c FRONT", "a FRONT"])
+    #expect(try cards().map { try $0.left.get().get() } == ["c LEFT", "a LEFT", "b LEFT"])
+    #expect(try cards().map { try $0.back.get() } == ["a BACK", "b BACK", "c BACK"])
     #expect(try magic.assets.verify().isEmpty)
   }
 

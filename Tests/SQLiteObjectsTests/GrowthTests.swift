@@ -64,7 +64,7 @@ private enum Broken {
     #expect(item.note == nil)
     #expect(item.parent == nil)
     #expect(item.parts.isEmpty)
-    #expect(try item.file.value == nil)
+    #expect(try item.file.get() == nil)
     item.stars = 4
     item.parent = item
     item.file = MagicAsset(value: "content")

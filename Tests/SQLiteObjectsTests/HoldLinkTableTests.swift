@@ -106,7 +106,7 @@ private enum Marked {
     try magic.update(home)
     try magic.remove(home)
     #expect(try magic.database.rows("SELECT count(*) FROM magicdata_asset", as: Int.self) == [1])
-    #expect(try magic.object(of: Team.self)[0].home_photo.value == "team")
+    #expect(try magic.object(of: Team.self)[0].home_photo.get() == "team")
     try magic.remove(team)
     #expect(try magic.database.rows("SELECT count(*) FROM magicdata_asset", as: Int.self) == [0])
   }

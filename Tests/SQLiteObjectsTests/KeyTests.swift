@@ -58,7 +58,7 @@ private struct Named: MagicObject {
     for store in [magic, other] {
       let person = try store.object(of: Clerk.self, primary: 71)
       #expect(person.name == "C" && person.boss?.name == nil)
-      #expect(try person.photo?.value == "other")
+      #expect(try person.photo?.get() == "other")
     }
     // Somebody else's change is a conflict in the store that has it, and only there.
     let touched = try magic.object(of: Clerk.self, primary: 71)
@@ -183,7 +183,7 @@ private struct Named: MagicObject {
     try magic.update(fetched)
     let person = try magic.object(of: Clerk.self, primary: 1)
     #expect(person.name == "again")
-    #expect(try person.photo?.value == "x")
+    #expect(try person.photo?.get() == "x")
     #expect(try magic.count(of: Clerk.self) == 2)
   }
 }

@@ -94,7 +94,7 @@ struct Counted: MagicObject {
     #expect(second.number == 2)
     let found = try await magic.object(of: Counted.self, primary: 2)
     let asset = try await found.file.get()
-    #expect(try asset.value == "content of two")
+    #expect(try await asset.get() == "content of two")
     #expect(try await second.file.get().path != nil)
   }
 

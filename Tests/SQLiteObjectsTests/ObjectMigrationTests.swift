@@ -147,7 +147,7 @@ private final class Spouse: MagicObject {
     #expect(oak.first?.words == "best of oak")
     #expect(oak.blades.map(\.words) == ["a", "b"])
     #expect(oak.named.mapValues(\.number) == ["x": oak.blades[1].number])
-    #expect(try oak.picture.value == "photo of oak")
+    #expect(try oak.picture.get() == "photo of oak")
     #expect(try magic.differences(of: New.Tree.self) == [])
     // Nothing was made twice: each thing has the name that it would have in a new store.
     let fresh = try MagicData(type: .memory)

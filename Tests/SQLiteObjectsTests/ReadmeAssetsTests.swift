@@ -53,8 +53,8 @@ struct Subtitles: MagicAssetConvert {
     film.video.set(MagicAsset(try await magic.assets.stage(upload, extension: "mp4")))
     try await magic.update(film)
 
-    let script = try film.script.value
-    let poster = try await film.poster.load()
+    let script = try await film.script.get()
+    let poster = try await film.poster.get()
     #expect(script == "FADE IN")
     #expect(poster == Data([1, 2, 3]))
 
@@ -82,7 +82,7 @@ struct Subtitles: MagicAssetConvert {
     #expect(try FileManager.default.contentsOfDirectory(atPath: magic.assets.path + "/files") == [])
 
     let subtitles = MagicAsset(value: try Subtitles(assetData: Data("a\nb".utf8)))
-    #expect(try subtitles.value?.lines == ["a", "b"])
+    #expect(try await subtitles.get()?.lines == ["a", "b"])
   }
 
   @Test func `assets are swapped as the README says`() async throws {
@@ -95,7 +95,7 @@ struct Subtitles: MagicAssetConvert {
 
     (first.poster, second.poster) = (second.poster, first.poster)
     try await magic.update([first, second])
-    let posters = try await magic.objects(of: Film.self).map { try $0.poster.value }
+    let posters = try await magic.objects(of: Film.self).map { try $0.poster.get() }
     #expect(posters == [Data([2]), Data([1])])
   }
 
@@ -109,7 +109,7 @@ struct Subtitles: MagicAssetConvert {
     try FileManager.default.removeItem(atPath: poster)
 
     do {
-      _ = try film.poster.value
+      _ = try await film.poster.get()
     } catch AssetError.missingFile(let id, let path) {
       print("the poster \(id) is not at \(path)")
     }

@@ -53,7 +53,7 @@ struct City: MagicObject {
 
     toronto.map = AsyncMagical(value: MagicAsset(value: "<svg/>", pathExtension: "svg"))
     try await magic.update(toronto)
-    let map = try await toronto.map.get().value
+    let map = try await toronto.map.get().get()
     #expect(map == "<svg/>")
 
     let name = "Robert'); DROP TABLE City;--"

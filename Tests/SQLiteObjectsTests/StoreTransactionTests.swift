@@ -68,20 +68,20 @@ private struct Stop: Error {}
         new.friends.set([old])
         try magic.update(new)
         #expect(new.id == 2 && old.balance == 10)
-        #expect(try magic.object(of: Account.self, primary: 1).note?.value == "staged")
+        #expect(try magic.object(of: Account.self, primary: 1).note?.get() == "staged")
         try magic.remove(old)
         #expect(try magic.count(of: Account.self) == 1)
         throw Stop()
       }
     }
     #expect(try await magic.objects(of: Account.self).map(\.balance) == [1])
-    #expect(try await magic.objects(of: Account.self)[0].note?.load() == "old")
+    #expect(try await magic.objects(of: Account.self)[0].note?.get() == "old")
     // The objects are what they were: new, changed and unsaved. Another has their number meanwhile.
     try await magic.update(Account(3))
     try await magic.update(new)
     #expect((old.id, new.id) == (1, 3))
     #expect(try await magic.objects(of: Account.self).map(\.balance) == [10, 3, 2])
-    #expect(try await old.note?.load() == "staged")
+    #expect(try await old.note?.get() == "staged")
     #expect(try await new.friends.get().map(\.id) == [1])
     #expect(try await magic.assets.verify().isEmpty)
     let files = magic.assets.path + "/files"

@@ -148,7 +148,7 @@ package struct Workload: Sendable {
     }
     let documents = try magic.object(of: Document.self)
     for document in documents {
-      guard try document.file.value == Document.content(document.id, document.version) else {
+      guard try document.file.get() == Document.content(document.id, document.version) else {
         throw Damage("asset \(document.id)")
       }
       state["asset \(document.id)"] = document.version

@@ -1,4 +1,5 @@
 package import SQLiteCore
+import Synchronization
 
 /// A condition on a row, as a tree that becomes SQL with bound values.
 ///
@@ -102,4 +103,148 @@ package enum FilterComparison: Sendable {
   case lessOrEqual
   case greater
   case greaterOrEqual
+}
+
+/// Conditions that are joined by one operator, in order.
+///
+/// A list that grows by one at each turn of a loop shares its memory with the ones before it, each of
+/// which is a range of it: to append or to prepend is O(1), unless another list has grown from the same
+/// one before.
+package struct FilterList<Term: Sendable>: Sendable {
+  package typealias Condition = FilterCondition<Term>
+
+  private struct Content {
+    /// Those before the middle, the nearest first.
+    var front: [Condition] = []
+    var back: [Condition]
+  }
+
+  private final class Storage: Sendable {
+    let content: Mutex<Content>
+
+    init(_ conditions: [Condition]) {
+      content = Mutex(Content(back: conditions))
+    }
+  }
+
+  private let storage: Storage
+  private let frontCount: Int
+  private let backCount: Int
+  /// The depth of the deepest condition.
+  private let innerDepth: Int
+
+  /// Joins two conditions.
+  init(_ first: Condition, _ second: Condition) {
+    self.init([first, second], innerDepth: max(first.depth, second.depth))
+  }
+
+  private init(_ conditions: [Condition], innerDepth: Int) {
+    self.init(Storage(conditions), 0, conditions.count, innerDepth)
+  }
+
+  private init(_ storage: Storage, _ frontCount: Int, _ backCount: Int, _ innerDepth: Int) {
+    self.storage = storage
+    self.frontCount = frontCount
+    self.backCount = backCount
+    self.innerDepth = innerDepth
+  }
+
+  /// The number of conditions, two or more.
+  package var count: Int { frontCount + backCount }
+
+  /// How many levels it takes, since conditions are joined two by two.
+  var depth: Int { innerDepth + (Int.bitWidth - (count - 1).leadingZeroBitCount) }
+
+  /// The conditions in order.
+  ///
+  /// - Complexity: O(*n*).
+  package var conditions: [Condition] {
+    storage.content.withLock { content in
+      content.front.prefix(frontCount).reversed() + content.back.prefix(backCount)
+    }
+  }
+
+  /// The list with one more at its end.
+  func appending(_ condition: Condition) -> FilterList { appending([condition], condition.depth) }
+
+  /// The list with one more at its beginning.
+  func prepending(_ condition: Condition) -> FilterList {
+    prepending([condition], condition.depth)
+  }
+
+  /// Both lists, in order.
+  ///
+  /// - Complexity: O(*n*) for the shorter one.
+  func joined(_ other: FilterList) -> FilterList {
+    count >= other.count
+      ? appending(other.conditions, other.innerDepth)
+      : other.prepending(conditions, innerDepth)
+  }
+
+  private func appending(_ new: [Condition], _ depth: Int) -> FilterList {
+    let isShared = storage.content.withLock { content in
+      guard content.back.count == backCount else { return false }
+      content.back += new
+      return true
+    }
+    let depth = max(innerDepth, depth)
+    return isShared
+      ? FilterList(storage, frontCount, backCount + new.count, depth)
+      : FilterList(conditions + new, innerDepth: depth)
+  }
+
+  private func prepending(_ new: [Condition], _ depth: Int) -> FilterList {
+    let isShared = storage.content.withLock { content in
+      guard content.front.count == frontCount else { return false }
+      content.front += new.reversed()
+      return true
+    }
+    let depth = max(innerDepth, depth)
+    return isShared
+      ? FilterList(storage, frontCount + new.count, backCount, depth)
+      : FilterList(new + conditions, innerDepth: depth)
+  }
+}
+
+/// What a filter compares. A term is whatever the types above have names for.
+package indirect enum FilterOperand<Term: Sendable>: Sendable {
+  /// A column, which may be NULL.
+  case column(Term)
+  /// Something that is never NULL.
+  case known(Term)
+  case value(Value)
+  case calculation(FilterOperand, FilterArithmetic, FilterOperand, depth: Int)
+  /// It was nested too deep.
+  case tooDeep
+
+  /// Calculates. What would be deeper than ``FilterDepth/greatest`` becomes ``tooDeep``: numbers are not
+  /// joined in another order, since sums of reals, and of integers that overflow, depend on it.
+  package static func arithmetic(
+    _ left: FilterOperand, _ arithmetic: FilterArithmetic, _ right: FilterOperand
+  ) -> FilterOperand {
+    let depth = max(left.depth, right.depth) + 1
+    return depth > FilterDepth.greatest
+      ? .tooDeep : .calculation(left, arithmetic, right, depth: depth)
+  }
+
+  /// How many levels are inside one another, this one among them.
+  var depth: Int {
+    switch self {
+    case .column, .known, .value: 1
+    case .calculation(_, _, _, let depth): depth
+    case .tooDeep: FilterDepth.greatest
+    }
+  }
+}
+
+/// What two numbers are made into one by.
+package enum FilterArithmetic: String, Sendable {
+  case sum = "+"
+  case difference = "-"
+  case product = "*"
+  case quotient = "/"
+  case remainder = "%"
+
+  /// Whether it is a sum or a difference, which bind less than the others.
+  var isSum: Bool { self == .sum || self == .difference }
 }

@@ -1,4 +1,4 @@
-import SQLiteCore
+package import SQLiteCore
 
 /// Turns filters into SQL text and values.
 ///
@@ -206,5 +206,52 @@ extension FilterCondition {
     case .term, .nested, .sql: false
     default: true
     }
+  }
+}
+
+/// The SQL of a filter as it is being written: it grows, with the values that are bound.
+package struct FilterSQL {
+  /// What was written.
+  package private(set) var sql = SQL(unchecked: "")
+
+  package init() {}
+
+  /// Appends SQL that no user's text was spliced into.
+  package mutating func append(_ text: String) { sql.append(text: text) }
+
+  /// Appends a parameter.
+  package mutating func append(value: Value) { sql.append(value: value) }
+
+  /// Appends a quoted name.
+  ///
+  /// - Throws: ``SQLiteError`` if it cannot be quoted.
+  package mutating func append(identifier name: String) throws {
+    sql.append(text: try SQL.escapeIdentifier(name))
+  }
+
+  /// Appends SQL with its values.
+  ///
+  /// - Throws: ``SQLiteError`` if one of them could not be bound.
+  package mutating func append(_ sql: SQL) throws {
+    if let failure = sql.failure { throw failure }
+    self.sql.append(sql)
+  }
+}
+
+/// Ranges of texts in the order of their bytes.
+enum TextRange {
+  /// The least text that is greater than all that begin with `prefix`, if there is one.
+  static func end(ofPrefix prefix: String) -> String? {
+    var scalars = Array(prefix.unicodeScalars)
+    while let last = scalars.popLast() {
+      // Between the last scalar below the surrogates and the first above them lies nothing.
+      let next = last.value == 0xd7ff ? 0xe000 : last.value + 1
+      guard let scalar = Unicode.Scalar(next) else { continue }
+      scalars.append(scalar)
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: scalars)
+      return String(text)
+    }
+    return nil
   }
 }

@@ -156,7 +156,7 @@ extension MagicAsset: AssetValue {
     get throws {
       switch state {
       case .empty: .empty
-      case .value: try data.map { .content($0, pathExtension: newExtension) }
+      case .value: try data().map { .content($0, pathExtension: newExtension) }
       case .file(let url): .file(path: try MagicAsset.path(of: url), pathExtension: newExtension)
       case .staged(let staged): .staged(staged, pathExtension: newExtension)
       case .stored(let handle): .stored(handle, pathExtension: newExtension)

@@ -5,34 +5,63 @@ import SQLiteMapping
 public import Essentials
 
 extension MagicAsset {
-  /// The content; nil if there is none. Blocks the thread while the file is read.
+  /// Reads the content, blocking the thread while the file is read.
   ///
-  /// What is in the store now, whatever it was when the object was fetched. Whoever holds this asset
-  /// shares what was read; the file is read again if the content was replaced since.
-  public var value: Element? {
-    get throws {
-      switch state {
-      case .value(let live): return live.value as? Element
-      case .stored(let handle):
-        guard let record = try handle.record() else { return nil }
-        if let known = known(record) { return known }
-        guard let reader = try handle.open() else { return nil }
-        return try keep(Element(assetData: Data(reader.readAll())), of: reader.record)
-      case .empty, .file, .staged: return try data.map { try Element(assetData: $0) }
-      }
+  /// This is the content that is in the store now, whatever it was when the object was fetched. All who
+  /// hold this asset share it; the file is read again if the content was replaced since.
+  ///
+  /// - Returns: The content; nil if there is none.
+  /// - Throws: ``AssetError``, ``SQLiteError``, or what the conversion throws.
+  public func get() throws -> Element? {
+    switch state {
+    case .value(let live): return live.value as? Element
+    case .stored(let handle):
+      guard let record = try handle.record() else { return nil }
+      if let known = known(record) { return known }
+      guard let reader = try handle.open() else { return nil }
+      return try keep(Element(assetData: Data(reader.readAll())), of: reader.record)
+    case .empty, .file, .staged: return try data().map { try Element(assetData: $0) }
     }
   }
 
-  /// The bytes of the content, read now and compared with their digest; nil if there is none.
-  public var data: Data? {
-    get throws {
-      switch state {
-      case .empty: return nil
-      case .value(let live): return try (live.value as? Element)?.assetData
-      case .file(let url): return Data(try MagicAsset.userFile(url).readAll())
-      case .staged(let staged): return Data(try staged.readAll())
-      case .stored(let handle): return try handle.open().map { Data(try $0.readAll()) }
-      }
+  /// As ``get()``, without blocking the task.
+  nonisolated(nonsending) public func get() async throws -> Element? {
+    switch state {
+    case .value(let live): return live.value as? Element
+    case .stored(let handle):
+      guard let record = try await handle.record() else { return nil }
+      if let known = known(record) { return known }
+      guard let reader = try await handle.open() else { return nil }
+      let bytes = try await reader.readAll()
+      return try keep(Element(assetData: Data(bytes)), of: reader.record)
+    case .empty, .file, .staged: return try await data().map { try Element(assetData: $0) }
+    }
+  }
+
+  /// Reads the bytes of the content and compares them with their digest, blocking the thread.
+  ///
+  /// - Returns: The bytes; nil if there is no content.
+  /// - Throws: ``AssetError`` or ``SQLiteError``.
+  public func data() throws -> Data? {
+    switch state {
+    case .empty: return nil
+    case .value(let live): return try (live.value as? Element)?.assetData
+    case .file(let url): return Data(try MagicAsset.userFile(url).readAll())
+    case .staged(let staged): return Data(try staged.readAll())
+    case .stored(let handle): return try handle.open().map { Data(try $0.readAll()) }
+    }
+  }
+
+  /// As ``data()``, without blocking the task.
+  nonisolated(nonsending) public func data() async throws -> Data? {
+    switch state {
+    case .empty: return nil
+    case .value(let live): return try (live.value as? Element)?.assetData
+    case .file(let url): return Data(try await UserFile.contents(of: MagicAsset.path(of: url)))
+    case .staged(let staged): return Data(try await staged.readAll())
+    case .stored(let handle):
+      guard let reader = try await handle.open() else { return nil }
+      return Data(try await reader.readAll())
     }
   }
 
@@ -74,7 +103,7 @@ extension MagicAsset {
     get throws {
       switch state {
       case .empty: return 0
-      case .value: return try data?.count ?? 0
+      case .value: return try data()?.count ?? 0
       case .file(let url): return try MagicAsset.userFile(url).size
       case .staged(let staged): return staged.size
       case .stored(let handle):
@@ -89,7 +118,7 @@ extension MagicAsset {
     get throws {
       switch state {
       case .empty: return nil
-      case .value: return try data.map { SHA256.digest(of: $0.map(\.self)) }
+      case .value: return try data().map { SHA256.digest(of: $0.map(\.self)) }
       case .file(let url): return try MagicAsset.userFile(url).sha256()
       case .staged(let staged): return staged.sha256
       case .stored(let handle):

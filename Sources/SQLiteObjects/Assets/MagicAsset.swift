@@ -11,7 +11,7 @@ public import Essentials
 /// The file lives and dies with the object's row. Its content is read when it is asked for, and the
 /// value made of it is shared by all who hold this asset, or a copy, of one object: as long as one of
 /// them does, the file is not read again. The object itself holds no content, so that
-/// `person.photo.value` alone leaves nothing in memory.
+/// `person.photo.get()` alone leaves nothing in memory.
 ///
 /// An asset that is assigned to another object becomes a copy with a file of its own when that object
 /// is saved.
@@ -115,6 +115,6 @@ extension MagicAsset: Codable {
 
   /// Writes the content for use outside the store.
   public func encode(to encoder: any Encoder) throws {
-    try data.encode(to: encoder)
+    try data().encode(to: encoder)
   }
 }

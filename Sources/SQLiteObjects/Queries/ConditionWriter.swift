@@ -1,6 +1,53 @@
 import SQLiteCore
 import SQLiteMapping
-import SQLiteRelations
+
+/// What filters of objects compare, and the conditions that they are made of.
+typealias Operand = FilterOperand<ObjectTerm>
+typealias Condition = FilterCondition<ObjectTerm>
+
+/// What filters of objects have names for, beyond what filters of any row have.
+indirect enum ObjectTerm: Sendable {
+  /// A column, by the places of the properties that lead to it in their types' plans.
+  case column([Int])
+  /// How many objects the links of a property lead to.
+  case count([Int])
+  /// The z_index of an object, as the store knows it; nil for one that was never saved.
+  case object(ObjectStorage?, type: String)
+  /// Some object that the links of a property lead to is as the condition says.
+  case leads(to: Condition?, through: Operand)
+  /// The links of a property lead to an object.
+  case leadsToObject(Operand, through: Operand)
+  /// There is no such column.
+  case failure(MagicError)
+}
+
+extension Operand {
+  /// The column that a path leads to.
+  init<Object: MagicObject>(_ path: KeyPath<Object, some MagicColumn>) {
+    self.init(path) { .column(.column($0)) }
+  }
+
+  init<Object: MagicObject>(
+    _ path: KeyPath<Object, some MagicColumn>, _ make: ([Int]) -> Operand
+  ) {
+    self =
+      Prototype<Object>.slots(path).map(make)
+      ?? .failure(
+        .unsuitableType(type: "\(Object.self)", reason: "\(path) leads to none of its properties"))
+  }
+
+  /// The value as it is stored.
+  init(_ value: some Codable) {
+    do {
+      self = .value(try ValueCoding.stored(value))
+    } catch {
+      self = .failure(
+        .unstorableValue(type: "\(type(of: value))", property: "a filter", reason: "\(error)"))
+    }
+  }
+
+  private static func failure(_ error: MagicError) -> Operand { .known(.failure(error)) }
+}
 
 /// Turns conditions on objects into SQL, as one store has them.
 struct ConditionWriter: FilterWriter {
@@ -52,22 +99,29 @@ struct ConditionWriter: FilterWriter {
     switch term {
     case .column(let slots): try writeColumn(slots[...], row, to: &sql)
     case .count(let slots):
-      sql.append("(SELECT count(*) FROM ")
-      try writeLinks(of: slots, row, to: &sql)
-      sql.append(")")
+      let (relation, owner) = try relation(slots, row)
+      try sql.append(relation.keys.countSQL(from: owner, as: linkName()))
     case .object(let storage, let type):
       guard let zIndex = storage?.zIndex(in: store.identity) else {
         throw MagicError.notSaved(type: type)
       }
       sql.append(value: .integer(zIndex))
-    case .leads(let condition, let relation):
-      try write(condition, leadsThrough: try relation.slots, row, to: &sql)
-    case .leadsToObject(let object, let relation):
-      sql.append("EXISTS (SELECT 1 FROM ")
-      try writeLinks(of: try relation.slots, row, to: &sql)
-      sql.append(" AND target = ")
-      try write(object, row, to: &sql)
-      sql.append(")")
+    case .leads(let condition, let operand):
+      let (relation, owner) = try relation(operand.slots, row)
+      guard let condition else {
+        return try sql.append(relation.keys.existsSQL(from: owner, as: linkName()))
+      }
+      let target = alias(of: relation.destination)
+      var inner = FilterSQL()
+      try write(condition, target, to: &inner)
+      try sql.append(
+        relation.keys.existsSQL(
+          from: owner, as: linkName(), to: target.name, where: inner.sql))
+    case .leadsToObject(let object, let operand):
+      let (relation, owner) = try relation(operand.slots, row)
+      var end = FilterSQL()
+      try write(object, row, to: &end)
+      try sql.append(relation.keys.existsSQL(from: owner, to: end.sql, as: linkName()))
     case .failure(let error): throw error
     }
   }
@@ -85,7 +139,7 @@ struct ConditionWriter: FilterWriter {
     guard case .object(let type) = property.role.kind else {
       throw row.plan.refuse(property, "leads to no object")
     }
-    let target = try alias(type)
+    let target = alias(of: try store.plan(type))
     sql.append("(SELECT ")
     try writeColumn(slots.dropFirst(), target, to: &sql)
     try sql.append(
@@ -96,61 +150,31 @@ struct ConditionWriter: FilterWriter {
     sql.append(")")
   }
 
-  private mutating func alias(_ type: any MagicObject.Type) throws -> Row {
+  /// A row of a type under a name that no other row has.
+  private mutating func alias(of plan: ObjectPlan) -> Row {
     aliases += 1
-    return Row(plan: try store.plan(type), name: "magicdata_\(aliases)")
+    return Row(plan: plan, name: "magicdata_\(aliases)")
   }
 
-  /// The link table of a relation.
-  private func links(_ slots: [Int], _ row: Row) throws -> LinkTable {
+  /// A name that no other rows of links have.
+  private mutating func linkName() -> String {
+    aliases += 1
+    return "magicdata_link_\(aliases)"
+  }
+
+  /// The relation that a path ends with, and the key of the row that it leads from.
+  private mutating func relation(
+    _ slots: [Int], _ row: Row
+  ) throws -> (relation: ObjectRelation, owner: SQL) {
     guard let last = slots.last else { throw notComparable }
     let plan = try ownerPlan(slots, row.plan)
-    guard let table = try plan.linkTable(last, store.plan) else {
-      throw plan.refuse(plan.properties[last], "leads to no collection of objects")
+    let property = plan.properties[last]
+    guard property.isLinked else {
+      throw plan.refuse(property, "leads to no collection of objects")
     }
-    return table
-  }
-
-  /// Writes the key of the row whose links are meant.
-  private mutating func writeOwner(
-    of slots: [Int], _ row: Row, to sql: inout FilterSQL
-  ) throws {
-    try writeColumn(slots.dropLast(), row, to: &sql)
-  }
-
-  /// Writes where the links of a relation are, and which of them are meant.
-  private mutating func writeLinks(
-    of slots: [Int], _ row: Row, to sql: inout FilterSQL
-  ) throws {
-    try sql.append(identifier: try links(slots, row).name)
-    sql.append(" WHERE owner = ")
-    try writeOwner(of: slots, row, to: &sql)
-  }
-
-  private mutating func write(
-    _ condition: Condition?, leadsThrough slots: [Int], _ row: Row, to sql: inout FilterSQL
-  ) throws {
-    sql.append("EXISTS (SELECT 1 FROM ")
-    guard let condition else {
-      try writeLinks(of: slots, row, to: &sql)
-      return sql.append(")")
-    }
-    let table = try links(slots, row)
-    // The owner before the target, since each is named by a number of its own.
     var owner = FilterSQL()
-    try writeOwner(of: slots, row, to: &owner)
-    guard let last = slots.last,
-      case .links(_, let type) = try ownerPlan(slots, row.plan).properties[last].role.kind
-    else { throw notComparable }
-    let target = try alias(type)
-    let links: SQL = "\(identifier: "magicdata_link_\(aliases)")"
-    try sql.append(
-      "\(identifier: table.name) AS \(links) JOIN \(identifier: target.plan.table) AS \(identifier: target.name) ON "
-        as SQL)
-    try target.write(nil, to: &sql)
-    try sql.append(" = \(links).target WHERE \(links).owner = \(owner.sql) AND " as SQL)
-    try write(condition, target, to: &sql)
-    sql.append(")")
+    try writeColumn(slots.dropLast(), row, to: &owner)
+    return (try store.relations.relation(plan, last, in: store), owner.sql)
   }
 
   private func ownerPlan(_ slots: [Int], _ plan: ObjectPlan) throws -> ObjectPlan {

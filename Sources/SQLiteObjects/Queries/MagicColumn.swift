@@ -1,4 +1,6 @@
+public import Essentials
 public import SQLiteCore
+import Synchronization
 
 /// What queries find in an object by a key path such as `\.$age` or `\.$owner.$name`.
 ///
@@ -57,5 +59,168 @@ extension PrimaryMagicValue: MagicColumn {
   /// Makes a value of what is stored.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ValueCoding.value(Value.self, from: stored)
+  }
+}
+
+/// A column of the object that a relation leads to, as in `\.$owner.$name`. Opaque.
+///
+/// It is nil where the relation leads nowhere.
+@dynamicMemberLookup
+public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
+  /// The type of the property, or nil.
+  public typealias Value = Column.Element?
+  /// The type of the property without the optional.
+  public typealias Element = Column.Element
+
+  /// How to get to the property.
+  public let route: ColumnRoute
+
+  fileprivate init<Object: MagicObject>(_ cell: MagicCell, _ path: KeyPath<Object, Column>) {
+    route = ColumnRoute(cell, Prototype<Object>.slots(path))
+  }
+
+  fileprivate init<Object: MagicObject>(
+    behind route: ColumnRoute, _ path: KeyPath<Object, Column>
+  ) {
+    let rest = Prototype<Object>.slots(path)
+    self.route = ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
+  }
+
+  /// A property of the object that this relation leads to, for queries.
+  ///
+  /// - Parameter path: The property, such as `\.$name`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Object, Next>
+  ) -> RelatedColumn<Next> where Column.Element == Object {
+    RelatedColumn<Next>(behind: route, path)
+  }
+
+  /// A property of the object that this lazy relation leads to, for queries.
+  ///
+  /// - Parameter path: The property, such as `\.$name`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Object, Next>
+  ) -> RelatedColumn<Next> where Column.Element == AsyncMagical<Object> {
+    RelatedColumn<Next>(behind: route, path)
+  }
+
+  /// Makes a value of what is stored.
+  public static func value(from stored: SQLiteCore.Value) throws -> Column.Element? {
+    stored.isNull ? nil : try ValueCoding.value(Column.Element.self, from: stored)
+  }
+}
+
+extension MagicValue where Value: MagicObject {
+  /// A property of the object that this relation leads to, for queries.
+  ///
+  /// - Parameter path: The property, such as `\.$name`.
+  public subscript<Column: MagicColumn>(
+    dynamicMember path: KeyPath<Value, Column>
+  ) -> RelatedColumn<Column> { RelatedColumn(cell, path) }
+}
+
+extension MagicValue {
+  /// A property of the object that this lazy relation leads to, for queries.
+  ///
+  /// - Parameter path: The property, such as `\.$name`.
+  public subscript<Object: MagicObject, Column: MagicColumn>(
+    dynamicMember path: KeyPath<Object, Column>
+  ) -> RelatedColumn<Column> where Value == AsyncMagical<Object> { RelatedColumn(cell, path) }
+}
+
+extension OptionMagicValue where Wrapped: MagicObject {
+  /// A property of the object that this relation leads to, for queries.
+  ///
+  /// - Parameter path: The property, such as `\.$name`.
+  public subscript<Column: MagicColumn>(
+    dynamicMember path: KeyPath<Wrapped, Column>
+  ) -> RelatedColumn<Column> { RelatedColumn(cell, path) }
+}
+
+extension OptionMagicValue {
+  /// A property of the object that this lazy relation leads to, for queries.
+  ///
+  /// - Parameter path: The property, such as `\.$name`.
+  public subscript<Object: MagicObject, Column: MagicColumn>(
+    dynamicMember path: KeyPath<Object, Column>
+  ) -> RelatedColumn<Column> where Wrapped == AsyncMagical<Object> { RelatedColumn(cell, path) }
+}
+
+/// A type whose stored values sort as its values do, so that filters may compare them.
+///
+/// Texts sort by their bytes. Types whose stored form does not sort, such as `Decimal`, URLs and
+/// whatever becomes JSON, do not conform. An enumeration with a raw value of such a type may:
+///
+///     enum Level: Int, Codable, MagicComparable { case low, high }
+public protocol MagicComparable {}
+
+extension Int: MagicComparable {}
+extension Int8: MagicComparable {}
+extension Int16: MagicComparable {}
+extension Int32: MagicComparable {}
+extension Int64: MagicComparable {}
+extension UInt: MagicComparable {}
+extension UInt8: MagicComparable {}
+extension UInt16: MagicComparable {}
+extension UInt32: MagicComparable {}
+extension UInt64: MagicComparable {}
+extension Double: MagicComparable {}
+extension Float: MagicComparable {}
+extension String: MagicComparable {}
+extension Date: MagicComparable {}
+extension UUID: MagicComparable {}
+
+/// Finds out which property a path leads to, by an object that is there for nothing else.
+enum Prototype<Object: MagicObject> {
+  /// The places of the properties on the way, or nil if one is of no property.
+  static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
+    let storage = PrototypeStorages.storage(of: Object.self)
+    guard let storage, let object = try? storage.plan.object(Object.self, of: storage)
+    else { return nil }
+    let route = object[keyPath: path].route
+    guard let rest = route.rest, let place = route.cell.place, place.storage === storage else {
+      return nil
+    }
+    return [place.slot] + rest
+  }
+
+  /// The names of the properties that paths lead to; of a path to something else its own.
+  ///
+  /// For the traits of a type, which are a part of what is known of it.
+  static func names<each Property: MagicProperty>(
+    _ paths: repeat KeyPath<Object, each Property>
+  ) -> [String] {
+    let object = Object()
+    // An object that cannot be encoded has no properties; its plan says so.
+    let entries = (try? PropertyCollector.entries(of: object)) ?? []
+    var names: [String] = []
+    for path in repeat each paths {
+      let cell = object[keyPath: path].cell
+      names.append(entries.first { $0.cell == cell }?.name ?? "\(path)")
+    }
+    return names
+  }
+}
+
+/// For each type that was asked about a storage without values, which the wrappers of its prototypes
+/// lead to, each at its property's place.
+///
+/// What is kept follows from the type alone, so that it serves all stores. To make each object anew
+/// and to find its wrappers by its `encode(to:)` costs more than the query (benchmark `filter`).
+private enum PrototypeStorages {
+  private static let known = Mutex<[ObjectIdentifier: ObjectStorage]>([:])
+
+  /// The storage of a type, or nil if it is no type for a store: its plan says why.
+  static func storage<Object: MagicObject>(of type: Object.Type) -> ObjectStorage? {
+    let key = ObjectIdentifier(type)
+    if let storage = known.withLock({ $0[key] }) { return storage }
+    guard let plan = try? ObjectPlan(type) else { return nil }
+    let forms = Array(repeating: CellContent.Form.unset, count: plan.properties.count)
+    let storage = ObjectStorage(plan, forms, identity: nil)
+    return known.withLock { known in
+      if let first = known[key] { return first }
+      known[key] = storage
+      return storage
+    }
   }
 }

@@ -47,3 +47,84 @@ extension MagicData {
     }.map { try Column.value(from: $0) }
   }
 }
+
+extension MagicData {
+  /// Calculates one value of many objects, blocking the thread.
+  ///
+  ///     let total = try magic.aggregate(.sum(\Player.$goals), where: \.$age < 20)
+  ///
+  /// - Parameters:
+  ///   - aggregate: What to calculate.
+  ///   - filter: What the objects have in common.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func aggregate<Object: MagicObject, Result>(
+    _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
+  ) throws -> Result {
+    let query = try Query<Object>(self, filter)
+    return try single(aggregate, reading(Object.self) { try query.aggregate(aggregate, $0) })
+  }
+
+  /// As the blocking ``aggregate(_:where:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - aggregate: What to calculate.
+  ///   - filter: What the objects have in common.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func aggregate<Object: MagicObject, Result>(
+    _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
+  ) async throws -> Result {
+    let query = try Query<Object>(self, filter)
+    return try single(aggregate, await reading(Object.self) { try query.aggregate(aggregate, $0) })
+  }
+
+  /// Calculates one value of each group of objects, blocking the thread.
+  ///
+  ///     for (title, age) in try magic.aggregate(.average(\Player.$age), by: \.$team.$title) { … }
+  ///
+  /// - Parameters:
+  ///   - aggregate: What to calculate.
+  ///   - key: The property whose values make the groups.
+  ///   - filter: What the objects have in common.
+  /// - Returns: The groups, in the order of their keys' stored forms.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func aggregate<Object: MagicObject, Result, Key: MagicColumn>(
+    _ aggregate: Aggregate<Object, Result>, by key: KeyPath<Object, Key>,
+    where filter: Filter<Object>? = nil
+  ) throws -> [(key: Key.Value, value: Result)] {
+    let query = try Query<Object>(self, filter)
+    let group = Operand(key)
+    return try groups(
+      aggregate, Key.self, reading(Object.self) { try query.aggregate(aggregate, by: group, $0) })
+  }
+
+  /// As the blocking ``aggregate(_:by:where:)``, suspending the task.
+  ///
+  /// - Parameters:
+  ///   - aggregate: What to calculate.
+  ///   - key: The property whose values make the groups.
+  ///   - filter: What the objects have in common.
+  /// - Returns: The groups, in the order of their keys' stored forms.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func aggregate<Object: MagicObject, Result, Key: MagicColumn>(
+    _ aggregate: Aggregate<Object, Result>, by key: KeyPath<Object, Key>,
+    where filter: Filter<Object>? = nil
+  ) async throws -> [(key: Key.Value, value: Result)] {
+    let query = try Query<Object>(self, filter)
+    let group = Operand(key)
+    return try groups(
+      aggregate, Key.self,
+      await reading(Object.self) { try query.aggregate(aggregate, by: group, $0) })
+  }
+
+  private func single<Object: MagicObject, Result>(
+    _ aggregate: Aggregate<Object, Result>, _ rows: [(key: Value, value: Value)]
+  ) throws -> Result {
+    try aggregate.result(rows.first?.value ?? .null)
+  }
+
+  private func groups<Object: MagicObject, Result, Key: MagicColumn>(
+    _ aggregate: Aggregate<Object, Result>, _ key: Key.Type, _ rows: [(key: Value, value: Value)]
+  ) throws -> [(key: Key.Value, value: Result)] {
+    try rows.map { (try key.value(from: $0.key), try aggregate.result($0.value)) }
+  }
+}

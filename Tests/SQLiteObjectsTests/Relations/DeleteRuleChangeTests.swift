@@ -101,7 +101,7 @@ private enum New {
     #expect(workers.map { $0.boss?.name } == ["Anna", "Anna", "Bert"])
     #expect(workers[2].friends.map(\.name) == ["Anna", "Bert", "Anna"])
     #expect(workers[0].peers.count == 3)
-    #expect(try workers[0].file.value == "content")
+    #expect(try workers[0].file.get() == "content")
     #expect(try magic.violations() == 0)
     let integrity = try magic.database.read {
       try $0.rows("PRAGMA integrity_check", as: String.self)

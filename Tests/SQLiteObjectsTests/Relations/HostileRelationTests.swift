@@ -57,7 +57,7 @@ import Testing
     }
     #expect(Set(met).count == met.count)
     #expect(met.prefix(300) == leaves[0..<300].map(\.text)[...])
-    #expect(try again(tree).lazyList.count() == 590)
+    #expect(try await again(tree).lazyList.count() == 590)
   }
 
   @Test func `owners that are removed while a loop passes by are met once at most`() async throws {
