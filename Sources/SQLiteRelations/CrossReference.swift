@@ -252,7 +252,7 @@ extension Connection {
   private func relation<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>
   ) throws -> Relation {
-    Relation(
+    try Relation(
       pairs: reference.name, reference.leftKeyName, reference.rightKeyName,
       from: .init(table: Left.tableName, key: try keyColumn(of: Left.self)),
       to: .init(table: Right.tableName, key: try keyColumn(of: Right.self)))

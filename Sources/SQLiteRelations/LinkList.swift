@@ -1,10 +1,10 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Makes an owner's list hold just `targets`, in that order.
+  /// Replaces an owner's list by `targets`, in that order.
   ///
-  /// Links that are in both lists, in the same order, are left alone, so that an insertion writes only
-  /// what it inserts, and at times a few neighbours that make room for it.
+  /// Links that are in both lists, in the same order, are left alone: an insertion writes only the new
+  /// links, and at times a few neighbours that make room for them.
   ///
   /// - Parameters:
   ///   - table: Links in a list.
@@ -14,14 +14,14 @@ extension Connection {
   /// - Complexity: O(*n* log *n*), and as many writes as links differ.
   public func setList(_ table: LinkTable, of owner: Int64, to targets: [Int64]) throws(SQLiteError)
   {
-    let present = try places(table, of: owner)
+    let present = try entries(table, of: owner)
     try write(ListChange(from: present, to: targets), table, owner)
   }
 
   /// Changes an owner's list as another list was changed, whatever others have done to it meanwhile.
   ///
-  /// What is added stays, what is removed goes, and links that nobody has touched are left alone. What is
-  /// put into a gap comes behind what others have put there.
+  /// Additions stay, removals stay, and links that nobody has touched are left alone. An
+  /// insertion into a gap comes behind those that others have made there.
   ///
   /// - Parameters:
   ///   - table: Links in a list.
@@ -29,14 +29,14 @@ extension Connection {
   ///   - base: The keys of the targets before the change.
   ///   - targets: The keys of the targets after it.
   /// - Throws: ``SQLiteError``.
-  /// - Complexity: O(*n* log *n*), and as many writes as links differ; only that for what is appended.
+  /// - Complexity: O(*n* log *n*), and as many writes as links differ; only the writes for targets that are appended.
   public func changeList(
     _ table: LinkTable, of owner: Int64, from base: [Int64], to targets: [Int64]
   ) throws(SQLiteError) {
     if targets.starts(with: base) {
       return try appendToList(table, of: owner, Array(targets[base.count...]))
     }
-    let present = try places(table, of: owner)
+    let present = try entries(table, of: owner)
     let merge = ListMerge(base, mine: targets, others: present.map(\.target))
     try write(ListChange(from: present, to: merge.elements), table, owner)
   }
@@ -64,18 +64,18 @@ extension Connection {
   ///   - table: Links in a list.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  ///   - place: How many links come before them; the end, if there are less.
+  ///   - index: The number of links before them; the end, if there are fewer.
   /// - Throws: ``SQLiteError``.
-  /// - Complexity: O(*n* + `place`) for *n* targets, unless there is no room left between two links.
+  /// - Complexity: O(*n* + `index`) for *n* targets, unless there is no room left between two links.
   public func insertIntoList(
-    _ table: LinkTable, of owner: Int64, _ targets: [Int64], at place: Int
+    _ table: LinkTable, of owner: Int64, _ targets: [Int64], at index: Int
   ) throws(SQLiteError) {
     guard !targets.isEmpty else { return }
-    let first = max(0, place - 1)
+    let first = max(0, index - 1)
     let around = try rows(
-      "SELECT position FROM \(identifier: table.name) WHERE owner = \(owner) ORDER BY position LIMIT \(place > 0 ? 2 : 1) OFFSET \(first)",
+      "SELECT position FROM \(identifier: table.name) WHERE owner = \(owner) ORDER BY position LIMIT \(index > 0 ? 2 : 1) OFFSET \(first)",
       as: Int64.self)
-    if place <= 0 {
+    if index <= 0 {
       try insert(targets, between: nil, and: around.first, table, owner)
     } else if around.count == 2 {
       try insert(targets, between: around[0], and: around[1], table, owner)
@@ -90,25 +90,25 @@ extension Connection {
     _ owner: Int64
   ) throws(SQLiteError) {
     if let positions = ListChange.positions(targets.count, between: before, and: after) {
-      let places = zip(positions, targets).map { ListChange.Place(position: $0, target: $1) }
-      return try insert(places, table, owner)
+      let entries = zip(positions, targets).map { ListChange.Entry(position: $0, target: $1) }
+      return try insert(entries, table, owner)
     }
-    let present = try places(table, of: owner)
-    let place = present.firstIndex { $0.position == after } ?? present.count
-    let old = present.indices.map { (target: present[$0].target, place: Optional($0)) }
-    let new = targets.map { (target: $0, place: Int?.none) }
+    let present = try entries(table, of: owner)
+    let index = present.firstIndex { $0.position == after } ?? present.count
+    let old = present.indices.map { (target: present[$0].target, index: Optional($0)) }
+    let new = targets.map { (target: $0, index: Int?.none) }
     try write(
-      ListChange(from: present, to: old[..<place] + new + old[place...]), table, owner)
+      ListChange(from: present, to: old[..<index] + new + old[index...]), table, owner)
   }
 
   /// The links of a list, in order.
-  private func places(
+  private func entries(
     _ table: LinkTable, of owner: Int64
-  ) throws(SQLiteError) -> [ListChange.Place] {
+  ) throws(SQLiteError) -> [ListChange.Entry] {
     try rows(
       "SELECT position, target FROM \(identifier: table.name) WHERE owner = \(owner) ORDER BY position",
       as: Int64.self, Int64.self
-    ).map { ListChange.Place(position: $0, target: $1) }
+    ).map { ListChange.Entry(position: $0, target: $1) }
   }
 
   private func write(
@@ -123,54 +123,54 @@ extension Connection {
   }
 
   private func insert(
-    _ places: [ListChange.Place], _ table: LinkTable, _ owner: Int64
+    _ entries: [ListChange.Entry], _ table: LinkTable, _ owner: Int64
   ) throws(SQLiteError) {
-    guard !places.isEmpty else { return }
+    guard !entries.isEmpty else { return }
     var insert = try statement(
       "INSERT INTO \(identifier: table.name) (owner, position, target) VALUES (?, ?, ?)")
-    for place in places { try insert.run(owner, place.position, place.target) }
+    for entry in entries { try insert.run(owner, entry.position, entry.target) }
   }
 }
 
 /// The rows to write so that a list at sparse positions becomes another.
 ///
-/// Links that are in both, in the same order, keep their rows. What comes gets positions in the gaps;
-/// where a gap is used up, its neighbourhood is spread out, as far as needed and no farther.
+/// Links that are in both, in the same order, keep their rows. New links get positions in the gaps; where
+/// a gap is used up, its neighbourhood is spread out, as far as needed and no farther.
 struct ListChange {
   /// The distance between neighbours in a fresh list.
   static let step: Int64 = 1 << 20
 
   /// A link at its position.
-  struct Place: Equatable {
+  struct Entry: Equatable {
     var position: Int64
     var target: Int64
   }
 
-  /// Positions whose links go, in ascending order.
+  /// The positions of the links to delete, in ascending order.
   private(set) var removed: [Int64] = []
-  /// Links that come, in ascending order; some take positions that others leave.
-  private(set) var inserted: [Place] = []
+  /// The links to insert, in ascending order; some take the positions of deleted ones.
+  private(set) var inserted: [Entry] = []
 
   /// Compares.
   ///
   /// - Parameters:
   ///   - present: The links as they are, in order.
-  ///   - targets: The targets as they shall be.
+  ///   - targets: The targets of the new list.
   /// - Complexity: O(*n* log *n*) for *n* links between the common beginning and the common end.
-  init(from present: [Place], to targets: [Int64]) {
+  init(from present: [Entry], to targets: [Int64]) {
     let common = ListComparison(from: present.map(\.target), to: targets)
-    self.init(from: present, to: Array(zip(targets, common.places)))
+    self.init(from: present, to: Array(zip(targets, common.indexes)))
   }
 
-  /// Finds positions for what comes.
+  /// Finds positions for the new links.
   ///
   /// - Parameters:
   ///   - present: The links as they are, in order.
-  ///   - elements: The targets as they shall be, each with its place in `present`, in ascending order,
-  ///     or nil if it comes.
+  ///   - elements: The targets of the new list, each with its index in `present`, in ascending order, or
+  ///     nil for a new link.
   /// - Complexity: O(*n*).
-  init(from present: [Place], to elements: [(target: Int64, place: Int?)]) {
-    let kept = elements.map { $0.place.map { present[$0].position } }
+  init(from present: [Entry], to elements: [(target: Int64, index: Int?)]) {
+    let kept = elements.map { $0.index.map { present[$0].position } }
     var spacing = Spacing(kept)
     spacing.fill()
     // Both are in ascending order: one pass finds what has no equal in the other.
@@ -183,7 +183,7 @@ struct ListChange {
         }
         old += 1
       } else if let position {
-        inserted.append(Place(position: position, target: elements[new].target))
+        inserted.append(Entry(position: position, target: elements[new].target))
       }
     }
     removed += present[old...].map(\.position)
@@ -191,8 +191,8 @@ struct ListChange {
 }
 
 extension ListChange {
-  /// Positions between two neighbours, at least so far from each other and from these, or nil if there
-  /// is no room for them.
+  /// Positions between two neighbours, at least `least` from each other and from these; nil if there is
+  /// no room for them.
   static func positions(
     _ count: Int, between before: Int64?, and after: Int64?, apart least: Int64 = 1
   ) -> [Int64]? {
@@ -225,7 +225,7 @@ private struct Spacing {
     self.positions = positions
   }
 
-  /// Gives a position to each place that has none.
+  /// Fills all gaps.
   mutating func fill() {
     var start = 0
     while start < positions.count {
@@ -237,13 +237,13 @@ private struct Spacing {
     }
   }
 
-  private func end(ofGapAt place: Int) -> Int {
-    var end = place
+  private func end(ofGapAt index: Int) -> Int {
+    var end = index
     while end < positions.count, positions[end] == nil { end += 1 }
     return end
   }
 
-  /// Fills one gap, and returns the place behind what it has written.
+  /// Fills one gap, and returns the index behind the last position that it has set.
   ///
   /// The larger the neighbourhood that must be spread out, the more room it is left with: so an
   /// insertion moves O(log *n*) others on average, wherever insertions come.
@@ -252,7 +252,7 @@ private struct Spacing {
     var least: Int64 = 1
     while true {
       if let fresh = fresh(for: window, least: least) {
-        for (place, position) in zip(window, fresh) { positions[place] = position }
+        for (index, position) in zip(window, fresh) { positions[index] = position }
         return window.upperBound
       }
       let more = window.count
@@ -272,10 +272,10 @@ private struct Spacing {
   }
 }
 
-/// Which elements of a list may stay when it becomes another.
+/// The elements of a list that can stay when it becomes another.
 struct ListComparison {
-  /// For each element of the new list its place in the old one, ascending, or nil if it comes.
-  private(set) var places: [Int?]
+  /// For each element of the new list its index in the old one, ascending; nil for a new element.
+  private(set) var indexes: [Int?]
 
   /// Compares: a common beginning and end, and the longest ascending run of matches between.
   ///
@@ -284,24 +284,24 @@ struct ListComparison {
   ///
   /// - Parameters:
   ///   - old: The list as it is.
-  ///   - new: The list as it shall be.
+  ///   - new: The new list.
   /// - Complexity: O(*n* log *n*).
   init(from old: [Int64], to new: [Int64]) {
-    places = Array(repeating: nil, count: new.count)
+    indexes = Array(repeating: nil, count: new.count)
     let shorter = min(old.count, new.count)
     var start = 0
     while start < shorter, old[start] == new[start] {
-      places[start] = start
+      indexes[start] = start
       start += 1
     }
     var end = 0
     while end < shorter - start, old[old.count - 1 - end] == new[new.count - 1 - end] {
       end += 1
-      places[new.count - end] = old.count - end
+      indexes[new.count - end] = old.count - end
     }
     let matches = ListComparison.matches(
       old, start..<(old.count - end), new, start..<(new.count - end))
-    for (old, new) in ListComparison.longestAscending(matches) { places[new] = old }
+    for (old, new) in ListComparison.longestAscending(matches) { indexes[new] = old }
   }
 
   /// Pairs of equal elements, in the order of the new list.
@@ -310,19 +310,19 @@ struct ListComparison {
   ) -> [(old: Int, new: Int)] {
     guard !oldRange.isEmpty, !newRange.isEmpty else { return [] }
     var occurrences: [Int64: ArraySlice<Int>] = [:]
-    for place in oldRange { occurrences[old[place], default: []].append(place) }
+    for index in oldRange { occurrences[old[index], default: []].append(index) }
     let most = 4 * (oldRange.count + newRange.count)
     var count = 0
-    for place in newRange where count <= most { count += occurrences[new[place]]?.count ?? 0 }
+    for index in newRange where count <= most { count += occurrences[new[index]]?.count ?? 0 }
     guard count <= most else {
       // Each once, the first with the first.
-      return newRange.compactMap { place in
-        occurrences[new[place]]?.popFirst().map { ($0, place) }
+      return newRange.compactMap { index in
+        occurrences[new[index]]?.popFirst().map { ($0, index) }
       }
     }
     // The last first, so that no run has two pairs of one new element.
-    return newRange.flatMap { place in
-      (occurrences[new[place]] ?? []).reversed().map { ($0, place) }
+    return newRange.flatMap { index in
+      (occurrences[new[index]] ?? []).reversed().map { ($0, index) }
     }
   }
 
@@ -353,19 +353,19 @@ struct ListComparison {
   }
 }
 
-/// Two changes of one list, brought together: mine, and what others have done to it meanwhile.
+/// Two changes of one list, merged: mine, and those that others have made meanwhile.
 ///
-/// What one side has added stays, and what one side has removed goes, even if the other has moved it.
-/// What I have put somewhere is put in front of the next element that neither side has moved: so what
-/// others have put into the same gap comes first, in the order of the commits.
+/// Additions of either side stay, and removals of either side win, even if the other side has moved the
+/// element. My additions come in front of the next element that neither side has moved, so that those
+/// of others in the same gap come first, in the order of the commits.
 ///
-/// An element that leaves one place of the list and comes at another has moved. Of equal elements the
+/// An element that is removed at one index of the list and added at another has moved. Of equal elements the
 /// first that leaves is taken for the first that comes.
 struct ListMerge {
-  /// The elements as they shall be, each with its place in the others' list, or nil if it comes.
-  private(set) var elements: [(target: Int64, place: Int?)] = []
+  /// The merged list: each element with its index in the others' list, or nil for a new one.
+  private(set) var elements: [(target: Int64, index: Int?)] = []
 
-  /// Brings together.
+  /// Merges.
   ///
   /// - Parameters:
   ///   - base: The list that I had before I changed it.
@@ -375,64 +375,64 @@ struct ListMerge {
   init(_ base: [Int64], mine: [Int64], others: [Int64]) {
     let kept = ListComparison(from: base, to: mine)
     if others == base {
-      elements = Array(zip(mine, kept.places))
+      elements = Array(zip(mine, kept.indexes))
       return
     }
     let theirs = ListComparison(from: base, to: others)
     var unmoved = [Int?](repeating: nil, count: base.count)
-    for (place, old) in theirs.places.enumerated() {
-      if let old { unmoved[old] = place }
+    for (index, old) in theirs.indexes.enumerated() {
+      if let old { unmoved[old] = index }
     }
     // Where the others have each element of the base.
-    var places = unmoved
-    for (old, new) in theirs.moves(from: base, to: others) { places[old] = new }
+    var indexes = unmoved
+    for (old, new) in theirs.moves(from: base, to: others) { indexes[old] = new }
 
     var isLeaving = [Bool](repeating: false, count: others.count)
     for old in kept.leaving(base) {
-      if let place = places[old] { isLeaving[place] = true }
+      if let index = indexes[old] { isLeaving[index] = true }
     }
     let moved = Dictionary(
       kept.moves(from: base, to: mine).map { ($0.new, $0.old) }, uniquingKeysWith: { $1 })
     // From the end: each comes in front of the next element that neither side has moved.
     var coming: [(target: Int64, next: Int)] = []
     var next = others.count
-    for (new, old) in kept.places.enumerated().reversed() {
+    for (new, old) in kept.indexes.enumerated().reversed() {
       if let old {
         next = unmoved[old] ?? next
-      } else if let old = moved[new], places[old] == nil {
+      } else if let old = moved[new], indexes[old] == nil {
         // I have only moved it, and others have removed it.
         continue
       } else {
         coming.append((mine[new], next))
       }
     }
-    for place in 0...others.count {
-      while let last = coming.last, last.next == place {
+    for index in 0...others.count {
+      while let last = coming.last, last.next == index {
         elements.append((last.target, nil))
         coming.removeLast()
       }
-      if place < others.count, !isLeaving[place] { elements.append((others[place], place)) }
+      if index < others.count, !isLeaving[index] { elements.append((others[index], index)) }
     }
   }
 }
 
 extension ListComparison {
-  /// The places of the old list's elements that do not stay, in ascending order.
+  /// The indexes of the old elements that do not stay, in ascending order.
   fileprivate func leaving(_ old: [Int64]) -> [Int] {
     var isStaying = [Bool](repeating: false, count: old.count)
-    for case let place? in places { isStaying[place] = true }
+    for case let index? in indexes { isStaying[index] = true }
     return old.indices.filter { !isStaying[$0] }
   }
 
-  /// Pairs what leaves with what comes, if they are equal: each element that has moved.
+  /// Pairs of equal elements of which one goes and one is new: the elements that have moved.
   fileprivate func moves(from old: [Int64], to new: [Int64]) -> [(old: Int, new: Int)] {
     let leaving = leaving(old)
     guard !leaving.isEmpty else { return [] }
     var occurrences: [Int64: ArraySlice<Int>] = [:]
-    for place in leaving { occurrences[old[place], default: []].append(place) }
-    return new.indices.compactMap { place in
-      guard places[place] == nil else { return nil }
-      return occurrences[new[place]]?.popFirst().map { ($0, place) }
+    for index in leaving { occurrences[old[index], default: []].append(index) }
+    return new.indices.compactMap { index in
+      guard indexes[index] == nil else { return nil }
+      return occurrences[new[index]]?.popFirst().map { ($0, index) }
     }
   }
 }

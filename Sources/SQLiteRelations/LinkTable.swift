@@ -5,7 +5,7 @@ public import SQLiteCore
 /// Each row is a link, with foreign keys to both ends, so that no link outlives either. The table has
 /// no rowids, and is indexed from both ends.
 public struct LinkTable: Hashable, Sendable {
-  /// How the links of one owner are arranged.
+  /// The arrangement of the links of one owner.
   public enum Arrangement: Hashable, Sendable {
     /// In order; a target may occur several times.
     case list
@@ -35,11 +35,11 @@ public struct LinkTable: Hashable, Sendable {
 
   /// The table's name.
   public let name: String
-  /// How the links of one owner are arranged.
+  /// The arrangement of the links of one owner.
   public let arrangement: Arrangement
-  /// Whose links these are.
+  /// The rows that the links lead from.
   public let owner: End
-  /// What they lead to.
+  /// The rows that the links lead to.
   public let target: End
   /// Whether a target cannot be deleted as long as there are links to it.
   public let keepsTargets: Bool
@@ -48,9 +48,9 @@ public struct LinkTable: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - name: The table's name.
-  ///   - arrangement: How the links of one owner are arranged.
-  ///   - owner: Whose links these are.
-  ///   - target: What they lead to.
+  ///   - arrangement: The arrangement of the links of one owner.
+  ///   - owner: The rows that the links lead from.
+  ///   - target: The rows that the links lead to.
   ///   - keepsTargets: Whether a target cannot be deleted as long as there are links to it.
   public init(
     _ name: String, _ arrangement: Arrangement, from owner: End, to target: End,
@@ -123,7 +123,9 @@ extension LinkTable {
 
 extension LinkTable {
   /// The owners' relation to what their links lead to.
-  package var relation: Relation { Relation(self) }
+  ///
+  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
+  package var relation: Relation { get throws(SQLiteError) { try Relation(self) } }
 }
 
 extension Connection {
@@ -139,7 +141,7 @@ extension Connection {
     _ table: LinkTable, of owners: [Int64], _ body: (Link) throws -> Void
   ) throws {
     guard !owners.isEmpty else { return }
-    try forEachRow(table.relation.query(fromEach: owners, hasPlaces: true)) { row in
+    try forEachRow(try table.relation.query(fromEach: owners, hasPlaces: true)) { row in
       try body(
         Link(owner: row.integer(at: 0), place: try row.value(at: 2), target: row.integer(at: 1)))
     }
@@ -227,7 +229,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Makes an owner's set hold just `targets`.
+  /// Replaces an owner's set by `targets`.
   ///
   /// - Parameters:
   ///   - table: Links in a set.
@@ -264,7 +266,7 @@ extension Connection {
     for target in coming.sorted() { try insert.run(owner, target) }
   }
 
-  /// Makes an owner's dictionary hold just `targets`.
+  /// Replaces an owner's dictionary by `targets`.
   ///
   /// - Parameters:
   ///   - table: Links in a dictionary.

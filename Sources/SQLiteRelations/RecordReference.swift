@@ -67,7 +67,7 @@ extension Connection {
   public func owners<Owner: Record, Target: Record>(
     of target: Target, through reference: RecordReference<Owner, Target>
   ) throws -> [Owner] {
-    let relation = Relation(
+    let relation = try Relation(
       column: reference.column,
       of: .init(table: Owner.tableName, key: try keyColumn(of: Owner.self)),
       to: .init(table: Target.tableName, key: try keyColumn(of: Target.self)))

@@ -8,6 +8,7 @@ package import SQLiteCore
 package struct Relation: Hashable, Sendable {
   package typealias End = LinkTable.End
 
+  // All names are quoted, as SQL has them.
   /// The table of the rows that lead from key to key.
   private let table: String
   /// The column with the keys that the rows lead from.
@@ -19,13 +20,13 @@ package struct Relation: Hashable, Sendable {
   /// Whether several rows may lead from one start to one end, which counts as one.
   private let isDistinct: Bool
   /// The rows that the relation leads from.
-  package let origin: End
+  private let origin: End
   /// The rows that the relation leads to.
-  package let destination: End
+  private let destination: End
 
   private init(
-    _ table: String, _ start: String, _ end: String, place: String? = nil, isDistinct: Bool = false,
-    from origin: End, to destination: End
+    table: String, start: String, end: String, place: String?, isDistinct: Bool, origin: End,
+    destination: End
   ) {
     self.table = table
     self.start = start
@@ -36,32 +37,60 @@ package struct Relation: Hashable, Sendable {
     self.destination = destination
   }
 
-  /// The relation of a column that holds keys of another table.
-  package init(column: String, of owner: End, to target: End) {
-    self.init(owner.table, owner.key, column, from: owner, to: target)
+  private init(
+    _ table: String, _ start: String, _ end: String, place: String? = nil, from origin: End,
+    to destination: End
+  ) throws(SQLiteError) {
+    self.init(
+      table: try SQL.escapeIdentifier(table), start: try SQL.escapeIdentifier(start),
+      end: try SQL.escapeIdentifier(end), place: place, isDistinct: false,
+      origin: try origin.quoted, destination: try destination.quoted)
   }
 
-  /// The relation of owners to what their links lead to.
-  package init(_ links: LinkTable) {
-    self.init(
-      links.name, "owner", "target", place: links.place, from: links.owner, to: links.target)
+  /// The relation of a column that holds keys of another table.
+  ///
+  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
+  package init(column: String, of owner: End, to target: End) throws(SQLiteError) {
+    try self.init(owner.table, owner.key, column, from: owner, to: target)
+  }
+
+  /// The relation of owners to the targets of their links.
+  ///
+  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
+  package init(_ links: LinkTable) throws(SQLiteError) {
+    try self.init(
+      links.name, "owner", "target", place: links.place.map { "\"\($0)\"" }, from: links.owner,
+      to: links.target)
   }
 
   /// The relation of a table with one row for each pair of keys.
-  init(pairs table: String, _ start: String, _ end: String, from origin: End, to destination: End) {
-    self.init(table, start, end, from: origin, to: destination)
+  ///
+  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
+  init(
+    pairs table: String, _ start: String, _ end: String, from origin: End, to destination: End
+  ) throws(SQLiteError) {
+    try self.init(table, start, end, from: origin, to: destination)
   }
 
-  /// The same rows, asked from the other end: which keys lead to one, each of them once.
+  /// The same rows, asked from the other end: the keys that lead to one, each of them once.
   package var reversed: Relation {
     Relation(
-      table, end, start, isDistinct: place != nil, from: destination, to: origin)
+      table: table, start: end, end: start, place: nil, isDistinct: place != nil,
+      origin: destination, destination: origin)
+  }
+}
+
+extension LinkTable.End {
+  fileprivate var quoted: LinkTable.End {
+    get throws(SQLiteError) {
+      LinkTable.End(table: try SQL.escapeIdentifier(table), key: try SQL.escapeIdentifier(key))
+    }
   }
 }
 
 // Parts of SQL.
 extension Relation {
-  /// Which of the rows are meant that lead from one key.
+  /// A part of the rows that lead from one key.
   package struct Page: Sendable {
     /// A condition on the columns of the rows that lead.
     package var condition: SQL?
@@ -69,7 +98,7 @@ extension Relation {
     package var last: Value?
     /// The most rows to read.
     package var limit: Int?
-    /// How many rows to pass over first, which are counted off.
+    /// The number of rows to pass over first, which are counted off.
     package var offset: Int
 
     package init(
@@ -82,19 +111,20 @@ extension Relation {
     }
   }
 
-  private var tableSQL: SQL { "\(identifier: table)" }
+  private var tableSQL: SQL { SQL(unchecked: table) }
   private var startSQL: SQL { column(start, of: table) }
   private var endSQL: SQL { column(end, of: table) }
   private var orderSQL: SQL { column(place ?? end, of: table) }
 
-  private func column(_ name: String, of row: String) -> SQL {
-    "\(identifier: row).\(identifier: name)"
-  }
+  /// - Parameters:
+  ///   - name: A quoted name of a column.
+  ///   - row: The quoted name of its rows.
+  private func column(_ name: String, of row: String) -> SQL { SQL(unchecked: "\(row).\(name)") }
 
   /// Whether the rows that lead are those of the destination, so that no join is needed to read these.
   private var isInDestination: Bool { table == destination.table && end == destination.key }
 
-  /// What is counted: rows, or the different ends of them. A reference that is NULL leads nowhere.
+  /// The aggregate that counts rows, or the different ends of them. A reference that is NULL leads nowhere.
   private func counted(of row: String) -> SQL {
     if isDistinct { return "count(DISTINCT \(column(end, of: row)))" }
     let isReference = table == origin.table && start == origin.key
@@ -105,8 +135,8 @@ extension Relation {
   /// in the order of their index, so that SQLite need not sort.
   private var joinedSQL: SQL {
     if isInDestination { return tableSQL }
-    let key = column(destination.key, of: destination.table)
-    return "\(tableSQL) CROSS JOIN \(identifier: destination.table) ON \(key) = \(endSQL)"
+    let (row, key) = (destination.table, destination.key)
+    return SQL(unchecked: "\(table) CROSS JOIN \(row) ON \(row).\(key) = \(table).\(end)")
   }
 
   private func append(_ page: Page, to sql: inout SQL, isGrouped: Bool = false) {
@@ -166,9 +196,9 @@ extension Relation {
   package func leads(where condition: SQL) -> SQL {
     if isInDestination { return condition }
     // By a look-up for each row, so that a page costs no more than its rows.
-    let key = column(destination.key, of: destination.table)
+    let (row, key) = (SQL(unchecked: destination.table), SQL(unchecked: destination.key))
     return
-      "EXISTS (SELECT 1 FROM \(identifier: destination.table) WHERE \(key) = \(endSQL) AND (\(condition)))"
+      "EXISTS (SELECT 1 FROM \(row) WHERE \(row).\(key) = \(endSQL) AND (\(condition)))"
   }
 }
 
@@ -247,17 +277,16 @@ extension Relation {
   package func present(
     _ keys: [Int64], in connection: Connection
   ) throws(SQLiteError) -> Set<Int64> {
-    let key: SQL = "\(identifier: destination.key)"
+    let (row, key) = (SQL(unchecked: destination.table), SQL(unchecked: destination.key))
     return Set(
-      try connection.rows(
-        "SELECT \(key) FROM \(identifier: destination.table) WHERE \(key) IN \(keys)",
-        as: Int64.self))
+      try connection.rows("SELECT \(key) FROM \(row) WHERE \(key) IN \(keys)", as: Int64.self))
   }
 
   /// An end that is the key of no row of the destination, or nil if there is none.
   package func missingEnd(in connection: Connection) throws(SQLiteError) -> Int64? {
-    try connection.firstRow(
-      "SELECT \(endSQL) FROM \(tableSQL) WHERE \(endSQL) IS NOT NULL AND \(endSQL) NOT IN (SELECT \(identifier: destination.key) FROM \(identifier: destination.table)) LIMIT 1",
+    let (row, key) = (SQL(unchecked: destination.table), SQL(unchecked: destination.key))
+    return try connection.firstRow(
+      "SELECT \(endSQL) FROM \(tableSQL) WHERE \(endSQL) IS NOT NULL AND \(endSQL) NOT IN (SELECT \(key) FROM \(row)) LIMIT 1",
       as: Int64.self)
   }
 }
@@ -266,45 +295,52 @@ extension Relation {
 // their table may be that of the rows around them.
 extension Relation {
   /// The number of ends of a start.
+  ///
+  /// - Parameters:
+  ///   - key: The start.
+  ///   - name: The name of the rows that lead, which needs no quotes.
   package func countSQL(from key: SQL, as name: String) -> SQL {
-    "(SELECT \(counted(of: name)) FROM \(source(name, from: key)))"
+    "(SELECT \(counted(of: name)) FROM \(rows(name, from: key)))"
   }
 
   /// True if a start has any end, or a certain one.
+  ///
+  /// - Parameters:
+  ///   - key: The start.
+  ///   - end: The end, or nil for any.
+  ///   - name: The name of the rows that lead, which needs no quotes.
   package func existsSQL(from key: SQL, to end: SQL? = nil, as name: String) -> SQL {
-    var sql: SQL = "EXISTS (SELECT 1 FROM \(source(name, from: key))"
+    var sql: SQL = "EXISTS (SELECT 1 FROM \(rows(name, from: key))"
     if let end { sql.append(" AND \(column(self.end, of: name)) = \(end)") }
     sql.append(")")
     return sql
   }
 
-  /// True if a start has an end whose row fulfils a condition.
+  /// True if a condition holds for the row of an end of a start.
   ///
   /// - Parameters:
   ///   - key: The start.
-  ///   - name: The name of the rows that lead.
-  ///   - row: The name by which the condition calls the rows of the destination.
+  ///   - name: The name of the rows that lead, which needs no quotes.
+  ///   - row: The name of the rows of the destination in the condition, which needs no quotes.
   ///   - condition: A condition on the columns of the destination.
   package func existsSQL(
     from key: SQL, as name: String, to row: String, where condition: SQL
   ) -> SQL {
-    if isInDestination {
-      return "EXISTS (SELECT 1 FROM \(source(row, from: key)) AND \(condition))"
-    }
-    return """
-      EXISTS (SELECT 1 FROM \(tableSQL) AS \(identifier: name) \
-      JOIN \(identifier: destination.table) AS \(identifier: row) \
-      ON \(column(destination.key, of: row)) = \(column(end, of: name)) \
-      WHERE \(column(start, of: name)) = \(key) AND \(condition))
-      """
+    if isInDestination { return "EXISTS (SELECT 1 FROM \(rows(row, from: key)) AND \(condition))" }
+    let join = SQL(
+      unchecked:
+        "\(table) AS \(name) JOIN \(destination.table) AS \(row) ON \(row).\(destination.key) = \(name).\(end)"
+    )
+    return
+      "EXISTS (SELECT 1 FROM \(join) WHERE \(column(start, of: name)) = \(key) AND \(condition))"
   }
 
-  private func source(_ name: String, from key: SQL) -> SQL {
-    "\(tableSQL) AS \(identifier: name) WHERE \(column(start, of: name)) = \(key)"
+  private func rows(_ name: String, from key: SQL) -> SQL {
+    "\(tableSQL) AS \(SQL(unchecked: name)) WHERE \(column(start, of: name)) = \(key)"
   }
 }
 
 extension Relation.Page {
-  /// Whether all rows are meant.
+  /// Whether the page has all rows.
   package var isWhole: Bool { condition == nil && last == nil && limit == nil && offset <= 0 }
 }

@@ -37,7 +37,7 @@ import Testing
   @Test(arguments: arrangements)
   func `links are asked from both ends`(arrangement: LinkTable.Arrangement) throws {
     let fixture = try filled(arrangement)
-    let relation = fixture.table.relation
+    let relation = try fixture.table.relation
     let isSet = arrangement == .set
     try fixture.database.read { connection in
       #expect(try relation.count(from: .integer(1), in: connection) == (isSet ? 2 : 3))
@@ -58,7 +58,7 @@ import Testing
     arrangement: LinkTable.Arrangement
   ) throws {
     let fixture = try filled(arrangement)
-    let relation = fixture.table.relation
+    let relation = try fixture.table.relation
     try fixture.database.read { connection in
       let forth = try ids(relation.rows(from: .integer(1)), connection)
       #expect(forth == (arrangement == .set ? [7, 8] : [8, 7, 7]))
@@ -75,7 +75,7 @@ import Testing
     arrangement: LinkTable.Arrangement
   ) throws {
     let fixture = try filled(arrangement)
-    let relation = fixture.table.relation
+    let relation = try fixture.table.relation
     let page = Relation.Page(after: .integer(1), limit: 10)
     let forth = [
       "SELECT far.id FROM \(relation.rows(from: .integer(1), page))" as SQL,
@@ -108,7 +108,7 @@ import Testing
       try connection.executeChange("CREATE INDEX tree_up ON tree (up)")
       try connection.executeChange("INSERT INTO tree VALUES (1, NULL), (2, 1), (3, 1), (4, 9)")
       let end = LinkTable.End(table: "tree", key: "id")
-      let relation = Relation(column: "up", of: end, to: end)
+      let relation = try Relation(column: "up", of: end, to: end)
       #expect(try relation.end(from: 2, in: connection) == .some(1))
       #expect(try relation.end(from: 1, in: connection) == .some(nil))
       #expect(try relation.end(from: 5, in: connection) == nil)

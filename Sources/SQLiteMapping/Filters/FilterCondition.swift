@@ -69,7 +69,7 @@ package indirect enum FilterCondition<Term: Sendable>: Sendable {
     return depth > FilterDepth.greatest ? .tooDeep : .nested(term, depth: depth)
   }
 
-  /// How many levels are inside one another, this one among them.
+  /// The number of levels inside one another, this one among them.
   var depth: Int {
     switch self {
     case .comparison(let left, _, let right): max(left.depth, right.depth) + 1
@@ -84,18 +84,18 @@ package indirect enum FilterCondition<Term: Sendable>: Sendable {
   }
 }
 
-/// How deep filters may be nested.
+/// The limit of nested filters.
 package enum FilterDepth {
   /// SQLite's limit is 1000 levels of an expression, of which each level here takes two at most.
   package static var greatest: Int { 400 }
 
-  /// What a filter throws that was nested too deep.
+  /// The error of a filter that is nested too deep.
   static var error: SQLiteError {
     SQLiteError(.tooBig, "a filter is nested more than \(greatest) levels deep")
   }
 }
 
-/// How two values are compared.
+/// The operators that compare two values.
 package enum FilterComparison: Sendable {
   case equal
   case notEqual
@@ -152,7 +152,7 @@ package struct FilterList<Term: Sendable>: Sendable {
   /// The number of conditions, two or more.
   package var count: Int { frontCount + backCount }
 
-  /// How many levels it takes, since conditions are joined two by two.
+  /// The number of its levels, since conditions are joined two by two.
   var depth: Int { innerDepth + (Int.bitWidth - (count - 1).leadingZeroBitCount) }
 
   /// The conditions in order.
@@ -206,7 +206,7 @@ package struct FilterList<Term: Sendable>: Sendable {
   }
 }
 
-/// What a filter compares. A term is whatever the types above have names for.
+/// An operand of a filter. A term is a name that the layer above gives to a column or to a value.
 package indirect enum FilterOperand<Term: Sendable>: Sendable {
   /// A column, which may be NULL.
   case column(Term)
@@ -227,7 +227,7 @@ package indirect enum FilterOperand<Term: Sendable>: Sendable {
       ? .tooDeep : .calculation(left, arithmetic, right, depth: depth)
   }
 
-  /// How many levels are inside one another, this one among them.
+  /// The number of levels inside one another, this one among them.
   var depth: Int {
     switch self {
     case .column, .known, .value: 1
@@ -237,7 +237,7 @@ package indirect enum FilterOperand<Term: Sendable>: Sendable {
   }
 }
 
-/// What two numbers are made into one by.
+/// The operators that calculate one number of two.
 package enum FilterArithmetic: String, Sendable {
   case sum = "+"
   case difference = "-"

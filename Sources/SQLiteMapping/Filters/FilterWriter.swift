@@ -141,8 +141,8 @@ extension FilterWriter {
     _ conditions: [FilterCondition<Term>], _ row: Row
   ) throws -> [FilterCondition<Term>] {
     guard conditions.count > 16 else { return conditions }
-    var places: [String: Int] = [:]
-    var lists: [(place: Int, operand: FilterOperand<Term>, values: [FilterOperand<Term>])] = []
+    var indexes: [String: Int] = [:]
+    var lists: [(index: Int, operand: FilterOperand<Term>, values: [FilterOperand<Term>])] = []
     var grouped: [FilterCondition<Term>] = []
     for condition in conditions {
       guard case .comparison(let operand, .equal, let value) = condition,
@@ -153,16 +153,16 @@ extension FilterWriter {
       }
       var column = FilterSQL()
       try write(operand, row, to: &column)
-      if let known = places[column.sql.text] {
+      if let known = indexes[column.sql.text] {
         lists[known].values.append(value)
       } else {
-        places[column.sql.text] = lists.count
+        indexes[column.sql.text] = lists.count
         lists.append((grouped.count, operand, [value]))
         grouped.append(condition)
       }
     }
     for list in lists where list.values.count > 1 {
-      grouped[list.place] = .isIn(list.operand, list.values)
+      grouped[list.index] = .isIn(list.operand, list.values)
     }
     return grouped
   }
@@ -211,7 +211,7 @@ extension FilterCondition {
 
 /// The SQL of a filter as it is being written: it grows, with the values that are bound.
 package struct FilterSQL {
-  /// What was written.
+  /// The SQL so far.
   package private(set) var sql = SQL(unchecked: "")
 
   package init() {}

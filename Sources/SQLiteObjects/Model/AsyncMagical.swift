@@ -76,31 +76,6 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     }
   }
 
-  /// The value if it was set, or the objects to request it from.
-  ///
-  /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither,
-  ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved.
-  func known() throws -> Known {
-    let state = try folded()
-    switch state.content {
-    case .set(let live):
-      let asset = (live.value as? any AssetValue)?.handedOut
-      guard let value = asset as? Element ?? live.value as? Element else { break }
-      return .value(value)
-    case .stored(let source): return .source(try source.objects, state)
-    case .decoded(let keys):
-      throw MagicError.unresolvedRelation(type: "\(Self.self)", property: keys.property)
-    case .unset: break
-    }
-    throw MagicError.detachedValue(type: "\(Element.self)")
-  }
-
-  /// A value that was set, or the objects to request it from and the changes to be made to it.
-  enum Known {
-    case value(Element)
-    case source(RelatedObjects, LazyState)
-  }
-
   /// Notes a change of a collection.
   func change(_ change: LinkEdit<LiveValue>) where Element: MagicCollection {
     // One that was never set has nothing.
@@ -115,20 +90,12 @@ public struct AsyncMagical<Element: Codable>: Sendable {
   ///
   /// - Parameters:
   ///   - links: The links that were in the store.
-  ///   - objects: The objects that they lead to.
   ///   - state: The state before the fetch.
-  func show(_ links: [Link], _ objects: RelatedObjects, _ state: LazyState)
-  where Element: MagicCollection {
-    let links = LinkTargets(links.map { ($0.place, $0.target) }, Element.arrangement)
+  func show(_ links: LazyLinks, after state: LazyState) {
     box.state.withLock { current in
-      guard case .stored(let place) = current.content, place.zIndex == objects.zIndex else {
-        return
-      }
-      // Changes that were saved meanwhile were shown, too: what the store has is not known then.
-      let isKnown = current.saved == state.saved
-      current.base =
-        isKnown
-        ? LazyLinks(store: objects.store.identity, owner: objects.zIndex, links: links) : nil
+      guard current.source?.zIndex == links.owner else { return }
+      // The fetch has shown changes that were saved meanwhile, too: the links before them are not known.
+      current.base = current.saved == state.saved ? links : nil
     }
   }
 }
@@ -194,4 +161,96 @@ extension AsyncMagical: AssetValue where Element: AssetValue {
   // What it holds is at rest, and handed out by `get()`.
   package var resting: AsyncMagical { self }
   package var handedOut: AsyncMagical { self }
+}
+
+// Changes of a collection that is not fetched for them. None of them reads or writes the database: the
+// next save of the object makes them in the store; without one they are lost.
+
+extension AsyncMagical where Element: MagicCollection {
+  /// Removes an object from the collection, however often and by whatever keys it is there.
+  ///
+  /// The object itself stays in the store.
+  ///
+  /// - Parameter object: The object.
+  public func remove(_ object: Element.Target) {
+    change(.remove(LiveValue(object)))
+  }
+
+  /// Removes all objects that the collection has when the change is saved, those included that others
+  /// have added meanwhile.
+  public func removeAll() {
+    change(.removeAll)
+  }
+}
+
+extension AsyncMagical {
+  /// Adds an object at the end, behind those that others have added before the change is saved.
+  ///
+  ///     playlist.songs.append(song)
+  ///     try await magic.update(playlist)
+  ///
+  /// - Parameter object: The object. It is saved with the change.
+  public func append<Object: MagicObject>(_ object: Object) where Element == [Object] {
+    change(.add([LiveValue(object)], at: nil))
+  }
+
+  /// Adds objects at the end, behind those that others have added before the change is saved.
+  ///
+  /// - Parameter objects: The objects. They are saved with the change.
+  public func append<Object: MagicObject>(
+    contentsOf objects: some Sequence<Object>
+  ) where Element == [Object] {
+    change(.add(objects.map { LiveValue($0) }, at: nil))
+  }
+
+  /// Inserts an object at a position that is counted off when the change is saved.
+  ///
+  /// - Parameters:
+  ///   - object: The object. It is saved with the change.
+  ///   - position: The number of objects before it; the end, if there are fewer.
+  /// - Complexity: O(`position`) when it is saved.
+  public func insert<Object: MagicObject>(_ object: Object, at position: Int)
+  where Element == [Object] {
+    change(.add([LiveValue(object)], at: position))
+  }
+
+  /// Inserts an object into a set, unless it is there.
+  ///
+  /// - Parameter object: The object. It is saved with the change.
+  public func insert<Object: MagicObject>(_ object: Object) where Element == MagicalSet<Object> {
+    change(.add([LiveValue(object)], at: nil))
+  }
+
+  /// Inserts objects into a set, except those that are there.
+  ///
+  /// - Parameter objects: The objects. They are saved with the change.
+  public func insert<Object: MagicObject>(
+    contentsOf objects: some Sequence<Object>
+  ) where Element == MagicalSet<Object> {
+    change(.add(objects.map { LiveValue($0) }, at: nil))
+  }
+
+  /// Sets or removes the object of a key of a dictionary.
+  ///
+  ///     try shop.roles.set(ada, forKey: "till")
+  ///
+  /// - Parameters:
+  ///   - object: The object, which is saved with the change, or nil to remove the key.
+  ///   - key: The key.
+  /// - Throws: ``SQLiteError`` or `EncodingError` if the key cannot be stored.
+  public func set<Key: Codable & Hashable, Object: MagicObject>(
+    _ object: Object?, forKey key: Key
+  ) throws where Element == [Key: Object] {
+    let place = try stored(key: key)
+    change(object.map { .put(LiveValue($0), key: place) } ?? .removeKey(place))
+  }
+
+  /// The stored form of a key.
+  func stored<Key: Codable>(key: Key) throws -> Value {
+    let place = try ValueCoding.stored(key)
+    guard !place.isNull else {
+      throw SQLiteError(.mismatch, "nil is no key of a dictionary of objects")
+    }
+    return place
+  }
 }

@@ -8,7 +8,7 @@ struct LazyEdit: Sendable {
   let change: LinkEdit<LiveValue>
 }
 
-/// What is known of the links of a lazy collection.
+/// The links of a lazy collection as they were when they were last fetched or saved.
 package struct LazyLinks: Sendable {
   let store: StoreIdentity
   let owner: Int64
@@ -20,28 +20,27 @@ package struct LazyLinks: Sendable {
   }
 }
 
-/// What is known of a lazy value, as of one moment.
+/// The state of a lazy value at one moment.
 package struct LazyState: Sendable {
   enum Content: Sendable {
     /// Nothing.
     case unset
-    /// Where it is.
+    /// A value in a store.
     case stored(LazySource)
-    /// What was decoded and not resolved yet.
+    /// The keys of a relation that was decoded and not resolved yet.
     case decoded(RelationKeys)
-    /// What was set.
+    /// A value that was set.
     case set(LiveValue)
   }
 
   var content: Content
   /// Changes of the content since it was set or, if it is in the store, saved.
   var edits: [LazyEdit] = []
-  /// How often the value was set or changed.
+  /// The number of times that the value was set or changed.
   var number = 0
-  /// How often it had been when it was saved last.
+  /// That number when the value was saved last.
   var saved = 0
-  /// What a fetch has shown of the links, or what was saved of them: what a value that is set is compared
-  /// with.
+  /// The links as they were last fetched or saved; a value that is set is compared with them.
   var base: LazyLinks?
 
   init(_ content: Content, number: Int = 0) {
@@ -54,23 +53,23 @@ package struct LazyState: Sendable {
     if case .set(let live) = content { live } else { nil }
   }
 
-  /// Where the value is, or nil if it was set.
+  /// The source of a value in a store, or nil.
   var source: LazySource? {
     if case .stored(let source) = content { source } else { nil }
   }
 
-  /// What was decoded, if it was not resolved yet.
+  /// The keys of a value that was decoded and not resolved yet, or nil.
   var keys: RelationKeys? {
     if case .decoded(let keys) = content { keys } else { nil }
   }
 
-  /// Says whether something was set or changed since the value was saved.
+  /// Whether the value was set or changed since it was saved.
   var isChanged: Bool { number > saved }
 
   /// The changes of what is in the store.
   var changes: [LinkEdit<LiveValue>] { edits.map(\.change) }
 
-  /// What may lead to other objects.
+  /// The values that may lead to other objects.
   var held: [CellContent.Form] {
     var held: [CellContent.Form] = live.map { [.live($0)] } ?? []
     for edit in edits {
@@ -128,96 +127,20 @@ extension LazyState {
   }
 }
 
-extension MagicCollection {
-  /// How the links are arranged.
-  static var arrangement: LinkTable.Arrangement {
-    if case .links(let arrangement, _) = magicRole.kind { arrangement.form } else { .list }
-  }
-
-  /// The collection after changes.
-  ///
-  /// - Parameter store: The store by whose z_index objects are told apart, or nil for the one that they
-  ///   were saved in last.
-  func applying(_ changes: [LinkEdit<LiveValue>], in store: StoreIdentity?) throws -> Self {
-    guard !changes.isEmpty else { return self }
-    var links = try magicLinks
-    try MagicLink.apply(changes, to: &links, Self.arrangement, in: store)
-    return try Self(magicLinks: links)
-  }
-}
-
-extension PropertyRole.LinkArrangement {
-  /// The same for a link table.
-  var form: LinkTable.Arrangement {
-    switch self {
-    case .list: .list
-    case .set: .set
-    case .dictionary: .dictionary
-    }
-  }
-}
-
-extension MagicLink: LinkItem {
-  func identity(_ store: StoreIdentity?) -> MagicIdentity { MagicIdentity(object, in: store) }
-
-  static func identity(of target: LiveValue, _ store: StoreIdentity?) -> MagicIdentity {
-    MagicIdentity(target, in: store)
-  }
-
-  static func make(_ place: Value, _ target: LiveValue) throws -> MagicLink {
-    guard let object = target.value as? Object else {
-      throw MagicError.notSaved(type: "\(Object.self)")
-    }
-    return MagicLink(place, object)
-  }
-}
-
-/// A link of a lazy collection: one that is in the store, or one that was added since.
-enum LazyItem: LinkItem, Sendable {
-  case stored(Link, StoreIdentity)
-  case added(Value, LiveValue)
-
-  var place: Value {
-    switch self {
-    case .stored(let link, _): link.place
-    case .added(let place, _): place
-    }
-  }
-
-  func identity(_ store: StoreIdentity?) -> MagicIdentity {
-    switch self {
-    case .stored(let link, let store): .saved(store: store.uuid, zIndex: link.target)
-    case .added(_, let target): MagicIdentity(target, in: store)
-    }
-  }
-
-  static func identity(of target: LiveValue, _ store: StoreIdentity?) -> MagicIdentity {
-    MagicIdentity(target, in: store)
-  }
-
-  static func make(_ place: Value, _ target: LiveValue) -> LazyItem { .added(place, target) }
-
-  /// The link in the store, or nil.
-  var link: Link? {
-    if case .stored(let link, _) = self { link } else { nil }
-  }
-}
-
-extension MagicIdentity {
-  /// Looks at an object as one of a store, if it is there.
-  init<Object: MagicObject>(_ object: Object, in store: StoreIdentity?) {
-    if let store, let zIndex = object.zIndex(in: store) {
-      self = .saved(store: store.uuid, zIndex: zIndex)
-    } else {
-      self.init(object)
-    }
-  }
-
-  init(_ live: LiveValue, in store: StoreIdentity?) {
-    if let object = live.value as? any MagicObject {
-      self.init(object, in: store)
-    } else {
-      self = .none
-    }
-  }
+/// A value that is fetched on demand.
+package protocol LazyValue: Codable, Sendable {
+  /// The role of the property in its table.
+  static var role: PropertyRole { get }
+  /// Makes a value that will be fetched, or of which nothing is left if there is no source.
+  init(source: LazySource?)
+  /// Makes a value that was decoded.
+  init(unresolved keys: RelationKeys)
+  /// The state of the value.
+  var state: LazyState { get }
+  /// The state of the value, with its changes applied to a value that was set.
+  func folded() throws -> LazyState
+  /// Notes that the value was saved as it was in a state, with some links if it has links.
+  func saved(_ state: LazyState, _ base: LazyLinks?)
+  /// Notes that the transaction was undone in which the value was saved as it was in a state.
+  func unsaved(_ state: LazyState)
 }

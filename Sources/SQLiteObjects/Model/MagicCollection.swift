@@ -2,21 +2,21 @@
 ///
 /// Arrays, sets and dictionaries of objects conform; there is no reason to write others.
 public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatype {
-  /// What the collection consists of: objects, or pairs of a key and an object.
+  /// The items of the collection: objects, or pairs of a key and an object.
   associatedtype MagicItem
 
-  /// How the objects are linked. Opaque.
+  /// The role of the relation in its table. Opaque.
   static var magicRole: PropertyRole { get }
   /// Makes one item. Opaque.
   static func magicItem(of link: MagicLink<Target>) throws -> MagicItem
   /// Makes the collection of its objects in their order. Opaque.
   init(magicLinks: [MagicLink<Target>]) throws
-  /// The objects with their places. Opaque.
+  /// The objects with the places of their links. Opaque.
   var magicLinks: [MagicLink<Target>] { get throws }
 }
 
 extension Array: MagicCollection where Element: MagicObject {
-  /// How the objects are linked. Opaque.
+  /// The role of the relation in its table. Opaque.
   public static var magicRole: PropertyRole { PropertyRole(.links(.list, Element.self)) }
 
   /// Makes one item. Opaque.
@@ -25,12 +25,12 @@ extension Array: MagicCollection where Element: MagicObject {
   /// Makes the collection of its objects in their order. Opaque.
   public init(magicLinks: [MagicLink<Element>]) { self = magicLinks.map(\.object) }
 
-  /// The objects with their places. Opaque.
+  /// The objects with the places of their links. Opaque.
   public var magicLinks: [MagicLink<Element>] { map { MagicLink(.null, $0) } }
 }
 
 extension MagicalSet: MagicCollection {
-  /// How the objects are linked. Opaque.
+  /// The role of the relation in its table. Opaque.
   public static var magicRole: PropertyRole { PropertyRole(.links(.set, Element.self)) }
 
   /// Makes one item. Opaque.
@@ -39,12 +39,12 @@ extension MagicalSet: MagicCollection {
   /// Makes the collection of its objects. Opaque.
   public init(magicLinks: [MagicLink<Element>]) { self.init(magicLinks.map(\.object)) }
 
-  /// The objects with their places. Opaque.
+  /// The objects with the places of their links. Opaque.
   public var magicLinks: [MagicLink<Element>] { elements.map { MagicLink(.null, $0) } }
 }
 
 extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
-  /// How the objects are linked. Opaque.
+  /// The role of the relation in its table. Opaque.
   public static var magicRole: PropertyRole { PropertyRole(.links(.dictionary, Value.self)) }
 
   /// Makes one item. Opaque.
@@ -60,7 +60,7 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
     }
   }
 
-  /// The objects with their places. Opaque.
+  /// The objects with the places of their links. Opaque.
   public var magicLinks: [MagicLink<Value>] {
     get throws { try map { MagicLink(try ValueCoding.stored($0.key), $0.value) } }
   }

@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// What tells an object apart from others of its type.
+/// The identity of an object among others of its type.
 enum MagicIdentity: Hashable {
   /// By its z_index in a store.
   case saved(store: String, zIndex: Int64)
@@ -40,6 +40,25 @@ enum MagicIdentity: Hashable {
     case .primary(let value): hasher.combine(value)
     case .instance(let instance): hasher.combine(instance)
     case .none: hasher.combine(0)
+    }
+  }
+}
+
+extension MagicIdentity {
+  /// Looks at an object as one of a store, if it is there.
+  init<Object: MagicObject>(_ object: Object, in store: StoreIdentity?) {
+    if let store, let zIndex = object.zIndex(in: store) {
+      self = .saved(store: store.uuid, zIndex: zIndex)
+    } else {
+      self.init(object)
+    }
+  }
+
+  init(_ live: LiveValue, in store: StoreIdentity?) {
+    if let object = live.value as? any MagicObject {
+      self.init(object, in: store)
+    } else {
+      self = .none
     }
   }
 }

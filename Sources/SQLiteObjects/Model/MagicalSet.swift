@@ -5,11 +5,11 @@
 public struct MagicalSet<Element: MagicObject> {
   /// The objects, in the order in which they were inserted; a fetched set has no order.
   public private(set) var elements: [Element] = []
-  /// What told each object apart when that was last looked at.
+  /// The identity of each object when that was last looked at.
   private var keys: [MagicIdentity] = []
-  /// The objects' places by what told them apart.
-  private var places: [MagicIdentity: Int] = [:]
-  /// How many objects had no z_index when that was last looked at.
+  /// The indexes of the objects by these identities.
+  private var indexes: [MagicIdentity: Int] = [:]
+  /// The number of objects that had no z_index when that was last looked at.
   private var unsavedCount = 0
 
   /// Makes a set of objects; of equal ones the last stays.
@@ -22,14 +22,14 @@ public struct MagicalSet<Element: MagicObject> {
   /// Makes an empty set.
   public init() {}
 
-  /// Inserts an object, in the place of its equal if there is one.
+  /// Inserts an object, instead of its equal if there is one.
   ///
   /// - Parameter element: The object.
   public mutating func insert(_ element: Element) {
     let key = MagicIdentity(element)
     refresh(before: key)
-    if let place = place(of: key) {
-      elements[place] = element
+    if let index = index(of: key) {
+      elements[index] = element
     } else {
       append(element, key)
     }
@@ -44,17 +44,17 @@ public struct MagicalSet<Element: MagicObject> {
   public mutating func remove(_ element: Element) -> Element? {
     let key = MagicIdentity(element)
     refresh(before: key)
-    guard let place = place(of: key) else { return nil }
-    let removed = elements.remove(at: place)
-    if !keys.remove(at: place).isSaved { unsavedCount -= 1 }
-    places = [:]
-    for (place, key) in keys.enumerated() { places[key] = place }
+    guard let index = index(of: key) else { return nil }
+    let removed = elements.remove(at: index)
+    if !keys.remove(at: index).isSaved { unsavedCount -= 1 }
+    indexes = [:]
+    for (index, key) in keys.enumerated() { indexes[key] = index }
     return removed
   }
 
   /// Removes the objects that a condition holds for.
   ///
-  /// - Parameter condition: Says whether to remove an object.
+  /// - Parameter condition: Returns whether to remove an object.
   /// - Complexity: O(*n*).
   public mutating func removeAll(where condition: (Element) throws -> Bool) rethrows {
     try elements.removeAll(where: condition)
@@ -70,29 +70,29 @@ public struct MagicalSet<Element: MagicObject> {
     if unsavedCount > 0 { rebuild() }
   }
 
-  /// Says whether the set has the equal of an object.
+  /// Returns whether the set has the equal of an object.
   ///
   /// - Parameter element: The object.
   public func contains(_ element: Element) -> Bool {
     let key = MagicIdentity(element)
-    if place(of: key) != nil { return true }
+    if index(of: key) != nil { return true }
     guard key.isSaved, unsavedCount > 0 else { return false }
     return keys.indices.contains { !keys[$0].isSaved && MagicIdentity(elements[$0]) == key }
   }
 
-  /// Where the equal of an object is, as far as keys are up to date.
-  private func place(of key: MagicIdentity) -> Int? {
-    guard let place = places[key] else { return nil }
+  /// The index of the equal of an object, as far as identities are up to date.
+  private func index(of key: MagicIdentity) -> Int? {
+    guard let index = indexes[key] else { return nil }
     // An object that was saved since is not equal to one that was not.
-    return key.isSaved || MagicIdentity(elements[place]) == key ? place : nil
+    return key.isSaved || MagicIdentity(elements[index]) == key ? index : nil
   }
 
   /// Objects get their z_index when they are saved: before one that has it is looked for, those that
   /// had none are looked at.
   private mutating func refresh(before key: MagicIdentity) {
     guard key.isSaved, unsavedCount > 0 else { return }
-    for (place, key) in keys.enumerated() where !key.isSaved {
-      guard MagicIdentity(elements[place]).isSaved else { continue }
+    for (index, key) in keys.enumerated() where !key.isSaved {
+      guard MagicIdentity(elements[index]).isSaved else { continue }
       rebuild()
       return
     }
@@ -100,11 +100,11 @@ public struct MagicalSet<Element: MagicObject> {
 
   private mutating func rebuild() {
     let all = elements
-    (elements, keys, places, unsavedCount) = ([], [], [:], 0)
+    (elements, keys, indexes, unsavedCount) = ([], [], [:], 0)
     for element in all {
       let key = MagicIdentity(element)
-      if let place = place(of: key) {
-        elements[place] = element
+      if let index = index(of: key) {
+        elements[index] = element
       } else {
         append(element, key)
       }
@@ -112,7 +112,7 @@ public struct MagicalSet<Element: MagicObject> {
   }
 
   private mutating func append(_ element: Element, _ key: MagicIdentity) {
-    places[key] = elements.count
+    indexes[key] = elements.count
     elements.append(element)
     keys.append(key)
     if !key.isSaved { unsavedCount += 1 }
@@ -122,11 +122,11 @@ public struct MagicalSet<Element: MagicObject> {
 extension MagicalSet: Sendable where Element: Sendable {}
 
 extension MagicalSet: RandomAccessCollection {
-  /// The place of the first object.
+  /// The index of the first object.
   public var startIndex: Int { 0 }
-  /// The place behind the last object.
+  /// The index behind the last object.
   public var endIndex: Int { elements.count }
-  /// The object at a place.
+  /// The object at an index.
   public subscript(position: Int) -> Element { elements[position] }
 }
 

@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// What is calculated of many objects.
+/// A value that is calculated of many objects.
 ///
 ///     try magic.aggregate(.average(\Player.$age), where: \.$isKeeper == true)
 ///     try magic.aggregate(.count, of: Player.self, by: \.$team.$title)
@@ -20,19 +20,19 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
 }
 
 extension Aggregate where Result == Int {
-  /// How many objects there are.
+  /// The number of objects.
   public static var count: Aggregate {
     Aggregate(nil, { _ in "count(*)" }, Aggregate.integer)
   }
 
-  /// How many objects have the property.
+  /// The number of objects whose property is not nil.
   ///
   /// - Parameter path: A property that may be nil.
   public static func count(_ path: KeyPath<Object, some MagicColumn>) -> Aggregate {
     Aggregate(Operand(path), { "count(\($0))" }, Aggregate.integer)
   }
 
-  /// How many different values the property has, nil not counted.
+  /// The number of different values of the property, nil not counted.
   ///
   /// - Parameter path: A property.
   public static func distinctCount(_ path: KeyPath<Object, some MagicColumn>) -> Aggregate {
@@ -45,7 +45,7 @@ extension Aggregate where Result == Int {
 }
 
 extension Aggregate where Result: Codable & Numeric & SendableMetatype {
-  /// The sum; zero of no objects. What does not fit 64 bits throws.
+  /// The sum; zero of no objects. A sum that does not fit 64 bits throws.
   ///
   /// - Parameter path: A property that is a number.
   public static func sum<Column: MagicColumn<Result>>(
@@ -54,9 +54,9 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
     sum(Operand(path))
   }
 
-  /// The sum; zero of no objects. What does not fit 64 bits throws.
+  /// The sum; zero of no objects. A sum that does not fit 64 bits throws.
   ///
-  /// - Parameter expression: What is calculated of each object.
+  /// - Parameter expression: The number that is calculated of each object.
   public static func sum(_ expression: MagicExpression<Object, Result>) -> Aggregate
   where Result: MagicComparable {
     sum(expression.operand)

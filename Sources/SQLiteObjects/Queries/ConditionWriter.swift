@@ -1,21 +1,21 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// What filters of objects compare, and the conditions that they are made of.
+/// The operands and conditions of filters of objects.
 typealias Operand = FilterOperand<ObjectTerm>
 typealias Condition = FilterCondition<ObjectTerm>
 
-/// What filters of objects have names for, beyond what filters of any row have.
+/// The terms of filters of objects: names for columns, relations and objects.
 indirect enum ObjectTerm: Sendable {
-  /// A column, by the places of the properties that lead to it in their types' plans.
+  /// A column, by the slots of the properties that lead to it.
   case column([Int])
-  /// How many objects the links of a property lead to.
+  /// The number of objects that the links of a property lead to.
   case count([Int])
   /// The z_index of an object, as the store knows it; nil for one that was never saved.
   case object(ObjectStorage?, type: String)
-  /// Some object that the links of a property lead to is as the condition says.
+  /// The condition holds for an object that the links of a property lead to.
   case leads(to: Condition?, through: Operand)
-  /// The links of a property lead to an object.
+  /// The links of a property lead to a certain object.
   case leadsToObject(Operand, through: Operand)
   /// There is no such column.
   case failure(MagicError)
@@ -196,7 +196,7 @@ extension ObjectPlan {
 }
 
 extension Operand {
-  /// The places of the properties that lead to the links of one.
+  /// The slots of the properties that lead to the links of one.
   fileprivate var slots: [Int] {
     get throws {
       switch self {

@@ -14,7 +14,7 @@ public struct Filter<Object: MagicObject>: Sendable {
     self.condition = condition
   }
 
-  /// A condition in SQL, for what Swift has no words for here.
+  /// A condition in SQL, where the operators of filters do not suffice.
   ///
   /// - Parameter sql: A condition on the columns, which are named like the properties.
   public init(sql: SQL) {
@@ -162,7 +162,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     Filter(.not(.term(.leads(to: nil, through: relation))))
   }
 
-  /// How many objects the relation leads to, duplicates included.
+  /// The number of objects that the relation leads to, duplicates included.
   public var count: MagicExpression<Root, Int> { MagicExpression(relation) }
 
   private var relation: Operand { Operand(self) { .known(.count($0)) } }

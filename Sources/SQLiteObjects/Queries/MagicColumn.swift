@@ -2,7 +2,7 @@ public import Essentials
 public import SQLiteCore
 import Synchronization
 
-/// What queries find in an object by a key path such as `\.$age` or `\.$owner.$name`.
+/// A property of an object in queries, by a key path such as `\.$age` or `\.$owner.$name`.
 ///
 /// The wrappers of this library conform; there is no reason to write others.
 public protocol MagicColumn<Element>: SendableMetatype {
@@ -10,17 +10,17 @@ public protocol MagicColumn<Element>: SendableMetatype {
   associatedtype Value
   /// The type of the property without the optional.
   associatedtype Element: Codable
-  /// How to get there from an object. Opaque.
+  /// The properties that lead there from an object. Opaque.
   var route: ColumnRoute { get }
-  /// Makes a value of what is stored.
+  /// Makes a value of a stored one.
   static func value(from stored: SQLiteCore.Value) throws -> Value
 }
 
-/// How to get to a column from an object. Opaque.
+/// The properties that lead from an object to a column. Opaque.
 public struct ColumnRoute: Sendable {
   /// The first property on the way.
   let cell: MagicCell
-  /// The places of those behind it in their types' plans; nil if there is no such way.
+  /// The slots of the properties behind it; nil if the path leads to none.
   let rest: [Int]?
 
   init(_ cell: MagicCell, _ rest: [Int]? = []) {
@@ -32,9 +32,9 @@ public struct ColumnRoute: Sendable {
 extension MagicValue: MagicColumn {
   /// The type of the property.
   public typealias Element = Value
-  /// How to get to the property.
+  /// The properties that lead there.
   public var route: ColumnRoute { ColumnRoute(cell) }
-  /// Makes a value of what is stored.
+  /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ValueCoding.value(Value.self, from: stored)
   }
@@ -43,9 +43,9 @@ extension MagicValue: MagicColumn {
 extension OptionMagicValue: MagicColumn {
   /// The type of the property without the optional.
   public typealias Element = Wrapped
-  /// How to get to the property.
+  /// The properties that lead there.
   public var route: ColumnRoute { ColumnRoute(cell) }
-  /// Makes a value of what is stored.
+  /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Wrapped? {
     stored.isNull ? nil : try ValueCoding.value(Wrapped.self, from: stored)
   }
@@ -54,9 +54,9 @@ extension OptionMagicValue: MagicColumn {
 extension PrimaryMagicValue: MagicColumn {
   /// The type of the property.
   public typealias Element = Value
-  /// How to get to the property.
+  /// The properties that lead there.
   public var route: ColumnRoute { ColumnRoute(cell) }
-  /// Makes a value of what is stored.
+  /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
     try ValueCoding.value(Value.self, from: stored)
   }
@@ -72,7 +72,7 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
   /// The type of the property without the optional.
   public typealias Element = Column.Element
 
-  /// How to get to the property.
+  /// The properties that lead there.
   public let route: ColumnRoute
 
   fileprivate init<Object: MagicObject>(_ cell: MagicCell, _ path: KeyPath<Object, Column>) {
@@ -104,7 +104,7 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
     RelatedColumn<Next>(behind: route, path)
   }
 
-  /// Makes a value of what is stored.
+  /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Column.Element? {
     stored.isNull ? nil : try ValueCoding.value(Column.Element.self, from: stored)
   }
@@ -149,7 +149,7 @@ extension OptionMagicValue {
 /// A type whose stored values sort as its values do, so that filters may compare them.
 ///
 /// Texts sort by their bytes. Types whose stored form does not sort, such as `Decimal`, URLs and
-/// whatever becomes JSON, do not conform. An enumeration with a raw value of such a type may:
+/// all that become JSON, do not conform. An enumeration with a raw value of such a type may:
 ///
 ///     enum Level: Int, Codable, MagicComparable { case low, high }
 public protocol MagicComparable {}
@@ -170,9 +170,9 @@ extension String: MagicComparable {}
 extension Date: MagicComparable {}
 extension UUID: MagicComparable {}
 
-/// Finds out which property a path leads to, by an object that is there for nothing else.
+/// Finds the property that a path leads to, by an object that is there for nothing else.
 enum Prototype<Object: MagicObject> {
-  /// The places of the properties on the way, or nil if one is of no property.
+  /// The slots of the properties on a path, or nil if a part of it is no property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
     let storage = PrototypeStorages.storage(of: Object.self)
     guard let storage, let object = try? storage.plan.object(Object.self, of: storage)
@@ -203,9 +203,9 @@ enum Prototype<Object: MagicObject> {
 }
 
 /// For each type that was asked about a storage without values, which the wrappers of its prototypes
-/// lead to, each at its property's place.
+/// lead to, each at its property's slot.
 ///
-/// What is kept follows from the type alone, so that it serves all stores. To make each object anew
+/// The storage follows from the type alone, so that it serves all stores. To make each object anew
 /// and to find its wrappers by its `encode(to:)` costs more than the query (benchmark `filter`).
 private enum PrototypeStorages {
   private static let known = Mutex<[ObjectIdentifier: ObjectStorage]>([:])

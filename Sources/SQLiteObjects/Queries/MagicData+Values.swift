@@ -7,11 +7,11 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - path: A property that is no relation, such as `\Team.$city`.
-  ///   - filter: What the objects have in common.
-  ///   - order: What the values are sorted by.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The order of the values.
   ///   - isDistinct: Whether each value comes once.
   ///   - limit: The most values to fetch.
-  ///   - offset: How many to pass over first.
+  ///   - offset: The number of values to pass over first.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func values<Object: MagicObject, Column: MagicColumn>(
     of path: KeyPath<Object, Column>, where filter: Filter<Object>? = nil,
@@ -25,16 +25,7 @@ extension MagicData {
     }.map { try Column.value(from: $0) }
   }
 
-  /// As the blocking ``values(of:where:orderedBy:isDistinct:limit:offset:)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - path: A property that is no relation, such as `\Team.$city`.
-  ///   - filter: What the objects have in common.
-  ///   - order: What the values are sorted by.
-  ///   - isDistinct: Whether each value comes once.
-  ///   - limit: The most values to fetch.
-  ///   - offset: How many to pass over first.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``values(of:where:orderedBy:isDistinct:limit:offset:)``, without blocking the task.
   nonisolated(nonsending) public func values<Object: MagicObject, Column: MagicColumn>(
     of path: KeyPath<Object, Column>, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
@@ -54,8 +45,8 @@ extension MagicData {
   ///     let total = try magic.aggregate(.sum(\Player.$goals), where: \.$age < 20)
   ///
   /// - Parameters:
-  ///   - aggregate: What to calculate.
-  ///   - filter: What the objects have in common.
+  ///   - aggregate: The value to calculate.
+  ///   - filter: The condition on the objects; nil for all.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func aggregate<Object: MagicObject, Result>(
     _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
@@ -64,12 +55,7 @@ extension MagicData {
     return try single(aggregate, reading(Object.self) { try query.aggregate(aggregate, $0) })
   }
 
-  /// As the blocking ``aggregate(_:where:)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - aggregate: What to calculate.
-  ///   - filter: What the objects have in common.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``aggregate(_:where:)``, without blocking the task.
   nonisolated(nonsending) public func aggregate<Object: MagicObject, Result>(
     _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
   ) async throws -> Result {
@@ -82,9 +68,9 @@ extension MagicData {
   ///     for (title, age) in try magic.aggregate(.average(\Player.$age), by: \.$team.$title) { … }
   ///
   /// - Parameters:
-  ///   - aggregate: What to calculate.
+  ///   - aggregate: The value to calculate.
   ///   - key: The property whose values make the groups.
-  ///   - filter: What the objects have in common.
+  ///   - filter: The condition on the objects; nil for all.
   /// - Returns: The groups, in the order of their keys' stored forms.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func aggregate<Object: MagicObject, Result, Key: MagicColumn>(
@@ -97,14 +83,7 @@ extension MagicData {
       aggregate, Key.self, reading(Object.self) { try query.aggregate(aggregate, by: group, $0) })
   }
 
-  /// As the blocking ``aggregate(_:by:where:)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - aggregate: What to calculate.
-  ///   - key: The property whose values make the groups.
-  ///   - filter: What the objects have in common.
-  /// - Returns: The groups, in the order of their keys' stored forms.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``aggregate(_:by:where:)``, without blocking the task.
   nonisolated(nonsending) public func aggregate<Object: MagicObject, Result, Key: MagicColumn>(
     _ aggregate: Aggregate<Object, Result>, by key: KeyPath<Object, Key>,
     where filter: Filter<Object>? = nil

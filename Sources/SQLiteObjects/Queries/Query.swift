@@ -1,7 +1,7 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// What objects are sorted by.
+/// A property or a number that objects are sorted by.
 public struct SortKey<Object: MagicObject>: Sendable {
   private let operand: Operand
   private let isDescending: Bool
@@ -31,14 +31,14 @@ public struct SortKey<Object: MagicObject>: Sendable {
 
   /// Smaller numbers first, nil before all.
   ///
-  /// - Parameter expression: What is calculated of each object.
+  /// - Parameter expression: The number that is calculated of each object.
   public static func ascending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
     SortKey(expression.operand, isDescending: false)
   }
 
   /// Greater numbers first, nil after all.
   ///
-  /// - Parameter expression: What is calculated of each object.
+  /// - Parameter expression: The number that is calculated of each object.
   public static func descending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
     SortKey(expression.operand, isDescending: true)
   }
@@ -49,11 +49,11 @@ public struct SortKey<Object: MagicObject>: Sendable {
   }
 }
 
-/// A question for objects of a type, as values that may travel.
+/// A query for objects of a type, as values that may cross threads.
 struct Query<Object: MagicObject>: Sendable {
   private let store: MagicData
   private let plan: ObjectPlan
-  /// The primary value of the one object that is asked for.
+  /// The primary value, in a query for one object.
   private var primary: Value?
   private var condition: SQL?
   private let order: [SQL]
@@ -81,7 +81,7 @@ struct Query<Object: MagicObject>: Sendable {
     offset = 0
   }
 
-  /// Asks for the objects with keys: primary values, or z_index values if the type has none.
+  /// A query for the objects with keys: primary values, or z_index values if the type has none.
   init(_ store: MagicData, keys: [Value]) throws {
     plan = try store.plan(Object.self)
     let plan = plan
@@ -137,7 +137,7 @@ struct Query<Object: MagicObject>: Sendable {
       "SELECT count(*) FROM \(identifier: plan.table) \(clause)", as: Int.self) ?? 0
   }
 
-  /// Deletes the objects, and returns how many there were.
+  /// Deletes the objects, and returns their number.
   func delete(_ connection: Connection) throws -> Int {
     guard try isThere(connection) else { return 0 }
     return try plan.refusingRestricted {
@@ -152,7 +152,7 @@ struct Query<Object: MagicObject>: Sendable {
     guard try isThere(connection) else { return [] }
     let column = try ConditionWriter.sql(operand, on: plan, in: store)
     let distinct: SQL = isDistinct ? "DISTINCT " : ""
-    // Equals are one value then, of whichever object.
+    // Equal values of several objects are one value then.
     let order = isDistinct ? self.order : self.order + [key]
     let tail = tail(order.isEmpty ? "1" : SQL(joining: order, separator: ", "))
     return try connection.rows(

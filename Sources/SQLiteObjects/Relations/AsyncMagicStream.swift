@@ -27,7 +27,7 @@ extension AsyncMagical where Element: MagicCollection {
 
 /// The items of a lazy collection, fetched in batches as they are asked for.
 public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
-  /// Where the next items come from.
+  /// The source of the next items.
   fileprivate enum Origin {
     case items([Collection.MagicItem])
     /// The store, to be read on from the last link.

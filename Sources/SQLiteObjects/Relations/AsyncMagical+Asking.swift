@@ -45,6 +45,31 @@ enum LazyAnswer<Result> {
 }
 
 extension AsyncMagical {
+  /// The value if it was set, or the objects to request it from.
+  ///
+  /// - Throws: ``MagicError/detachedValue(type:)`` if there is neither,
+  ///   ``MagicError/unresolvedRelation(type:property:)`` if the value was decoded and not resolved.
+  func known() throws -> Known {
+    let state = try folded()
+    switch state.content {
+    case .set(let live):
+      let asset = (live.value as? any AssetValue)?.handedOut
+      guard let value = asset as? Element ?? live.value as? Element else { break }
+      return .value(value)
+    case .stored(let source): return .source(try source.objects, state)
+    case .decoded(let keys):
+      throw MagicError.unresolvedRelation(type: "\(Self.self)", property: keys.property)
+    case .unset: break
+    }
+    throw MagicError.detachedValue(type: "\(Element.self)")
+  }
+
+  /// A value that was set, or the objects to request it from and the changes to be made to it.
+  enum Known {
+    case value(Element)
+    case source(RelatedObjects, LazyState)
+  }
+
   /// Fetches the value, blocking the thread. Each call fetches anew, unless the value was set.
   ///
   /// A collection is shown with the changes that are not saved yet.
@@ -75,7 +100,11 @@ extension AsyncMagical {
     }
     func collection<Collection: MagicCollection>(_ type: Collection.Type) throws -> Any? {
       let links = try objects.links(to: Collection.Target.self, answer)
-      (self as? AsyncMagical<Collection>)?.show(answer.links, objects, state)
+      let targets = LinkTargets(
+        answer.links.map { ($0.place, $0.target) }, Collection.arrangement)
+      show(
+        LazyLinks(store: objects.store.identity, owner: objects.zIndex, links: targets),
+        after: state)
       return try Collection(magicLinks: links).applying(state.changes, in: objects.store.identity)
     }
     let made: Any? =

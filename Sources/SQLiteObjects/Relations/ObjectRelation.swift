@@ -34,7 +34,7 @@ final class ObjectRelation: Sendable {
     let target = try plans(type)
     table = try owner.linkTable(slot, plans)
     let forth =
-      table?.relation
+      try table?.relation
       ?? Relation(
         column: owner.properties[slot].name, of: .init(table: owner.table, key: owner.key),
         to: .init(table: target.table, key: target.key))

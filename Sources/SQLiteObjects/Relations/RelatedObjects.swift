@@ -2,7 +2,7 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// Where the value of a lazy property is in a store.
+/// A lazy property of an object in a store.
 package struct LazySource: Sendable {
   let store: MagicData
   let plan: ObjectPlan

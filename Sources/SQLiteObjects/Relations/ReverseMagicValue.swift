@@ -15,7 +15,7 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
   /// The type of the property.
   public typealias Value = AsyncReverseMagicSet<Owner>
 
-  /// Where the object's storage is found. Opaque.
+  /// The cell by which the storage of the object is found. Opaque.
   public let cell: MagicCell
 
   /// Names the other type's relation.
@@ -54,7 +54,7 @@ final class ReversePath<Owner: MagicObject>: Sendable {
 }
 
 extension ReverseMagicValue {
-  /// What the property is to its table.
+  /// The role of the property in its table.
   public static var role: PropertyRole { PropertyRole(.reverse) }
 
   /// Nothing is stored.

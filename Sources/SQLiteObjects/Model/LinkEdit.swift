@@ -1,0 +1,265 @@
+import SQLiteCore
+import SQLiteRelations
+
+/// The targets of the links of one property of one object.
+///
+/// Those of a fetched object are slices of the arrays of the fetch, and not copies.
+struct LinkTargets: Sendable {
+  /// The z_index of each target, in the order of the links.
+  let targets: ArraySlice<Int64>
+  /// The keys of a dictionary; none otherwise.
+  let keys: ArraySlice<Value>
+
+  static var none: LinkTargets { LinkTargets(targets: [], keys: []) }
+
+  init(targets: ArraySlice<Int64>, keys: ArraySlice<Value>) {
+    self.targets = targets
+    self.keys = keys
+  }
+
+  /// Takes links over.
+  init(_ links: [(place: Value, target: Int64)], _ arrangement: LinkTable.Arrangement) {
+    targets = links.map(\.target)[...]
+    keys = arrangement == .dictionary ? links.map(\.place)[...] : []
+  }
+
+  func map<Result>(
+    _ body: (_ place: Value, _ target: Int64) throws -> Result
+  ) rethrows -> [Result] {
+    guard !keys.isEmpty else { return try targets.map { try body(.null, $0) } }
+    return try zip(keys, targets).map(body)
+  }
+
+  /// The targets by the keys of a dictionary.
+  var byKey: [Value: Int64] { Dictionary(zip(keys, targets), uniquingKeysWith: { $1 }) }
+
+  /// Returns whether both are the same links: of a list, in the same order.
+  func isSame(as other: LinkTargets, _ arrangement: LinkTable.Arrangement) -> Bool {
+    switch arrangement {
+    case .list: targets == other.targets
+    case .set: Set(targets) == Set(other.targets)
+    case .dictionary: byKey == other.byKey
+    }
+  }
+}
+
+/// The links of a property as its object knows them.
+struct KnownLinks: Sendable {
+  let slot: Int
+  let links: LinkTargets
+}
+
+/// A change of a collection's links.
+enum LinkEdit<Target> {
+  /// Adds targets at an index of a list, or at its end; to a set each unless it is there.
+  case add([Target], at: Int?)
+  /// Sets the target of a key of a dictionary.
+  case put(Target, key: Value)
+  /// Removes all links to a target.
+  case remove(Target)
+  /// Removes a key of a dictionary.
+  case removeKey(Value)
+  /// Removes all links.
+  case removeAll
+}
+
+extension LinkEdit: Sendable where Target: Sendable {}
+
+extension LinkEdit {
+  /// The same changes, with what is added at the end one after the other as one.
+  static func joined(_ edits: [LinkEdit]) -> [LinkEdit] {
+    var joined: [LinkEdit] = []
+    var added: [Target] = []
+    for edit in edits {
+      if case .add(let targets, nil) = edit {
+        added += targets
+        continue
+      }
+      if !added.isEmpty { joined.append(.add(added, at: nil)) }
+      added = []
+      joined.append(edit)
+    }
+    if !added.isEmpty { joined.append(.add(added, at: nil)) }
+    return joined
+  }
+
+  /// The number of targets that changes add to a list, or nil if they change it otherwise.
+  static func addedCount(_ edits: [LinkEdit]) -> Int? {
+    var count = 0
+    for edit in edits {
+      guard case .add(let targets, _) = edit else { return nil }
+      count += targets.count
+    }
+    return count
+  }
+}
+
+/// Links in some form that changes can be applied to.
+protocol LinkItem {
+  associatedtype Target
+  associatedtype Identity: Hashable
+
+  /// The key in a dictionary.
+  var place: Value { get }
+  /// The identity of the target.
+  func identity(_ store: StoreIdentity?) -> Identity
+  /// The identity of a target.
+  static func identity(of target: Target, _ store: StoreIdentity?) -> Identity
+  /// Makes a link.
+  static func make(_ place: Value, _ target: Target) throws -> Self
+}
+
+extension LinkItem {
+  /// Applies changes to links.
+  ///
+  /// - Parameters:
+  ///   - edits: The changes.
+  ///   - items: The links in their order.
+  ///   - arrangement: How they are arranged.
+  ///   - store: The store by whose z_index objects are told apart, or nil for the one that they were
+  ///     saved in last.
+  static func apply(
+    _ edits: [LinkEdit<Target>], to items: inout [Self],
+    _ arrangement: LinkTable.Arrangement, in store: StoreIdentity?
+  ) throws {
+    for edit in LinkEdit.joined(edits) {
+      switch edit {
+      case .add(let targets, let index):
+        let new = try targets.map { try make(.null, $0) }
+        if arrangement == .set {
+          insert(new, into: &items, store)
+        } else {
+          items.insert(
+            contentsOf: new, at: index.map { min(max(0, $0), items.count) } ?? items.count)
+        }
+      case .put(let target, let key):
+        let item = try make(key, target)
+        if let index = items.firstIndex(where: { $0.place == key }) {
+          items[index] = item
+        } else {
+          items.append(item)
+        }
+      case .remove(let target):
+        let identity = identity(of: target, store)
+        items.removeAll { $0.identity(store) == identity }
+      case .removeKey(let key): items.removeAll { $0.place == key }
+      case .removeAll: items = []
+      }
+    }
+  }
+
+  private static func insert(_ new: [Self], into items: inout [Self], _ store: StoreIdentity?) {
+    var indexes: [Identity: Int] = [:]
+    for (index, item) in items.enumerated() { indexes[item.identity(store)] = index }
+    for item in new {
+      let identity = item.identity(store)
+      if let index = indexes[identity] {
+        items[index] = item
+      } else {
+        indexes[identity] = items.count
+        items.append(item)
+      }
+    }
+  }
+}
+
+/// A link by its target's z_index.
+struct StoredItem: LinkItem {
+  let place: Value
+  let target: Int64
+
+  func identity(_ store: StoreIdentity?) -> Int64 { target }
+
+  static func identity(of target: Int64, _ store: StoreIdentity?) -> Int64 { target }
+
+  static func make(_ place: Value, _ target: Int64) -> StoredItem {
+    StoredItem(place: place, target: target)
+  }
+}
+
+extension LinkTargets {
+  /// The links after changes.
+  func applying(
+    _ edits: [LinkEdit<Int64>], _ arrangement: LinkTable.Arrangement
+  ) throws -> LinkTargets {
+    guard !edits.isEmpty else { return self }
+    var items = map { StoredItem(place: $0, target: $1) }
+    try StoredItem.apply(edits, to: &items, arrangement, in: nil)
+    return LinkTargets(items.map { ($0.place, $0.target) }, arrangement)
+  }
+}
+
+extension MagicCollection {
+  /// The arrangement of the links.
+  static var arrangement: LinkTable.Arrangement {
+    if case .links(let arrangement, _) = magicRole.kind { arrangement.form } else { .list }
+  }
+
+  /// The collection after changes.
+  ///
+  /// - Parameter store: The store by whose z_index objects are told apart, or nil for the one that they
+  ///   were saved in last.
+  func applying(_ changes: [LinkEdit<LiveValue>], in store: StoreIdentity?) throws -> Self {
+    guard !changes.isEmpty else { return self }
+    var links = try magicLinks
+    try MagicLink.apply(changes, to: &links, Self.arrangement, in: store)
+    return try Self(magicLinks: links)
+  }
+}
+
+extension PropertyRole.LinkArrangement {
+  /// The same for a link table.
+  var form: LinkTable.Arrangement {
+    switch self {
+    case .list: .list
+    case .set: .set
+    case .dictionary: .dictionary
+    }
+  }
+}
+
+extension MagicLink: LinkItem {
+  func identity(_ store: StoreIdentity?) -> MagicIdentity { MagicIdentity(object, in: store) }
+
+  static func identity(of target: LiveValue, _ store: StoreIdentity?) -> MagicIdentity {
+    MagicIdentity(target, in: store)
+  }
+
+  static func make(_ place: Value, _ target: LiveValue) throws -> MagicLink {
+    guard let object = target.value as? Object else {
+      throw MagicError.notSaved(type: "\(Object.self)")
+    }
+    return MagicLink(place, object)
+  }
+}
+
+/// A link of a lazy collection: one that is in the store, or one that was added since.
+enum LazyItem: LinkItem, Sendable {
+  case stored(Link, StoreIdentity)
+  case added(Value, LiveValue)
+
+  var place: Value {
+    switch self {
+    case .stored(let link, _): link.place
+    case .added(let place, _): place
+    }
+  }
+
+  func identity(_ store: StoreIdentity?) -> MagicIdentity {
+    switch self {
+    case .stored(let link, let store): .saved(store: store.uuid, zIndex: link.target)
+    case .added(_, let target): MagicIdentity(target, in: store)
+    }
+  }
+
+  static func identity(of target: LiveValue, _ store: StoreIdentity?) -> MagicIdentity {
+    MagicIdentity(target, in: store)
+  }
+
+  static func make(_ place: Value, _ target: LiveValue) -> LazyItem { .added(place, target) }
+
+  /// The link in the store, or nil.
+  var link: Link? {
+    if case .stored(let link, _) = self { link } else { nil }
+  }
+}
