@@ -137,11 +137,13 @@ import Testing
 }
 
 private struct Page: Record, Sendable, Equatable {
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
   var id: Int?
   var title: String
 }
 
 private struct Label: Record, Sendable, Equatable {
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
   var id: Int?
   var text: String
 }
