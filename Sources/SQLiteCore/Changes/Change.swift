@@ -1,4 +1,4 @@
-/// What a statement that changes the database did.
+/// The effect of a statement that changes the database.
 public struct Change: Hashable, Sendable {
   /// The rows that the statement itself inserted, updated or deleted, without those that triggers
   /// and foreign keys changed; 0 for statements that change no rows.
@@ -14,7 +14,7 @@ struct RecordingMark {
   var schemaChanges = 0
 }
 
-/// What undoes the recording of a statement's run.
+/// The state before a statement's run, by which its recording is undone.
 struct RecordedRun {
   let mark: RecordingMark
   /// How many statements had begun.

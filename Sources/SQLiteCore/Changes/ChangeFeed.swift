@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How much subscribers want to know of each change; the more, the dearer.
+/// How much subscribers want to know of each change. More costs more.
 package enum ChangeDetail: UInt8, Comparable, Sendable {
   /// The names of the tables.
   case tables = 1
@@ -34,13 +34,13 @@ package struct RowChange: Hashable, Sendable {
   package let new: [Value]?
 }
 
-/// What one transaction, or the statements of one access outside any, changed in the main database.
+/// The changes of one transaction, or of the statements of one access outside any, in the main database.
 package struct CommittedChanges: Sendable {
   /// The tables whose rows changed.
   package internal(set) var tables: Set<String> = []
   /// The rows in the order of their changes; empty unless someone asked for rows or values.
   package internal(set) var rows: [RowChange] = []
-  /// Says whether a CREATE, DROP, ALTER or VACUUM ran, the whole content was replaced, or what changed
+  /// Whether a CREATE, DROP, ALTER or VACUUM ran, the whole content was replaced, or what changed
   /// is not known: any table may differ.
   package internal(set) var changesSchema = false
 
@@ -52,7 +52,7 @@ package struct CommittedChanges: Sendable {
 
 /// Tells subscribers what transactions changed; one for all databases of this process on one file.
 final class ChangeFeed: Sendable {
-  /// What subscribers want at some moment, and who they are.
+  /// The wishes of all subscribers at some moment.
   struct Demand: Hashable, Sendable {
     /// The last subscriber's number above two bits for the most that anyone wants.
     fileprivate let bits: UInt64
@@ -64,7 +64,7 @@ final class ChangeFeed: Sendable {
     /// The most that anyone wants to know, or nil if nobody listens.
     var detail: ChangeDetail? { ChangeDetail(rawValue: UInt8(truncatingIfNeeded: bits & 3)) }
 
-    /// Says whether a subscriber had come by then.
+    /// Returns whether a subscriber had come by then.
     fileprivate func knows(_ id: UInt64) -> Bool { id <= bits >> 2 }
   }
 
@@ -83,7 +83,7 @@ final class ChangeFeed: Sendable {
   private let state = Mutex(State())
   private let current = Atomic<UInt64>(0)
 
-  /// What is wanted now.
+  /// The present demand.
   var demand: Demand { Demand(bits: current.load(ordering: .acquiring)) }
 
   func subscribe(
@@ -114,7 +114,7 @@ final class ChangeFeed: Sendable {
   ///
   /// - Parameters:
   ///   - changes: What was recorded.
-  ///   - recorded: What was wanted when the recording began. Whoever has come since and wants more is
+  ///   - recorded: The demand when the recording began. A subscriber that has come since and wants more is
   ///     told only that something may have changed.
   ///   - hasWritten: Whether anything may have changed, recorded or not.
   func publish(_ changes: CommittedChanges, recorded: Demand, hasWritten: Bool) {

@@ -10,7 +10,7 @@ final class ChangeRecorder {
   let detail: ChangeDetail
   /// How many statements have begun.
   private var statementCount = 0
-  /// What the open transaction changed; each table once.
+  /// The tables that the open transaction changed, each once.
   private var tables: [String] = []
   private var rows: [RowChange] = []
   private var schemaChanges = 0
@@ -18,7 +18,7 @@ final class ChangeRecorder {
   /// The last table's name with a NUL, since most changes are of the same one.
   private var lastTable: [CChar] = []
   private var lastTableName = ""
-  /// What is committed and not yet told.
+  /// The changes that are committed and not yet told.
   private var committed = CommittedChanges()
 
   init(detail: ChangeDetail) {

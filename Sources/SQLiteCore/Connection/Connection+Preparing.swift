@@ -152,10 +152,10 @@ extension Connection {
   ) throws(SQLiteError) -> Change {
     var index = first
     while index < pieces.count {
-      let argument = pieces[index].argument
+      let bound = pieces[index].parameter
       index += 1
       let lent: Result<Change, SQLiteError>?
-      switch argument {
+      switch bound {
       case .value(.text(let text)) where lendable > 0:
         lent = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
           unsafe run(
@@ -171,7 +171,7 @@ extension Connection {
       default: lent = nil
       }
       if let lent { return try lent.get() }
-      try bind(argument, to: &statement, at: index)
+      try bind(bound, to: &statement, at: index)
     }
     return try statement.runToEnd()
   }
@@ -191,13 +191,13 @@ extension Connection {
   /// Binds the values of a literal, from parameter 1 on.
   private func bind(_ pieces: [SQL.Piece], to statement: inout Statement) throws(SQLiteError) {
     try statement.checkCount(pieces.count)
-    for index in pieces.indices { try bind(pieces[index].argument, to: &statement, at: index + 1) }
+    for index in pieces.indices { try bind(pieces[index].parameter, to: &statement, at: index + 1) }
   }
 
   private func bind(
-    _ argument: SQL.Argument, to statement: inout Statement, at parameter: Int
+    _ bound: SQL.Parameter, to statement: inout Statement, at parameter: Int
   ) throws(SQLiteError) {
-    switch argument {
+    switch bound {
     case .value(let value): try statement.bind(value, at: parameter)
     case .list(let values): try statement.bind(list: values, at: parameter)
     }

@@ -17,7 +17,7 @@ public enum TransactionKind: Sendable {
   }
 }
 
-/// What a closure may return to say how its transaction ends.
+/// The result by which a closure decides how its transaction ends.
 public enum TransactionOutcome: Sendable {
   /// Keep the changes.
   case commit
@@ -27,14 +27,14 @@ public enum TransactionOutcome: Sendable {
 
 extension TransactionOutcome {
   /// The outcome that a closure has returned; all other results are those of a commit.
-  @inline(__always) init<Result>(of result: Result) {
+  @inlinable init<Result>(of result: Result) {
     self = (result as? TransactionOutcome) ?? .commit
   }
 }
 
 extension Optional {
-  /// What a closure has made that a function ran which knows nothing of results.
-  @inline(__always) func made() throws(SQLiteError) -> Wrapped {
+  /// The result of a closure that was run by a function without results.
+  @inlinable func made() throws(SQLiteError) -> Wrapped {
     guard let self else { throw SQLiteError(.internalError, "an access ended without a result") }
     return self
   }
@@ -52,6 +52,7 @@ extension Connection {
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws; ``SQLiteError`` if the transaction cannot begin or commit, after
   ///   a rollback, or if SQLite ended it inside `body`.
+  @inlinable  // Without it 1,500 instructions more in another module, for unspecialized results.
   @discardableResult
   public func transaction<Result>(
     _ kind: TransactionKind = .immediate, _ body: () throws -> Result
@@ -70,6 +71,7 @@ extension Connection {
   /// - Parameter body: The work.
   /// - Returns: What `body` returns.
   /// - Throws: As ``transaction(_:_:)``.
+  @inlinable  // As `transaction`.
   @discardableResult
   public func savepoint<Result>(_ body: () throws -> Result) throws -> Result {
     var result: Result?
@@ -81,9 +83,11 @@ extension Connection {
     return try result.made()
   }
 
-  /// ``transaction(_:_:)`` for work whose result its caller keeps, so that the code stands once for all
-  /// types of results.
-  func runTransaction(
+  /// ``transaction(_:_:)`` for work whose result its caller keeps.
+  ///
+  /// Not generic, and `dynamic`: the compiler makes copies of this code neither for each type of results
+  /// nor for each closure that it knows.
+  @usableFromInline dynamic func runTransaction(
     _ kind: TransactionKind = .immediate, _ body: () throws -> TransactionOutcome
   ) throws {
     guard state.scopes.isEmpty, handle.isAutocommit else { return try runSavepoint(body) }
@@ -92,7 +96,7 @@ extension Connection {
   }
 
   /// ``savepoint(_:)`` for work whose result its caller keeps.
-  func runSavepoint(_ body: () throws -> TransactionOutcome) throws {
+  @usableFromInline dynamic func runSavepoint(_ body: () throws -> TransactionOutcome) throws {
     let name = "magicdata_\(state.scopes.count)"
     let isOutermost = handle.isAutocommit
     try execute(control: "SAVEPOINT \(name)")
@@ -239,5 +243,64 @@ extension Connection {
     interruption.isExempt = true
     defer { interruption.isExempt = before }
     return try body()
+  }
+}
+
+/// The work of layers above for the moment when the outermost transaction ends.
+struct TransactionActions {
+  fileprivate var beforeCommit: [(Connection) throws -> Void] = []
+  fileprivate var afterCommit: [(Connection) -> Void] = []
+  fileprivate var afterRollback: [(Connection) -> Void] = []
+
+  var counts: ActionCounts {
+    ActionCounts(
+      beforeCommit: beforeCommit.count, afterCommit: afterCommit.count,
+      afterRollback: afterRollback.count)
+  }
+}
+
+extension Connection {
+  /// Runs `action` just before the outermost transaction commits; if it throws, all is rolled back.
+  /// In `withoutTransaction`, that may be a COMMIT, an END or a RELEASE in the user's SQL.
+  package func beforeCommit(_ action: @escaping (Connection) throws -> Void) {
+    actions.beforeCommit.append(action)
+  }
+
+  /// Runs `action` once the outermost transaction is durable, within the same access and outside
+  /// any transaction. Dropped if the scope that is open now is rolled back.
+  package func afterCommit(_ action: @escaping (Connection) -> Void) {
+    actions.afterCommit.append(action)
+  }
+
+  /// Runs `action` once the scope that is open now, or one around it, has been rolled back.
+  package func afterRollback(_ action: @escaping (Connection) -> Void) {
+    actions.afterRollback.append(action)
+  }
+
+  /// Runs the actions that wait for a commit, those before it first.
+  func prepareCommit() throws {
+    while !actions.beforeCommit.isEmpty {
+      let pending = actions.beforeCommit
+      actions.beforeCommit = []
+      for action in pending { try action(self) }
+    }
+    try checkFile()
+  }
+
+  func committed() {
+    let pending = actions.afterCommit
+    actions = TransactionActions()
+    for action in pending { action(self) }
+    publishChanges()
+  }
+
+  /// Drops what was added since `counts`, and runs what waits for a rollback.
+  func rolledBack(to counts: ActionCounts) {
+    actions.beforeCommit.removeLast(max(0, actions.beforeCommit.count - counts.beforeCommit))
+    actions.afterCommit.removeLast(max(0, actions.afterCommit.count - counts.afterCommit))
+    let pending = actions.afterRollback[min(counts.afterRollback, actions.afterRollback.count)...]
+    actions.afterRollback.removeLast(pending.count)
+    // The last action is undone first.
+    for action in pending.reversed() { action(self) }
   }
 }

@@ -10,7 +10,7 @@ import Synchronization
 /// A connection is not `Sendable` and lives inside the closure. If it, or a ``Statement`` of it, is
 /// kept beyond the closure, or used on another thread, every call throws ``ResultCode/misuse``.
 public final class Connection {
-  /// What a connection has in common with others to its file, and with its database.
+  /// The settings of a connection, and what it shares with the others to its file.
   struct Environment {
     /// Tells what transactions on the file changed.
     var feed: ChangeFeed?
@@ -34,9 +34,9 @@ public final class Connection {
     var allowsSchemaDamage = false
   }
 
-  /// What subscribers of changes are told.
+  /// The state of telling changes to subscribers.
   struct Recording {
-    /// What they wanted when the access began.
+    /// The demand of the subscribers when the access began.
     var demand = ChangeFeed.Demand()
     /// Whether statements that may write have begun since changes were last told.
     var hasWritten = false
@@ -52,7 +52,7 @@ public final class Connection {
   var hooks = Hooks()
   /// The transactions that are open.
   var state = TransactionState()
-  /// What is to be done at the end of the outermost transaction.
+  /// The actions that wait for the end of the outermost transaction.
   var actions = TransactionActions()
   var recording = Recording()
   /// Whether statements that write are refused, since the access is a read.
@@ -63,7 +63,7 @@ public final class Connection {
   package private(set) var contentGeneration = 0
   /// How many statements have begun to run, for tests that say what something costs.
   package private(set) var statementCount = 0
-  /// What the layers above keep for as long as the connection lives.
+  /// The objects that layers above attach to the connection.
   private var kept = Attachments()
 
   init(_ handle: ConnectionHandle, _ environment: Environment) {
@@ -86,13 +86,13 @@ public final class Connection {
     hooks = Hooks()
   }
 
-  /// What layers above keep for as long as the connection lives, by a type of theirs.
+  /// The objects that layers above attach to the connection, by a type of theirs.
   package var attachments: [ObjectIdentifier: AnyObject] {
     get { kept.all }
     set { kept = Attachments(all: newValue) }
   }
 
-  /// What a layer above keeps by a type of its own.
+  /// Returns the object that a layer above has attached by a type of its own.
   package func attachment(_ type: Any.Type) -> AnyObject? { kept.find(ObjectIdentifier(type)) }
 
   /// Whether no transaction is open (`sqlite3_get_autocommit`).

@@ -51,7 +51,7 @@ import CSQLite
     unsafe sqlite3_busy_handler(pointer, nil, nil)
   }
 
-  /// Says whether no transaction is open (`sqlite3_get_autocommit`).
+  /// Whether no transaction is open (`sqlite3_get_autocommit`).
   var isAutocommit: Bool { unsafe sqlite3_get_autocommit(pointer) != 0 }
 
   /// Whether the open transaction may write (`sqlite3_txn_state`).
@@ -69,7 +69,7 @@ import CSQLite
   /// The rows changed since the connection was opened (`sqlite3_total_changes64`).
   var totalChanges: Int64 { unsafe sqlite3_total_changes64(pointer) }
 
-  /// Says whether foreign keys lead nowhere that COMMIT would complain of (`sqlite3_db_status`).
+  /// Whether foreign keys lead nowhere that COMMIT would complain of (`sqlite3_db_status`).
   var hasDeferredViolations: Bool {
     var current: Int32 = 0
     var highest: Int32 = 0
@@ -94,7 +94,7 @@ import CSQLite
     throw error(code, sql: sql)
   }
 
-  /// Says whether SQLite has just found no table, column or function of a name (`sqlite3_errmsg`).
+  /// Whether SQLite has just found no table, column or function of a name (`sqlite3_errmsg`).
   var saysMissing: Bool {
     let message = unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) }
     return message?.hasPrefix("no such ") ?? false

@@ -5,7 +5,7 @@ import Platform
 
 /// A request, from any thread, that one access end soon.
 final class Cancellation: Sendable {
-  /// Who made the request.
+  /// The origin of the request.
   enum Reason: UInt8 {
     case task = 1
     case interrupt
@@ -35,13 +35,13 @@ final class Cancellation: Sendable {
   }
 }
 
-/// What may stop the statements of a connection, asked by SQLite's progress and busy handlers.
+/// The deadline and the cancellation of the access that runs, asked by SQLite's progress and busy handlers.
 ///
 /// The handlers run on the thread that runs the statement, so the plain properties need no lock.
 final class Interruption {
   /// How long to wait for another connection's lock.
   var busyTimeout: Duration
-  /// When the access must have ended.
+  /// The time at which the access must be over.
   var deadline: ContinuousClock.Instant? {
     didSet { hasDeadline = deadline != nil }
   }
@@ -58,7 +58,7 @@ final class Interruption {
     self.busyTimeout = busyTimeout
   }
 
-  /// Says whether the access must end now.
+  /// Whether the access must end now.
   @inline(__always) var isDue: Bool {
     guard cancellation?.isRequested == true || hasDeadline else { return false }
     return reason != nil
@@ -74,7 +74,7 @@ final class Interruption {
     return nil
   }
 
-  /// Says whether to try once more for a lock, after a pause that grows to 100 ms.
+  /// Returns whether to try once more for a lock, after a pause that grows to 100 ms.
   func waitForLock(attempt: Int32) -> Bool {
     let now = ContinuousClock.now
     if attempt == 0 || waitingSince == nil { waitingSince = now }

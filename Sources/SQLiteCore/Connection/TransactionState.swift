@@ -19,7 +19,7 @@ struct TransactionState {
     let isOutermost: Bool
     /// How many actions waited before it.
     let actions: ActionCounts
-    /// What had been recorded before it.
+    /// The end of the recording before it.
     let changes: RecordingMark?
   }
 
@@ -32,7 +32,7 @@ struct TransactionState {
     case open(insideBare: Bool)
     /// SQLite has rolled back the transaction, for this error; its scopes are still to be left.
     case ended(SQLiteError, insideBare: Bool)
-    /// What was to be undone is not, for this error: the connection can only be closed.
+    /// A ROLLBACK has failed with this error: the connection can only be closed.
     case broken(SQLiteError)
   }
 

@@ -9,15 +9,22 @@ extension Database {
   /// the closure runs on that access's connection.
   ///
   /// - Parameters:
-  ///   - deadline: When the access must have ended. A statement that still runs then is stopped.
+  ///   - deadline: The time at which the access must be over. A statement that still runs then is stopped.
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline.
+  @inlinable  // As `Connection.transaction`.
   public func read<Result>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    try perform(.read, deadline: deadline, body)
+    var result: Result?
+    try runRead(deadline: deadline) {
+      let made = try body($0)
+      result = .some(made)
+      return TransactionOutcome(of: made)
+    }
+    return try result.made()
   }
 
   /// As the blocking ``read(deadline:_:)``, suspending the task.
@@ -26,7 +33,7 @@ extension Database {
   /// Cancelling the task stops a running statement.
   ///
   /// - Parameters:
-  ///   - deadline: When the access must have ended.
+  ///   - deadline: The time at which the access must be over.
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
@@ -45,17 +52,24 @@ extension Database {
   ///
   /// - Parameters:
   ///   - kind: How the transaction begins. Immediate ones wait for the lock instead of failing late.
-  ///   - deadline: When the access must have ended. A statement that still runs then is stopped.
+  ///   - deadline: The time at which the access must be over. A statement that still runs then is stopped.
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline,
   ///   ``ResultCode/busy`` if another process kept the lock for longer than the busy timeout.
+  @inlinable  // As `Connection.transaction`.
   @discardableResult
   public func write<Result>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    try perform(.write(kind), deadline: deadline, body)
+    var result: Result?
+    try runWrite(kind, deadline: deadline) {
+      let made = try body($0)
+      result = .some(made)
+      return TransactionOutcome(of: made)
+    }
+    return try result.made()
   }
 
   /// As the blocking ``write(_:deadline:_:)``, suspending the task.
@@ -66,7 +80,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - kind: How the transaction begins.
-  ///   - deadline: When the access must have ended.
+  ///   - deadline: The time at which the access must be over.
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
@@ -85,6 +99,7 @@ extension Database {
   ///   ``TransactionOutcome/rollback``; what the write has changed before stays.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``.
+  @inlinable  // As `Connection.transaction`.
   @discardableResult
   public func savepoint<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try write(.immediate, deadline: nil, body)
@@ -109,22 +124,29 @@ extension Database {
   /// that begins and ends transactions itself. A transaction left open is rolled back, and an error.
   ///
   /// - Parameters:
-  ///   - deadline: When the access must have ended.
+  ///   - deadline: The time at which the access must be over.
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``.
+  @inlinable  // As `Connection.transaction`.
   @discardableResult
   public func withoutTransaction<Result>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    try perform(.bare, deadline: deadline, body)
+    var result: Result?
+    try runBare(deadline: deadline) {
+      let made = try body($0)
+      result = .some(made)
+      return TransactionOutcome(of: made)
+    }
+    return try result.made()
   }
 
   /// As the blocking ``withoutTransaction(deadline:_:)``, suspending the task.
   ///
   /// - Parameters:
-  ///   - deadline: When the access must have ended.
+  ///   - deadline: The time at which the access must be over.
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
@@ -134,5 +156,68 @@ extension Database {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await perform(.bare, deadline: deadline, body)
+  }
+}
+
+extension Database {
+  /// Runs `body` as a write that may share its transaction with others, blocking the thread.
+  ///
+  ///     let id = try await database.writeInGroup { connection in
+  ///       try connection.executeChange("INSERT INTO event (text) VALUES (\(text))").lastInsertedRowID
+  ///     }
+  ///
+  /// Writes of this kind that wait at the same time become one transaction, in the order in which
+  /// they were asked for, each in a savepoint. Each caller goes on after the common commit, with
+  /// its own result or error, as if it had been alone: its changes are durable, or all undone. What
+  /// one of them throws undoes nothing of the others.
+  ///
+  /// `body` may run up to three times, of which the last counts: if one of the writes ends the whole
+  /// transaction, as an interrupted one does, or if the commit fails, the others run again. So it must have no
+  /// effects but those on the connection. It runs on any thread, and must not wait for another
+  /// write.
+  ///
+  /// ``Options/groupCommit`` says how many writes are merged and for how long. Other writes are
+  /// never overtaken. Inside another write on the same thread this is a savepoint of that one, and
+  /// inside a read it throws.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time at which the write must be over. A statement that still runs then is stopped.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, or ``SQLiteError``, as ``write(_:deadline:_:)`` does.
+  @discardableResult
+  public func writeInGroup<Result: Sendable>(
+    deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) throws -> Result {
+    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
+    let work = KeptWork(access, body)
+    if let grant = try scheduler.grant(.write, thread: currentThread(), access.cancellation) {
+      try run(grant, access) { try work.run(on: $0) }
+    } else {
+      try waitInGroup(access, work)
+    }
+    return try work.result()
+  }
+
+  /// As the blocking ``writeInGroup(deadline:_:)``, suspending the task.
+  ///
+  /// Cancelling the task stops a running statement and undoes the task's own changes; those of a
+  /// write whose `body` has ended may still be committed.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time at which the write must be over.
+  ///   - body: The work; it may run more than once. The connection must not be kept.
+  /// - Returns: What `body` returns.
+  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  @discardableResult
+  public func writeInGroup<Result: Sendable>(
+    deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
+    let work = KeptWork(access, body)
+    try await performInGroup(access, work)
+    return try work.result()
   }
 }

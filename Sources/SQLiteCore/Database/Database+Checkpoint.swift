@@ -21,7 +21,7 @@ public enum CheckpointMode: Sendable {
   }
 }
 
-/// What a checkpoint did.
+/// The result of a checkpoint.
 public struct CheckpointResult: Hashable, Sendable {
   /// The pages in the log, or nil if the database has none.
   public let logPages: Int?

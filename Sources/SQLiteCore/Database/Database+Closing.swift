@@ -17,7 +17,7 @@ extension Database {
     try await end(with: SQLiteError(.misuse, "the database was closed"), isClosed: true)
   }
 
-  /// Says whether the database was closed.
+  /// Whether the database was closed.
   package var isClosed: Bool { scheduler.isClosed }
 
   /// Lets go of all file locks until ``resume()``, for an app that is sent to the background.
@@ -83,7 +83,7 @@ extension Database {
 
   private func didEnd(isClosed: Bool) {
     defer { scheduler.ended() }
-    // What is not in a file would be lost.
+    // A database that is not in a file would be lost.
     if isClosed || path != nil { closeConnections() }
   }
 }

@@ -3,7 +3,7 @@ extension Database {
   ///
   /// The defaults lose nothing: an acknowledged write survives a power cut.
   public struct Options: Sendable {
-    /// What may be done with the file.
+    /// The operations that are allowed on the file.
     public enum Mode: Sendable {
       /// Read only; the file must exist.
       case readOnly
@@ -38,7 +38,7 @@ extension Database {
       case offMayCorruptOnPowerCut = "off"
     }
 
-    /// What happens to the bytes of deleted content (`PRAGMA secure_delete`).
+    /// The treatment of the bytes of deleted content (`PRAGMA secure_delete`).
     public enum SecureDelete: String, Sendable {
       /// They are overwritten with zeros.
       case on
@@ -48,7 +48,7 @@ extension Database {
       case off
     }
 
-    /// What may be done with the file.
+    /// The operations that are allowed on the file.
     public var mode = Mode.readWriteCreate
     /// Where changes go first.
     public var journalMode = JournalMode.wal
@@ -72,7 +72,7 @@ extension Database {
     /// How much of the file is mapped into memory, in bytes, or nil for SQLite's own choice. An
     /// input or output error in mapped memory ends the program.
     public var mappedSize: Int?
-    /// What happens to deleted content, or nil for SQLite's own choice.
+    /// The treatment of deleted content, or nil for SQLite's own choice.
     public var secureDelete: SecureDelete?
     /// The permissions of a file that is made.
     public var filePermissions: UInt16 = 0o600
@@ -122,7 +122,7 @@ extension Database {
 
     /// The defaults with another mode.
     ///
-    /// - Parameter mode: What may be done with the file.
+    /// - Parameter mode: The operations that are allowed on the file.
     public init(mode: Mode) {
       self.mode = mode
     }

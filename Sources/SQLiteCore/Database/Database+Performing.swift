@@ -1,30 +1,46 @@
 import Dispatch
 import Synchronization
 
-// What `read`, `write` and their like have in common. The code of each is not generic but for a thin shell
-// that keeps the result, since the compiler makes a copy of all that is generic for each type of results.
+// The common part of `read`, `write` and their like. It is not generic but for thin shells that keep the
+// results, and `dynamic`: the compiler makes copies of it neither for each type of results nor for each
+// closure that it knows.
 extension Database {
   var defaultDeadline: ContinuousClock.Instant? {
     options.accessTimeout.map { .now + $0 }
   }
 
-  func perform<Result>(
-    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
-    _ body: (Connection) throws -> Result
-  ) throws -> Result {
-    let access = Access(scope: scope, deadline: deadline ?? defaultDeadline)
-    let isTransaction = access.isTransaction
-    var result: Result?
-    try perform(access) { connection in
-      let made = try body(connection)
-      result = .some(made)
-      return isTransaction ? TransactionOutcome(of: made) : .commit
-    }
-    return try result.made()
+  @usableFromInline dynamic func runRead(
+    deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
+  ) throws {
+    try perform(.read, deadline: deadline, body)
   }
 
-  /// Runs an access, blocking the thread. Its caller keeps the result of `body`.
-  func perform(_ access: Access, _ body: (Connection) throws -> TransactionOutcome) throws {
+  @usableFromInline dynamic func runWrite(
+    _ kind: TransactionKind, deadline: ContinuousClock.Instant?,
+    _ body: (Connection) throws -> TransactionOutcome
+  ) throws {
+    try perform(.write(kind), deadline: deadline, body)
+  }
+
+  @usableFromInline dynamic func runBare(
+    deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
+  ) throws {
+    try perform(.bare, deadline: deadline, body)
+  }
+
+  @usableFromInline dynamic func runQuery(_ body: (Connection) throws -> Void) throws {
+    try perform(.query, deadline: nil) {
+      try body($0)
+      return .commit
+    }
+  }
+
+  /// Runs an access, blocking the thread.
+  @inline(never) private func perform(
+    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
+    _ body: (Connection) throws -> TransactionOutcome
+  ) throws {
+    let access = Access(scope: scope, deadline: deadline ?? defaultDeadline)
     let grant = try scheduler.enter(
       access.kind, cancellation: access.cancellation, deadline: access.deadline)
     try run(grant, access, body)
@@ -48,20 +64,36 @@ extension Database {
   func perform(_ access: Access, _ work: any Work) async throws {
     try await suspendTask(access) { [self] continuation in
       // From the grant straight to the worker: the task's own thread may be a long time coming.
-      scheduler.enter(access) { [self] granted in
+      do throws(SQLiteError) {
+        if let slot = try scheduler.grant(access) { return start(access, work, slot, continuation) }
+      } catch {
+        return refuse(error, continuation)
+      }
+      scheduler.wait(access) { [self] granted in
         switch granted {
-        case .failure(let error):
-          // The one that wakes it may hold locks of a user's tasks.
-          scheduler.messenger.async { continuation.resume(throwing: error) }
-        case .success(let place):
-          worker.start { [self] in
-            scheduler.adopt(place)
-            continuation.resume(
-              with: Result { try run(.place(place), access) { try work.run(on: $0) } })
-          }
+        case .success(let slot): start(access, work, slot, continuation)
+        case .failure(let error): refuse(error, continuation)
         }
       }
     }
+  }
+
+  private func start(
+    _ access: Access, _ work: any Work, _ slot: Int,
+    _ continuation: CheckedContinuation<Void, any Error>
+  ) {
+    worker.start { [self] in
+      scheduler.adopt(slot)
+      continuation.resume(
+        with: Result { try run(.slot(slot), access) { try work.run(on: $0) } })
+    }
+  }
+
+  private func refuse(
+    _ error: SQLiteError, _ continuation: CheckedContinuation<Void, any Error>
+  ) {
+    // The thread that wakes it may hold locks of a user's tasks.
+    scheduler.messenger.async { continuation.resume(throwing: error) }
   }
 
   /// Runs a write that may share its transaction, suspending the task.
@@ -89,17 +121,17 @@ extension Database {
     if let error = outcome.withLock({ $0 }) { throw error }
   }
 
-  /// Runs a member that was found a place, and those that wait behind it.
+  /// Runs a member that was found a slot, and those that wait behind it.
   private func run(_ member: GroupMember, _ granted: Result<Int, SQLiteError>) {
     switch granted {
     case .failure(let error):
       guard member.isTask else { return member.finish(error) }
       scheduler.messenger.async { member.finish(error) }
-    case .success(let place):
+    case .success(let slot):
       worker.start { [self] in
-        scheduler.adopt(place)
-        var group = GroupRun(member, at: place, of: scheduler, options.groupCommit)
-        run(&group, at: place)
+        scheduler.adopt(slot)
+        var group = GroupRun(member, at: slot, of: scheduler, options.groupCommit)
+        run(&group, at: slot)
       }
     }
   }
@@ -126,7 +158,7 @@ extension Database {
   /// Runs `body` on the connection that writes, outside any transaction, once all reads of this
   /// database that run now have ended.
   ///
-  /// It takes its place among the writes at that moment. Nothing is run if the database was closed
+  /// It joins the queue of writes at that moment. Nothing is run if the database was closed
   /// or has gone by then. Reads of other processes, and of other databases on the file, do not count.
   ///
   /// - Parameter body: The work, which runs on a thread of the database's own.
@@ -136,11 +168,11 @@ extension Database {
       guard let self else { return }
       let access = Access(scope: .bare, deadline: nil)
       scheduler.enter(access) { [self] granted in
-        guard case .success(let place) = granted else { return }
+        guard case .success(let slot) = granted else { return }
         worker.start { [self] in
-          scheduler.adopt(place)
-          // What `body` does not handle itself is nobody's: there is no caller.
-          try? run(.place(place), access) {
+          scheduler.adopt(slot)
+          // There is no caller to throw to: `body` handles its own errors.
+          try? run(.slot(slot), access) {
             body($0)
             return .commit
           }

@@ -71,7 +71,7 @@ extension Database {
   /// Runs statements in a transaction, all of them or none, blocking the thread.
   ///
   /// - Parameter statements: Single statements, with their values.
-  /// - Throws: ``SQLiteError`` that names the place of the statement which failed, from 0; nothing has
+  /// - Throws: ``SQLiteError`` that names the index of the statement which failed, from 0; nothing has
   ///   changed then.
   public func executeMultipleChanges(_ statements: [SQL]) throws {
     try write { try $0.executeMultipleChanges(statements) }
@@ -160,7 +160,9 @@ extension Database {
 
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try perform(.query, deadline: nil, body)
+    var result: Result?
+    try runQuery { result = .some(try body($0)) }
+    return try result.made()
   }
 
   /// As ``select(_:)``, without blocking the task.
@@ -173,10 +175,7 @@ extension Database {
   /// As ``select(_:)`` without a result: handing one on by generic calls costs metadata at each (benchmark
   /// `point`).
   package func select(_ body: (Connection) throws -> Void) throws {
-    try perform(Access(scope: .query, deadline: defaultDeadline)) {
-      try body($0)
-      return .commit
-    }
+    try runQuery(body)
   }
 
   /// Runs a query on a snapshot, or as a write if its statement writes.
@@ -189,14 +188,11 @@ extension Database {
   }
 
   /// As ``query(_:_:)`` without a result: handing a tuple on by generic calls would copy it each time.
-  @usableFromInline func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
+  @usableFromInline dynamic func query(_ sql: SQL, _ body: (Connection) throws -> Void) throws {
     var isDone = false
-    try perform(Access(scope: .query, deadline: defaultDeadline)) {
-      isDone = try $0.query(sql, body)
-      return .commit
-    }
+    try runQuery { isDone = try $0.query(sql, body) }
     if isDone { return }
-    try perform(Access(scope: .write(.immediate), deadline: defaultDeadline)) {
+    try runWrite(.immediate, deadline: nil) {
       try body($0)
       return .commit
     }

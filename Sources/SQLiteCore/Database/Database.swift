@@ -30,11 +30,11 @@ public final class Database: Sendable {
   /// Opens a database file.
   ///
   /// - Parameters:
-  ///   - path: Where the file is, or shall be; relative to the current folder if it does not begin
+  ///   - path: Where the file is, or is made; relative to the current folder if it does not begin
   ///     with a slash. Its folder must exist.
   ///   - options: How to open it.
-  /// - Throws: ``SQLiteError`` that says what was in the way: a missing folder, a folder in the
-  ///   file's place, a file that is not a database, a missing permission.
+  /// - Throws: ``SQLiteError`` that says what was in the way: a missing folder, a folder of that
+  ///   name, a file that is not a database, a missing permission.
   public convenience init(path: String, options: Options = Options()) throws(SQLiteError) {
     try self.init(file: DatabaseFile(path: path, options: options))
   }
@@ -65,7 +65,7 @@ public final class Database: Sendable {
     scheduler = Scheduler(readers: readers)
     shared = SharedFile.at(file.path)
     slots = (0...readers).map { _ in ConnectionSlot() }
-    // One more than places: the one before has left its place, and resumes its task.
+    // One more than slots: an access that has left its slot still resumes its task.
     worker = Worker(capacity: readers + 2)
     shared.join(scheduler)
     // The first connection is opened now, so that what is wrong is said now.
@@ -92,39 +92,39 @@ public final class Database: Sendable {
   /// Whether nothing can be written.
   package var isReadOnly: Bool { options.mode == .readOnly }
 
-  private func open(_ place: Int) throws(SQLiteError) -> sending Connection {
+  private func open(_ slot: Int) throws(SQLiteError) -> sending Connection {
     try file.open(
-      forReading: place > 0, shared: shared, number: openings.add(1, ordering: .relaxed).newValue)
+      forReading: slot > 0, shared: shared, number: openings.add(1, ordering: .relaxed).newValue)
   }
 
-  /// Lends the connection of a place, opening it if need be. Only its holder may call this.
-  private func withConnection(at place: Int, _ body: (Connection) throws -> Void) throws {
-    try slots[place].withConnection(
-      open: { () throws(SQLiteError) in try open(place) }, body)
+  /// Lends the connection of a slot, opening it if need be. Only its holder may call this.
+  private func withConnection(at slot: Int, _ body: (Connection) throws -> Void) throws {
+    try slots[slot].withConnection(
+      open: { () throws(SQLiteError) in try open(slot) }, body)
   }
 
-  /// Runs an access at its place, on this thread. Its caller keeps the result of `body`.
+  /// Runs an access at its slot, on this thread. Its caller keeps the result of `body`.
   func run(
     _ grant: Scheduler.Grant, _ access: Access, _ body: (Connection) throws -> TransactionOutcome
   ) throws {
     switch grant {
-    case .nested(let place):
-      try slots[place].withRunningConnection { try access.run(on: $0, body) }
-    case .place(let place):
-      defer { scheduler.leave(place) }
-      try withConnection(at: place) { try access.run(on: $0, body) }
+    case .nested(let slot):
+      try slots[slot].withRunningConnection { try access.run(on: $0, body) }
+    case .slot(let slot):
+      defer { scheduler.leave(slot) }
+      try withConnection(at: slot) { try access.run(on: $0, body) }
     }
   }
 
-  /// Runs a group of writes at its place, on this thread.
-  func run(_ group: inout GroupRun, at place: Int) {
+  /// Runs a group of writes at its slot, on this thread.
+  func run(_ group: inout GroupRun, at slot: Int) {
     defer {
-      scheduler.leave(place)
+      scheduler.leave(slot)
       group.answer()
     }
     while !group.isOver {
       do {
-        try withConnection(at: place) { group.run(on: $0) }
+        try withConnection(at: slot) { group.run(on: $0) }
       } catch {
         group.fail(error)
       }
@@ -146,11 +146,11 @@ extension Database {
   /// Whether this thread is inside a read, in which no write can begin.
   package var isInsideRead: Bool {
     let thread = currentThread()
-    guard let place = scheduler.holders.firstIndex(where: { $0?.thread == thread }) else {
+    guard let slot = scheduler.holders.firstIndex(where: { $0?.thread == thread }) else {
       return false
     }
     var isRead = false
-    try? slots[place].withRunningConnection { isRead = $0.refusesWrites }
+    try? slots[slot].withRunningConnection { isRead = $0.refusesWrites }
     return isRead
   }
 }

@@ -29,7 +29,7 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
     return unsafe String(cString: words)
   }
 
-  /// Says whether `code` is `pattern`, or an extended form of it.
+  /// Returns whether `code` is `pattern`, or an extended form of it.
   public static func ~= (pattern: ResultCode, code: ResultCode) -> Bool {
     pattern == code || pattern == code.primary
   }

@@ -66,7 +66,7 @@ extension SQLiteError {
     return table.map { (String($0), columns) }
   }
 
-  /// What the scopes around a transaction are told that this error ended.
+  /// The error for the scopes around a transaction that this error ended.
   func asEndOfTransaction(_ sql: String? = nil) -> SQLiteError {
     SQLiteError(
       .abortRollback, "SQLite has rolled back the whole transaction: \(message)",
@@ -82,7 +82,7 @@ extension SQLiteError {
 extension SQLiteError {
   static let deadlineMessage = "the deadline has passed"
   static let suspensionMessage = "the database is being suspended"
-  /// What is added to the reason if the access was waiting for another connection's lock.
+  /// The end of the message if the access was waiting for another connection's lock.
   static let whileLocked = " while waiting for a lock"
 
   /// The database is suspended.
@@ -105,7 +105,7 @@ extension SQLiteError {
 }
 
 extension String {
-  /// What follows the first occurrence of `words`.
+  /// Returns the text behind the first occurrence of `words`, or nil.
   fileprivate func text(after words: String) -> Substring? {
     var rest = self[...]
     while !rest.isEmpty {

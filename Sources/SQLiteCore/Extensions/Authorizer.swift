@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What a statement wants to do, asked when it is compiled (`sqlite3_set_authorizer`).
+/// An action that a statement would take, judged when it is compiled (`sqlite3_set_authorizer`).
 public struct Authorization: Hashable, Sendable {
   /// SQLite's number of the action, such as 9 for `SQLITE_DELETE`.
   public let action: Int32
@@ -77,7 +77,7 @@ final class Authorizer {
     self.callback = callback
   }
 
-  /// What the user decides.
+  /// Returns the user's decision.
   fileprivate func decision(on request: Authorization) -> AuthorizationDecision {
     guard let decide else { return .allow }
     return callback.run { decide(request) }

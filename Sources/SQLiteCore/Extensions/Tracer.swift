@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What a connection does, for a log (`sqlite3_trace_v2`).
+/// An event of a connection, for a log (`sqlite3_trace_v2`).
 public enum TraceEvent: Hashable, Sendable {
   /// A statement begins. The text has its parameters, or the bound values if they were asked for.
   case begins(sql: String)

@@ -16,11 +16,11 @@ struct DatabaseFile: Sendable {
 
   let location: Location
   let options: Database.Options
-  /// Says whether this value has made the file.
+  /// Whether this value has made the file.
   let wasMade: Bool
   /// Notices that the file is removed or replaced; nil if there is no file that the system knows.
   let watch: FileWatch?
-  /// What layers above set up on each connection that writes.
+  /// The setups of layers above for each connection that writes.
   let writerSetups = Registry<@Sendable (Connection) throws -> Void>()
 
   /// The absolute path, or nil if there is no file of the user's.

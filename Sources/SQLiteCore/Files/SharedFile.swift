@@ -14,7 +14,7 @@ typealias Replacements = Registry<
   @Sendable (Connection, Connection, () throws -> Void) throws -> Void
 >
 
-/// What the databases of this process that are open on one file have in common.
+/// The state that all databases of this process on one file share.
 final class SharedFile: Sendable {
   /// Tells what transactions on this file changed.
   let feed = ChangeFeed()
@@ -22,7 +22,7 @@ final class SharedFile: Sendable {
   let claims = TableClaims()
   /// How often the content was replaced.
   let content = ContentGeneration()
-  /// What layers above do then.
+  /// The bodies of layers above around a replacement.
   let replacements = Replacements()
   /// The path; nil for a database that has no file.
   let name: String?
@@ -39,7 +39,7 @@ final class SharedFile: Sendable {
     weak let file: SharedFile?
   }
 
-  /// What is open, by path. Two dictionaries: swiftc 6.3.1 destroys a structure with a `weak let` twice
+  /// The open files, by path. Two dictionaries: swiftc 6.3.1 destroys a structure with a `weak let` twice
   /// after another property of it was read.
   private struct Files: Sendable {
     var known: [[UInt8]: WeakFile] = [:]
@@ -49,7 +49,7 @@ final class SharedFile: Sendable {
   // By bytes: Swift finds canonically equivalent paths equal, a file system may not.
   //
   // Process-wide state, the only one of this module: two databases on one file must find each other, and
-  // must not open a file that another one has replaced, whoever opens them.
+  // must not open a file that was replaced while another one has it open.
   private static let files = Mutex(Files())
   /// Held while a database file is made and closed: that must not happen while SQLite has it open.
   static let making = Mutex(())
@@ -192,10 +192,10 @@ extension Replacements {
 /// POSIX takes all locks of a process on a file when the process closes any descriptor of it, so that
 /// nothing but SQLite may open such a file; and a file that is renamed over it leaves its log behind.
 package enum OpenDatabases {
-  /// What SQLite appends to the name of a database for its log, the log's index and its journal.
+  /// The suffixes that SQLite gives to a database's log, the log's index and the journal.
   package static let suffixes = ["-wal", "-shm", "-journal"]
 
-  /// Says whether `path` leads to an open database, or to a journal of one.
+  /// Returns whether `path` leads to an open database, or to a journal of one.
   package static func contains(_ path: String) -> Bool {
     let open = SharedFile.open
     guard !open.isEmpty, let file = FileIdentity(path: path) else { return false }

@@ -1,12 +1,12 @@
 import Synchronization
 
-/// The place of one connection: opened at first use, used by one access at a time.
+/// The slot for one connection: opened at first use, used by one access at a time.
 final class ConnectionSlot: Sendable {
   private let stored = Mutex<Connection?>(nil)
 
   /// Lends the connection to an access, opening it if need be.
   ///
-  /// Only who holds the place may call this: the scheduler gives it to one access at a time.
+  /// Only the holder of the slot may call this: the scheduler gives it to one access at a time.
   func withConnection(
     open: () throws(SQLiteError) -> sending Connection,
     _ body: (Connection) throws -> Void
@@ -30,7 +30,7 @@ final class ConnectionSlot: Sendable {
     try body(connection())
   }
 
-  /// Closes the connection. Only to be called by who holds the place, or while nobody does.
+  /// Closes the connection. Only the holder of the slot may call this, or anybody while there is none.
   func close() {
     // Outside the lock: with the connection go functions and whatever else is the user's.
     let address = stored.withLock { connection in
@@ -43,7 +43,7 @@ final class ConnectionSlot: Sendable {
   /// The stored connection, outside the lock.
   ///
   /// The compiler rightly does not let a lock's content out. Here the lock guards only the storing:
-  /// the scheduler has given the place to the access that runs on this thread, so nobody else uses
+  /// the scheduler has given the slot to the access that runs on this thread, so nobody else uses
   /// or closes the connection until that access has ended.
   private func connection() throws(SQLiteError) -> Connection {
     let address = stored.withLock { ConnectionSlot.retainedAddress(of: $0) }

@@ -61,7 +61,7 @@ final class GroupMember: Sendable {
     self.finish = finish
   }
 
-  /// Says whether it must end now, so that another run would end like the last.
+  /// Whether it must end now, so that another run would end like the last.
   var isInterrupted: Bool {
     access.cancellation.isRequested || access.deadline.map { $0 <= .now } ?? false
   }

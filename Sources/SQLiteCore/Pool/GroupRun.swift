@@ -1,3 +1,31 @@
+/// How writes that wait at the same time are merged into one transaction.
+///
+/// A durable commit waits for the disk, whether it holds one row or a thousand. Where many tasks
+/// each write a little, merging their writes makes one such wait for all of them.
+///
+/// Merged are only writes that ask for it, by `writeInGroup` or by
+/// ``includesAsyncWrites``, since a closure of theirs may run more than once.
+public struct GroupCommit: Hashable, Sendable {
+  /// The most writes in one transaction; 1 merges nothing.
+  public var maximumCount = 128
+  /// How long after its beginning a transaction still takes in writes that wait. The first of them
+  /// is answered at most that much later, and the time of one write and the commit.
+  public var maximumDuration = Duration.milliseconds(10)
+  /// Whether every asynchronous `write` that begins its transaction immediately may be merged, and
+  /// not only those by `writeInGroup`. Then their closures, too, may run more than once.
+  public var includesAsyncWrites = false
+
+  /// The defaults: what asks for it is merged.
+  public init() {}
+
+  /// Merges nothing: each write has a transaction of its own.
+  public static var off: GroupCommit {
+    var groupCommit = GroupCommit()
+    groupCommit.maximumCount = 1
+    return groupCommit
+  }
+}
+
 /// The runs of writes that share a transaction, until each has its outcome, of which all are told at the
 /// end.
 ///
@@ -9,24 +37,24 @@ struct GroupRun {
   private struct GivenUp: Error {}
 
   private let scheduler: Scheduler
-  private let place: Int
+  private let slot: Int
   private let limits: GroupCommit
   /// Those who wait for their outcome, in order.
   private var members: [GroupMember]
   /// Those who have it, and with which error.
   private var answers: [(member: GroupMember, error: (any Error)?)] = []
   private var hasBegun = false
-  /// Says whether the database was suspended while a member ran: then all of them end.
+  /// Whether the database was suspended while a member ran: then all of them end.
   private var wasSuspended = false
 
-  init(_ first: GroupMember, at place: Int, of scheduler: Scheduler, _ limits: GroupCommit) {
+  init(_ first: GroupMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit) {
     self.scheduler = scheduler
-    self.place = place
+    self.slot = slot
     self.limits = limits
     members = [first]
   }
 
-  /// Says whether there is nobody left to run.
+  /// Whether there is nobody left to run.
   var isOver: Bool { members.isEmpty }
 
   private var isSuspended: Bool { wasSuspended || scheduler.isSuspended }
@@ -36,9 +64,9 @@ struct GroupRun {
     answers.append((members.removeFirst(), error))
   }
 
-  /// Tells each member its outcome, once the place was left.
+  /// Tells each member its outcome, once the slot was left.
   ///
-  /// A task cannot be resumed while its cancellation handlers run. These may wait for the place, or
+  /// A task cannot be resumed while its cancellation handlers run. These may wait for the slot, or
   /// for another member: threads are told first, which can be told at any time.
   mutating func answer() {
     for (member, error) in answers where !member.isTask { member.finish(error) }
@@ -100,7 +128,7 @@ struct GroupRun {
       }
     } catch {
       guard members.count == 1 else { return culprit }
-      // Whoever was alone has its outcome: that of the work, of the beginning, or of the commit.
+      // A single member has its outcome: that of the work, of the beginning, or of the commit.
       fail(culprit ?? error)
       return nil
     }
@@ -139,7 +167,7 @@ struct GroupRun {
     let cancellation = access?.cancellation ?? Cancellation()
     connection.interruption.deadline = access?.deadline
     connection.interruption.cancellation = cancellation
-    scheduler.adopt(place, cancellation)
+    scheduler.adopt(slot, cancellation)
   }
 }
 
@@ -156,7 +184,7 @@ extension Interruption {
 
 extension Connection {
   /// Ends what `PRAGMA defer_foreign_keys` has begun: it lasts until the commit, and would reach
-  /// those who come after whoever wanted it.
+  /// the members that come later.
   fileprivate func endDeferral() throws(SQLiteError) {
     try withoutAuthorizer { () throws(SQLiteError) in
       // Not from the cache: SQLite asks for the setting when it compiles.

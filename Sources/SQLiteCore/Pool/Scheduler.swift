@@ -5,14 +5,14 @@ import Platform
 
 /// Decides who uses which connection, in the order in which they asked.
 ///
-/// Place 0 is the writer's; the others are readers'. Where reads and writes share a connection there
-/// is place 0 only.
+/// Slot 0 is the writer's; the others are readers'. Where reads and writes share a connection there
+/// is slot 0 only.
 final class Scheduler: Sendable {
-  /// A place that was found.
+  /// A slot that was found.
   enum Grant: Sendable, Equatable {
-    /// The place is ours until we leave it.
-    case place(Int)
-    /// This thread holds the place already, further down its stack.
+    /// The slot is ours until we leave it.
+    case slot(Int)
+    /// This thread holds the slot already, further down its stack.
     case nested(Int)
   }
 
@@ -26,7 +26,7 @@ final class Scheduler: Sendable {
 
     func run() {
       switch self {
-      case .grant(let wake, let place): wake(.success(place))
+      case .grant(let wake, let slot): wake(.success(slot))
       case .refuse(let wake, let error): wake(.failure(error))
       case .action(let action): action()
       }
@@ -42,7 +42,7 @@ final class Scheduler: Sendable {
     let wake: Wake
   }
 
-  /// What waits for the reads that ran at some moment.
+  /// An action that waits for the reads that ran at some moment.
   private struct EndOfReads: Sendable {
     /// How many of them have not ended yet.
     var count: Int
@@ -54,24 +54,24 @@ final class Scheduler: Sendable {
     var waiting: WaitingList<Waiter>
     /// The deadline that the clock is set for, if it is.
     var alarm: ContinuousClock.Instant?
-    /// Why nobody is let in, if so.
+    /// Why no access begins, if so.
     var refusal: SQLiteError?
-    /// Says whether `refusal` is for ever.
+    /// Whether `refusal` is for ever.
     var isClosed = false
     /// How many calls are waiting for the last access to end, or are closing connections.
     var endings = 0
-    /// Says whether accesses are to be let in once no call is ending any more.
+    /// Whether accesses begin again once no call is ending any more.
     var isResumed = false
     var whenIdle: [@Sendable () -> Void] = []
     var endsOfReads: [UInt64: EndOfReads] = [:]
-    /// Those that wait for the read at a place, for each place.
-    var endsByPlace: [[UInt64]]
+    /// Those that wait for the read at a slot, for each slot.
+    var endsBySlot: [[UInt64]]
     var lastEnd: UInt64 = 0
 
-    init(places: Int, lanes: Int) {
-      holders = Array(repeating: nil, count: places)
+    init(slots: Int, lanes: Int) {
+      holders = Array(repeating: nil, count: slots)
       waiting = WaitingList(lanes: lanes)
-      endsByPlace = Array(repeating: [], count: places)
+      endsBySlot = Array(repeating: [], count: slots)
     }
   }
 
@@ -86,12 +86,12 @@ final class Scheduler: Sendable {
 
   init(readers: Int) {
     hasReaders = readers > 0
-    state = Mutex(State(places: readers + 1, lanes: readers > 0 ? 2 : 1))
+    state = Mutex(State(slots: readers + 1, lanes: readers > 0 ? 2 : 1))
   }
 
   deinit { timer.withLock { $0?.cancel() } }
 
-  /// Who holds which place now.
+  /// The accesses that run, one for each slot.
   var holders: [Holder?] { state.withLock { $0.holders } }
 
   /// The number of accesses that wait.
@@ -100,7 +100,7 @@ final class Scheduler: Sendable {
   /// The number of deadlines that are looked after.
   var deadlineCount: Int { state.withLock { $0.waiting.deadlineCount } }
 
-  /// Finds a place, blocking the thread until there is one.
+  /// Finds a slot, blocking the thread until there is one.
   func enter(
     _ kind: Access.Kind, cancellation: Cancellation, deadline: ContinuousClock.Instant?
   ) throws(SQLiteError) -> Grant {
@@ -114,12 +114,12 @@ final class Scheduler: Sendable {
     }
     block(cancellation, on: semaphore, until: deadline)
     guard let outcome = outcome.withLock({ $0 }) else {
-      throw SQLiteError(.internalError, "an access was woken without a place")
+      throw SQLiteError(.internalError, "an access was woken without a slot")
     }
-    return .place(try outcome.get())
+    return .slot(try outcome.get())
   }
 
-  /// Blocks the thread until `semaphore` is signalled, giving up the wait for a place at `deadline`.
+  /// Blocks the thread until `semaphore` is signalled, giving up the wait for a slot at `deadline`.
   func block(
     _ cancellation: Cancellation, on semaphore: DispatchSemaphore,
     until deadline: ContinuousClock.Instant?
@@ -130,50 +130,61 @@ final class Scheduler: Sendable {
     semaphore.wait()
   }
 
-  /// Finds a place without waiting, or returns nil if all are taken.
+  /// Finds a slot without waiting, or returns nil if all are taken.
   func grant(
     _ kind: Access.Kind, thread: UInt?, _ cancellation: Cancellation
   ) throws(SQLiteError) -> Grant? {
     let result: Result<Grant?, SQLiteError> = state.withLock { state in
-      if let thread, let place = state.holders.firstIndex(where: { $0?.thread == thread }) {
-        guard kind == .read || state.holders[place]?.kind == .write else {
+      if let thread, let slot = state.holders.firstIndex(where: { $0?.thread == thread }) {
+        guard kind == .read || state.holders[slot]?.kind == .write else {
           return .failure(
             SQLiteError(
               .misuse, "a write cannot begin inside a read, whose snapshot would not see it"))
         }
-        return .success(.nested(place))
+        return .success(.nested(slot))
       }
       if let refusal = state.refusal { return .failure(refusal) }
-      // Whoever came first goes first.
-      guard state.waiting.isEmpty(lane(kind)), let place = freePlace(lane(kind), in: state)
+      // First come, first served.
+      guard state.waiting.isEmpty(lane(kind)), let slot = freeSlot(lane(kind), in: state)
       else { return .success(nil) }
-      state.holders[place] = Holder(kind, since: .now, cancellation, thread: thread)
-      return .success(.place(place))
+      state.holders[slot] = Holder(kind, since: .now, cancellation, thread: thread)
+      return .success(.slot(slot))
     }
     return try result.get()
   }
 
-  /// Finds a place without blocking; `wake` is called once, perhaps before this returns.
+  /// Finds a slot for the access of a task without waiting, or returns nil if all are taken.
+  func grant(_ access: Access) throws(SQLiteError) -> Int? {
+    if case .slot(let slot)? = try grant(access.kind, thread: nil, access.cancellation) {
+      return slot
+    }
+    return nil
+  }
+
+  /// Joins the queue for a task. `wake` is called once, perhaps before this returns.
+  func wait(_ access: Access, member: GroupMember? = nil, wake: @escaping Wake) {
+    wait(
+      access.kind, thread: nil, access.cancellation, member: member, until: access.deadline,
+      wake: wake)
+    // Cancelled before it began to wait: its handler found nothing to wake.
+    if access.cancellation.isRequested { giveUpCancelled(access.cancellation) }
+  }
+
+  /// Finds a slot without blocking; `wake` is called once, perhaps before this returns.
   func enter(_ access: Access, member: GroupMember? = nil, wake: @escaping Wake) {
-    let (kind, cancellation) = (access.kind, access.cancellation)
     do throws(SQLiteError) {
-      if case .place(let place)? = try grant(kind, thread: nil, cancellation) {
-        return wake(.success(place))
-      }
+      if let slot = try grant(access) { return wake(.success(slot)) }
     } catch {
       return wake(.failure(error))
     }
-    wait(
-      kind, thread: nil, cancellation, member: member, until: access.deadline, wake: wake)
-    // Cancelled before it began to wait: its handler found nothing to wake.
-    if cancellation.isRequested { giveUpCancelled(cancellation) }
+    wait(access, member: member, wake: wake)
   }
 
   /// Joins the queue. `wake` is called once, perhaps before this returns.
   ///
   /// - Parameters:
   ///   - cancellation: That of this access and no other: by it the access gives up.
-  ///   - member: The write, if one that has its place already may take it along.
+  ///   - member: The write, if one that has its slot already may take it along.
   ///   - deadline: When to give up, or nil if the caller sees to that.
   /// - Complexity: O(1), or O(log *n*) with a deadline.
   func wait(
@@ -187,7 +198,7 @@ final class Scheduler: Sendable {
       if let refusal = state.refusal { return ([.refuse(wake, refusal)], false) }
       let number = state.waiting.append(waiter, to: lane, deadline: deadline)
       cancellation.ticket.store(number, ordering: .relaxed)
-      // A place may have become free since it was asked for.
+      // A slot may have become free since it was asked for.
       let calls = admit(lane, &state)
       guard let next = state.waiting.nextDeadline, next < state.alarm ?? next + .seconds(1) else {
         return (calls, false)
@@ -199,7 +210,7 @@ final class Scheduler: Sendable {
     if mustSetTimer { setTimer() }
   }
 
-  /// Takes the next access that waits for the writer's place out of the queue, if it is a write that
+  /// Takes the next access that waits for the writer's slot out of the queue, if it is a write that
   /// may share a transaction.
   ///
   /// - Complexity: O(1).
@@ -207,16 +218,16 @@ final class Scheduler: Sendable {
     // Whole, so that nothing is released under the lock.
     let waiter: Waiter? = state.withLock { state in
       let lane = lane(.write)
-      // Nobody is overtaken: whoever must be alone ends the group.
+      // Nobody is overtaken: an access that must be alone ends the group.
       guard state.waiting.first(in: lane)?.member != nil else { return nil }
       return state.waiting.removeFirst(in: lane)
     }
     return waiter?.member
   }
 
-  /// Leaves the queue with an error, unless a place was found already, or the access does not wait yet.
+  /// Leaves the queue with an error, unless a slot was found already, or the access does not wait yet.
   ///
-  /// Nobody else is woken: who leaves the queue gives no place to those behind, who wait since all are
+  /// Nobody else is woken: who leaves the queue gives no slot to those behind, who wait since all are
   /// taken. So a cancellation handler, which runs under its task's lock, never waits for that of
   /// another task.
   ///
@@ -233,30 +244,30 @@ final class Scheduler: Sendable {
     giveUp(cancellation, SQLiteError(.interrupt, Cancellation.Reason.task.message))
   }
 
-  /// Says that the access runs on this thread from now on.
+  /// Notes that the access runs on this thread from now on.
   ///
   /// - Parameter cancellation: What ends it, if that is another one from now on.
-  func adopt(_ place: Int, _ cancellation: Cancellation? = nil) {
+  func adopt(_ slot: Int, _ cancellation: Cancellation? = nil) {
     let thread = currentThread()
     state.withLock { state in
-      guard let holder = state.holders[place] else { return }
-      state.holders[place] = Holder(
+      guard let holder = state.holders[slot] else { return }
+      state.holders[slot] = Holder(
         holder.kind, since: holder.since, cancellation ?? holder.cancellation, thread: thread)
     }
   }
 
-  /// Gives a place to whoever waits for it.
+  /// Frees a slot, for the next one that waits for it.
   ///
   /// - Complexity: O(1) in the number of those who wait.
-  func leave(_ place: Int) {
+  func leave(_ slot: Int) {
     let calls = state.withLock { state in
-      state.holders[place] = nil
-      var calls = admit(hasReaders && place > 0 ? 1 : 0, &state)
+      state.holders[slot] = nil
+      var calls = admit(hasReaders && slot > 0 ? 1 : 0, &state)
       if !state.whenIdle.isEmpty, state.holders.allSatisfy({ $0 == nil }) {
         calls += state.whenIdle.map { .action($0) }
         state.whenIdle = []
       }
-      if !state.endsByPlace[place].isEmpty { calls += endRead(place, &state) }
+      if !state.endsBySlot[slot].isEmpty { calls += endRead(slot, &state) }
       return calls
     }
     for call in calls { call.run() }
@@ -265,18 +276,18 @@ final class Scheduler: Sendable {
   /// Calls `action` once all reads that run now have ended, and returns false if none runs.
   func afterPresentReads(_ action: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
-      let places = state.holders.indices.filter { state.holders[$0]?.kind == .read }
-      guard !places.isEmpty else { return false }
+      let slots = state.holders.indices.filter { state.holders[$0]?.kind == .read }
+      guard !slots.isEmpty else { return false }
       state.lastEnd += 1
-      state.endsOfReads[state.lastEnd] = EndOfReads(count: places.count, action: action)
-      for place in places { state.endsByPlace[place].append(state.lastEnd) }
+      state.endsOfReads[state.lastEnd] = EndOfReads(count: slots.count, action: action)
+      for slot in slots { state.endsBySlot[slot].append(state.lastEnd) }
       return true
     }
   }
 
-  private func endRead(_ place: Int, _ state: inout State) -> [Call] {
-    let ends = state.endsByPlace[place]
-    state.endsByPlace[place] = []
+  private func endRead(_ slot: Int, _ state: inout State) -> [Call] {
+    let ends = state.endsBySlot[slot]
+    state.endsBySlot[slot] = []
     var actions: [Call] = []
     for end in ends {
       state.endsOfReads[end]?.count -= 1
@@ -288,25 +299,25 @@ final class Scheduler: Sendable {
     return actions
   }
 
-  /// Lets in those who wait in a lane, in order, as far as there are places.
+  /// Lets in those who wait in a lane, in order, as far as there are slots.
   private func admit(_ lane: Int, _ state: inout State) -> [Call] {
     var calls: [Call] = []
-    while !state.waiting.isEmpty(lane), let place = freePlace(lane, in: state),
+    while !state.waiting.isEmpty(lane), let slot = freeSlot(lane, in: state),
       let waiter = state.waiting.removeFirst(in: lane)
     {
-      state.holders[place] = Holder(
+      state.holders[slot] = Holder(
         waiter.kind, since: .now, waiter.cancellation, thread: waiter.thread)
-      calls.append(.grant(waiter.wake, place))
+      calls.append(.grant(waiter.wake, slot))
     }
     return calls
   }
 
-  private func freePlace(_ lane: Int, in state: State) -> Int? {
-    let places = lane == 0 ? 0..<1 : 1..<state.holders.count
-    return places.first { state.holders[$0] == nil }
+  private func freeSlot(_ lane: Int, in state: State) -> Int? {
+    let slots = lane == 0 ? 0..<1 : 1..<state.holders.count
+    return slots.first { state.holders[$0] == nil }
   }
 
-  /// Accesses of one lane wait for the same places: the writer's, or those of the readers.
+  /// Accesses of one lane wait for the same slots: the writer's, or those of the readers.
   private func lane(_ kind: Access.Kind) -> Int {
     hasReaders && kind == .read ? 1 : 0
   }
@@ -318,7 +329,7 @@ extension Scheduler {
   /// Sets the timer for the earliest deadline.
   private func setTimer() {
     timer.withLock { timer in
-      // What is right now: another thread may have set it meanwhile.
+      // The present alarm: another thread may have set it meanwhile.
       guard let alarm = state.withLock({ $0.alarm }) else { return }
       if let timer { return timer.schedule(deadline: Scheduler.time(of: alarm)) }
       let made = DispatchSource.makeTimerSource(queue: Scheduler.clock)
@@ -346,7 +357,7 @@ extension Scheduler {
   ///
   /// - Parameters:
   ///   - error: What they are told.
-  ///   - isClosed: Whether nobody shall ever be let in again.
+  ///   - isClosed: Whether no access ever begins again.
   ///   - whenIdle: Called when the last access has ended, at once if there is none.
   func refuse(
     _ error: SQLiteError, isClosed: Bool, whenIdle: @escaping @Sendable () -> Void
@@ -367,13 +378,13 @@ extension Scheduler {
     for call in calls { call.run() }
   }
 
-  /// Says whether nobody is let in, and running accesses shall end undone.
+  /// Whether no access begins, and running ones must end undone.
   var isSuspended: Bool { state.withLock { $0.refusal != nil && !$0.isClosed } }
 
-  /// Says whether nobody shall ever be let in again.
+  /// Whether no access ever begins again.
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// Says that the connections are closed.
+  /// Notes that the connections are closed.
   func ended() {
     state.withLock { state in
       state.endings -= 1
@@ -400,7 +411,7 @@ extension Scheduler {
     return .now() + .nanoseconds(Int(left / .nanoseconds(1)))
   }
 
-  /// Says whether an access runs on this thread.
+  /// Whether an access runs on this thread.
   var isHeldByThisThread: Bool {
     let thread = currentThread()
     return holders.contains { $0?.thread == thread }

@@ -1,6 +1,6 @@
 /// The accesses that wait, in the order in which they asked.
 ///
-/// They stand in lanes: only those of one lane wait for the same places. Joining, being next and giving
+/// They stand in lanes: only those of one lane wait for the same slots. Joining, being next and giving
 /// up take O(1), with a deadline O(log n), shared out over the accesses.
 struct WaitingList<Element: Sendable>: Sendable {
   /// The numbers of the accesses in one lane, in ascending order.
@@ -31,7 +31,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   /// The deadline that passes next.
   var nextDeadline: ContinuousClock.Instant? { deadlines.first?.deadline }
 
-  /// Says whether nobody waits in a lane.
+  /// Returns whether nobody waits in a lane.
   func isEmpty(_ lane: Int) -> Bool { lanes[lane].count == 0 }
 
   /// Joins the end of a lane, and returns the number by which to give up.

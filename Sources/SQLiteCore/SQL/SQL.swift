@@ -1,3 +1,5 @@
+import Platform
+
 /// SQL text and the values bound to it: the only form in which calls take SQL.
 ///
 /// Write it as a literal. An interpolated value is bound, never spliced into the text:
@@ -13,19 +15,19 @@ public struct SQL: Sendable {
   private(set) var pieces: [Piece] = []
   /// The text behind the last value.
   private(set) var end: String
-  /// What was wrong with an interpolated value; thrown before anything runs.
+  /// The error of an interpolated value that cannot be bound; thrown before anything runs.
   package private(set) var failure: SQLiteError?
 
   /// A value, and the text before it.
   struct Piece: Sendable {
     var text: String
-    /// Says whether a `?` for the value follows the text; else there is one in it.
+    /// Whether a `?` for the value follows the text; else there is one in it.
     let isMarked: Bool
-    let argument: Argument
+    let parameter: Parameter
   }
 
-  /// What is bound to one parameter.
-  enum Argument: Sendable {
+  /// The value or the list that is bound to one parameter.
+  enum Parameter: Sendable {
     case value(Value)
     /// The rows of the table-valued function `magicdata_list`.
     case list([Value])
@@ -40,7 +42,7 @@ public struct SQL: Sendable {
 
   /// Takes text with a parameter for each of the values.
   package init(_ text: String, _ values: [Value]) {
-    pieces = values.map { Piece(text: "", isMarked: false, argument: .value($0)) }
+    pieces = values.map { Piece(text: "", isMarked: false, parameter: .value($0)) }
     end = pieces.isEmpty ? text : ""
     if !pieces.isEmpty { pieces[0].text = text }
   }
@@ -53,7 +55,7 @@ extension SQL {
   public mutating func append(_ other: SQL) {
     for piece in other.pieces {
       append(text: piece.text)
-      append(piece.argument, isMarked: piece.isMarked)
+      append(piece.parameter, isMarked: piece.isMarked)
     }
     append(text: other.end)
     failure = failure ?? other.failure
@@ -95,8 +97,8 @@ extension SQL {
     append(text: "))")
   }
 
-  private mutating func append(_ argument: Argument, isMarked: Bool) {
-    pieces.append(Piece(text: end, isMarked: isMarked, argument: argument))
+  private mutating func append(_ parameter: Parameter, isMarked: Bool) {
+    pieces.append(Piece(text: end, isMarked: isMarked, parameter: parameter))
     end = ""
   }
 
@@ -104,5 +106,70 @@ extension SQL {
   @usableFromInline mutating func refuse(_ error: SQLiteError) {
     append(text: "?")
     failure = failure ?? error
+  }
+}
+
+// The text of a literal is joined only when somebody asks for it: finding a statement that was
+// prepared before compares it piece by piece (benchmarks `point` and `insert`).
+extension SQL {
+  /// The text, with a `?` for each interpolated value.
+  ///
+  /// - Complexity: O(*n*) in its length if there are values, else O(1).
+  public var text: String {
+    if pieces.isEmpty { return end }
+    var text = ""
+    text.reserveCapacity(utf8Count)
+    for piece in pieces {
+      text += piece.text
+      if piece.isMarked { text += "?" }
+    }
+    return text + end
+  }
+
+  /// The bound values, those of lists left out, for tests that say what is bound.
+  package var values: [Value] {
+    pieces.compactMap { if case .value(let value) = $0.parameter { value } else { nil } }
+  }
+
+  /// The length of the text in bytes.
+  var utf8Count: Int {
+    var count = end.utf8.count
+    for piece in pieces { count += piece.text.utf8.count + (piece.isMarked ? 1 : 0) }
+    return count
+  }
+
+  /// Returns whether the text has the bytes of `text`, which is as long.
+  func isSpelled(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      guard var place = bytes.baseAddress else { return pieces.isEmpty && end.isEmpty }
+      let end = unsafe place + bytes.count
+      for piece in pieces {
+        guard unsafe piece.text.occurs(at: &place, before: end) else { return false }
+        guard piece.isMarked else { continue }
+        guard unsafe place < end, unsafe place.pointee == UInt8(ascii: "?") else { return false }
+        unsafe place += 1
+      }
+      return unsafe self.end.occurs(at: &place, before: end) && place == end
+    }
+  }
+}
+
+extension String {
+  /// Returns whether bytes begin with this text, and moves on behind it.
+  @unsafe @inline(__always) fileprivate func occurs(
+    at place: inout UnsafePointer<UInt8>, before end: UnsafePointer<UInt8>
+  ) -> Bool {
+    let count = utf8.count
+    if count == 0 { return true }
+    guard unsafe count <= end - place else { return false }
+    let start = unsafe place
+    unsafe place += count
+    let isSame = unsafe utf8.withContiguousStorageIfAvailable { own in
+      unsafe own.baseAddress.map { unsafe memcmp($0, start, count) == 0 } ?? true
+    }
+    if let isSame { return isSame }
+    // None is lent by a text that lies in Apple's frameworks.
+    return unsafe utf8.elementsEqual(UnsafeBufferPointer(start: start, count: count))
   }
 }

@@ -144,12 +144,12 @@ extension SQLScanner {
     return nil
   }
 
-  /// Says whether the first word begins a SELECT.
+  /// Returns whether the first word begins a SELECT.
   static func isSelect(_ sql: String) -> Bool {
     firstWord(sql).map { ["select", "values", "with"].contains($0) } ?? false
   }
 
-  /// Says whether only blanks, comments and semicolons follow `offset`.
+  /// Returns whether only blanks, comments and semicolons follow `offset`.
   static func isBlank(_ sql: String, from offset: Int) -> Bool {
     guard offset < sql.utf8.count else { return true }
     var scanner = SQLScanner(sql)
@@ -162,7 +162,7 @@ extension SQLScanner {
     return true
   }
 
-  /// Says whether the word `magicdata_list` occurs.
+  /// Returns whether the word `magicdata_list` occurs.
   static func mentionsList(_ sql: String) -> Bool {
     containsBytes(sql, "magicdata_list")
   }

@@ -40,7 +40,7 @@ extension Connection {
 
   /// Deletes a table with its rows, indexes and triggers.
   ///
-  /// What refers to the rows by foreign keys fares as if each of them was deleted: see
+  /// Rows that refer to its rows by foreign keys are treated as if each was deleted: see
   /// ``DeleteRule``.
   ///
   /// - Parameters:
@@ -52,7 +52,7 @@ extension Connection {
       ifExists ? "DROP TABLE IF EXISTS \(identifier: name)" : "DROP TABLE \(identifier: name)")
   }
 
-  /// Says whether there is a table of a name, in any case of its ASCII letters.
+  /// Returns whether there is a table of a name, in any case of its ASCII letters.
   ///
   /// - Parameter name: The table's name. A view is no table.
   /// - Throws: ``SQLiteError``.
@@ -215,7 +215,7 @@ extension Connection {
   }
 }
 
-// What layers above do with tables.
+// For the layers above.
 extension Connection {
   /// Notes that a table belongs to a type, in this process and as long as the file is open.
   ///

@@ -62,7 +62,7 @@ extension Database {
     try await write { try $0.createTable(table, ifNotExists: ifNotExists, isStrict: isStrict) }
   }
 
-  /// Says whether there is a table of a name, in any case of its ASCII letters.
+  /// Returns whether there is a table of a name, in any case of its ASCII letters.
   ///
   /// - Parameter name: The table's name. A view is no table.
   /// - Throws: ``SQLiteError``.
@@ -80,7 +80,7 @@ extension Database {
 
   /// Deletes a table with its rows, indexes and triggers.
   ///
-  /// What refers to the rows by foreign keys fares as if each of them was deleted: see
+  /// Rows that refer to its rows by foreign keys are treated as if each was deleted: see
   /// ``DeleteRule``.
   ///
   /// - Parameters:

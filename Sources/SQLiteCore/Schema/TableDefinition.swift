@@ -19,7 +19,7 @@ public enum ColumnType: String, Sendable, CaseIterable {
   case any = "ANY"
 }
 
-/// What happens to a row when the row that it refers to is deleted.
+/// The fate of a row when the row that it refers to is deleted.
 public enum DeleteRule: String, Sendable {
   /// The reference becomes NULL.
   case nullify = "SET NULL"
@@ -43,7 +43,7 @@ public struct ColumnDefinition: Hashable, Sendable {
     public var table: String
     /// Its key.
     public var column: String
-    /// What happens here when the other row goes.
+    /// The fate of this row when the other row is deleted.
     public var onDelete: DeleteRule
 
     /// Names the key of another table.
@@ -51,7 +51,7 @@ public struct ColumnDefinition: Hashable, Sendable {
     /// - Parameters:
     ///   - table: The other table.
     ///   - column: Its key.
-    ///   - onDelete: What happens here when the other row goes.
+    ///   - onDelete: The fate of this row when the other row is deleted.
     public init(table: String, column: String, onDelete: DeleteRule) {
       self.table = table
       self.column = column
@@ -61,30 +61,30 @@ public struct ColumnDefinition: Hashable, Sendable {
 
   /// The column's name.
   public var name: String
-  /// What it stores.
+  /// The declared type.
   public var type: ColumnType
   /// Whether the column is the primary key, or a part of it.
   public var isPrimaryKey: Bool
   /// Whether NULL is allowed.
   public var isOptional: Bool
-  /// What rows get that were there before the column, and rows that say nothing.
+  /// The value of rows that were there before the column, and of rows inserted without one.
   public var defaultValue: Value?
   /// Whether no two rows may have the same value.
   public var isUnique: Bool
-  /// What it refers to.
+  /// The row that the column refers to.
   public var reference: Reference?
 
   /// Describes a column.
   ///
   /// - Parameters:
   ///   - name: The column's name.
-  ///   - type: What it stores.
+  ///   - type: The declared type.
   ///   - isPrimaryKey: Whether it is the primary key, or a part of it. An integer that is the whole key
   ///     is the rowid.
   ///   - isOptional: Whether NULL is allowed.
   ///   - defaultValue: What rows get that say nothing.
   ///   - isUnique: Whether no two rows may have the same value.
-  ///   - reference: What it refers to.
+  ///   - reference: The row that the column refers to.
   public init(
     _ name: String, _ type: ColumnType, isPrimaryKey: Bool = false, isOptional: Bool = false,
     defaultValue: Value? = nil, isUnique: Bool = false, reference: Reference? = nil
@@ -250,7 +250,7 @@ extension IndexDefinition {
     return "\(escaped(table))(\(columns.map(escaped).joined(separator: ",")))"
   }
 
-  /// Says whether an index that is there does what this one asks for, whatever its name is.
+  /// Returns whether an index that is there does what this one asks for, whatever its name is.
   package func isFulfilled(by found: TableIndex) -> Bool {
     !found.isPartial && (found.isUnique || !isUnique)
       && hasColumns(found.columns.map { $0 ?? "" })
@@ -259,4 +259,62 @@ extension IndexDefinition {
   func hasColumns(_ names: [String]) -> Bool {
     columns.map(asciiLowercased) == names.map(asciiLowercased)
   }
+}
+
+/// A column that a table has (`PRAGMA table_xinfo`).
+public struct TableColumn: Hashable, Sendable {
+  /// The kind of the column.
+  public enum Kind: Int, Sendable {
+    /// One that is stored and seen.
+    case ordinary = 0
+    /// A hidden column of a virtual table.
+    case hidden = 1
+    /// Computed when it is read.
+    case virtuallyGenerated = 2
+    /// Computed when the row is written.
+    case storedGenerated = 3
+  }
+
+  /// The column's name.
+  public let name: String
+  /// The type as it was declared, perhaps empty.
+  public let declaredType: String
+  /// Whether NULL is refused.
+  public let isNotNull: Bool
+  /// The default as SQL text, or nil if there is none.
+  public let defaultSQL: String?
+  /// The place in the primary key from 1, or 0 if the column is no part of it.
+  public let primaryKeyPosition: Int
+  /// The kind of the column.
+  public let kind: Kind
+}
+
+/// A foreign key of a table (`PRAGMA foreign_key_list`).
+public struct ForeignKey: Hashable, Sendable {
+  /// The columns that refer, in order.
+  public let columns: [String]
+  /// The table that is referred to.
+  public let referencedTable: String
+  /// The columns referred to, in order; empty for that table's primary key.
+  public let referencedColumns: [String]
+  /// The action when the row referred to changes its key, such as `CASCADE`.
+  public let onUpdate: String
+  /// The action when the row referred to is deleted, such as `SET NULL`.
+  public let onDelete: String
+}
+
+/// An index (`PRAGMA index_list`).
+public struct TableIndex: Hashable, Sendable {
+  /// The index's name.
+  public let name: String
+  /// The table that it belongs to.
+  public let table: String
+  /// Its columns in order; nil for an expression.
+  public let columns: [String?]
+  /// Whether no two rows may have one key.
+  public let isUnique: Bool
+  /// Whether it holds only the rows that fulfil a condition.
+  public let isPartial: Bool
+  /// Whether it was made by CREATE INDEX, and not by a constraint.
+  public let isExplicit: Bool
 }

@@ -123,7 +123,7 @@ extension TableText {
     }
   }
 
-  /// What stands between the commas of the statement's outer parentheses.
+  /// Returns the entries between the commas of the statement's outer parentheses.
   fileprivate func entries() -> [Entry] {
     let bytes = Array(sql.utf8)
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
@@ -177,7 +177,7 @@ extension TableText {
         }
         continue
       }
-      // What is in parentheses counts as one token, which has the name of what is in them.
+      // Parentheses count as one token, whose name is their content.
       if let last = entry.tokens.indices.last { entry.tokens[last].name += name }
     }
     return entries

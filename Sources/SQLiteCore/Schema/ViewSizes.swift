@@ -1,11 +1,11 @@
-/// What views come to when SQLite compiles a statement that uses one.
+/// The sizes that views grow to when SQLite compiles a statement that uses one.
 ///
 /// SQLite copies a view, a subquery and a common table expression wherever it is named, and the
 /// expression of a column wherever the column is named. So a few short views can come to more than the
 /// memory holds, and no progress handler is asked meanwhile. The size is estimated from the words alone:
 /// it may be too high.
 struct ViewSizes {
-  /// What each copy costs besides its text.
+  /// The cost of each copy besides its text.
   private static let copy = 2_048
   /// How many selects, one within or named by the other, SQLite's recursion is trusted with.
   private static let maximumDepth = 100
@@ -47,7 +47,7 @@ struct ViewSizes {
     read(sql)
   }
 
-  /// Says whether a view comes to more than so many bytes of SQL.
+  /// Returns whether a view comes to more than so many bytes of SQL.
   func exceed(_ limit: Int) -> Bool {
     var known: [Int: Int] = [:]
     return views.values.joined().contains { size(of: $0, [], 0, &known) > limit }
@@ -196,7 +196,7 @@ extension SQLScanner {
     return bytes[range.lowerBound] == UInt8(ascii: ".")
   }
 
-  /// Says whether SQL that begins with CREATE TABLE takes the columns from a query.
+  /// Returns whether SQL that begins with CREATE TABLE takes the columns from a query.
   static func isTableOfQuery(_ sql: String) -> Bool {
     var scanner = SQLScanner(sql)
     var depth = 0
@@ -211,5 +211,5 @@ extension SQLScanner {
   }
 }
 
-/// Says whether SQL that begins with CREATE TABLE takes the columns from a query.
+/// Returns whether SQL that begins with CREATE TABLE takes the columns from a query.
 package func isTableOfQuery(_ sql: String) -> Bool { SQLScanner.isTableOfQuery(sql) }

@@ -1,10 +1,10 @@
-/// What typed queries are asked of: a ``Connection``, or a ``Database``.
+/// A source of typed queries: a ``Connection``, or a ``Database``.
 ///
 ///     for (name, population) in try connection.rows(
 ///       "SELECT name, population FROM city", as: String.self, Int?.self) { … }
 ///     let count = try database.firstRow("SELECT count(*) FROM city", as: Int.self)
 public protocol RowSource {
-  /// What a query throws.
+  /// The error of a query.
   associatedtype Failure: Error
 
   /// Returns what `read` makes of each row of a query.

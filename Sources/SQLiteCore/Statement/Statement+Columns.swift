@@ -68,7 +68,7 @@ extension Statement {
   /// Whether a column holds NULL; true for a column that does not exist.
   public func isNull(at column: Int) -> Bool { self.column(column).isNull }
 
-  /// What a column stores, as it is stored; NULL for a column that does not exist.
+  /// Returns the content of a column, as it is stored; NULL for a column that does not exist.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
   public func value(at column: Int) throws(SQLiteError) -> Value {
@@ -115,7 +115,7 @@ extension Statement {
   }
 }
 
-// What the types of ``ColumnValue`` are read from: the content, or an error for another storage class.
+// The readings of ``ColumnValue``'s types: the content, or an error for another storage class.
 // `exact…` throws for NULL too, `stored…` gives nil. One look-up serves the type and the content.
 extension Statement {
   @usableFromInline func exactInteger(

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What a stored property holds that is read and bound in place.
+/// The type of a stored property that is read and bound in place.
 package enum PropertyKind: UInt8, Sendable {
   case int64, int, double, bool, text
   case optionalInt64, optionalInt, optionalDouble, optionalBool, optionalText

@@ -171,7 +171,7 @@ extension StatementHandle {
     return try unsafe body(column.bytes(ofText: isText).bytes)
   }
 
-  /// What a column stores, as it is stored.
+  /// Returns the content of a column, as it is stored.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` if a text is not valid UTF-8.
   package func value(at index: Int32) throws(SQLiteError) -> Value {

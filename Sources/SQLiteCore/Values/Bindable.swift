@@ -1,12 +1,12 @@
 /// A type whose values can be bound to a parameter of a statement.
 ///
-/// Conform your own types by naming what SQLite shall store:
+/// Conform your own types by the form in which SQLite stores them:
 ///
 ///     extension Celsius: Bindable {
 ///       public var databaseValue: Value { get throws(SQLiteError) { .real(degrees) } }
 ///     }
 public protocol Bindable {
-  /// What SQLite stores for this value.
+  /// The form in which SQLite stores this value.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/mismatch`` or ``ResultCode/range`` if SQLite cannot
   ///   hold the value exactly.
@@ -169,7 +169,7 @@ extension Optional: Bindable where Wrapped: Bindable {
 }
 
 extension RawRepresentable where Self: Bindable, RawValue: Bindable {
-  /// What is stored for the raw value.
+  /// The stored form of the raw value.
   public var databaseValue: Value { get throws(SQLiteError) { try rawValue.databaseValue } }
 
   /// Binds the raw value.

@@ -14,7 +14,7 @@ package func copiedBytes(_ pointer: UnsafeRawPointer?, count: Int) -> [UInt8] {
   }
 }
 
-/// Says whether two texts have the same bytes. Swift's `==` finds canonically equivalent texts equal,
+/// Returns whether two texts have the same bytes. Swift's `==` finds canonically equivalent texts equal,
 /// which to SQLite are two.
 func sameBytes(_ left: String, _ right: String) -> Bool {
   var left = left
@@ -28,7 +28,7 @@ func sameBytes(_ left: String, _ right: String) -> Bool {
   }
 }
 
-/// Says whether the bytes of `part` occur in `text`.
+/// Returns whether the bytes of `part` occur in `text`.
 func containsBytes(_ text: String, _ part: StaticString) -> Bool {
   var text = text
   return text.withUTF8 { bytes in
@@ -57,7 +57,7 @@ func text(copying pointer: UnsafePointer<UInt8>, count: Int) -> String? {
   return unsafe isASCII(bytes) || isText(text, of: bytes) ? text : nil
 }
 
-/// Says whether all bytes are ASCII, and so surely valid.
+/// Returns whether all bytes are ASCII, and so surely valid.
 @inline(__always)
 private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   let raw = UnsafeRawBufferPointer(bytes)
@@ -77,7 +77,7 @@ private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   return seen & 0x8080_8080_8080_8080 == 0
 }
 
-/// Says whether decoding has kept the bytes. It repairs what is not valid: what it has kept was
+/// Returns whether decoding has kept the bytes. It repairs what is not valid: what it has kept was
 /// valid. `String(validating:)` takes 500 instructions more for each text (benchmark `fetch`).
 @inline(never)
 private func isText(_ text: String, of bytes: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -3,9 +3,9 @@
 ///     if let name = row["Name"]?.asString() { … }
 ///
 /// Each reading returns nil for NULL and for what cannot be read that way without loss. Use
-/// ``Row/get(_:as:)-(String,_)`` where a failure shall say why.
+/// ``Row/get(_:as:)-(String,_)`` for an error that says why.
 public struct Column: Hashable, Sendable {
-  /// What is stored.
+  /// The stored value.
   public let value: Value
 
   /// The text, or nil if no text is stored.
@@ -48,7 +48,7 @@ public struct Column: Hashable, Sendable {
     if case .blob(let bytes) = value { bytes } else { nil }
   }
 
-  /// What is stored.
+  /// The stored value.
   public func asValue() -> Value { value }
 }
 

@@ -66,7 +66,7 @@ public struct Row: Sendable {
 }
 
 extension Row: Equatable {
-  /// Says whether both have the same names and values in the same order.
+  /// Returns whether both have the same names and values in the same order.
   public static func == (left: Row, right: Row) -> Bool {
     left.count == right.count
       && (left.columns === right.columns

@@ -16,7 +16,7 @@ public enum Value: Sendable {
 }
 
 extension Value: Hashable {
-  /// Says whether both have the same storage class and the same content, text byte for byte.
+  /// Returns whether both have the same storage class and the same content, text byte for byte.
   public static func == (left: Value, right: Value) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -61,7 +61,7 @@ extension Value {
     }
   }
 
-  /// Says whether this is SQL NULL.
+  /// Whether this is SQL NULL.
   public var isNull: Bool {
     if case .null = self { true } else { false }
   }

@@ -1,4 +1,3 @@
-import Dispatch
 import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
@@ -49,11 +48,6 @@ struct StoreParts: Sendable {
 
   /// Opens on a thread that may block, which Swift's cooperative threads may not.
   static func open(_ body: @escaping @Sendable () throws -> StoreParts) async throws -> StoreParts {
-    try await withCheckedThrowingContinuation { continuation in
-      // A queue of its own has a thread of its own, however many of the global ones are blocked.
-      DispatchQueue(label: "MagicData.opening").async {
-        continuation.resume(with: Result { try body() })
-      }
-    }
+    try await Worker().run(body)
   }
 }
