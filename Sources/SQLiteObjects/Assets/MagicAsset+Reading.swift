@@ -73,6 +73,26 @@ extension MagicAsset {
     return try handle.open()
   }
 
+  /// As ``open()``, without blocking the task. Throws `CancellationError` too.
+  ///
+  /// The result knows size, digest, extension and path without more waiting.
+  nonisolated(nonsending) public func open() async throws -> AssetReader? {
+    guard case .stored(let handle) = state else { return nil }
+    return try await handle.open()
+  }
+
+  /// The content piece by piece, for one larger than memory; nil before the asset is saved.
+  ///
+  ///     for try await piece in try await film.file.pieces() ?? … { … }
+  ///
+  /// - Parameter size: The most bytes of one piece.
+  /// - Returns: The stream, which compares the digest at its end.
+  /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  nonisolated(nonsending) public func pieces(of size: Int = 256 << 10) async throws -> AssetPieces?
+  {
+    try await open()?.pieces(of: size)
+  }
+
   /// The path of the file; nil before the asset is saved, and for a content that is in the row.
   ///
   /// The file must not be written to. It is another one when the content was replaced.

@@ -1,6 +1,6 @@
-public import SQLiteAssets
-
 public import Essentials
+public import SQLiteAssets
+import SQLiteCore
 
 /// A value that is kept in a file of its own, beside the database.
 ///
@@ -118,3 +118,77 @@ extension MagicAsset: Codable {
     try data().encode(to: encoder)
   }
 }
+
+extension MagicAsset: AssetValue {
+  package init(_ handle: AssetHandle?) {
+    self.init(handle.map { .stored($0) } ?? .empty, extension: nil)
+  }
+
+  package var pending: PendingAsset? {
+    get throws {
+      switch state {
+      case .empty: .empty
+      case .value: try data().map { .content($0, pathExtension: newExtension) }
+      case .file(let url): .file(path: try MagicAsset.path(of: url), pathExtension: newExtension)
+      case .staged(let staged): .staged(staged, pathExtension: newExtension)
+      case .stored(let handle): .stored(handle, pathExtension: newExtension)
+      }
+    }
+  }
+
+  package var resting: MagicAsset {
+    var copy = self
+    copy.holder = nil
+    return copy
+  }
+
+  package var handedOut: MagicAsset {
+    guard case .stored(let handle) = state else { return self }
+    var copy = self
+    copy.holder = handle.cache.holder
+    return copy
+  }
+}
+
+/// A type that can be the content of a file.
+public protocol MagicAssetConvert {
+  /// Makes a value of a file's bytes.
+  init(assetData: Data) throws
+  /// The bytes of a file.
+  var assetData: Data { get throws }
+}
+
+extension Data: MagicAssetConvert {
+  /// Takes the bytes.
+  public init(assetData: Data) { self = assetData }
+  /// The bytes.
+  public var assetData: Data { self }
+}
+
+extension String: MagicAssetConvert {
+  /// Reads UTF-8.
+  public init(assetData: Data) throws {
+    guard let text = String(validating: assetData, as: UTF8.self) else {
+      throw SQLiteError(.mismatch, "the asset is not valid UTF-8")
+    }
+    self = text
+  }
+  /// The text in UTF-8.
+  public var assetData: Data { Data(utf8) }
+}
+
+extension MagicAssetConvert where Self: Codable {
+  /// Reads JSON.
+  public init(assetData: Data) throws {
+    self = try JSONDecoder().decode(Self.self, from: assetData)
+  }
+  /// The value as JSON.
+  public var assetData: Data { get throws { try JSONEncoder().encode(self) } }
+}
+
+extension Array: MagicAssetConvert where Element: Codable {}
+extension Set: MagicAssetConvert where Element: Codable {}
+extension Dictionary: MagicAssetConvert where Key: Codable, Value: Codable {}
+
+/// A `Codable` type whose values may be properties of objects and contents of assets.
+public protocol MagicalCodable: Codable, MagicAssetConvert {}

@@ -5,7 +5,7 @@ import SQLiteRelations
 /// Reads objects and all that they lead to, as far as it is not left in the store: one query for each
 /// type and each relation at each depth, whatever the number of objects.
 final class GraphLoader {
-  private let store: MagicData
+  private let store: any ObjectStore
   private let connection: Connection
   private(set) var graph = FetchedGraph()
   /// Objects that were read and whose relations are to be followed.
@@ -19,7 +19,7 @@ final class GraphLoader {
     var isWhole = false
   }
 
-  init(_ store: MagicData, _ connection: Connection) {
+  init(_ store: any ObjectStore, _ connection: Connection) {
     self.store = store
     self.connection = connection
   }
@@ -31,9 +31,9 @@ final class GraphLoader {
   ///   - source: SQL behind FROM.
   ///   - isWhole: Whether the query finds all objects of the type.
   func load(_ plan: ObjectPlan, from source: SQL, isWhole: Bool = false) throws {
-    let table = try graph.index(of: plan)
+    let table = try graph.index(of: plan.shape)
     guard let columns = try store.tables.columns(of: plan, connection) else { return }
-    let fresh = try read(table, columns, from: source)
+    let fresh = try read(plan, table, columns, from: source)
     graph.tables[table].foundCount = fresh.count
     frontier.append(Batch(plan: plan, zIndexes: fresh, isWhole: isWhole))
     try follow()
@@ -49,14 +49,14 @@ final class GraphLoader {
 
   /// Reads those of the objects that are not known yet.
   private func add(_ plan: ObjectPlan, _ zIndexes: [Int64]) throws {
-    let table = try graph.index(of: plan)
+    let table = try graph.index(of: plan.shape)
     let missing = unknown(table, zIndexes)
     guard !missing.isEmpty else { return }
     var fresh: [Int64] = []
     if let columns = try store.tables.columns(of: plan, connection) {
       // The list leads, so that SQLite need not make a table of it.
       fresh = try read(
-        table, columns,
+        plan, table, columns,
         from:
           "\(missing) AS magicdata_wanted CROSS JOIN \(identifier: plan.table) ON \(identifier: plan.table).\(identifier: plan.key) = magicdata_wanted.value"
       )
@@ -96,9 +96,8 @@ final class GraphLoader {
 
   /// Reads rows, and returns the z_index of each, in the order of the query.
   private func read(
-    _ index: Int, _ present: Set<String>, from source: SQL
+    _ plan: ObjectPlan, _ index: Int, _ present: Set<String>, from source: SQL
   ) throws -> [Int64] {
-    let plan = graph.tables[index].plan
     let table: SQL = "\(identifier: plan.table)"
     let columns = plan.columns.map { slot -> SQL in
       let name = plan.properties[slot].name
@@ -107,14 +106,16 @@ final class GraphLoader {
       return "\(plan.properties[slot].defaultValue ?? .null)"
     }
     // Taken out while it grows, so that its arrays are not copied.
-    var rows = FetchedRows(plan)
+    var rows = FetchedRows(plan.shape)
     swap(&rows, &graph.tables[index])
     defer { swap(&rows, &graph.tables[index]) }
     let before = rows.storages.count
     var fresh: [Int64] = []
     let list = SQL(joining: ["\(table).\(identifier: plan.key)"] + columns, separator: ", ")
-    try connection.forEachRow("SELECT \(list) FROM \(source)") {
-      fresh.append(try rows.append($0, in: store))
+    try connection.forEachRow("SELECT \(list) FROM \(source)") { row in
+      let zIndex = row.integer(at: 0)
+      fresh.append(zIndex)
+      if rows.note(zIndex) { rows.append(try plan.storage(of: row, zIndex, in: store)) }
     }
     store.forgetFetched(rows.storages[before...], afterRollbackOn: connection)
     return fresh
@@ -123,7 +124,7 @@ final class GraphLoader {
   /// What eager relations of freshly read objects lead to.
   private func targets(_ batch: Batch) throws -> [Batch] {
     let plan = batch.plan
-    let index = try graph.index(of: plan)
+    let index = try graph.index(of: plan.shape)
     var found: [Batch] = []
     for (slot, property) in plan.properties.enumerated() where !property.role.isLazy {
       switch property.role.kind {
@@ -133,12 +134,12 @@ final class GraphLoader {
         let relation = try store.relations.relation(plan, slot, in: store)
         guard try relation.isStored(store.tables, connection) else { continue }
         var links = graph.tables[index].links.removeValue(forKey: slot) ?? FetchedLinks()
-        let places = property.type.dictionary
-        let targets = try links.append(
-          relation, of: batch.isWhole ? nil : batch.zIndexes, connection
-        ) { place, owner in
+        let keys = property.type.dictionary
+        let targets = try append(
+          relation, of: batch.isWhole ? nil : batch.zIndexes, to: &links
+        ) { key, owner in
           do {
-            try places?.check(place)
+            try keys?.check(key)
           } catch {
             throw MagicError.unreadableValue(
               type: plan.typeName, property: property.name, zIndex: owner,
@@ -151,6 +152,33 @@ final class GraphLoader {
       }
     }
     return found
+  }
+
+  /// Reads links, owner by owner.
+  ///
+  /// - Parameters:
+  ///   - relation: The relation of the links.
+  ///   - wanted: The owners, or nil for all.
+  ///   - links: The links that are known; those of their owners stay as they are.
+  ///   - check: Throws if a key of a dictionary is none of its type.
+  /// - Returns: What the links lead to.
+  private func append(
+    _ relation: ObjectRelation, of wanted: [Int64]?, to links: inout FetchedLinks,
+    checking check: (_ key: Value, _ owner: Int64) throws -> Void
+  ) throws -> ArraySlice<Int64> {
+    let first = links.count
+    let hasKeys = relation.table?.arrangement == .dictionary
+    var last: (owner: Int64, isNew: Bool)?
+    let query = relation.keys.query(fromEach: wanted, hasPlaces: hasKeys)
+    try connection.forEachRow(query) { row in
+      let owner = row.integer(at: 0)
+      if owner != last?.owner { last = (owner, links.note(owner)) }
+      guard last?.isNew == true else { return }
+      let key = hasKeys ? try row.value(at: 2) : nil
+      if let key { try check(key, owner) }
+      links.append(row.integer(at: 1), key: key)
+    }
+    return links.targets(from: first)
   }
 
   private func references(_ batch: Batch, _ index: Int, _ slot: Int) -> [Int64] {

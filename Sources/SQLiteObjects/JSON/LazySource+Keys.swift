@@ -5,7 +5,7 @@ extension LazySource {
   /// The keys of the objects that the relation leads to, with their places, blocking the thread.
   func keys() throws -> [(place: Value, key: Value)] {
     let objects = try objects
-    return try store.read { connection in
+    return try objects.store.read { connection in
       let links = try objects.read(.links(), connection).links
       return try keys(
         links.map { ($0.place, $0.target) }, objects.relation.destination, connection)

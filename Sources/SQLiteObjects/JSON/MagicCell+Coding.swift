@@ -35,7 +35,8 @@ extension MagicCell {
     let state = try lazy.folded()
     if let live = state.live { return try RelationKeys(of: live.value) }
     return try state.source.map { source in
-      RelationKeys(targets: try state.keys(source.keys(), source.plan.properties[source.slot].role))
+      RelationKeys(
+        targets: try state.keys(source.keys(), source.shape.properties[source.slot].role))
     }
   }
 

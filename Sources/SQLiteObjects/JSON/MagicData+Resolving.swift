@@ -72,7 +72,7 @@ extension MagicData {
     _ type: Object.Type, _ keys: RelationKeys
   ) throws -> [Value: any MagicObject] {
     let query = try Query<Object>(self, keys: keys.targets.map(\.key))
-    return try index(FetchContext(store: self, reading(type, query.load)).objects(of: type))
+    return try index(FetchContext(self, reading(type, query.load)).objects(of: type))
   }
 
   nonisolated(nonsending) private func targets<Object: MagicObject>(
@@ -80,7 +80,7 @@ extension MagicData {
   ) async throws -> [Value: any MagicObject] {
     let query = try Query<Object>(self, keys: keys.targets.map(\.key))
     let graph = try await reading(type) { try query.load($0) }
-    return try index(FetchContext(store: self, graph).objects(of: type))
+    return try index(FetchContext(self, graph).objects(of: type))
   }
 
   private func index<Object: MagicObject>(_ objects: [Object]) throws -> [Value: any MagicObject] {

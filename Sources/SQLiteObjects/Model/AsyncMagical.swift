@@ -29,7 +29,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
     }
 
     deinit {
-      Release.forms(
+      IterativeRelease.forms(
         state.withLock { state in
           let held = state.held
           state = LazyState(.unset)

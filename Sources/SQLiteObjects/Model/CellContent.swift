@@ -1,6 +1,6 @@
-package import SQLiteCore
-
 package import Essentials
+import Platform
+package import SQLiteCore
 
 /// What a property holds. Opaque.
 public struct CellContent: Sendable {
@@ -32,6 +32,18 @@ public struct CellContent: Sendable {
   }
 }
 
+/// What a property leads to, of an object that was fetched and then changed: an object of the same
+/// fetch by its z_index, so that objects of one fetch do not hold each other for ever.
+package struct RelationTarget: Sendable {
+  package enum End: Sendable {
+    case fetched(Int64)
+    case other(LiveValue)
+  }
+
+  let place: SQLiteCore.Value
+  let end: End
+}
+
 /// A Swift value of any type, in a cell. Opaque.
 ///
 /// Proof: the value is reached only through the property wrapper that was declared with its type, or
@@ -43,5 +55,50 @@ public struct LiveValue: @unchecked Sendable {
 
   package init(_ value: Any) {
     self.value = value
+  }
+}
+
+/// Lets go of values that may lead to other objects, without recursion: a chain of objects may be as
+/// long as memory is, the stack is not.
+///
+/// What holds such a value hands it over when it goes itself. The outermost of them lets go of one
+/// value after the other; those that go meanwhile only add theirs.
+struct IterativeRelease: ~Copyable {
+  private var pending: [CellContent.Form]
+
+  /// Lets go of values, now or as soon as what goes around them has gone.
+  ///
+  /// The caller must keep nothing of them, not even in a variable: whatever is left to its end goes
+  /// there, by recursion.
+  static func forms(_ forms: consuming [CellContent.Form]) {
+    guard !forms.isEmpty, let key else { return }
+    if let outer = unsafe pthread_getspecific(key) {
+      unsafe outer.assumingMemoryBound(to: IterativeRelease.self).pointee.pending += forms
+      return
+    }
+    var release = IterativeRelease(pending: consume forms)
+    unsafe withUnsafeMutablePointer(to: &release) { pointer in
+      unsafe pthread_setspecific(key, pointer)
+      defer { pthread_setspecific(key, nil) }
+      while let next = unsafe pointer.pointee.pending.popLast() { _ = consume next }
+    }
+  }
+
+  // Proof: the pointer is to a variable of a caller on this thread, which takes it back before it
+  // returns; no other thread can read it.
+  /// The thread's place for a pointer, or nil if the process has none left.
+  @safe private static let key: pthread_key_t? = {
+    var key = pthread_key_t()
+    return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
+  }()
+}
+
+extension CellContent.Form {
+  /// Says whether the value may lead to objects and hold them.
+  var holdsOthers: Bool {
+    switch self {
+    case .live, .targets: true
+    case .unset, .stored, .data, .reference, .links, .lazy: false
+    }
   }
 }

@@ -94,14 +94,13 @@ struct CellLayout: Sendable {
 }
 
 /// A wrapper that is one cell in memory, and nothing else.
-private protocol SingleCellProperty {}
+protocol SingleCellProperty {}
 
 extension MagicValue: SingleCellProperty {}
 extension OptionMagicValue: SingleCellProperty {}
 extension PrimaryMagicValue: SingleCellProperty {}
-extension ReverseMagicValue: SingleCellProperty {}
 
-extension ObjectPlan {
+extension ObjectShape {
   /// Makes an object of a storage that leads to no others.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.

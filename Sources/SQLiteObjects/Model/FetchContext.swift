@@ -1,3 +1,4 @@
+import SQLiteCore
 import Synchronization
 
 /// One fetch: its rows and links, and the objects made of the rows.
@@ -14,7 +15,7 @@ package final class FetchContext: Sendable {
     weak var object: AnyObject?
   }
 
-  let store: MagicData
+  let token: any StoreToken
   /// The rows of all types, table after table; they do not change, since a property brings nothing new.
   private let storages: [ObjectStorage]
   private let tables: [FetchedTable]
@@ -23,8 +24,8 @@ package final class FetchContext: Sendable {
   private let instances = Mutex<[Int: Instance]>([:])
 
   /// Takes the result of a ``GraphLoader``.
-  init(store: MagicData, _ graph: FetchedGraph) {
-    self.store = store
+  init(_ token: any StoreToken, _ graph: FetchedGraph) {
+    self.token = token
     tableIndexes = graph.indexes
     storages =
       graph.tables.count == 1
@@ -56,7 +57,7 @@ package final class FetchContext: Sendable {
       guard var object = objects.baseAddress else { return }
       for zIndex in zIndexes {
         let row = try row(zIndex, in: table)
-        if let layout = table.plan.layout {
+        if let layout = table.shape.layout {
           unsafe initialize(UnsafeMutableRawPointer(object), layout, index, row)
         } else {
           unsafe object.initialize(to: try self.object(type, at: row, in: table))
@@ -92,7 +93,7 @@ package final class FetchContext: Sendable {
     let index = tables[relation.table].targets[relation.slot]
     guard index >= 0 else { return false }
     let table = tables[index]
-    guard table.type == type, let layout = table.plan.layout, let row = table.numbers[zIndex]
+    guard table.type == type, let layout = table.shape.layout, let row = table.numbers[zIndex]
     else { return false }
     unsafe initialize(memory, layout, index, row + table.start)
     return true
@@ -104,7 +105,7 @@ package final class FetchContext: Sendable {
   ) {
     let storage = storages[row]
     storage.handOut()
-    if storage.plan.needsContext {
+    if storage.shape.needsContext {
       unsafe layout.initialize(memory, .row(self), CellIndex(table: table, row: row))
     } else {
       unsafe layout.initialize(memory, .storage(storage), CellIndex(slot: 0))
@@ -115,13 +116,14 @@ package final class FetchContext: Sendable {
   private func object<Object: MagicObject>(
     _ type: Object.Type, at row: Int, in table: FetchedTable
   ) throws -> Object {
-    if table.plan.isClass, let known = instances.withLock({ $0[row] })?.object as? Object {
+    if table.shape.isClass, let known = instances.withLock({ $0[row] })?.object as? Object {
       return known
     }
     let storage = storages[row]
     storage.handOut()
-    let object = try storage.plan.bound(type, to: storage, in: table.plan.needsContext ? self : nil)
-    guard table.plan.isClass else { return object }
+    let object = try storage.shape.bound(
+      type, to: storage, in: table.shape.needsContext ? self : nil)
+    guard table.shape.isClass else { return object }
     let instance = Instance(object: object as AnyObject)
     instances.withLock { $0[row] = instance }
     return object
@@ -151,7 +153,7 @@ package final class FetchContext: Sendable {
   /// become of the object since.
   func links(of storage: ObjectStorage, slot: Int) -> LinkTargets {
     guard let owner = storage.fetchedZIndex,
-      let table = tableIndexes[ObjectIdentifier(storage.plan.type)]
+      let table = tableIndexes[ObjectIdentifier(storage.shape.type)]
     else { return .none }
     return tables[table].links[slot]?[owner] ?? .none
   }
@@ -165,7 +167,7 @@ package final class FetchContext: Sendable {
 
   private func row(_ zIndex: Int64, in table: FetchedTable) throws -> Int {
     guard let number = table.numbers[zIndex] else {
-      throw MagicError.missingTarget(type: table.plan.typeName, zIndex: zIndex)
+      throw MagicError.missingTarget(type: table.shape.typeName, zIndex: zIndex)
     }
     return table.start + number
   }
@@ -173,7 +175,7 @@ package final class FetchContext: Sendable {
 
 /// The rows of one type in a fetch, once they are complete.
 private final class FetchedTable: Sendable {
-  let plan: ObjectPlan
+  let shape: ObjectShape
   let type: ObjectIdentifier
   /// The first of the type's rows among those of all types.
   let start: Int
@@ -186,13 +188,13 @@ private final class FetchedTable: Sendable {
   let targets: [Int]
 
   init(_ rows: FetchedRows, start: Int, _ indexes: [ObjectIdentifier: Int]) {
-    plan = rows.plan
-    type = ObjectIdentifier(rows.plan.type)
+    shape = rows.shape
+    type = ObjectIdentifier(rows.shape.type)
     self.start = start
     numbers = rows.numbers
     found = rows.found
     links = rows.links
-    targets = rows.plan.properties.map { property in
+    targets = rows.shape.properties.map { property in
       property.role.target.flatMap { indexes[ObjectIdentifier($0)] } ?? -1
     }
   }
@@ -225,4 +227,82 @@ struct CellIndex: Sendable, Hashable {
 
   /// A property of the same row.
   func at(_ slot: Int) -> CellIndex { CellIndex(bits: bits | UInt64(truncatingIfNeeded: slot)) }
+}
+
+// Relations that lead to objects of the same fetch.
+extension FetchContext {
+  /// The form in which a relation of one of the fetch's objects is held that was set.
+  func form(
+    of form: CellContent.Form, for property: ObjectProperty
+  ) -> CellContent.Form {
+    guard property.isRelation, !property.role.isLazy, case .live(let live) = form else {
+      return form
+    }
+    if let object = live.value as? any MagicObject {
+      return zIndex(of: object).map { .reference($0) } ?? form
+    }
+    if let collection = live.value as? any MagicCollection, let targets = targets(of: collection) {
+      return .targets(targets)
+    }
+    return form
+  }
+
+  /// What the links of a changed property lead to, as a collection.
+  func collection<Collection: MagicCollection>(
+    _ type: Collection.Type, of targets: [RelationTarget]
+  ) throws -> Collection {
+    try Collection(
+      magicLinks: targets.map { target in
+        switch target.end {
+        case .fetched(let zIndex):
+          MagicLink(target.place, try object(Collection.Target.self, zIndex))
+        case .other(let live):
+          MagicLink(target.place, try live.object(Collection.Target.self))
+        }
+      })
+  }
+
+  /// What the links of a property lead to that was not changed, as a collection.
+  func collection<Collection: MagicCollection>(
+    _ type: Collection.Type, of storage: ObjectStorage, slot: Int
+  ) throws -> Collection {
+    let links = links(of: storage, slot: slot)
+    let objects = try objects(Collection.Target.self, links.targets)
+    if let list = objects as? Collection { return list }
+    var next = 0
+    return try Collection(
+      magicLinks: links.map { place, _ in
+        next += 1
+        return MagicLink(place, objects[next - 1])
+      })
+  }
+
+  private func targets<Collection: MagicCollection>(
+    of collection: Collection
+  ) -> [RelationTarget]? {
+    // What cannot be stored is refused when it is saved.
+    guard let links = try? collection.magicLinks else { return nil }
+    return links.map { link in
+      RelationTarget(
+        place: link.place,
+        end: zIndex(of: link.object).map { .fetched($0) } ?? .other(LiveValue(link.object)))
+    }
+  }
+
+  /// The z_index of an object of this fetch.
+  private func zIndex<Object: MagicObject>(of object: Object) -> Int64? {
+    guard let place = PropertyCollector.firstCell(of: object)?.place, place.context === self else {
+      return nil
+    }
+    // One that was removed and saved anew has another z_index than the fetch knows it by.
+    let zIndex = place.storage.zIndex(in: token.identity)
+    return zIndex == place.storage.fetchedZIndex ? zIndex : nil
+  }
+}
+
+extension LiveValue {
+  fileprivate func object<Object: MagicObject>(_ type: Object.Type) throws -> Object {
+    guard let object = value as? Object else { throw MagicError.notSaved(type: "\(type)") }
+    return object
+  }
 }

@@ -23,7 +23,7 @@ final class MadeCell: Sendable {
   }
 
   deinit {
-    Release.forms(
+    IterativeRelease.forms(
       state.withLock { state in
         guard case .own(let form) = state, form.holdsOthers else { return [] }
         state = .own(.unset)

@@ -1,3 +1,14 @@
+import SQLiteCore
+import SQLiteRelations
+
+/// A relation to any number of objects, which filters look into.
+///
+/// Arrays, dictionaries and sets of objects conform; there is no reason to write others.
+public protocol MagicRelation<Target> {
+  /// The type of the objects.
+  associatedtype Target: MagicObject
+}
+
 /// A collection of objects that a relation leads to.
 ///
 /// Arrays, sets and dictionaries of objects conform; there is no reason to write others.
@@ -64,4 +75,56 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   public var magicLinks: [MagicLink<Value>] {
     get throws { try map { MagicLink(try ValueCoding.stored($0.key), $0.value) } }
   }
+}
+
+/// A collection whose links have keys: what is stored may be none of its type.
+protocol KeyedCollection {
+  /// Throws if a stored key is none of the collection's type.
+  static func check(_ place: SQLiteCore.Value) throws
+}
+
+extension Dictionary: KeyedCollection where Key: Codable, Value: MagicObject {
+  static func check(_ place: SQLiteCore.Value) throws {
+    _ = try ValueCoding.value(Key.self, from: place)
+  }
+}
+
+extension Optional: KeyedCollection where Wrapped: KeyedCollection {
+  static func check(_ place: SQLiteCore.Value) throws { try Wrapped.check(place) }
+}
+
+extension MagicProperty {
+  /// The type of a property that is a collection with keys.
+  static var dictionary: (any KeyedCollection.Type)? { Value.self as? any KeyedCollection.Type }
+}
+
+/// An object in a collection, with what its link says of its place there. Opaque.
+public struct MagicLink<Object: MagicObject> {
+  let place: SQLiteCore.Value
+  let object: Object
+
+  init(_ place: SQLiteCore.Value, _ object: Object) {
+    self.place = place
+    self.object = object
+  }
+}
+
+extension Array: MagicRelation where Element: MagicObject {
+  /// The type of the objects.
+  public typealias Target = Element
+}
+
+extension Dictionary: MagicRelation where Key: Codable, Value: MagicObject {
+  /// The type of the objects.
+  public typealias Target = Value
+}
+
+extension MagicalSet: MagicRelation {
+  /// The type of the objects.
+  public typealias Target = Element
+}
+
+extension AsyncMagical: MagicRelation where Element: MagicRelation {
+  /// The type of the objects.
+  public typealias Target = Element.Target
 }

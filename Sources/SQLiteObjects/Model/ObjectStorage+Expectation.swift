@@ -12,12 +12,13 @@ extension ObjectStorage {
     in store: StoreIdentity, _ context: FetchContext?
   ) throws -> [(slot: Int, value: Value)] {
     guard let originals = originals(in: store) else { return [] }
-    return try plan.columns.compactMap { slot in
+    return try shape.properties.indices.compactMap { slot in
+      guard shape.properties[slot].hasColumn, slot != shape.counting else { return nil }
       switch originals[slot] {
       case .stored(let value): return (slot, value)
       case .reference(let zIndex):
         return try reference(zIndex, slot, in: store, context).map { (slot, .integer($0)) }
-      case .unset: return plan.properties[slot].role.isAsset ? nil : (slot, .null)
+      case .unset: return shape.properties[slot].role.isAsset ? nil : (slot, .null)
       case .data(let data): return (slot, data.databaseValue)
       case .live(let live): return try expected(live, slot, in: store)
       case .links, .targets, .lazy: return nil
@@ -29,8 +30,8 @@ extension ObjectStorage {
   private func reference(
     _ zIndex: Int64, _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
   ) throws -> Int64? {
-    guard let context, context.store.identity != store,
-      let type = plan.properties[slot].role.target
+    guard let context, context.token.identity != store,
+      let type = shape.properties[slot].role.target
     else { return zIndex }
     return try context.storage(type, zIndex: zIndex).zIndex(in: store)
   }
@@ -38,8 +39,8 @@ extension ObjectStorage {
   private func expected(
     _ live: LiveValue, _ slot: Int, in store: StoreIdentity
   ) throws -> (slot: Int, value: Value)? {
-    switch plan.properties[slot].role.kind {
-    case .column: return (slot, try plan.properties[slot].type.stored(live))
+    switch shape.properties[slot].role.kind {
+    case .column: return (slot, try shape.properties[slot].type.stored(live))
     case .object:
       // One that was set before the object was saved; it may have been saved since.
       guard let object = live.value as? any MagicObject, let zIndex = object.zIndex(in: store)

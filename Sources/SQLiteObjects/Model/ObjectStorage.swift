@@ -6,7 +6,7 @@ import Synchronization
 package final class ObjectStorage: Sendable {
   /// What a store knows an object by.
   struct Identity: Sendable {
-    let magic: MagicData
+    let token: any StoreToken
     let zIndex: Int64
     /// How often each property had been set when the object was saved there; empty for never.
     var saved: [UInt32]
@@ -18,17 +18,17 @@ package final class ObjectStorage: Sendable {
     /// Of which content of the store this is.
     let generation: Int
 
-    init(magic: MagicData, zIndex: Int64, saved: [UInt32] = [], links: [KnownLinks] = []) {
-      self.magic = magic
+    init(_ token: any StoreToken, zIndex: Int64, saved: [UInt32] = [], links: [KnownLinks] = []) {
+      self.token = token
       self.zIndex = zIndex
       self.saved = saved
       self.links = links
-      generation = magic.content.current
+      generation = token.generation
     }
 
-    var store: StoreIdentity { magic.identity }
+    var store: StoreIdentity { token.identity }
     /// Says whether the content of the store was not replaced since.
-    var isCurrent: Bool { generation == magic.content.current }
+    var isCurrent: Bool { generation == token.generation }
   }
 
   /// The values as of one moment.
@@ -114,31 +114,33 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  let plan: ObjectPlan
+  let shape: ObjectShape
   /// The z_index that the object was fetched by, or nil if it was made.
   let fetchedZIndex: Int64?
   /// A value's `deinit` may read the object: so no value goes while this is locked. Whatever replaces one
   /// hands it out, and nothing of the user's is called.
   private let state: Mutex<State>
-  private let handedOut = Atomic(false)
   /// What somebody may have read of assets, by their properties.
   private let assetCaches = Mutex<[Int: AssetCache]>([:])
+  private let handedOut: Atomic<Bool>
 
   /// Takes over the values of an object.
   ///
   /// - Parameters:
-  ///   - plan: The object's type.
+  ///   - shape: The object's type.
   ///   - forms: One for each property.
   ///   - identity: What a store knows it by, if it was fetched.
-  init(_ plan: ObjectPlan, _ forms: [CellContent.Form], identity: Identity?) {
-    self.plan = plan
+  init(_ shape: ObjectShape, _ forms: [CellContent.Form], identity: Identity?) {
+    self.shape = shape
+    // First: after the state the compiler copies the identity once more (benchmark `fetch`).
+    handedOut = Atomic(false)
     fetchedZIndex = identity?.zIndex
     state = Mutex(State(forms: forms, identity: identity))
   }
 
   deinit {
-    guard plan.mayHoldOthers else { return }
-    Release.forms(
+    guard shape.mayHoldOthers else { return }
+    IterativeRelease.forms(
       state.withLock { state in
         guard !state.originals.isEmpty || state.forms.contains(where: \.holdsOthers) else {
           return []
@@ -150,8 +152,8 @@ package final class ObjectStorage: Sendable {
   }
 
   /// Makes room for the values of an object that is to be saved.
-  convenience init(_ plan: ObjectPlan) {
-    self.init(plan, [], identity: nil)
+  convenience init(_ shape: ObjectShape) {
+    self.init(shape, [], identity: nil)
   }
 
   /// How many of an object's cells lead to a storage from now on.
@@ -166,7 +168,7 @@ package final class ObjectStorage: Sendable {
   func adopt(_ cells: FoundCells) -> Adoption {
     // Whoever follows a cell that leads here already waits for the others.
     state.withLock { state in
-      let count = plan.readers.count
+      let count = shape.properties.count
       state.forms.reserveCapacity(count)
       for slot in 0..<count {
         guard case .made(let made) = cells[slot].owner, let form = made.adopt(by: self, slot) else {
@@ -197,12 +199,12 @@ package final class ObjectStorage: Sendable {
 
   /// Sets a value, a relation in the form that keeps objects of one fetch from holding each other.
   func set(_ form: CellContent.Form, at slot: Int, in context: FetchContext?) {
-    set(context?.form(of: form, for: plan.properties[slot]) ?? form, at: slot)
+    set(context?.form(of: form, for: shape.properties[slot]) ?? form, at: slot)
   }
 
   /// The message for a value that was read before it was set.
   func missing(_ slot: Int) -> String {
-    "\(plan.typeName).\(plan.properties[slot].name) was read, but it was never set"
+    "\(shape.typeName).\(shape.properties[slot].name) was read, but it was never set"
   }
 
   func set(_ form: CellContent.Form, at slot: Int) {
@@ -272,7 +274,7 @@ package final class ObjectStorage: Sendable {
     if let known = identity.links.first(where: { $0.slot == slot }) {
       return (known.links, changes)
     }
-    guard let context, context.store.identity == store, identity.zIndex == fetchedZIndex else {
+    guard let context, context.token.identity == store, identity.zIndex == fetchedZIndex else {
       return (.none, changes)
     }
     return (context.links(of: self, slot: slot), changes)
@@ -285,34 +287,34 @@ package final class ObjectStorage: Sendable {
   ///
   /// - Parameters:
   ///   - zIndex: What the store knows it by.
-  ///   - magic: The store.
+  ///   - token: The store.
   ///   - snapshot: What was saved; what was set since remains a change.
   ///   - settled: What the store made of properties: a number that it counted up, an asset's id.
   ///   - links: The links that were written.
   func saved(
-    as zIndex: Int64, in magic: MagicData, _ snapshot: Snapshot,
+    as zIndex: Int64, in token: any StoreToken, _ snapshot: Snapshot,
     settled: [(slot: Int, form: CellContent.Form)], links: [KnownLinks] = []
   ) {
     let changes = snapshot.changes
     _ = state.withLock { state -> ([CellContent.Form], Identity?, [Identity]) in
       var gone: [CellContent.Form] = []
       let former = (state.identity, state.otherIdentities)
-      let known = former.1.first { $0.store == magic.identity }?.originals ?? []
-      var identity = Identity(magic: magic, zIndex: zIndex, saved: changes, links: links)
-      if let before = state.identity(in: magic.identity), before.zIndex == zIndex {
+      let known = former.1.first { $0.store == token.identity }?.originals ?? []
+      var identity = Identity(token, zIndex: zIndex, saved: changes, links: links)
+      if let before = state.identity(in: token.identity), before.zIndex == zIndex {
         for known in before.links where !links.contains(where: { $0.slot == known.slot }) {
           identity.links.append(known)
         }
       }
       state.identify(identity)
       // The ids of assets are others in each store.
-      for slot in known.indices where plan.properties[slot].role.isAsset {
+      for slot in known.indices where shape.properties[slot].role.isAsset {
         guard case .stored = known[slot], case .stored = state.forms[slot],
           !state.isChanged(slot, since: changes)
         else { continue }
         state.settle(known[slot], slot, &gone)
       }
-      if let counting = plan.counting, !state.isChanged(counting, since: changes) {
+      if let counting = shape.counting, !state.isChanged(counting, since: changes) {
         state.settle(.stored(.integer(zIndex)), counting, &gone)
       }
       for (slot, form) in settled where !state.isChanged(slot, since: changes) {
@@ -409,7 +411,7 @@ extension ObjectStorage {
       return cache
     }
     return AssetHandle(
-      store: identity.magic, plan: plan, slot: slot, zIndex: identity.zIndex,
+      store: identity.token, shape: shape, slot: slot, zIndex: identity.zIndex,
       generation: identity.generation, lastID: try? AssetID(databaseValue: value), cache: cache)
   }
 }

@@ -49,24 +49,3 @@ extension ObjectPlan {
     return indexes
   }
 }
-
-extension ObjectPlan.Property {
-  /// Says whether the property leads to other objects.
-  var isRelation: Bool { role.isRelation }
-}
-
-extension PropertyCollector.Entry {
-  /// What rows get that were there before the property: what a new object has in it.
-  var defaultValue: Value? {
-    get throws {
-      let role = type.role
-      guard case .column = role.kind, !role.isPrimary else { return nil }
-      switch cell.form {
-      case .stored(let value): return value.isNull ? nil : value
-      case .data(let data): return data.databaseValue
-      case .live(let live): return try type.stored(live)
-      case .unset, .reference, .links, .targets, .lazy: return nil
-      }
-    }
-  }
-}

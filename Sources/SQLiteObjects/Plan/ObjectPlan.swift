@@ -4,64 +4,11 @@ import SQLiteRelations
 
 /// What the store knows of a type of objects: its table and its properties.
 package final class ObjectPlan: Sendable {
-  /// A property as it is stored.
-  package struct Property: Sendable {
-    package let name: String
-    package let role: PropertyRole
-    package let type: any MagicProperty.Type
-    /// What rows have that were there before the property.
-    package var defaultValue: Value?
-    /// What happens to the object when the object goes that a relation leads to.
-    package var onDelete: DeleteRule?
-    /// The ``ReversePath`` of a reverse value.
-    let reverse: LiveValue?
+  package typealias Property = ObjectProperty
 
-    fileprivate init(_ entry: PropertyCollector.Entry) throws {
-      name = entry.name
-      role = entry.type.role
-      type = entry.type
-      defaultValue = try entry.defaultValue
-      reverse =
-        if case (.reverse, .live(let path)) = (role.kind, entry.cell.form) { path } else { nil }
-    }
-
-    /// Says whether anything is stored for the property.
-    var isStored: Bool {
-      if case .reverse = role.kind { false } else { true }
-    }
-
-    /// Says whether the property is stored as links.
-    var isLinked: Bool {
-      if case .links = role.kind { true } else { false }
-    }
-
-    /// Says whether the property has a column in the object's own table.
-    var hasColumn: Bool {
-      switch role.kind {
-      case .column, .object, .asset: true
-      case .links, .reverse: false
-      }
-    }
-  }
-
-  /// The name that the table hides its key under, unless an Int primary value is the key.
-  static let hiddenKey = "z_index"
-
-  package let type: any MagicObject.Type
-  package let table: String
-  package let properties: [Property]
-  /// The primary property.
-  package let primary: Int?
+  package let shape: ObjectShape
   /// The type of the primary property's values.
   let primaryType: ObjectIdentifier?
-  /// The primary property that is the table's rowid, if the database counts it up.
-  let counting: Int?
-  /// Says whether an object may be of a subclass.
-  let isClass: Bool
-  /// Says whether all properties are plain values in columns.
-  let isPlain: Bool
-  /// The column that is the table's rowid.
-  package let key: String
   /// The properties with columns besides the key, in order.
   package let columns: [Int]
   /// The properties with links.
@@ -70,8 +17,6 @@ package final class ObjectPlan: Sendable {
   package let indexes: [IndexDefinition]
   /// The start of a query for the key and the columns of objects.
   let selection: SQL
-  /// Where the properties' cells are in an object's memory, if that is known.
-  let layout: CellLayout?
   /// How each property's column is read.
   let readers: [ColumnReader]
   /// The text of the query for the object with a primary value.
@@ -82,12 +27,6 @@ package final class ObjectPlan: Sendable {
   let qualifiedKey: String
   /// The columns of the properties, qualified by the table's name; empty for those without one.
   let qualifiedColumns: [String]
-  /// Says whether objects bring others with them, which are looked up when they are asked for.
-  let needsContext: Bool
-  /// Says whether a value may be more than SQLite stores.
-  let mayHoldOthers: Bool
-
-  package var typeName: String { "\(type)" }
 
   /// The name with its module, by which a type claims its table.
   var qualifiedName: String { SQLiteCore.qualifiedName(of: type) }
@@ -109,30 +48,15 @@ package final class ObjectPlan: Sendable {
     var properties = try entries.map(Property.init)
     try ObjectPlan.check(type, properties)
     indexes = try ObjectPlan.apply(type.traits, of: type, to: &properties)
-    self.type = type
-    isClass = type is AnyObject.Type
-    layout = CellLayout(object, entries)
     readers = properties.map(ColumnReader.init)
-    mayHoldOthers = readers.contains { reader in
-      switch reader.kind {
-      case .reference, .lazyReference, .other, .none: true
-      case .key, .text, .integer, .real, .boolean, .data: false
-      }
-    }
-    table = type.tableName
-    self.properties = properties
-    let primary = properties.firstIndex { $0.role.isPrimary }
-    self.primary = primary
+    let shape = ObjectShape(
+      type, properties, mayHoldOthers: readers.contains(where: \.mayHoldOthers),
+      layout: CellLayout(object, entries))
+    self.shape = shape
+    let (table, key, primary) = (shape.table, shape.key, shape.primary)
     primaryType = primary.map { properties[$0].type.valueType }
-    let counting = properties.firstIndex { $0.role.countsUp }
-    self.counting = counting
-    key = counting.map { properties[$0].name } ?? ObjectPlan.hiddenKey
-    columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
+    columns = properties.indices.filter { properties[$0].hasColumn && $0 != shape.counting }
     links = properties.indices.filter { properties[$0].isLinked }
-    isPlain = properties.allSatisfy { property in
-      if case .column = property.role.kind { !property.role.isLazy } else { false }
-    }
-    needsContext = properties.contains { $0.isRelation && !$0.role.isLazy }
     let names = [key] + columns.map { properties[$0].name }
     let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
     self.selection = selection
@@ -155,7 +79,7 @@ package final class ObjectPlan: Sendable {
     guard properties.count <= CellIndex.limit else {
       throw refuse("it has more than \(CellIndex.limit) properties")
     }
-    var names: Set<String> = [hiddenKey]
+    var names: Set<String> = [ObjectShape.hiddenKey]
     for property in properties {
       guard !property.type.isNestedOptional else {
         throw refuse("“\(property.name)” is an optional of an optional, and NULL is only one nil")
@@ -169,6 +93,20 @@ package final class ObjectPlan: Sendable {
       !asciiLowercased(table).hasPrefix("magicdata_")
     else { throw refuse("the table name “\(table)” is reserved") }
   }
+}
+
+extension ObjectPlan {
+  package var type: any MagicObject.Type { shape.type }
+  package var typeName: String { shape.typeName }
+  package var table: String { shape.table }
+  package var key: String { shape.key }
+  package var properties: [Property] { shape.properties }
+  package var primary: Int? { shape.primary }
+  var counting: Int? { shape.counting }
+  var isClass: Bool { shape.isClass }
+  var isPlain: Bool { shape.isPlain }
+  var needsContext: Bool { shape.needsContext }
+  var layout: CellLayout? { shape.layout }
 }
 
 extension ObjectPlan {

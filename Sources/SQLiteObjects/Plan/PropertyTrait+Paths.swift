@@ -10,7 +10,7 @@ extension PropertyTrait {
   public static func unique<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
-    PropertyTrait(.unique, Prototype.names(first, repeat each others))
+    PropertyTrait(.unique, names(first, repeat each others))
   }
 
   /// Objects are found and sorted fast by these properties, the first one first.
@@ -21,7 +21,7 @@ extension PropertyTrait {
   public static func indexed<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
-    PropertyTrait(.indexed, Prototype.names(first, repeat each others))
+    PropertyTrait(.indexed, names(first, repeat each others))
   }
 
   /// Full-text search looks into these properties. It is of records only, as yet: a type of objects that
@@ -33,7 +33,7 @@ extension PropertyTrait {
   public static func searched<Object: MagicObject, First: MagicProperty, each Other: MagicProperty>(
     _ first: KeyPath<Object, First>, _ others: repeat KeyPath<Object, each Other>
   ) -> PropertyTrait {
-    PropertyTrait(.searched, Prototype.names(first, repeat each others))
+    PropertyTrait(.searched, names(first, repeat each others))
   }
 
   /// What objects have that were saved before there was the property.
@@ -46,7 +46,7 @@ extension PropertyTrait {
   public static func `default`<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ value: any Bindable & Sendable
   ) -> PropertyTrait {
-    PropertyTrait(.defaultValue(value), Prototype.names(path))
+    PropertyTrait(.defaultValue(value), names(path))
   }
 
   /// What happens to an object when the object that its relation leads to is removed.
@@ -60,6 +60,23 @@ extension PropertyTrait {
   public static func onDelete<Object: MagicObject, Property: MagicProperty>(
     _ path: KeyPath<Object, Property>, _ rule: DeleteRule
   ) -> PropertyTrait {
-    PropertyTrait(.onDelete(rule), Prototype.names(path))
+    PropertyTrait(.onDelete(rule), names(path))
+  }
+
+  /// The names of the properties that paths lead to; of a path to something else its own.
+  ///
+  /// For the traits of a type, which are a part of what is known of it.
+  private static func names<Object: MagicObject, each Property: MagicProperty>(
+    _ paths: repeat KeyPath<Object, each Property>
+  ) -> [String] {
+    let object = Object()
+    // An object that cannot be encoded has no properties; its plan says so.
+    let entries = (try? PropertyCollector.entries(of: object)) ?? []
+    var names: [String] = []
+    for path in repeat each paths {
+      let cell = object[keyPath: path].cell
+      names.append(entries.first { $0.cell == cell }?.name ?? "\(path)")
+    }
+    return names
   }
 }

@@ -72,15 +72,17 @@ struct ConditionWriter: FilterWriter {
     }
   }
 
-  private let store: MagicData
+  private let store: any ObjectStore
   private var aliases = 0
 
-  init(_ store: MagicData) {
+  init(_ store: any ObjectStore) {
     self.store = store
   }
 
   /// A condition on the rows of a type's own table.
-  static func sql(_ condition: Condition, on plan: ObjectPlan, in store: MagicData) throws -> SQL {
+  static func sql(_ condition: Condition, on plan: ObjectPlan, in store: any ObjectStore) throws
+    -> SQL
+  {
     var writer = ConditionWriter(store)
     var sql = FilterSQL()
     try writer.write(condition, Row(plan: plan, name: plan.table, isTable: true), to: &sql)
@@ -88,7 +90,8 @@ struct ConditionWriter: FilterWriter {
   }
 
   /// An operand on the rows of a type's own table.
-  static func sql(_ operand: Operand, on plan: ObjectPlan, in store: MagicData) throws -> SQL {
+  static func sql(_ operand: Operand, on plan: ObjectPlan, in store: any ObjectStore) throws -> SQL
+  {
     var writer = ConditionWriter(store)
     var sql = FilterSQL()
     try writer.write(operand, Row(plan: plan, name: plan.table, isTable: true), to: &sql)

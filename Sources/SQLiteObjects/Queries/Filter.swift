@@ -37,7 +37,7 @@ public struct Filter<Object: MagicObject>: Sendable {
   }
 
   /// The condition as a store evaluates it.
-  package func sql(in store: MagicData) throws -> SQL {
+  package func sql(in store: any ObjectStore) throws -> SQL {
     try ConditionWriter.sql(condition, on: store.plan(Object.self), in: store)
   }
 }
@@ -110,34 +110,6 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element == 
   public func like(_ pattern: String) -> Filter<Root> {
     Filter(.like(Operand(self), pattern))
   }
-}
-
-/// A relation to any number of objects, which filters look into.
-///
-/// Arrays, dictionaries and sets of objects conform; there is no reason to write others.
-public protocol MagicRelation<Target> {
-  /// The type of the objects.
-  associatedtype Target: MagicObject
-}
-
-extension Array: MagicRelation where Element: MagicObject {
-  /// The type of the objects.
-  public typealias Target = Element
-}
-
-extension Dictionary: MagicRelation where Key: Codable, Value: MagicObject {
-  /// The type of the objects.
-  public typealias Target = Value
-}
-
-extension MagicalSet: MagicRelation {
-  /// The type of the objects.
-  public typealias Target = Element
-}
-
-extension AsyncMagical: MagicRelation where Element: MagicRelation {
-  /// The type of the objects.
-  public typealias Target = Element.Target
 }
 
 extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: MagicRelation {

@@ -175,30 +175,13 @@ enum Prototype<Object: MagicObject> {
   /// The slots of the properties on a path, or nil if a part of it is no property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
     let storage = PrototypeStorages.storage(of: Object.self)
-    guard let storage, let object = try? storage.plan.object(Object.self, of: storage)
+    guard let storage, let object = try? storage.shape.object(Object.self, of: storage)
     else { return nil }
     let route = object[keyPath: path].route
     guard let rest = route.rest, let place = route.cell.place, place.storage === storage else {
       return nil
     }
     return [place.slot] + rest
-  }
-
-  /// The names of the properties that paths lead to; of a path to something else its own.
-  ///
-  /// For the traits of a type, which are a part of what is known of it.
-  static func names<each Property: MagicProperty>(
-    _ paths: repeat KeyPath<Object, each Property>
-  ) -> [String] {
-    let object = Object()
-    // An object that cannot be encoded has no properties; its plan says so.
-    let entries = (try? PropertyCollector.entries(of: object)) ?? []
-    var names: [String] = []
-    for path in repeat each paths {
-      let cell = object[keyPath: path].cell
-      names.append(entries.first { $0.cell == cell }?.name ?? "\(path)")
-    }
-    return names
   }
 }
 
@@ -216,7 +199,7 @@ private enum PrototypeStorages {
     if let storage = known.withLock({ $0[key] }) { return storage }
     guard let plan = try? ObjectPlan(type) else { return nil }
     let forms = Array(repeating: CellContent.Form.unset, count: plan.properties.count)
-    let storage = ObjectStorage(plan, forms, identity: nil)
+    let storage = ObjectStorage(plan.shape, forms, identity: nil)
     return known.withLock { known in
       if let first = known[key] { return first }
       known[key] = storage

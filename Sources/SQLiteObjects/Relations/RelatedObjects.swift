@@ -2,20 +2,14 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// A lazy property of an object in a store.
-package struct LazySource: Sendable {
-  let store: MagicData
-  let plan: ObjectPlan
-  let slot: Int
-  let zIndex: Int64
-  /// The content of the store that the owner was fetched from.
-  let generation: Int
-
+extension LazySource {
   /// The objects that the property leads to.
   var objects: RelatedObjects {
     get throws {
+      let store = try token.store
       let objects = RelatedObjects(
-        store: store, relation: try store.relations.relation(plan, slot, in: store),
+        store: store,
+        relation: try store.relations.relation(store.plan(shape.type), slot, in: store),
         zIndex: zIndex, generation: generation)
       try objects.checkIsCurrent()
       return objects
@@ -26,7 +20,7 @@ package struct LazySource: Sendable {
 /// The objects that a relation leads to from one object: of a lazy property its targets, of a reverse
 /// value its owners. They stay in the store, which answers requests for them.
 struct RelatedObjects: Sendable {
-  let store: MagicData
+  let store: any ObjectStore
   let relation: ObjectRelation
   /// The object that the relation leads from.
   let zIndex: Int64
@@ -59,7 +53,7 @@ struct RelatedObjects: Sendable {
 
   /// Throws if the content of the store was replaced since the object was fetched.
   func checkIsCurrent() throws {
-    guard generation == store.content.current else {
+    guard generation == store.generation else {
       throw MagicError.restored(type: relation.owner.typeName)
     }
   }
@@ -190,7 +184,7 @@ extension RelatedObjects {
     to type: Object.Type, _ answer: Answer
   ) throws -> [MagicLink<Object>] {
     guard case .graph(let graph) = answer.fetched else { return [] }
-    let objects = try FetchContext(store: store, graph)
+    let objects = try FetchContext(store, graph)
       .objects(type, answer.links.map(\.target)[...])
     return zip(answer.links, objects).map { MagicLink($0.place, $1) }
   }

@@ -44,6 +44,8 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
   }
 }
 
+extension ReverseMagicValue: SingleCellProperty {}
+
 /// The relation that a reverse value names, as a cell of an owner.
 final class ReversePath<Owner: MagicObject>: Sendable {
   let cell: @Sendable (Owner) -> MagicCell
@@ -145,14 +147,14 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   fileprivate func owners() throws -> RelatedObjects? {
     guard let place = cell.place, let identity = place.storage.lastIdentity else { return nil }
     guard identity.isCurrent else {
-      throw MagicError.restored(type: place.storage.plan.typeName)
+      throw MagicError.restored(type: place.storage.shape.typeName)
     }
-    let store = identity.magic
-    let key = PropertyKey(type: ObjectIdentifier(place.storage.plan.type), slot: place.slot)
+    let store = try identity.token.store
+    let key = PropertyKey(type: ObjectIdentifier(place.storage.shape.type), slot: place.slot)
     let relation = try store.relations.reverse(key) {
       let plan = try store.plan(Owner.self)
       let prototype = Owner()
-      let path = place.storage.plan.properties[place.slot].reverse?.value as? ReversePath<Owner>
+      let path = place.storage.shape.properties[place.slot].reverse?.value as? ReversePath<Owner>
       let wanted = path?.cell(prototype)
       let entries = try PropertyCollector.entries(of: prototype)
       guard let slot = entries.firstIndex(where: { $0.cell == wanted }),

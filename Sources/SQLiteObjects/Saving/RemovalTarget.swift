@@ -11,8 +11,9 @@ struct RemovalTarget: Sendable {
   ///
   /// - Returns: Nil if the object is not in the store.
   /// - Throws: ``MagicError/restored(type:)``.
-  init?<Object: MagicObject>(_ object: Object, _ plan: ObjectPlan, in store: MagicData) throws {
-    generation = store.content.current
+  init?<Object: MagicObject>(_ object: Object, _ plan: ObjectPlan, in store: any ObjectStore) throws
+  {
+    generation = store.generation
     let place =
       if let layout = plan.layout {
         layout.withCells(of: object) { $0[0].place }
@@ -20,7 +21,7 @@ struct RemovalTarget: Sendable {
         PropertyCollector.firstCell(of: object)?.place
       }
     // The storage of a subclass is of another table.
-    guard let storage = place?.storage, storage.plan.type == plan.type else { return nil }
+    guard let storage = place?.storage, storage.shape.type == plan.type else { return nil }
     guard let zIndex = storage.zIndex(in: store.identity) else {
       guard !storage.isOutdated(in: store.identity) else {
         throw MagicError.restored(type: plan.typeName)

@@ -4,7 +4,7 @@ import SQLiteCore
 extension SaveGraph {
   /// Copies the user's files and the assets of other stores, before the transaction begins. Blocks the
   /// thread.
-  func stagingAssets(for store: MagicData) throws -> SaveGraph {
+  func stagingAssets(for store: any ObjectStore) throws -> SaveGraph {
     guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
     var graph = self
     for index in nodes.indices where nodes[index].plan.hasAssets {
@@ -18,7 +18,7 @@ extension SaveGraph {
     return graph
   }
 
-  private func staged(_ value: LateValue, _ store: MagicData) throws -> LateValue {
+  private func staged(_ value: LateValue, _ store: any ObjectStore) throws -> LateValue {
     switch value {
     case .asset(.file(let path, let pathExtension)):
       let staged = try store.assets.stageOnce(contentsOf: path, extension: pathExtension)
@@ -33,7 +33,7 @@ extension SaveGraph {
 
   /// Copies the content of another store's asset, its extension included unless another is given.
   private func copy(
-    _ handle: AssetHandle, _ pathExtension: String?, to store: MagicData
+    _ handle: AssetHandle, _ pathExtension: String?, to store: any ObjectStore
   ) throws -> LateValue {
     guard let reader = try handle.open() else { return .asset(.empty) }
     let wanted = pathExtension ?? reader.record.fileExtension ?? ""
@@ -76,13 +76,13 @@ extension SaveGraph.Transaction {
 extension AssetHandle {
   /// Returns whether the asset is that of an object's property.
   func isOf(_ storage: ObjectStorage, _ slot: Int) -> Bool {
-    self.slot == slot && plan.type == storage.plan.type
+    self.slot == slot && shape.type == storage.shape.type
       && storage.zIndex(in: store.identity) == zIndex
   }
 
   /// Returns whether the asset is in another store than this one. A backup has this one's identity, but
   /// a folder of its own.
-  func isForeign(to other: MagicData) -> Bool {
+  func isForeign(to other: any ObjectStore) -> Bool {
     store.identity != other.identity || store.assets.path != other.assets.path
   }
 }

@@ -5,14 +5,14 @@ extension SaveGraph {
   /// Finds the objects of a graph and takes their values, without recursion: a chain of objects may be as
   /// long as memory is.
   struct Walk {
-    private let store: MagicData
+    private let store: any ObjectStore
     /// The types that were met.
     private(set) var plans: [ObjectPlan] = []
     private var indexes: StorageIndexes
     /// The objects that were met, with the fetches that know their relations.
     private var found: [(storage: ObjectStorage, context: FetchContext?)] = []
 
-    init(_ store: MagicData, capacity: Int) {
+    init(_ store: any ObjectStore, capacity: Int) {
       self.store = store
       indexes = StorageIndexes(capacity: capacity)
       found.reserveCapacity(capacity)
@@ -40,7 +40,7 @@ extension SaveGraph {
       if let primary = plan.primary, plan.counting == nil {
         _ = cells[primary].primaryForm(plan.properties[primary].type)
       }
-      let storage = ObjectStorage(plan)
+      let storage = ObjectStorage(plan.shape)
       switch storage.adopt(cells) {
       case .all: return add(storage, nil)
       case .none:
@@ -56,7 +56,6 @@ extension SaveGraph {
       let index = indexes.index(of: storage, orElse: found.count)
       if index == found.count {
         found.append((storage, context))
-        note(storage.plan)
       }
       return index
     }
@@ -67,11 +66,14 @@ extension SaveGraph {
       return try store.plan(type)
     }
 
-    private mutating func note(_ plan: ObjectPlan) {
-      if plans.last === plan { return }
+    /// The plan of a type that an object was met of.
+    private mutating func note(_ type: any MagicObject.Type) throws -> ObjectPlan {
+      let plan = try plan(of: type)
+      if plans.last === plan { return plan }
       // The last is the one that was met last.
       plans.removeAll { $0 === plan }
       plans.append(plan)
+      return plan
     }
 
     /// Takes the values of all objects that were added, and of those that they lead to.
@@ -89,7 +91,7 @@ extension SaveGraph {
       of storage: ObjectStorage, _ context: FetchContext?
     ) throws -> Node {
       let snapshot = storage.snapshot(for: store.identity)
-      let plan = storage.plan
+      let plan = try note(storage.shape.type)
       if snapshot.isOutdated { throw MagicError.restored(type: plan.typeName) }
       // The forms of a plain object are its parameters: they are copied only if one must be converted.
       var node = Node(
@@ -209,7 +211,7 @@ extension SaveGraph.Walk {
     _ zIndex: Int64, _ property: ObjectPlan.Property, _ context: FetchContext?
   ) throws -> SaveGraph.Target {
     guard let type = property.role.target, let context else { return .stored(zIndex) }
-    guard context.store.identity == store.identity else {
+    guard context.token.identity == store.identity else {
       // An object of another store has another z_index here, or none yet.
       return .node(add(try context.storage(type, zIndex: zIndex), context))
     }
@@ -244,8 +246,8 @@ extension SaveGraph.Walk {
     }
     guard let source = state.source else { return node.late.append((slot, .missing)) }
     let isOwn =
-      source.slot == slot && source.plan === storage.plan
-      && storage.zIndex(in: source.store.identity) == source.zIndex
+      source.slot == slot && source.shape === storage.shape
+      && storage.zIndex(in: source.token.identity) == source.zIndex
     // Another object's value remains to be saved with that object, too.
     node.lazy.append((slot, lazy, state, isOwn))
     let isWritten =

@@ -15,9 +15,9 @@ extension SaveGraph {
   /// are saved when it has committed.
   ///
   /// - Returns: The z_index values of the roots.
-  func write(on connection: Connection, in store: MagicData) throws -> [Int] {
+  func write(on connection: Connection, in store: any ObjectStore) throws -> [Int] {
     // Nobody replaces the content while this transaction is open.
-    guard generation == store.content.current else {
+    guard generation == store.generation else {
       throw MagicError.restored(type: plans.first?.typeName ?? "object")
     }
     try store.prepareTables(plans, connection)
@@ -42,7 +42,7 @@ extension SaveGraph {
   }
 
   /// Marks the saved objects as clean, and stores in them the keys and asset ids that the database made.
-  private func settle(_ saved: [Saved], in store: MagicData) {
+  private func settle(_ saved: [Saved], in store: any ObjectStore) {
     for (node, saved) in zip(nodes, saved) {
       var settled = saved.settled
       for (slot, value, state, isOwn) in node.lazy {
@@ -63,7 +63,7 @@ extension SaveGraph {
 extension SaveGraph {
   /// A graph while it is written in a transaction: rows first, then links.
   struct Transaction {
-    let store: MagicData
+    let store: any ObjectStore
     let connection: Connection
     var nodes: [Node]
     let rootCount: Int
@@ -89,7 +89,7 @@ extension SaveGraph {
     /// The link tables that were looked up.
     var linkTables: [PropertyKey: LinkTable] = [:]
 
-    init(_ store: MagicData, _ connection: Connection, _ graph: SaveGraph) {
+    init(_ store: any ObjectStore, _ connection: Connection, _ graph: SaveGraph) {
       self.store = store
       self.connection = connection
       nodes = graph.nodes
@@ -179,8 +179,8 @@ extension SaveGraph.Transaction {
   private func copy(
     of source: LazySource, for property: ObjectPlan.Property
   ) throws -> SaveGraph.LateValue {
-    guard source.store.identity == store.identity else {
-      throw MagicError.notSaved(type: source.plan.typeName)
+    guard source.token.identity == store.identity else {
+      throw MagicError.notSaved(type: source.shape.typeName)
     }
     let objects = try source.objects
     let links = try objects.read(.links(), connection).links
@@ -189,7 +189,7 @@ extension SaveGraph.Transaction {
       return .object(links.first.map { .stored($0.target) } ?? .none)
     }
     guard try objects.relation.isStored(store.tables, connection) else {
-      throw MagicError.notSaved(type: source.plan.typeName)
+      throw MagicError.notSaved(type: source.shape.typeName)
     }
     return .links(links.map { ($0.place, .stored($0.target)) }, isSet: true)
   }

@@ -26,11 +26,12 @@ struct SaveGraph: Sendable {
   ///   - isUnchanged: Whether the objects' rows must be as they were.
   ///   - insertsOnly: Whether the objects must be new in the store.
   init<Object: MagicObject>(
-    _ objects: some Sequence<Object>, for store: MagicData, ifUnchanged isUnchanged: Bool = false,
+    _ objects: some Sequence<Object>, for store: any ObjectStore,
+    ifUnchanged isUnchanged: Bool = false,
     insertsOnly: Bool = false
   ) throws {
     self.insertsOnly = insertsOnly
-    generation = store.content.current
+    generation = store.generation
     var walk = Walk(store, capacity: objects.underestimatedCount)
     roots = try objects.map { try walk.add($0) }
     rootCount = walk.count

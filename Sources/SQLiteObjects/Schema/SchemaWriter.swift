@@ -4,10 +4,10 @@ import SQLiteRelations
 
 /// Makes and grows the tables of types, and of the types that they lead to.
 struct SchemaWriter {
-  private let store: MagicData
+  private let store: any ObjectStore
   private let connection: Connection
 
-  init(_ store: MagicData, _ connection: Connection) {
+  init(_ store: any ObjectStore, _ connection: Connection) {
     self.store = store
     self.connection = connection
   }

@@ -29,7 +29,7 @@ extension MagicData {
     guard let storage = try storage(plan, plan.stored(primary: primary)) else {
       throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")
     }
-    return try plan.object(Object.self, of: storage)
+    return try plan.shape.object(Object.self, of: storage)
   }
 
   /// Fetches objects with all that they lead to, blocking the thread.

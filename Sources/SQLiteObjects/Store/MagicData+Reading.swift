@@ -4,7 +4,7 @@ extension MagicData {
   /// Reads on one snapshot, blocking the thread.
   ///
   /// - Throws: ``MagicError/closed`` if the store was closed, ``SQLiteError``, or what `body` throws.
-  func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
       return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
     } catch let error as SQLiteError where isRefusal(error) {
@@ -13,7 +13,7 @@ extension MagicData {
   }
 
   /// As the blocking form, suspending the task.
-  nonisolated(nonsending) func read<Result: Sendable>(
+  nonisolated(nonsending) package func read<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     do {
@@ -26,7 +26,7 @@ extension MagicData {
   }
 
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
-  func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
       return try ofOneContent { try database.select { try self.ofOneContent($0, body) } }
     } catch let error as SQLiteError where isRefusal(error) {
@@ -35,7 +35,7 @@ extension MagicData {
   }
 
   /// As the blocking form, suspending the task.
-  nonisolated(nonsending) func select<Result: Sendable>(
+  nonisolated(nonsending) package func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     do {
@@ -58,14 +58,14 @@ extension MagicData {
   }
 
   func checkContent(_ connection: Connection) throws(SQLiteError) {
-    guard connection.contentGeneration == content.current else { throw restoredMeanwhile }
+    guard connection.contentGeneration == generation else { throw restoredMeanwhile }
   }
 
   /// Throws if the content of the store was replaced meanwhile: what was read may be of either.
   func ofOneContent<Result>(_ read: () throws -> Result) throws -> Result {
-    let generation = content.current
+    let generation = self.generation
     let result = try read()
-    guard generation == content.current else { throw restoredMeanwhile }
+    guard generation == self.generation else { throw restoredMeanwhile }
     return result
   }
 
@@ -73,9 +73,9 @@ extension MagicData {
   nonisolated(nonsending) func ofOneContent<Result: Sendable>(
     _ read: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {
-    let generation = content.current
+    let generation = self.generation
     let result = try await read()
-    guard generation == content.current else { throw restoredMeanwhile }
+    guard generation == self.generation else { throw restoredMeanwhile }
     return result
   }
 

@@ -140,7 +140,7 @@ extension MagicData {
   private func delete(
     rowsOf targets: [RemovalTarget], _ plan: ObjectPlan, _ connection: Connection
   ) throws -> Int {
-    guard targets.allSatisfy({ $0.generation == content.current }) else {
+    guard targets.allSatisfy({ $0.generation == generation }) else {
       throw MagicError.restored(type: plan.typeName)
     }
     return try plan.refusingRestricted {

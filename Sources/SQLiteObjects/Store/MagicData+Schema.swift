@@ -95,7 +95,7 @@ extension MagicData {
   /// Lets the tables of a type be as they shall be, if they are there.
   ///
   /// - Returns: False if they are not there.
-  func makeReady(_ plan: ObjectPlan) throws -> Bool {
+  package func makeReady(_ plan: ObjectPlan) throws -> Bool {
     if isReady(plan) { return true }
     // Inside a read nothing can be written: what the tables lack is read as what it will be.
     if try read({ try self.settle(plan, $0) }) == .change, !database.isInsideRead {
@@ -105,7 +105,7 @@ extension MagicData {
   }
 
   /// As the blocking form, suspending the task.
-  nonisolated(nonsending) func makeReady(_ plan: ObjectPlan) async throws -> Bool {
+  nonisolated(nonsending) package func makeReady(_ plan: ObjectPlan) async throws -> Bool {
     if isReady(plan) { return true }
     if try await read({ try self.settle(plan, $0) }) == .change {
       try await database.write { try self.prepareTables([plan], $0) }

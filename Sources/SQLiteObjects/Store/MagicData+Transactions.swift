@@ -81,8 +81,9 @@ extension MagicData {
 
   /// Lets objects be new ones that were fetched in an open transaction, if it is undone and their rows
   /// with it: the next row may get the same z_index.
-  func forgetFetched(_ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection)
-  {
+  package func forgetFetched(
+    _ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection
+  ) {
     guard !storages.isEmpty, connection.mayUndoReads else { return }
     forgetFetched(storages, afterEndOn: connection)
   }
@@ -96,7 +97,7 @@ extension MagicData {
   private func forgetUndone(_ storages: ArraySlice<ObjectStorage>, _ connection: Connection) {
     for (place, storage) in zip(storages.indices, storages) {
       guard let zIndex = storage.zIndex(in: identity) else { continue }
-      let plan = storage.plan
+      let plan = storage.shape
       do {
         let isThere = try connection.uninterrupted {
           try connection.firstRow(

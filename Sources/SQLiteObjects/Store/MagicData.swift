@@ -12,7 +12,7 @@ import Synchronization
 /// Any task or thread may use it. Writes happen in the order in which they were asked for; reads
 /// happen at the same time, each on a snapshot. Every call has a form that blocks its thread and one
 /// that suspends its task. Objects themselves stay where they are: only their values travel.
-public final class MagicData: Sendable {
+public final class MagicData: ObjectStore {
   /// Where a store without a path keeps its objects.
   public enum StoreType: Sendable {
     /// In a folder of its own that goes away with the store.
@@ -26,8 +26,9 @@ public final class MagicData: Sendable {
   /// The files that objects keep.
   public let assets: AssetStore
   package let identity: StoreIdentity
-  /// Tells objects of a content that was replaced since.
-  let content: ContentGeneration
+  private let content: ContentGeneration
+  /// The number of the store's content: another content may take its place.
+  package var generation: Int { content.current }
   /// Notices what others commit.
   let watch: ForeignWatch
   /// A folder that goes away with the store.
@@ -35,8 +36,8 @@ public final class MagicData: Sendable {
   private let plans = Mutex<[ObjectIdentifier: ObjectPlan]>([:])
   /// Types whose tables are as they shall be.
   private let ready = Mutex<Set<ObjectIdentifier>>([])
-  let tables = KnownTables()
-  let relations = KnownRelations()
+  package let tables = KnownTables()
+  package let relations = KnownRelations()
   private let replacement = Mutex<Registration?>(nil)
 
   /// Takes over what was opened.
@@ -66,7 +67,7 @@ public final class MagicData: Sendable {
   }
 
   /// What is known of a type.
-  func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
+  package func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
     if let plan = plans.withLock({ $0[ObjectIdentifier(type)] }) { return plan }
     let plan = try makePlan(type)
     if let other = database.claim(plan.claims, for: type) {
@@ -85,7 +86,7 @@ public final class MagicData: Sendable {
   }
 
   /// Makes or grows the tables of types, as part of the open transaction.
-  func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws {
+  package func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws {
     let missing = plans.filter { !isReady($0) }
     guard !missing.isEmpty else { return }
     try SchemaWriter(self, connection).prepare(missing)
@@ -93,7 +94,7 @@ public final class MagicData: Sendable {
   }
 
   /// Says whether the tables of a type are known to be as they shall be.
-  func isReady(_ plan: ObjectPlan) -> Bool {
+  package func isReady(_ plan: ObjectPlan) -> Bool {
     // By the type: an object may bring the plan of another store with it.
     ready.withLock { $0.contains(ObjectIdentifier(plan.type)) }
   }

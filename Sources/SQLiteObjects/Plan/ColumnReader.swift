@@ -28,7 +28,7 @@ struct ColumnReader: Sendable {
   /// What a property without a column holds.
   let absent: CellContent.Form
 
-  init(_ property: ObjectPlan.Property) {
+  init(_ property: ObjectProperty) {
     isOptional = property.role.isOptional
     kind = ColumnReader.kind(of: property)
     absent =
@@ -38,7 +38,15 @@ struct ColumnReader: Sendable {
       }
   }
 
-  private static func kind(of property: ObjectPlan.Property) -> Kind {
+  /// Whether a value may lead to objects and hold them.
+  var mayHoldOthers: Bool {
+    switch kind {
+    case .reference, .lazyReference, .other, .none: true
+    case .key, .text, .integer, .real, .boolean, .data: false
+    }
+  }
+
+  private static func kind(of property: ObjectProperty) -> Kind {
     switch property.role.kind {
     case .column: property.role.countsUp ? .key : property.type.columnKind
     case .object: property.role.isLazy ? .lazyReference : .reference

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Only what was seen committed is remembered, and only what is as it shall be: tables and columns
 /// come while programs run, and do not go.
-final class KnownTables: Sendable {
+package final class KnownTables: Sendable {
   private let complete = Mutex<[String: Set<String>]>([:])
 
   /// Looks at all tables again.

@@ -82,7 +82,7 @@ final class PropertyCollector: Encoder {
     guard let collector = encoder as? PropertyCollector else { return false }
     guard let key = collector.key else { return true }
     if let (storage, context) = collector.binding {
-      guard collector.count < storage.plan.properties.count,
+      guard collector.count < storage.shape.properties.count,
         property.cell.bind(to: storage, slot: collector.count, context: context)
       else {
         collector.key = nil

@@ -18,9 +18,9 @@ package protocol AssetValue {
 
 /// The asset of an object in a store, whatever content it has at the moment.
 package struct AssetHandle: Sendable {
-  let store: MagicData
+  let store: any StoreToken
   /// The property, and what the store knows its object by.
-  let plan: ObjectPlan
+  let shape: ObjectShape
   let slot: Int
   let zIndex: Int64
   /// Of which content of the store the object is.
@@ -34,12 +34,12 @@ package struct AssetHandle: Sendable {
   ///
   /// - Throws: ``AssetError/noAsset(_:)`` if the asset went with its object.
   func record(in connection: Connection) throws -> AssetRecord? {
-    guard generation == store.content.current else {
-      throw MagicError.restored(type: plan.typeName)
+    guard generation == store.generation else {
+      throw MagicError.restored(type: shape.typeName)
     }
-    let column = plan.properties[slot].name
+    let column = shape.properties[slot].name
     let row = try connection.firstRow(
-      "SELECT \(identifier: column) FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)",
+      "SELECT \(identifier: column) FROM \(identifier: shape.table) WHERE \(identifier: shape.key) = \(zIndex)",
       as: AssetID?.self)
     guard let row else {
       if let lastID { throw AssetError.noAsset(lastID) }
@@ -144,36 +144,5 @@ package final class AssetCache: Sendable {
       state.holder = holder
       return holder
     }
-  }
-}
-
-extension MagicAsset: AssetValue {
-  package init(_ handle: AssetHandle?) {
-    self.init(handle.map { .stored($0) } ?? .empty, extension: nil)
-  }
-
-  package var pending: PendingAsset? {
-    get throws {
-      switch state {
-      case .empty: .empty
-      case .value: try data().map { .content($0, pathExtension: newExtension) }
-      case .file(let url): .file(path: try MagicAsset.path(of: url), pathExtension: newExtension)
-      case .staged(let staged): .staged(staged, pathExtension: newExtension)
-      case .stored(let handle): .stored(handle, pathExtension: newExtension)
-      }
-    }
-  }
-
-  package var resting: MagicAsset {
-    var copy = self
-    copy.holder = nil
-    return copy
-  }
-
-  package var handedOut: MagicAsset {
-    guard case .stored(let handle) = state else { return self }
-    var copy = self
-    copy.holder = handle.cache.holder
-    return copy
   }
 }

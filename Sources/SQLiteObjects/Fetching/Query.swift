@@ -1,57 +1,9 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// A property or a number that objects are sorted by.
-public struct SortKey<Object: MagicObject>: Sendable {
-  private let operand: Operand
-  private let isDescending: Bool
-
-  private init(_ operand: Operand, isDescending: Bool) {
-    self.operand = operand
-    self.isDescending = isDescending
-  }
-
-  /// Smaller values first, nil before all.
-  ///
-  /// - Parameter path: A property, such as `\.$name` or `\.$owner.$name`.
-  public static func ascending<Column: MagicColumn>(
-    _ path: KeyPath<Object, Column>
-  ) -> SortKey where Column.Element: MagicComparable {
-    SortKey(Operand(path), isDescending: false)
-  }
-
-  /// Greater values first, nil after all.
-  ///
-  /// - Parameter path: A property, such as `\.$name` or `\.$owner.$name`.
-  public static func descending<Column: MagicColumn>(
-    _ path: KeyPath<Object, Column>
-  ) -> SortKey where Column.Element: MagicComparable {
-    SortKey(Operand(path), isDescending: true)
-  }
-
-  /// Smaller numbers first, nil before all.
-  ///
-  /// - Parameter expression: The number that is calculated of each object.
-  public static func ascending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
-    SortKey(expression.operand, isDescending: false)
-  }
-
-  /// Greater numbers first, nil after all.
-  ///
-  /// - Parameter expression: The number that is calculated of each object.
-  public static func descending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
-    SortKey(expression.operand, isDescending: true)
-  }
-
-  func sql(in store: MagicData) throws -> SQL {
-    let sql = try ConditionWriter.sql(operand, on: store.plan(Object.self), in: store)
-    return isDescending ? "\(sql) DESC" : sql
-  }
-}
-
 /// A query for objects of a type, as values that may cross threads.
 struct Query<Object: MagicObject>: Sendable {
-  private let store: MagicData
+  private let store: any ObjectStore
   private let plan: ObjectPlan
   /// The primary value, in a query for one object.
   private var primary: Value?
@@ -61,7 +13,7 @@ struct Query<Object: MagicObject>: Sendable {
   private let offset: Int
 
   init(
-    _ store: MagicData, _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [],
+    _ store: any ObjectStore, _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [],
     _ limit: Int? = nil, _ offset: Int = 0
   ) throws {
     self.store = store
@@ -72,7 +24,7 @@ struct Query<Object: MagicObject>: Sendable {
     self.offset = offset
   }
 
-  init(_ store: MagicData, primary: any MagicPrimaryValue) throws {
+  init(_ store: any ObjectStore, primary: any MagicPrimaryValue) throws {
     plan = try store.plan(Object.self)
     self.store = store
     self.primary = try plan.stored(primary: primary)
@@ -82,7 +34,7 @@ struct Query<Object: MagicObject>: Sendable {
   }
 
   /// A query for the objects with keys: primary values, or z_index values if the type has none.
-  init(_ store: MagicData, keys: [Value]) throws {
+  init(_ store: any ObjectStore, keys: [Value]) throws {
     plan = try store.plan(Object.self)
     let plan = plan
     let column = plan.primary.map { plan.properties[$0].name } ?? plan.key
@@ -202,5 +154,53 @@ struct Query<Object: MagicObject>: Sendable {
     tail.append(order)
     if limit != nil || offset > 0 { tail.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
     return tail
+  }
+}
+
+/// What a query brought.
+enum Fetched: Sendable {
+  /// The values of objects whose types lead to no others.
+  case plain([ObjectStorage])
+  /// Rows and links of objects and all that they lead to.
+  case graph(FetchedGraph)
+}
+
+extension Fetched {
+  /// The z_index values of the objects that were found, in their order.
+  func zIndexes(_ type: any MagicObject.Type) -> [Int64] {
+    switch self {
+    case .plain(let storages): storages.compactMap { $0.lastIdentity?.zIndex }
+    case .graph(let graph): Array(graph.found(type))
+    }
+  }
+
+  /// Makes the objects of what was read.
+  func objects<Object: MagicObject>(
+    _ type: Object.Type, _ plan: ObjectPlan, in store: any ObjectStore
+  ) throws -> [Object] {
+    switch self {
+    case .plain(let storages):
+      return try plan.shape.objects(type, of: storages)
+    case .graph(let graph):
+      return try FetchContext(store, graph).objects(of: type)
+    }
+  }
+}
+
+extension ObjectPlan {
+  /// Makes an object's storage of the row that a statement stands on, the key first, and checks each
+  /// value.
+  func storage(of row: borrowing Statement, in magic: any ObjectStore) throws -> ObjectStorage {
+    try storage(of: row, row.integer(at: 0), in: magic)
+  }
+
+  /// Makes an object's storage of the row with a key.
+  func storage(
+    of row: borrowing Statement, _ zIndex: Int64, in magic: any ObjectStore
+  ) throws -> ObjectStorage {
+    var forms: [CellContent.Form] = []
+    forms.reserveCapacity(readers.count)
+    try appendForms(of: row, zIndex, to: &forms)
+    return ObjectStorage(shape, forms, identity: .init(magic, zIndex: zIndex))
   }
 }

@@ -91,7 +91,7 @@ extension ObjectPlan {
 }
 
 /// The relations that a store was asked for, each put together once.
-final class KnownRelations: Sendable {
+package final class KnownRelations: Sendable {
   private struct Key: Hashable {
     let property: PropertyKey
     let isReversed: Bool
@@ -103,7 +103,7 @@ final class KnownRelations: Sendable {
 
   /// The relation of a property.
   func relation(
-    _ owner: ObjectPlan, _ slot: Int, isReversed: Bool = false, in store: MagicData
+    _ owner: ObjectPlan, _ slot: Int, isReversed: Bool = false, in store: any ObjectStore
   ) throws -> ObjectRelation {
     let property = PropertyKey(type: ObjectIdentifier(owner.type), slot: slot)
     let key = Key(property: property, isReversed: isReversed)

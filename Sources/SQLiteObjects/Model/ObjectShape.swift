@@ -1,0 +1,121 @@
+package import SQLiteCore
+
+/// The properties of a type of objects, as its `encode(to:)` and its traits tell them.
+package final class ObjectShape: Sendable {
+  package let type: any MagicObject.Type
+  /// The table of the objects.
+  package let table: String
+  /// The column that is the table's rowid.
+  package let key: String
+  package let properties: [ObjectProperty]
+  /// The primary property.
+  package let primary: Int?
+  /// The primary property that is the table's rowid, if the database counts it up.
+  let counting: Int?
+  /// Whether an object may be of a subclass.
+  let isClass: Bool
+  /// Whether all properties are plain values in columns.
+  let isPlain: Bool
+  /// Whether objects bring others with them, which are looked up when they are asked for.
+  let needsContext: Bool
+  /// Whether a value may lead to objects and hold them.
+  let mayHoldOthers: Bool
+  /// The places of the cells in an object's memory, if they are known.
+  let layout: CellLayout?
+
+  /// The name that the table hides its key under, unless an Int primary value is the key.
+  static let hiddenKey = "z_index"
+
+  package var typeName: String { "\(type)" }
+
+  /// Takes over what was learned of a type.
+  ///
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - properties: Its properties in the order in which it encodes them.
+  ///   - mayHoldOthers: Whether a value may lead to objects and hold them.
+  ///   - layout: The places of the cells in an object's memory, if they are known.
+  init(
+    _ type: any MagicObject.Type, _ properties: [ObjectProperty], mayHoldOthers: Bool,
+    layout: CellLayout?
+  ) {
+    self.type = type
+    self.properties = properties
+    self.mayHoldOthers = mayHoldOthers
+    self.layout = layout
+    primary = properties.firstIndex { $0.role.isPrimary }
+    counting = properties.firstIndex { $0.role.countsUp }
+    table = type.tableName
+    key = counting.map { properties[$0].name } ?? ObjectShape.hiddenKey
+    isClass = type is AnyObject.Type
+    isPlain = properties.allSatisfy { property in
+      if case .column = property.role.kind { !property.role.isLazy } else { false }
+    }
+    needsContext = properties.contains { $0.isRelation && !$0.role.isLazy }
+  }
+}
+
+/// A property as it is stored.
+package struct ObjectProperty: Sendable {
+  package let name: String
+  package let role: PropertyRole
+  package let type: any MagicProperty.Type
+  /// What rows have that were there before the property.
+  package var defaultValue: Value?
+  /// What happens to the object when the object goes that a relation leads to.
+  package var onDelete: DeleteRule?
+  /// The ``ReversePath`` of a reverse value.
+  let reverse: LiveValue?
+
+  init(_ entry: PropertyCollector.Entry) throws {
+    name = entry.name
+    role = entry.type.role
+    type = entry.type
+    defaultValue = try entry.defaultValue
+    reverse =
+      if case (.reverse, .live(let path)) = (role.kind, entry.cell.form) { path } else { nil }
+  }
+
+  /// Whether anything is stored for the property.
+  var isStored: Bool {
+    if case .reverse = role.kind { false } else { true }
+  }
+
+  /// Whether the property leads to other objects.
+  var isRelation: Bool { role.isRelation }
+
+  /// Whether the property is stored as links.
+  var isLinked: Bool {
+    if case .links = role.kind { true } else { false }
+  }
+
+  /// Whether the property has a column in the object's own table.
+  var hasColumn: Bool {
+    switch role.kind {
+    case .column, .object, .asset: true
+    case .links, .reverse: false
+    }
+  }
+}
+
+extension PropertyCollector.Entry {
+  /// What rows get that were there before the property: what a new object has in it.
+  fileprivate var defaultValue: Value? {
+    get throws {
+      let role = type.role
+      guard case .column = role.kind, !role.isPrimary else { return nil }
+      switch cell.form {
+      case .stored(let value): return value.isNull ? nil : value
+      case .data(let data): return data.databaseValue
+      case .live(let live): return try type.stored(live)
+      case .unset, .reference, .links, .targets, .lazy: return nil
+      }
+    }
+  }
+}
+
+/// A property of a type, as a key.
+struct PropertyKey: Hashable, Sendable {
+  let type: ObjectIdentifier
+  let slot: Int
+}

@@ -1,0 +1,48 @@
+package import SQLiteCore
+
+extension StoreToken {
+  /// The store that the token is of.
+  var store: any ObjectStore {
+    get throws {
+      guard let store = self as? any ObjectStore else {
+        throw SQLiteError(.misuse, "an object belongs to no store of objects")
+      }
+      return store
+    }
+  }
+}
+
+/// A store, as the floors below ``MagicData`` know it.
+package protocol ObjectStore: StoreToken {
+  /// What the store knows of its tables.
+  var tables: KnownTables { get }
+  /// The relations that the store was asked for.
+  var relations: KnownRelations { get }
+  /// Returns what is known of a type.
+  func plan(_ type: any MagicObject.Type) throws -> ObjectPlan
+  /// Returns whether the tables of a type are known to lack nothing.
+  func isReady(_ plan: ObjectPlan) -> Bool
+  /// Adds what the tables of a type lack, if they are there.
+  ///
+  /// - Returns: False if a table is not there.
+  func makeReady(_ plan: ObjectPlan) throws -> Bool
+  /// As ``makeReady(_:)``, without blocking the task.
+  nonisolated(nonsending) func makeReady(_ plan: ObjectPlan) async throws -> Bool
+  /// Makes or grows the tables of types, as part of the open transaction.
+  func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws
+  /// Reads on one snapshot, blocking the thread.
+  func read<Result>(_ body: (Connection) throws -> Result) throws -> Result
+  /// As ``read(_:)``, without blocking the task.
+  nonisolated(nonsending) func read<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result
+  /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
+  func select<Result>(_ body: (Connection) throws -> Result) throws -> Result
+  /// As ``select(_:)``, without blocking the task.
+  nonisolated(nonsending) func select<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result
+  /// Lets objects be new ones that were fetched in an open transaction, if it is undone and their rows
+  /// with it.
+  func forgetFetched(_ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection)
+}
