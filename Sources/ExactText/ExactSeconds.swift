@@ -100,7 +100,7 @@ package enum ExactSeconds {
     }
   }
 
-  /// Lets the C library, which rounds digits of any number correctly, do the work.
+  /// Uses the C library, which rounds any number of digits correctly.
   private static func nearestOfLong(_ whole: Int64, digits: Span<UInt8>) -> Double? {
     var text = whole < 0 ? "-\(-whole - 1)." : "\(whole)."
     for index in 0..<digits.count {

@@ -44,17 +44,26 @@ package enum Hex {
 
 extension FixedWidthInteger where Self: UnsignedInteger {
   /// All the lower-case hexadecimal digits, leading zeros included.
-  package var hexadecimal: String {
-    let digits = String(self, radix: 16)
-    return String(repeating: "0", count: Self.bitWidth / 4 - digits.utf8.count) + digits
+  @inlinable package var hexadecimal: String {
+    var digits: [UInt8] = []
+    digits.reserveCapacity(Self.bitWidth / 4)
+    var shift = Self.bitWidth
+    while shift > 0 {
+      shift -= 4
+      digits.append(Hex.lowercase(UInt8(truncatingIfNeeded: self >> shift) & 15))
+    }
+    return String(decoding: digits, as: UTF8.self)
   }
 
   /// Makes the integer from exactly the digits that ``hexadecimal`` gives, or nil.
-  package init?(hexadecimal digits: Substring) {
-    let isExact =
-      digits.utf8.count == Self.bitWidth / 4
-      && digits.utf8.allSatisfy { Hex.value($0) != nil && !(0x41...0x46).contains($0) }
-    guard isExact else { return nil }
-    self.init(digits, radix: 16)
+  @inlinable package init?(hexadecimal digits: Substring) {
+    guard digits.utf8.count == Self.bitWidth / 4 else { return nil }
+    self = 0
+    for byte in digits.utf8 {
+      guard let value = Hex.value(byte), byte < UInt8(ascii: "A") || byte > UInt8(ascii: "F") else {
+        return nil
+      }
+      self = self << 4 | Self(truncatingIfNeeded: value)
+    }
   }
 }

@@ -21,7 +21,7 @@ package enum Designator: UInt8, Sendable {
   /// `?`: what the seed of this library wrote by `String(describing:)`. Only read, never written.
   case described = 0x3f
 
-  /// What a message calls such a scalar.
+  /// The name of such a scalar in messages.
   package var name: StaticString {
     switch self {
     case .bool: "a Boolean (%)"
@@ -55,7 +55,7 @@ package enum Byte {
 }
 
 extension UInt8 {
-  /// Says whether a key may hold the byte without quotes: anything above the blank that is no mark
+  /// Returns whether a key may hold the byte without quotes: anything above the blank that is no mark
   /// of the language.
   @inline(__always) var isBareKey: Bool {
     switch self {
@@ -69,8 +69,8 @@ extension UInt8 {
     }
   }
 
-  /// Says whether an element may hold the byte without quotes: what numbers, words and base64 are
-  /// made of.
+  /// Returns whether an element may hold the byte without quotes: the bytes of numbers, words and
+  /// base64.
   @inline(__always) var isBareElement: Bool {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -85,7 +85,7 @@ extension UInt8 {
     self == Byte.space || self == 0x0a || self == 0x0d || self == 0x09
   }
 
-  /// Says whether quoted text is written with an escape in the byte's place.
+  /// Returns whether an escape stands for the byte in quoted text.
   @inline(__always) var isEscaped: Bool {
     self < 0x20 || self == Byte.quote || self == Byte.ampersand || self == 0x7f
   }
@@ -137,6 +137,34 @@ struct Escape {
   }
 }
 
+/// The text of a range with its escapes resolved.
+func text(_ input: Span<UInt8>, _ range: Range<Int>, hasEscapes: Bool) -> String {
+  guard hasEscapes else {
+    return unsafe input.extracting(range).withUnsafeBufferPointer {
+      unsafe String(decoding: $0, as: UTF8.self)
+    }
+  }
+  return String(decoding: resolved(input, range), as: UTF8.self)
+}
+
+/// The bytes of a range with its escapes resolved.
+func resolved(_ input: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(range.count)
+  var index = range.lowerBound
+  while index < range.upperBound {
+    let byte = input[index]
+    if byte == Byte.ampersand, let escape = Escape(input, at: index, before: range.upperBound) {
+      bytes.append(contentsOf: UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter)
+      index += escape.count
+    } else {
+      bytes.append(byte)
+      index += 1
+    }
+  }
+  return bytes
+}
+
 /// Text that equals only the very same bytes, unlike `String`.
 struct KeyText: Hashable {
   let text: String
@@ -156,7 +184,7 @@ struct KeyText: Hashable {
 public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
   /// Where the text stops being SPON: a number of bytes from its beginning.
   public let offset: Int
-  /// What stands there, or what should.
+  /// The text that stands there, or that is expected.
   public let reason: String
 
   package init(_ offset: Int, _ reason: String) {
@@ -164,6 +192,6 @@ public struct SPONSyntaxError: Error, Hashable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// The place and the reason.
+  /// The offset and the reason.
   public var description: String { "not SPON: byte \(offset): \(reason)" }
 }

@@ -35,7 +35,7 @@ public enum AssetError: Error, Hashable, Sendable {
 }
 
 extension AssetError: CustomStringConvertible {
-  /// What failed and where, in English, with the system's own words.
+  /// The error in English, with the system's own words.
   public var description: String {
     switch self {
     case .system(let call, let path, let number):

@@ -1,7 +1,7 @@
 import ExactText
 import SQLiteCore
 
-/// What a row says of an asset.
+/// The row of an asset.
 ///
 /// Size and digest are of the content as it was put, so they are known without reading the file.
 public struct AssetRecord: Hashable, Sendable {
@@ -83,7 +83,7 @@ package struct AssetFileName: Hashable, Sendable {
     self.text = text
   }
 
-  /// What follows the first dot, or nil.
+  /// The text behind the first dot, or nil.
   package var fileExtension: String? {
     text.utf8.count > 33 ? String(text.dropFirst(33)) : nil
   }

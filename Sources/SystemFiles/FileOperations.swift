@@ -14,11 +14,11 @@ package protocol FileOperations: Sendable {
   func open(_ name: String, in folder: Int32, _ flags: Int32) throws(SystemFailure) -> Int32
   /// Makes a folder in a folder (`mkdirat`).
   func makeFolder(_ name: String, in folder: Int32) throws(SystemFailure)
-  /// Gives an entry another place and name, never over another entry (`renameat2`, `renameatx_np`).
+  /// Gives an entry another folder and name, never over another entry (`renameat2`, `renameatx_np`).
   func move(
     _ name: String, from folder: Int32, to other: Int32, as newName: String
   ) throws(SystemFailure)
-  /// Gives an entry a second place and name (`linkat`).
+  /// Gives an entry a second folder and name (`linkat`).
   func link(
     _ name: String, from folder: Int32, to other: Int32, as newName: String
   ) throws(SystemFailure)
@@ -28,11 +28,11 @@ package protocol FileOperations: Sendable {
   func removeFolder(_ name: String, in folder: Int32) throws(SystemFailure)
   /// The names in a folder that are UTF-8, without `.` and `..` (`readdir`).
   func names(in folder: Int32) throws(SystemFailure) -> [String]
-  /// What an open file is (`fstat`).
+  /// The kind, size and permissions of an open file (`fstat`).
   func status(of file: Int32) throws(SystemFailure) -> FileStatus
   /// Reads up to `count` bytes that begin at `offset`; none at the end (`pread`).
   func read(_ count: Int, at offset: Int, of file: Int32) throws(SystemFailure) -> [UInt8]
-  /// Appends bytes and says how many (`write`).
+  /// Appends bytes and returns how many (`write`).
   func write(_ bytes: RawSpan, to file: Int32) throws(SystemFailure) -> Int
   /// Makes an entry that shares the content of an open file (`FICLONE`, `fclonefileat`), or none.
   func clone(_ source: Int32, as name: String, in folder: Int32) throws(SystemFailure)
@@ -62,7 +62,7 @@ package struct SystemFailure: Error, Hashable {
   }
 }
 
-/// What an open descriptor stands for.
+/// The kind, size and permissions of an open file.
 package struct FileStatus: Hashable, Sendable {
   package let isRegularFile: Bool
   package let size: Int

@@ -82,7 +82,7 @@ package struct SystemFileOperations: FileOperations {
   }
 
   package func names(in folder: Int32) throws(SystemFailure) -> [String] {
-    // A descriptor of its own: one made by dup would share the place in the listing.
+    // A descriptor of its own: one made by dup would share the position in the listing.
     let own = try open(".", in: folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     guard let listing = unsafe fdopendir(own) else {
       let failure = SystemFailure("fdopendir", errno)

@@ -1,4 +1,4 @@
-/// What the command line asks of the tour.
+/// The arguments of the command line.
 package struct Arguments: Hashable, Sendable {
   /// The folder to keep the store in; without it, a temporary one.
   package private(set) var store: String?

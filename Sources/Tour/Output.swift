@@ -1,6 +1,6 @@
 import Platform
 
-/// A place that text is written to.
+/// A destination of text.
 package struct Output {
   /// Whether somebody watches, and escape sequences are understood.
   package let isTerminal: Bool
@@ -99,7 +99,7 @@ package struct Steps {
   }
 }
 
-/// What the tour did, a line for each step: its count, its time and what it found.
+/// The report of the tour, a line for each step: its count, its time and its result.
 package struct Report: Hashable, Sendable {
   private struct Line: Hashable {
     let cells: [String]

@@ -1,7 +1,7 @@
 package import Essentials
 package import MagicData
 
-/// What the tour does with a store.
+/// The tour's work with a store.
 package struct StoreTour {
   package let magic: MagicData
 

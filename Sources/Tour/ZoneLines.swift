@@ -86,7 +86,7 @@ package struct CountryLine: Hashable, Sendable {
   }
 }
 
-/// A place on the globe, in degrees: north and east are positive.
+/// A point on the globe, in degrees: north and east are positive.
 package struct Coordinates: Hashable, Sendable {
   package let latitude: Double
   package let longitude: Double
@@ -135,7 +135,7 @@ package struct Coordinates: Hashable, Sendable {
   }
 }
 
-/// What is wrong with one line of a file, told without the line's place.
+/// The error in one line of a file, without the line's number.
 package struct LineProblem: Error, Hashable, CustomStringConvertible {
   package let description: String
 

@@ -1,4 +1,4 @@
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
   private(set) var sourcePath: String?
   private(set) var jsonPath: String?
@@ -9,7 +9,7 @@ struct Options {
   private var isQuick = false
   private var chosenRows: Int?
 
-  /// What is to be done.
+  /// The task.
   enum Task {
     case measuring, planting, listing, helping
   }

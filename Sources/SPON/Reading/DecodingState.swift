@@ -1,6 +1,6 @@
 import ExactText
 
-/// What all parts of one decoding share.
+/// The state that all parts of one decoding share.
 final class DecodingState {
   var document: Document
   let decoder: SPONDecoder
@@ -79,7 +79,7 @@ final class DecodingState {
   }
 }
 
-/// What a look at a few members finds.
+/// The result of looking at a few members.
 enum MemberSearch {
   case found(Int)
   case absent

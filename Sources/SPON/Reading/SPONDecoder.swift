@@ -5,7 +5,7 @@ public import Essentials
 ///     let address = try SPONDecoder().decode(Address.self, from: text)
 ///
 /// It reads what ``SPONEncoder`` writes, and what the first implementation of SPON wrote wherever that
-/// can be read in one way only. Anything else is refused with its place and the reason; no input traps,
+/// can be read in one way only. Anything else is refused with its offset and the reason; no input traps,
 /// and none takes more than linear time.
 ///
 /// A number is read as any type that holds it exactly: an integer as a `Double` and the other way
@@ -15,11 +15,11 @@ public struct SPONDecoder: Sendable {
   public var dateDecodingStrategy = DateDecodingStrategy.text
   /// How `Data` is read.
   public var dataDecodingStrategy = DataDecodingStrategy.base64
-  /// What text is read as an infinite number, or as none.
+  /// Which texts are read as infinite numbers or as no number.
   public var nonConformingFloatDecodingStrategy = NonConformingFloatDecodingStrategy.literal
   /// How keys are read.
   public var keyDecodingStrategy = KeyDecodingStrategy.useDefaultKeys
-  /// What the values' own `init(from:)` may ask for.
+  /// Values for the `init(from:)` of the types.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// How deep containers may be nested, the outermost being at depth 1.
   public var maximumDepth = 512
@@ -88,7 +88,7 @@ extension SPONDecoder {
     case custom(@Sendable (any Decoder) throws -> Data)
   }
 
-  /// What text is read as an infinite number, or as none.
+  /// Which texts are read as infinite numbers or as no number.
   public enum NonConformingFloatDecodingStrategy: Sendable {
     /// The words `inf`, `-inf` and `nan` of a number.
     case literal

@@ -1,7 +1,7 @@
 import Essentials
 import ExactText
 
-/// A value that is being read: what a type's `init(from:)` is handed.
+/// A value that is being read: the decoder that a type's `init(from:)` gets.
 struct ValueReader: Decoder {
   let state: DecodingState
   let token: Int
@@ -33,7 +33,7 @@ struct ValueReader: Decoder {
       && state.document.tokens[token].designator == designator
   }
 
-  /// What the value is, in words.
+  /// The kind of the value, in words.
   private var found: String {
     let found = state.document.tokens[token]
     switch found.kind {
@@ -43,7 +43,7 @@ struct ValueReader: Decoder {
     }
   }
 
-  private var place: Int { Int(state.document.tokens[token].start) }
+  private var offset: Int { Int(state.document.tokens[token].start) }
 
   func mismatch(_ type: Any.Type, _ expected: String) -> DecodingError {
     let hint =
@@ -51,13 +51,13 @@ struct ValueReader: Decoder {
       ? "; the first implementation of SPON wrote text that began with “@obj” or “@array[” so" : ""
     let context = DecodingError.Context(
       codingPath: codingPath,
-      debugDescription: "byte \(place): expected \(expected), found \(found)\(hint)")
+      debugDescription: "byte \(offset): expected \(expected), found \(found)\(hint)")
     return isNull ? .valueNotFound(type, context) : .typeMismatch(type, context)
   }
 
   func corrupted(_ reason: String) -> DecodingError {
     .dataCorrupted(
-      DecodingError.Context(codingPath: codingPath, debugDescription: "byte \(place): \(reason)"))
+      DecodingError.Context(codingPath: codingPath, debugDescription: "byte \(offset): \(reason)"))
   }
 
   /// Whether there is no value; the seed wrote that as the text `<null>`.
@@ -171,7 +171,7 @@ extension ValueReader {
 extension ValueReader {
   /// Reads a value of any type.
   ///
-  /// In each place that knows the type, one branch of it is left.
+  /// Where the type is known, the compiler leaves one branch of it.
   @inline(__always) func read<T: Decodable>(_ type: T.Type) throws -> T {
     if type == String.self { return same(try string(), as: T.self) }
     if type == Int.self { return same(try integer(as: Int.self), as: T.self) }

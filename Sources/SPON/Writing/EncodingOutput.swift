@@ -1,8 +1,7 @@
-/// A piece of text that is being written, and the places in it where values are open.
+/// A piece of text that is being written, with the values in it that are open.
 ///
-/// A value that is encoded in one go, as nearly all are, is written where it belongs at once. What may
-/// be filled in later (a nested container, a super encoder) is a piece of its own, put in its place when
-/// all is done.
+/// A value that is encoded in one go, as nearly all are, is written to the text at once. A nested container
+/// or a super encoder, which may be filled later, is a piece of its own, inserted at the end.
 final class EncodingOutput {
   let state: EncodingState
   var text = TextBuffer()
@@ -26,15 +25,15 @@ final class EncodingOutput {
   /// The path to the value of the frame at `index`.
   func codingPath(_ index: Int) -> [any CodingKey] { basePath + path.prefix(index) }
 
-  /// Opens the place of a value.
-  func open(_ type: Any.Type?, isMember: Bool) -> EncodingPlace {
+  /// Opens a value.
+  func open(_ type: Any.Type?, isMember: Bool) -> ValueWriter {
     serial &+= 1
     frames.append(
       EncodingFrame(serial: serial, type: type, isMember: isMember, firstKey: keys.count))
-    return EncodingPlace(output: self, index: frames.count - 1, serial: serial)
+    return ValueWriter(output: self, index: frames.count - 1, serial: serial)
   }
 
-  /// Ends the innermost place: what was begun there is closed.
+  /// Closes the innermost value.
   func close() {
     guard let frame = frames.popLast() else { return }
     end(frame)
@@ -61,7 +60,7 @@ final class EncodingOutput {
   }
 
   /// Makes a piece that is put in here when all is written.
-  func addPiece(_ key: any CodingKey, of index: Int, isMember: Bool) -> EncodingPlace {
+  func addPiece(_ key: any CodingKey, of index: Int, isMember: Bool) -> ValueWriter {
     let piece = EncodingOutput(
       state, path: codingPath(index) + [key], depth: baseDepth + frames.count)
     pieces.append((text.bytes.count, piece))
@@ -77,7 +76,7 @@ final class EncodingOutput {
     return false
   }
 
-  /// What is written now.
+  /// The lengths of everything that was written so far.
   var mark: EncodingMark {
     EncodingMark(
       bytes: text.bytes.count, keys: keys.count, path: path.count, frames: frames.count,
@@ -102,7 +101,7 @@ final class EncodingOutput {
     EncodingError.Context(codingPath: basePath + path, debugDescription: reason)
   }
 
-  /// All text, with the pieces in their places.
+  /// All text, with the pieces inserted.
   func finished() throws -> [UInt8] {
     if let failure = state.failure { throw failure }
     guard !pieces.isEmpty || !frames.isEmpty else { return text.bytes }
@@ -129,7 +128,7 @@ struct EncodingMark {
   let bytes, keys, path, frames, pieces, count: Int
 }
 
-/// A place where a value is written.
+/// A value that is open.
 struct EncodingFrame {
   enum Kind {
     case empty, keyed, unkeyed, scalar
@@ -161,19 +160,19 @@ struct EncodedKey {
 
 extension EncodingOutput {
   func encodeRoot<T: Encodable>(_ value: T) throws {
-    let place = open(T.self, isMember: false)
-    var container = SinglePlace(place: place)
+    let writer = open(T.self, isMember: false)
+    var container = SingleWriter(writer: writer)
     try container.encode(value)
     close()
   }
 }
 
-/// What all parts of one encoding share.
+/// The state that all parts of one encoding share.
 final class EncodingState {
   let encoder: SPONEncoder
   let writesTypeNames: Bool
   let usesDefaultKeys: Bool
-  /// What went wrong where nothing can be thrown: a container cannot refuse to be made.
+  /// The first error that happened in a function that cannot throw, such as one that returns a container.
   var failure: (any Error)?
   private var typeNames: [ObjectIdentifier: [UInt8]] = [:]
   private var lastType: Any.Type?

@@ -20,7 +20,7 @@ public struct SPONEncoder: Sendable {
   public var nonConformingFloatEncodingStrategy = NonConformingFloatEncodingStrategy.literal
   /// How keys are written.
   public var keyEncodingStrategy = KeyEncodingStrategy.useDefaultKeys
-  /// What the values' own `encode(to:)` may ask for.
+  /// Values for the `encode(to:)` of the types.
   public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
   /// How deep containers may be nested, the outermost being at depth 1. Deeper values throw, rather
   /// than overflow the stack.

@@ -134,7 +134,7 @@ package struct TextBuffer {
     }
   }
 
-  /// Appends text with escapes in the places of what must not stand between back-quotes.
+  /// Appends text, and escapes what must not stand between back-quotes.
   package mutating func appendEscaped(_ text: String) {
     var text = text
     text.withUTF8 { unsafe appendEscaped($0) }

@@ -1,7 +1,7 @@
 package import SystemFiles
 import Platform
 
-/// A folder held by an open descriptor, so that nobody can put another in its place.
+/// A folder held by an open descriptor, so that nobody can replace it.
 ///
 /// Every name given to it must be a single component. Links are never followed.
 package final class Folder: Sendable {
@@ -87,7 +87,7 @@ package final class Folder: Sendable {
     return try File(Descriptor(number, operations), path: path(of: name))
   }
 
-  /// Removes a file, and says whether it was there. A folder in its place is left alone.
+  /// Removes a file, and returns whether it was there. A folder of that name is left alone.
   @discardableResult
   package func remove(_ name: String) throws(AssetError) -> Bool {
     do {
@@ -106,7 +106,7 @@ package final class Folder: Sendable {
     (try? folder(name)) != nil
   }
 
-  /// Removes a folder if it is empty, and says whether it is gone now.
+  /// Removes a folder if it is empty, and returns whether it is gone now.
   @discardableResult
   package func removeFolder(_ name: String) throws(AssetError) -> Bool {
     do {
@@ -135,7 +135,7 @@ package final class Folder: Sendable {
 }
 
 extension Folder {
-  /// Moves an entry to another folder, under another name if one is given, and says whether it was
+  /// Moves an entry to another folder, under another name if one is given, and returns whether it was
   /// there. It never replaces another file.
   ///
   /// Where the system cannot do that in one call, the file has both names for a moment; a move
@@ -196,7 +196,7 @@ extension Folder {
     }
   }
 
-  /// Takes the lock of this folder, until it is closed, and says whether nobody else has it.
+  /// Takes the lock of this folder, until it is closed, and returns whether nobody else has it.
   ///
   /// The lock belongs to this opening of the folder: two in one process exclude each other too.
   package func lock(waiting: Bool) throws(AssetError) -> Bool {

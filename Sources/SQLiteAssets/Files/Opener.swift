@@ -4,8 +4,8 @@ import Synchronization
 
 /// The part of `pending` in which one store of one process writes.
 ///
-/// Its folder is locked as long as the store lives. Once the lock is free, whoever opens the store
-/// next settles what is left.
+/// Its folder is locked as long as the store lives. Once the lock is free, the next
+/// opening of the store settles what is left.
 final class Opener: Sendable {
   private struct State {
     var folder: Folder?
@@ -13,7 +13,7 @@ final class Opener: Sendable {
     var unsynced: Set<AssetFileName> = []
     /// Files of which only the rows can tell what becomes of them.
     var unsettled: Set<AssetFileName> = []
-    /// Whether files were moved into place since that was last synced.
+    /// Whether files were moved to `files` since that folder was last synced.
     var hasMoved = false
   }
 
@@ -39,7 +39,7 @@ final class Opener: Sendable {
   /// Removes the folder if nothing is left in it; else the next opening does.
   deinit {
     guard let folder = state.withLock({ $0.folder }) else { return }
-    // Names must be in place for good before those they replace go for good.
+    // New names must last before the old ones are gone for good.
     guard (try? syncMoves()) != nil else { return }
     withExtendedLifetime(folder) { _ = try? store.pending.removeFolder(name) }
   }
@@ -64,7 +64,7 @@ final class Opener: Sendable {
     (try? folder().move(name.text, to: folder(), as: newName.text)) ?? false
   }
 
-  /// Gives a file that is in its place a second name, which no row names yet.
+  /// Gives a file in `files` a second name, which no row names yet.
   ///
   /// - Returns: False if it is not there, or the file system cannot do that: then the bytes have to be
   ///   copied.
@@ -107,7 +107,7 @@ final class Opener: Sendable {
     }
   }
 
-  /// Moves a file into place, whose row is committed.
+  /// Moves a file whose row is committed to `files`.
   func settle(_ name: AssetFileName) {
     do {
       // It is gone already if its row was deleted meanwhile.

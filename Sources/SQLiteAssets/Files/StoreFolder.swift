@@ -36,7 +36,7 @@ final class StoreFolder: Sendable {
     return marks.count == 1 ? marks[0] : nil
   }
 
-  /// Lets a database of another identity use the folder.
+  /// Admits a database of another identity to the folder.
   ///
   /// - Returns: False if it might before.
   func admit(_ identity: AssetID) throws(AssetError) -> Bool {
@@ -71,11 +71,11 @@ final class StoreFolder: Sendable {
     for opener in try openers() {
       if let file = try folder(ofOpener: opener)?.file(name.text) { return file }
     }
-    // It may have been moved into place between the two looks.
+    // It may have been moved to `files` between the two looks.
     return try files.file(name.text)
   }
 
-  /// Removes a content wherever it is, and says whether it was in place.
+  /// Removes a content wherever it is, and returns whether it was in `files`.
   func remove(_ name: AssetFileName) throws(AssetError) -> Bool {
     if try files.remove(name.text) { return true }
     for opener in try openers() {

@@ -10,7 +10,7 @@ public struct AssetReader: Sendable {
     case bytes([UInt8])
   }
 
-  /// What the row says of the content.
+  /// The asset's row.
   public let record: AssetRecord
   let worker: Worker
   private let source: Source
@@ -119,7 +119,7 @@ struct PieceReader: Sendable {
     self.size = max(1, size)
   }
 
-  /// The next piece; nil at the end of a content that is as it shall be.
+  /// The next piece; nil at the end of an intact content.
   mutating func next() throws(AssetError) -> [UInt8]? {
     guard offset < reader.record.size else {
       guard hash.finalize() == reader.record.sha256 else { throw reader.damage }
@@ -137,8 +137,7 @@ struct PieceReader: Sendable {
 ///
 ///     for try await piece in try await assets.open(id).pieces() { … }
 ///
-/// After the last piece the digest is compared: whoever needs to know that the content is intact
-/// waits for the end. Files are read on threads of the store's own.
+/// After the last piece the digest is compared: only then is the content known to be intact. Files are read on threads of the store's own.
 public struct AssetPieces: AsyncSequence, Sendable {
   private let reader: AssetReader
   private let size: Int

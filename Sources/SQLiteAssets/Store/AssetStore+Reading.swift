@@ -200,7 +200,7 @@ extension AssetStore {
     try await database.read { connection in try self.path(of: id, in: connection) }
   }
 
-  /// Returns the place at which the content of an asset is now.
+  /// Returns the URL at which the content of an asset is now.
   ///
   /// - Parameters:
   ///   - id: The asset.
@@ -211,7 +211,7 @@ extension AssetStore {
     URL(filePath: try path(of: id, in: connection), directoryHint: .notDirectory)
   }
 
-  /// Returns the place at which the content of an asset is now.
+  /// Returns the URL at which the content of an asset is now.
   ///
   /// - Parameter id: The asset.
   /// - Returns: The URL of a file that must not be written to.

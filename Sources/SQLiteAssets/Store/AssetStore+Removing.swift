@@ -105,13 +105,13 @@ extension AssetStore {
 }
 
 extension AssetStore {
-  /// Settles what openers left that are no more: a file that a row names is moved into place, and any
-  /// other is removed.
+  /// Settles what closed openers left: a file that a row names is moved to `files`, any other is
+  /// removed.
   ///
   /// A file that is marked for removal is moved too, since an older reader may still need it.
   func recover() throws {
     for (opener, left) in try folder.takeAbandoned() {
-      // What cannot be settled now is settled by another opening.
+      // Another opening settles the rest.
       guard try recover(left) else { continue }
       if database.path != nil { try folder.files.sync() }
       try folder.pending.removeFolder(opener)
@@ -141,10 +141,10 @@ extension AssetStore {
     }
   }
 
-  /// Has the open transaction undo for good what a COMMIT wrote that failed or was killed.
+  /// Undoes for good, by the open transaction, what a failed or killed COMMIT wrote.
   ///
   /// Its frames may be in the log, complete, and yet be seen by nobody as long as a connection keeps the
-  /// index of the log: whoever opens the database after that one finds them and takes them for
+  /// index of the log: the next connection after that one finds them and takes them for
   /// committed. A commit of our own overwrites them, or shows that they count. Only then can a file
   /// that no row names be removed.
   private func endCommitsCutOff(in connection: Connection) throws {

@@ -130,7 +130,7 @@ extension AssetStore {
     return Content(file: name, size: present.size, sha256: present.sha256, bytes: nil)
   }
 
-  /// Lets the row of an asset name a content that `stage` writes, and that is removed if that fails.
+  /// Changes the row of an asset to a content that `stage` writes, and removes the content if that fails.
   private func replace(
     _ id: AssetID, in connection: Connection, _ stage: (AssetRecord) throws -> Content
   ) throws -> AssetRecord {

@@ -179,7 +179,7 @@ public final class StagedAsset: Sendable {
   /// The content, which belongs to the caller from now on, or nil if it must be copied: it was put
   /// before, or is wanted by another store.
   ///
-  /// - Parameter fileExtension: The extension that its file shall have.
+  /// - Parameter fileExtension: The extension for its file.
   func take(
     for opener: Opener, extension fileExtension: String?
   ) throws(AssetError) -> Content? {

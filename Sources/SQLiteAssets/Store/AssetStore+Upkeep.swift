@@ -82,7 +82,7 @@ extension AssetStore {
     try await worker.run { try self.sweep() }
   }
 
-  /// What is wrong with a content, if the asset still has it.
+  /// Returns the error in a content, if the asset still has it.
   private func fault(of record: AssetRecord) throws -> AssetError? {
     let reader = Result { try database.read { try open(record, in: $0) } }
     guard try fault(in: reader) != nil else { return nil }
@@ -103,7 +103,7 @@ extension AssetStore {
   }
 }
 
-/// What ``AssetStore/sweep()`` found.
+/// The result of ``AssetStore/sweep()``.
 public struct SweepReport: Hashable, Sendable {
   /// The names of the files that were removed: no row named them.
   public internal(set) var removed: [String] = []

@@ -25,7 +25,7 @@ package import SystemFiles
 public final class AssetStore: Sendable {
   /// The database with the rows.
   public let database: Database
-  /// What tells this store from others. A backup has it too.
+  /// The identity of the store. A backup has the same.
   let identity: AssetID
   let folder: StoreFolder
   let opener: Opener
@@ -69,7 +69,7 @@ public final class AssetStore: Sendable {
   }
 
   /// - Parameter isAdopting: Whether a database without assets takes over the folder of another one: if
-  ///   its place says that the folder belongs to it.
+  ///   its path says that the folder belongs to it.
   package convenience init(
     _ database: Database, folder path: String, minimumFileSize: Int = 0,
     operations: any FileOperations = SystemFileOperations(), isAdopting: Bool = false
@@ -89,7 +89,7 @@ public final class AssetStore: Sendable {
     fileThreshold = Atomic(minimumFileSize)
   }
 
-  /// What a store is made of, opened.
+  /// The open parts of a store.
   private struct Parts: Sendable {
     let database: Database
     let operations: any FileOperations
@@ -132,7 +132,7 @@ public final class AssetStore: Sendable {
     set { fileThreshold.store(newValue, ordering: .relaxed) }
   }
 
-  /// Has this store notice every mark that a transaction of this database makes, whoever's SQL it is.
+  /// Notices every mark that a transaction of this database makes, by whatever SQL.
   ///
   /// The trigger belongs to the connection and not to the file, so that programs without this
   /// library are not troubled by it. It costs nothing unless an asset goes.
@@ -142,7 +142,7 @@ public final class AssetStore: Sendable {
         self?.scheduleUpkeep(in: connection)
       }
       try AssetStore.makeTrigger(signal, connection)
-      // What waited for a commit of the connection before this one waits for this one's.
+      // An upkeep that waited for a commit of the former connection waits for one of this connection.
       if let self, isHeldBack.exchange(false, ordering: .relaxed) { holdBack(in: connection) }
     }
     watch.withLock { $0 = setup }
@@ -156,8 +156,7 @@ public final class AssetStore: Sendable {
       """)
   }
 
-  /// Keeps the identity of the store while another content takes the place of all that the database
-  /// holds. The assets of that content are missing, unless they are this store's own.
+  /// Keeps the identity of the store while another content replaces all that the database holds. The assets of that content are missing, unless they are this store's own.
   private func keepIdentity(
     _ source: Connection, _ target: Connection, _ replace: () throws -> Void
   ) throws {
@@ -175,7 +174,7 @@ public final class AssetStore: Sendable {
     try result.get()
   }
 
-  /// Has the files of assets that the open transaction deletes removed after its commit.
+  /// Removes the files of the assets that the open transaction deletes, after its commit.
   package func scheduleUpkeep(in connection: Connection) {
     guard !isUpkeepScheduled.exchange(true, ordering: .relaxed) else { return }
     // If the savepoint that is open now is rolled back, the action below is dropped with it.

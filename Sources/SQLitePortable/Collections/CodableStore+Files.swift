@@ -16,7 +16,7 @@ extension CodableStore {
     try await database.read { Data(try Self.content(of: $0)) }
   }
 
-  /// Puts other items in the place of all that there are. If it throws, everything is as it was.
+  /// Replaces all items. If it throws, everything is as it was.
   ///
   /// - Parameter data: What ``data`` of a store was.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
@@ -49,8 +49,7 @@ extension CodableStore {
     try await database.read { [self] in try save($0, to: path) }
   }
 
-  /// Puts the items of a database file in the place of all that there are. If it throws, everything is as
-  /// it was.
+  /// Replaces all items by those of a database file. If it throws, everything is as it was.
   ///
   /// SQLite reads the file: it may be open elsewhere.
   ///
@@ -136,11 +135,11 @@ extension CodableStore {
       let to = try CollectionCatalog(connection: target).add(
         name, keys: from.keys, isFilledNext: true)
       var insert = try target.statement(
-        "INSERT INTO \(identifier: to.place) (position, key, item) VALUES (?, ?, ?)")
-      try source.forEachRow("SELECT position, key, item FROM \(identifier: from.place)") { row in
+        "INSERT INTO \(identifier: to.table) (position, key, item) VALUES (?, ?, ?)")
+      try source.forEachRow("SELECT position, key, item FROM \(identifier: from.table)") { row in
         try insert.run(row.value(at: 0), row.value(at: 1), row.value(at: 2))
       }
-      try CollectionCatalog(connection: target).makeIndex(to.place)
+      try CollectionCatalog(connection: target).makeIndex(to.table)
     }
   }
 }

@@ -49,7 +49,7 @@ extension CodableStore {
     return try await database.read { [self] in try collection(of: Item.self, name, $0).report() }
   }
 
-  /// Says whether an item that equals one is stored.
+  /// Returns whether an item that equals one is stored.
   ///
   /// - Parameters:
   ///   - item: The item.

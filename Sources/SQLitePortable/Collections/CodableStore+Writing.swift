@@ -43,7 +43,7 @@ extension CodableStore {
     try await database.write { [self] in try collection(of: Item.self, name, $0).insert(items) }
   }
 
-  /// Writes an item in the place of each that equals it.
+  /// Replaces each item that equals one.
   ///
   /// - Parameters:
   ///   - item: The item.
@@ -66,7 +66,7 @@ extension CodableStore {
     try await update(items: [item], from: table)
   }
 
-  /// Writes each of several items in the place of those that equal it, all or none of them.
+  /// Replaces the items that equal one of several, all or none of them.
   ///
   /// - Parameters:
   ///   - items: The items.

@@ -49,8 +49,8 @@ public final class CodableStore: Sendable {
   /// - Parameters:
   ///   - coder: How items are stored.
   ///   - data: What ``data`` of a store was, or nil.
-  ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use. If it is there, it is loaded, in
-  ///     the place of `data`.
+  ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use. If it is there, it is loaded instead
+  ///     of `data`.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`, such as for a URL that names no
   ///   file.
   public init(coder: any NestedCoder = SPONCoder(), data: Data?, fileURL: URL? = nil) throws {
@@ -104,7 +104,7 @@ public final class CodableStore: Sendable {
   /// Opens a store in a database file, where every change lasts at once.
   ///
   /// - Parameters:
-  ///   - path: Where the file is, or shall be.
+  ///   - path: The path of the file, which is made if it is missing.
   ///   - coder: How items are stored.
   /// - Throws: `SQLiteError` that says what was in the way.
   public convenience init(path: String, coder: any NestedCoder = SPONCoder()) throws {
@@ -156,57 +156,3 @@ public final class CodableStore: Sendable {
     try await database.read { try CollectionCatalog(connection: $0).names() }
   }
 }
-
-/// What a ``CodableStore`` refuses.
-public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
-  /// Two types have one name: name the table of one of them. The name, and the second type.
-  case sameName(String, String)
-  /// What was to be loaded is no store: why.
-  case notAStore(String)
-  /// There is no file to save to or to load from: none was named when the store was made, nor now.
-  case noFile
-
-  /// What is wrong.
-  public var description: String {
-    switch self {
-    case .sameName(let name, let type):
-      "another type has the table “\(name)”: name the table of \(type)"
-    case .notAStore(let reason): "this is no store of collections: \(reason)"
-    case .noFile: "no file was named to save to or to load from"
-    }
-  }
-}
-
-/// A stored value that could not be read as an item.
-public struct UndecodableItem: Error, Hashable, Sendable {
-  /// Which one: its place in the table, which never changes.
-  public let position: Int64
-  /// Why.
-  public let reason: String
-}
-
-/// Some of the values in a table could not be read as items. They are still there.
-public struct UndecodableItemsError: Error, Hashable, CustomStringConvertible {
-  /// The table.
-  public let table: String
-  /// How many values could not be read.
-  public let count: Int
-  /// The first of them.
-  public let first: UndecodableItem
-
-  /// The table, the number and the first reason.
-  public var description: String {
-    "\(count) values in the table “\(table)” cannot be read, the first (\(first.position)) because: "
-      + first.reason
-  }
-}
-
-/// What a table holds.
-public struct ReadReport<Item> {
-  /// The items, in the order in which they were inserted.
-  public var items: [Item] = []
-  /// What could not be read, in the same order.
-  public var undecodable: [UndecodableItem] = []
-}
-
-extension ReadReport: Sendable where Item: Sendable {}

@@ -7,8 +7,8 @@ struct CollectionCatalog {
   /// A collection as the catalog knows it.
   struct Entry {
     /// The table of its items.
-    let place: String
-    /// What the column of keys holds: see ``KeyMaker``.
+    let table: String
+    /// The kind of the keys in the column `key`: see ``KeyMaker``.
     let keys: String
   }
 
@@ -24,7 +24,7 @@ struct CollectionCatalog {
     return try connection.firstRow(
       "SELECT place, keys FROM magicdata_collections WHERE name = \(name)",
       as: String.self, String.self
-    ).map { Entry(place: $0, keys: $1) }
+    ).map { Entry(table: $0, keys: $1) }
   }
 
   func names() throws -> [String] {
@@ -43,14 +43,14 @@ struct CollectionCatalog {
       """)
   }
 
-  func makeIndex(_ place: String) throws {
+  func makeIndex(_ table: String) throws {
     try connection.executeChange(
-      "CREATE INDEX IF NOT EXISTS \(identifier: place + " by key") ON \(identifier: place) (key)")
+      "CREATE INDEX IF NOT EXISTS \(identifier: table + " by key") ON \(identifier: table) (key)")
   }
 
   /// For the time in which all keys change, which is slow one by one.
-  func removeIndex(_ place: String) throws {
-    try connection.removeIndex(place + " by key", ifExists: true)
+  func removeIndex(_ table: String) throws {
+    try connection.removeIndex(table + " by key", ifExists: true)
   }
 
   /// Makes a collection.
@@ -58,35 +58,35 @@ struct CollectionCatalog {
   /// - Parameter isFilledNext: Whether the index is made later.
   func add(_ name: String, keys: String, isFilledNext: Bool = false) throws -> Entry {
     try make()
-    let place = try freePlace(for: name)
+    let table = try freeTable(for: name)
     try connection.executeChange(
       """
-      CREATE TABLE \(identifier: place) (
+      CREATE TABLE \(identifier: table) (
         position INTEGER PRIMARY KEY AUTOINCREMENT, key, item NOT NULL
       )
       """)
-    if !isFilledNext { try makeIndex(place) }
+    if !isFilledNext { try makeIndex(table) }
     try connection.executeChange(
-      "INSERT INTO magicdata_collections (name, place, keys) VALUES (\(name), \(place), \(keys))")
-    return Entry(place: place, keys: keys)
+      "INSERT INTO magicdata_collections (name, place, keys) VALUES (\(name), \(table), \(keys))")
+    return Entry(table: table, keys: keys)
   }
 
   /// A name that no table has: names of collections may differ in their case only.
-  private func freePlace(for name: String) throws -> String {
+  private func freeTable(for name: String) throws -> String {
     let start =
       "items "
       + name.split(separator: "\0", omittingEmptySubsequences: false)
       .joined(separator: "_")
-    var place = start
+    var table = start
     var number = 2
     while try connection.firstRow(
-      "SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN \([place, place + " by key"])")
+      "SELECT 1 FROM sqlite_schema WHERE name COLLATE NOCASE IN \([table, table + " by key"])")
       != nil
     {
-      place = "\(start) \(number)"
+      table = "\(start) \(number)"
       number += 1
     }
-    return place
+    return table
   }
 
   func set(keys: String, of name: String) throws {
@@ -97,8 +97,8 @@ struct CollectionCatalog {
   /// Deletes all collections.
   func removeAll() throws {
     guard try exists() else { return }
-    let places = try connection.rows("SELECT place FROM magicdata_collections", as: String.self)
-    for place in places { try connection.deleteTable(place, ifExists: true) }
+    let tables = try connection.rows("SELECT place FROM magicdata_collections", as: String.self)
+    for table in tables { try connection.deleteTable(table, ifExists: true) }
     try connection.executeChange("DELETE FROM magicdata_collections")
   }
 }

@@ -25,7 +25,7 @@ struct ItemCollection<Item: Codable & Equatable> {
     // Keys of another kind are made when they are needed.
     let makesKeys = entry.keys == wantedKeys
     var insert = try connection.statement(
-      "INSERT INTO \(identifier: entry.place) (key, item) VALUES (?, ?)")
+      "INSERT INTO \(identifier: entry.table) (key, item) VALUES (?, ?)")
     for item in items {
       try insert.run(makesKeys ? keys?.key(item) ?? .null : .null, coder.encode(item))
     }
@@ -37,7 +37,7 @@ struct ItemCollection<Item: Codable & Equatable> {
   ) throws {
     guard let entry = try catalog.entry(name) else { return }
     try connection.forEachRow(
-      "SELECT position, item FROM \(identifier: entry.place) ORDER BY position"
+      "SELECT position, item FROM \(identifier: entry.table) ORDER BY position"
     ) { row in
       let position = try row.get(0, as: Int64.self)
       let item: Item
@@ -56,18 +56,18 @@ struct ItemCollection<Item: Codable & Equatable> {
     return found
   }
 
-  /// The places of the items that equal one.
+  /// The positions of the items that equal one.
   func positions(of item: Item) throws -> [Int64] {
     guard let keys else { return try stored { $0 == item }.map(\.position) }
     guard let entry = try catalog.entry(name) else { return [] }
     if entry.keys != wantedKeys { try makeKeys(entry) }
     let key = keys.key(item)
     var found: [Int64] = []
-    // What has no key was written by another process since, or cannot be read.
+    // An item without a key was written by another process since, or cannot be read.
     var unknown: [Stored] = []
     var candidates = try connection.statement(
       """
-      SELECT position, item, key IS NULL FROM \(identifier: entry.place)
+      SELECT position, item, key IS NULL FROM \(identifier: entry.table)
       WHERE key = ?1 OR key IS NULL ORDER BY position
       """)
     try candidates.bind(key)
@@ -88,33 +88,33 @@ struct ItemCollection<Item: Codable & Equatable> {
   private func makeKeys(_ entry: CollectionCatalog.Entry) throws {
     guard let keys else { return }
     try catalog.set(keys: wantedKeys, of: name)
-    try catalog.removeIndex(entry.place)
+    try catalog.removeIndex(entry.table)
     var update = try connection.statement(
-      "UPDATE \(identifier: entry.place) SET key = ? WHERE position = ?")
+      "UPDATE \(identifier: entry.table) SET key = ? WHERE position = ?")
     // The scan goes by position, which this leaves alone.
     try connection.forEachRow(
-      "SELECT position, item FROM \(identifier: entry.place) ORDER BY position"
+      "SELECT position, item FROM \(identifier: entry.table) ORDER BY position"
     ) { row in
       let item = try? coder.decode(Item.self, from: row.value(at: 1))
       try update.run(item.map(keys.key) ?? .null, row.get(0, as: Int64.self))
     }
     update.reset()
-    try catalog.makeIndex(entry.place)
+    try catalog.makeIndex(entry.table)
   }
 
   private func setKeys(of items: [Stored], _ entry: CollectionCatalog.Entry) throws {
     guard let keys, !items.isEmpty else { return }
     var update = try connection.statement(
-      "UPDATE \(identifier: entry.place) SET key = ? WHERE position = ?")
+      "UPDATE \(identifier: entry.table) SET key = ? WHERE position = ?")
     for (position, item) in items { try update.run(keys.key(item), position) }
   }
 
-  /// Writes items in the places of others.
+  /// Replaces items.
   func replace(_ items: [Stored]) throws {
     guard !items.isEmpty, let entry = try catalog.entry(name) else { return }
     let makesKeys = entry.keys == wantedKeys
     var update = try connection.statement(
-      "UPDATE \(identifier: entry.place) SET key = ?, item = ? WHERE position = ?")
+      "UPDATE \(identifier: entry.table) SET key = ?, item = ? WHERE position = ?")
     for (position, item) in items {
       try update.run(
         makesKeys ? keys?.key(item) ?? .null : .null, coder.encode(item), position)
@@ -124,14 +124,14 @@ struct ItemCollection<Item: Codable & Equatable> {
   func remove(_ positions: [Int64]) throws {
     guard !positions.isEmpty, let entry = try catalog.entry(name) else { return }
     var delete = try connection.statement(
-      "DELETE FROM \(identifier: entry.place) WHERE position = ?")
+      "DELETE FROM \(identifier: entry.table) WHERE position = ?")
     for position in positions { try delete.run(position) }
   }
 
   func count() throws -> Int {
     guard let entry = try catalog.entry(name) else { return 0 }
     return try connection.firstRow(
-      "SELECT count(*) FROM \(identifier: entry.place)", as: Int.self) ?? 0
+      "SELECT count(*) FROM \(identifier: entry.table)", as: Int.self) ?? 0
   }
 }
 
@@ -142,7 +142,7 @@ struct ItemCollection<Item: Codable & Equatable> {
 /// process, so keys hold for one process: a table notes whose keys it has, and the first look-up of another
 /// process, or of another type, makes them anew.
 struct KeyMaker<Item> {
-  /// What a table notes about its keys.
+  /// The text in the catalogue that says whose keys a table has.
   let kind: String
   let key: (Item) -> Value
 

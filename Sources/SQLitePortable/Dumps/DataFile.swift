@@ -52,7 +52,7 @@ public enum DumpError: Error, Hashable, CustomStringConvertible {
   /// A statement of the schema does not work here.
   case schema(name: String, reason: String)
 
-  /// What is wrong, and where.
+  /// The error and its line, table or name.
   public var description: String {
     switch self {
     case .line(let number, let reason): "line \(number): \(reason)"

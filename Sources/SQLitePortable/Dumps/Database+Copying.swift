@@ -69,7 +69,7 @@ extension Database {
     do {
       return try Database(path: path, options: .readOnly)
     } catch  where error.code.primary == .readOnly {
-      // What a crash left is repaired by whoever may write.
+      // Only a connection that may write repairs what a crash left.
       var options = Options(mode: .readWrite)
       options.journalMode = .delete
       options.keepsJournalMode = true

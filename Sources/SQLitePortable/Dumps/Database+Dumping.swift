@@ -1,5 +1,4 @@
 public import SQLiteCore
-import Synchronization
 
 extension Database {
   /// Writes the whole database, as it is at one moment, into a file, which is there in whole or as it
@@ -41,7 +40,7 @@ extension Database {
     try file.finish()
   }
 
-  /// Puts the content of a file in the place of all that the database holds. If it throws, everything is
+  /// Replaces all that the database holds by the content of a file. If it throws, everything is
   /// as it was.
   ///
   /// - Parameters:
@@ -102,7 +101,7 @@ extension Database {
     _ work: CancellableWork, _ progress: @escaping (DumpProgress) throws -> Void
   ) throws -> Database {
     var options = Options()
-    // What a user's schema needs is prepared as for the database itself.
+    // Functions and collations that the schema needs are prepared as for the database itself.
     options.prepareConnection = self.options.prepareConnection
     // Rows come before the tables that they lead to.
     options.foreignKeys = false
@@ -161,71 +160,5 @@ extension DataFile {
     let database = try Database.temporary()
     try database.restore(from: self, deadline: deadline, work, progress)
     try database.dump(to: target, progress: progress)
-  }
-}
-
-/// Work that takes long and may be cancelled: between its steps, and in the midst of the SQL that it runs
-/// in databases of its own.
-final class CancellableWork: Sendable {
-  private struct State {
-    var isCancelled = false
-    var databases: [WeakDatabase] = []
-  }
-
-  private struct WeakDatabase: Sendable {
-    weak let database: Database?
-  }
-
-  private let state = Mutex(State())
-
-  /// Throws if the work was cancelled.
-  func check() throws {
-    if state.withLock({ $0.isCancelled }) { throw CancellationError() }
-  }
-
-  /// Lets the work's end be that of the accesses that run in a database then. Each must call ``check()``
-  /// when it begins.
-  func interrupts(_ database: Database) {
-    state.withLock { $0.databases.append(WeakDatabase(database: database)) }
-  }
-
-  private func cancel() {
-    let databases = state.withLock { state in
-      state.isCancelled = true
-      return state.databases
-    }
-    for entry in databases { entry.database?.interrupt() }
-  }
-
-  /// Runs work on a thread of its own, away from Swift's, and lets it end when the task is cancelled.
-  ///
-  /// - Parameters:
-  ///   - progress: What the caller wants to be told.
-  ///   - body: The work, which calls what it is given instead.
-  /// - Throws: What the work throws, or `CancellationError`.
-  static func run<Result: Sendable>(
-    _ progress: @escaping @Sendable (DumpProgress) throws -> Void,
-    _ body:
-      @escaping @Sendable (CancellableWork, @escaping @Sendable (DumpProgress) throws -> Void)
-      throws
-      -> Result
-  ) async throws -> Result {
-    let work = CancellableWork()
-    return try await withTaskCancellationHandler {
-      try await Worker().run {
-        do {
-          return try body(work) {
-            try work.check()
-            try progress($0)
-          }
-        } catch {
-          // Whatever was cut off, this is why.
-          try work.check()
-          throw error
-        }
-      }
-    } onCancel: {
-      work.cancel()
-    }
   }
 }

@@ -2,7 +2,7 @@ import SQLiteCore
 
 /// A line of a dump.
 enum DumpLine: Equatable {
-  /// What all of the database is: first of all.
+  /// The settings of the database: the first line.
   case database(DumpHeader)
   /// A table, whose rows follow, or what comes behind all rows: an index, a view, a trigger, a virtual
   /// table.
@@ -15,7 +15,7 @@ enum DumpLine: Equatable {
   case end(rows: Int64, others: Int64)
 }
 
-/// What all of a database is.
+/// The settings of a database.
 struct DumpHeader: Equatable {
   static let currentFormat: Int64 = 1
 
@@ -51,7 +51,7 @@ protocol DumpFormat: Sendable {
   func line(_ text: [UInt8]) throws -> DumpLine
 }
 
-/// What is wrong with a line.
+/// An error in a line.
 struct DumpLineError: Error, CustomStringConvertible {
   let description: String
 }

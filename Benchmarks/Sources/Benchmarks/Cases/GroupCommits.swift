@@ -10,7 +10,7 @@ struct GroupCommits: Case {
   let name = "group-commit"
   let summary = "100 tasks of 100 durable updates each: merged commits, against one each in C"
 
-  /// What part of the updates is done: all of them take long where nothing is merged.
+  /// The part of the updates that is done: all of them take long where nothing is merged.
   var share = 1
 
   private static let tasks = 100
@@ -119,7 +119,7 @@ struct GroupCommits: Case {
       }, checking: { try stored($1) })
   }
 
-  /// What a task adds at each update.
+  /// The number that a task adds at each update.
   private static func value(_ task: Int, _ fixture: Fixture) -> Int64 {
     Int64(UInt16(truncatingIfNeeded: fixture.items[task].quantity))
   }

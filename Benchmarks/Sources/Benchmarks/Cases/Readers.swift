@@ -114,7 +114,7 @@ struct Readers: Case {
     """
   }
 
-  /// What a thread does with a key to read, or with keys to write.
+  /// The work of a thread with a key to read, or with keys to write.
   private typealias Read = (Int64) throws -> [Item]
   private typealias Write = (ArraySlice<Int64>) throws -> Void
 

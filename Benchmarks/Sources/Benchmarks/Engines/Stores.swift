@@ -18,7 +18,7 @@ func openPool(_ path: String) throws -> DatabasePool {
   try DatabasePool(path: path, configuration: .settings())
 }
 
-/// What can be closed before its last user lets go of it.
+/// A store that can be closed before its last user releases it.
 protocol Closable {
   func close() throws
 }

@@ -10,7 +10,7 @@ enum Pragmas {
   /// How many milliseconds a lock is waited for.
   static let busyTimeout = 10_000
 
-  /// What waits for the disk at each commit, in the cases that are about that.
+  /// Each commit waits for the disk, in the cases of durable commits.
   private static let durable = ["synchronous": "2"]
 
   /// The statements that apply the settings.

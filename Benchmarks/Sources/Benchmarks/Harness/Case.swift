@@ -5,7 +5,7 @@
 protocol Case: Sendable {
   /// The name in the table, in the JSON and on the command line.
   var name: String { get }
-  /// What is timed, in one line.
+  /// The work that is timed, in one line.
   var summary: String { get }
   /// The engines that take part, C first.
   var engines: KeyValuePairs<Engine, Turn> { get }

@@ -9,7 +9,7 @@ final class Crew: Sendable {
   private let done = DispatchSemaphore(value: 0)
   private let stopped = Atomic(false)
 
-  /// Says whether the threads shall end, those that would not do so themselves.
+  /// Whether the threads that run until they are stopped are to end.
   var isStopped: Bool { stopped.load(ordering: .relaxed) }
 
   /// Adds a thread.

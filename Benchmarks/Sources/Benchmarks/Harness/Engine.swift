@@ -1,4 +1,4 @@
-/// Who does the work, by its name in the table and the JSON.
+/// An engine that does the work, by its name in the table and the JSON.
 enum Engine: String, CaseIterable, Codable {
   /// SQLite's C functions called from Swift by hand: the limit.
   case c

@@ -1,4 +1,4 @@
-/// What the runs of one engine in one case came to.
+/// The result of the runs of one engine in one case.
 struct Measurement {
   let `case`: String
   let engine: Engine

@@ -1,6 +1,6 @@
 import AllocationCount
 
-/// What work needs of memory; nil where the system does not tell.
+/// The memory that work needs; nil where the system does not report it.
 struct MemoryUse {
   /// How far resident memory rose at most.
   let peakBytes: Int?

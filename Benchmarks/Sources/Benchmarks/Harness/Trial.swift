@@ -1,6 +1,6 @@
 /// One turn of one engine: the data it works on, and the clock over the parts that count.
 struct Trial {
-  /// What a turn is watched for.
+  /// The quantity that a turn is measured by.
   enum Watch {
     case time
     /// Its memory, by which the time does not count.

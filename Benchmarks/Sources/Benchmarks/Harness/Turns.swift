@@ -1,4 +1,4 @@
-/// What a turn finds when it opens its database.
+/// The content of the database that a turn opens.
 enum Start {
   /// The database of the items, which stays as it is.
   case shared

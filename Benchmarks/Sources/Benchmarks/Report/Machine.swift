@@ -1,7 +1,7 @@
 import CSQLite
 import Foundation
 
-/// What the figures were measured on, and with.
+/// The machine and the software that the figures were measured with.
 struct Machine {
   /// The lines above the table.
   let header: String

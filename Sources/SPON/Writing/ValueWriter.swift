@@ -1,8 +1,8 @@
 import Essentials
 import ExactText
 
-/// A place where one value is written: what a value's `encode(to:)` is handed.
-struct EncodingPlace: Encoder {
+/// Writes one value: the encoder that a value's `encode(to:)` gets.
+struct ValueWriter: Encoder {
   let output: EncodingOutput
   let index: Int
   let serial: Int
@@ -12,15 +12,15 @@ struct EncodingPlace: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     begin(.keyed)
-    return KeyedEncodingContainer(KeyedPlace(place: self))
+    return KeyedEncodingContainer(KeyedWriter(writer: self))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
     begin(.unkeyed)
-    return UnkeyedPlace(place: self)
+    return UnkeyedWriter(writer: self)
   }
 
-  func singleValueContainer() -> any SingleValueEncodingContainer { SinglePlace(place: self) }
+  func singleValueContainer() -> any SingleValueEncodingContainer { SingleWriter(writer: self) }
 
   /// Whether nothing that was begun later is still open.
   @inline(__always) var isInnermost: Bool {
@@ -130,10 +130,10 @@ struct EncodingPlace: Encoder {
   }
 }
 
-extension EncodingPlace {
+extension ValueWriter {
   /// Begins and writes a value whose writing cannot fail, or returns false for one of another type.
   ///
-  /// In each place that knows the type, one branch of it is left.
+  /// Where the type is known, the compiler leaves one branch of it.
   @inline(__always)
   func encodePlain<T: Encodable>(
     _ value: T, isMember: Bool, _ begin: () throws -> Void
@@ -194,7 +194,7 @@ extension EncodingPlace {
     }
     if T.self == Float.self { return try encode(same(value, as: Float.self), isMember: isMember) }
     if let failure = output.state.failure { throw failure }
-    func inside(_ write: (EncodingPlace) throws -> Void) throws {
+    func inside(_ write: (ValueWriter) throws -> Void) throws {
       output.path.append(key)
       try write(output.open(T.self, isMember: isMember))
       output.close()
@@ -204,7 +204,7 @@ extension EncodingPlace {
     try inside { try value.encode(to: $0) }
   }
 
-  /// Writes a value in this place itself, which was begun.
+  /// Writes a value that was begun in this container itself.
   @inline(__always)
   func encodeHere<T: Encodable>(_ value: T, isMember: Bool) throws {
     if T.self == Double.self {
@@ -212,7 +212,7 @@ extension EncodingPlace {
     }
     if T.self == Float.self { return try encode(same(value, as: Float.self), isMember: isMember) }
     if let failure = output.state.failure { throw failure }
-    func inside(_ write: (EncodingPlace) throws -> Void) throws {
+    func inside(_ write: (ValueWriter) throws -> Void) throws {
       output.frames[index].kind = .empty
       output.frames[index].type = T.self
       try write(self)
@@ -222,7 +222,7 @@ extension EncodingPlace {
   }
 
   private func encodeFoundation<T: Encodable>(
-    _ value: T, isMember: Bool, inside: ((EncodingPlace) throws -> Void) throws -> Void
+    _ value: T, isMember: Bool, inside: ((ValueWriter) throws -> Void) throws -> Void
   ) throws -> Bool {
     if T.self == Date.self {
       try encode(same(value, as: Date.self), isMember: isMember, inside: inside)
@@ -255,7 +255,7 @@ extension EncodingPlace {
     }
   }
 
-  /// The text in the place of an infinite number, or nil if it is written as a number.
+  /// The text that stands for an infinite number, or nil if it is written as a number.
   private func text(ofNonFinite value: Double) throws -> String? {
     switch output.state.encoder.nonConformingFloatEncodingStrategy {
     case .literal: nil
@@ -266,7 +266,7 @@ extension EncodingPlace {
   }
 
   private func encode(
-    _ date: Date, isMember: Bool, inside: ((EncodingPlace) throws -> Void) throws -> Void
+    _ date: Date, isMember: Bool, inside: ((ValueWriter) throws -> Void) throws -> Void
   ) throws {
     switch output.state.encoder.dateEncodingStrategy {
     case .text:
@@ -289,7 +289,7 @@ extension EncodingPlace {
   }
 
   private func encode(
-    _ data: Data, isMember: Bool, inside: ((EncodingPlace) throws -> Void) throws -> Void
+    _ data: Data, isMember: Bool, inside: ((ValueWriter) throws -> Void) throws -> Void
   ) throws {
     switch output.state.encoder.dataEncodingStrategy {
     case .base64:
@@ -307,19 +307,19 @@ extension EncodingPlace {
 // library has a default that throws, are named.
 
 /// An object that is being written.
-struct KeyedPlace<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let place: EncodingPlace
+struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let writer: ValueWriter
 
-  var codingPath: [any CodingKey] { place.codingPath }
+  var codingPath: [any CodingKey] { writer.codingPath }
 
   mutating func encodeNil(forKey key: Key) throws {
-    try place.beginMember(key)
-    place.output.text.appendNull()
+    try writer.beginMember(key)
+    writer.output.text.appendNull()
   }
 
   @inline(__always) private func write<T: Encodable>(_ value: T, _ key: Key) throws {
-    if try place.encodePlain(value, isMember: true, { try place.beginMember(key) }) { return }
-    try place.member(key) { try place.encode(value, isMember: true, key: key) }
+    if try writer.encodePlain(value, isMember: true, { try writer.beginMember(key) }) { return }
+    try writer.member(key) { try writer.encode(value, isMember: true, key: key) }
   }
 
   @inline(__always) mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
@@ -342,35 +342,35 @@ struct KeyedPlace<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   mutating func superEncoder(forKey key: Key) -> any Encoder { piece(key) }
 
-  private func piece(_ key: some CodingKey) -> EncodingPlace {
+  private func piece(_ key: some CodingKey) -> ValueWriter {
     do {
-      try place.beginMember(key)
+      try writer.beginMember(key)
     } catch {
-      place.output.state.fail(error)
+      writer.output.state.fail(error)
     }
-    return place.output.addPiece(key, of: place.index, isMember: true)
+    return writer.output.addPiece(key, of: writer.index, isMember: true)
   }
 }
 
 /// An array that is being written.
-struct UnkeyedPlace: UnkeyedEncodingContainer {
-  let place: EncodingPlace
+struct UnkeyedWriter: UnkeyedEncodingContainer {
+  let writer: ValueWriter
 
-  var codingPath: [any CodingKey] { place.codingPath }
+  var codingPath: [any CodingKey] { writer.codingPath }
 
-  var count: Int { place.isInnermost ? place.output.frames[place.index].count : 0 }
+  var count: Int { writer.isInnermost ? writer.output.frames[writer.index].count : 0 }
 
   /// The key of the element that was begun last.
   private var key: PathKey { PathKey(index: max(0, count - 1)) }
 
   mutating func encodeNil() throws {
-    try place.beginElement()
-    place.output.text.appendNull()
+    try writer.beginElement()
+    writer.output.text.appendNull()
   }
 
   @inline(__always) private func write<T: Encodable>(_ value: T) throws {
-    if try place.encodePlain(value, isMember: false, { try place.beginElement() }) { return }
-    try place.element { try place.encode(value, isMember: false, key: key) }
+    if try writer.encodePlain(value, isMember: false, { try writer.beginElement() }) { return }
+    try writer.element { try writer.encode(value, isMember: false, key: key) }
   }
 
   @inline(__always) mutating func encode<T: Encodable>(_ value: T) throws { try write(value) }
@@ -389,43 +389,43 @@ struct UnkeyedPlace: UnkeyedEncodingContainer {
 
   mutating func superEncoder() -> any Encoder { piece() }
 
-  private func piece() -> EncodingPlace {
+  private func piece() -> ValueWriter {
     do {
-      try place.beginElement()
+      try writer.beginElement()
     } catch {
-      place.output.state.fail(error)
+      writer.output.state.fail(error)
     }
-    return place.output.addPiece(key, of: place.index, isMember: false)
+    return writer.output.addPiece(key, of: writer.index, isMember: false)
   }
 }
 
-/// A place that takes one value.
-struct SinglePlace: SingleValueEncodingContainer {
-  let place: EncodingPlace
+/// A container of one value.
+struct SingleWriter: SingleValueEncodingContainer {
+  let writer: ValueWriter
 
-  var codingPath: [any CodingKey] { place.codingPath }
+  var codingPath: [any CodingKey] { writer.codingPath }
 
-  private var isMember: Bool { place.output.frames[place.index].isMember }
+  private var isMember: Bool { writer.output.frames[writer.index].isMember }
 
   /// Checks that nothing was written here yet.
   private func begin() throws {
-    guard place.isInnermost else { throw place.outOfTurn() }
-    guard place.output.frames[place.index].kind == .empty else {
+    guard writer.isInnermost else { throw writer.outOfTurn() }
+    guard writer.output.frames[writer.index].kind == .empty else {
       throw EncodingError.invalidValue(
-        (), place.output.context("the value is encoded in two kinds, or twice"))
+        (), writer.output.context("the value is encoded in two kinds, or twice"))
     }
-    place.output.frames[place.index].kind = .scalar
+    writer.output.frames[writer.index].kind = .scalar
   }
 
   mutating func encodeNil() throws {
     try begin()
-    place.output.text.appendNull()
+    writer.output.text.appendNull()
   }
 
   @inline(__always) private func write<T: Encodable>(_ value: T) throws {
     try begin()
-    if try place.encodePlain(value, isMember: isMember, {}) { return }
-    try place.encodeHere(value, isMember: isMember)
+    if try writer.encodePlain(value, isMember: isMember, {}) { return }
+    try writer.encodeHere(value, isMember: isMember)
   }
 
   @inline(__always) mutating func encode<T: Encodable>(_ value: T) throws { try write(value) }

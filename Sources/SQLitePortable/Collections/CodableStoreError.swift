@@ -1,0 +1,53 @@
+/// An error of a ``CodableStore``.
+public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
+  /// Two types have one name: name the table of one of them. The name, and the second type.
+  case sameName(String, String)
+  /// The file or data to load is no store: the reason.
+  case notAStore(String)
+  /// There is no file to save to or to load from: none was named when the store was made, nor now.
+  case noFile
+
+  /// The error in words.
+  public var description: String {
+    switch self {
+    case .sameName(let name, let type):
+      "another type has the table “\(name)”: name the table of \(type)"
+    case .notAStore(let reason): "this is no store of collections: \(reason)"
+    case .noFile: "no file was named to save to or to load from"
+    }
+  }
+}
+
+/// A stored value that could not be read as an item.
+public struct UndecodableItem: Error, Hashable, Sendable {
+  /// Its position in the table, which never changes.
+  public let position: Int64
+  /// Why.
+  public let reason: String
+}
+
+/// Some of the values in a table could not be read as items. They are still there.
+public struct UndecodableItemsError: Error, Hashable, CustomStringConvertible {
+  /// The table.
+  public let table: String
+  /// How many values could not be read.
+  public let count: Int
+  /// The first of them.
+  public let first: UndecodableItem
+
+  /// The table, the number and the first reason.
+  public var description: String {
+    "\(count) values in the table “\(table)” cannot be read, the first (\(first.position)) because: "
+      + first.reason
+  }
+}
+
+/// The content of a table.
+public struct ReadReport<Item> {
+  /// The items, in the order in which they were inserted.
+  public var items: [Item] = []
+  /// The values that could not be read, in the same order.
+  public var undecodable: [UndecodableItem] = []
+}
+
+extension ReadReport: Sendable where Item: Sendable {}
