@@ -43,27 +43,40 @@ package enum Hex {
 }
 
 extension FixedWidthInteger where Self: UnsignedInteger {
-  /// All the lower-case hexadecimal digits, leading zeros included.
-  @inlinable package var hexadecimal: String {
-    var digits: [UInt8] = []
-    digits.reserveCapacity(Self.bitWidth / 4)
-    var shift = Self.bitWidth
-    while shift > 0 {
-      shift -= 4
-      digits.append(Hex.lowercase(UInt8(truncatingIfNeeded: self >> shift) & 15))
-    }
-    return String(decoding: digits, as: UTF8.self)
+  /// All the lower-case hexadecimal digits, leading zeros included; 128 bits at most.
+  package var hexadecimal: String {
+    Hex.text(of: UInt128(truncatingIfNeeded: self), digits: Self.bitWidth / 4)
   }
 
   /// Makes the integer from exactly the digits that ``hexadecimal`` gives, or nil.
-  @inlinable package init?(hexadecimal digits: Substring) {
-    guard digits.utf8.count == Self.bitWidth / 4 else { return nil }
-    self = 0
-    for byte in digits.utf8 {
-      guard let value = Hex.value(byte), byte < UInt8(ascii: "A") || byte > UInt8(ascii: "F") else {
+  package init?(hexadecimal digits: Substring) {
+    guard let bits = Hex.bits(of: digits.utf8, digits: Self.bitWidth / 4) else { return nil }
+    self.init(truncatingIfNeeded: bits)
+  }
+}
+
+extension Hex {
+  fileprivate static func text(of bits: UInt128, digits count: Int) -> String {
+    unsafe String(unsafeUninitializedCapacity: count) { buffer in
+      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+      var shift = count * 4
+      while shift > 0 {
+        shift -= 4
+        output.append(lowercase(UInt8(truncatingIfNeeded: bits &>> UInt128(shift)) & 15))
+      }
+      return unsafe output.finalize(for: buffer)
+    }
+  }
+
+  fileprivate static func bits(of digits: Substring.UTF8View, digits count: Int) -> UInt128? {
+    guard digits.count == count else { return nil }
+    var bits: UInt128 = 0
+    for digit in digits {
+      guard let value = value(digit), digit < UInt8(ascii: "A") || digit > UInt8(ascii: "F") else {
         return nil
       }
-      self = self << 4 | Self(truncatingIfNeeded: value)
+      bits = bits &<< 4 | UInt128(value)
     }
+    return bits
   }
 }
