@@ -1,20 +1,20 @@
-import ExactText
 package import Essentials
+import ExactText
 package import SQLiteCore
 
-/// What is known of the rows of one statement, and what is in the one that it stands on.
+/// The rows of one statement: its columns, its strategies, and the content of the row that it stands on.
 ///
 /// Decoders and containers hold it, so that it may be kept. Everything in it but ``mark`` belongs to
-/// the thread that reads the row: who may have been kept asks the mark before anything else.
+/// the thread that reads the row: decoders and containers, which may have been kept, ask the mark first.
 final class DecodedRow {
   let handle: BorrowedHandle
   let columns: ColumnNames
   let strategies: MappingStrategies
   let forms: ScalarForms
-  /// What the names of the columns begin with that belong to this value.
+  /// The beginning of the names of the columns that belong to this value.
   let prefix: String
   let codingPath: [any CodingKey]
-  /// Says which row is being read.
+  /// The number of the row that is being read.
   let mark: RowMark
 
   private let root: Any.Type
@@ -22,11 +22,11 @@ final class DecodedRow {
   private var properties: [Int32: String] = [:]
   private var children: [String: DecodedRow?] = [:]
 
-  // Nobody else has a part in these, and to check that costs as much as to read a column.
+  // Used by one thread at a time: the check for exclusive access would cost as much as reading a column.
   @exclusivity(unchecked) private var life: Int
-  @exclusivity(unchecked) private var containers: HandedOut?
+  @exclusivity(unchecked) private var containers: ReusedContainer?
   @exclusivity(unchecked) private var containersKey: ObjectIdentifier?
-  @exclusivity(unchecked) private var otherContainers: [ObjectIdentifier: HandedOut] = [:]
+  @exclusivity(unchecked) private var otherContainers: [ObjectIdentifier: ReusedContainer] = [:]
   @exclusivity(unchecked) private var scalars: ScalarCache
 
   init(
@@ -50,7 +50,7 @@ final class DecodedRow {
   var isSingle: Bool { columns.count == 1 }
 
   /// The permission of the present row's containers.
-  var ticket: RowTicket { RowTicket(mark: mark, life: unsafe life) }
+  var permission: RowPermission { RowPermission(mark: mark, life: unsafe life) }
 
   /// Begins a row, with a decoder for it.
   func begin() -> RowDecoder {
@@ -69,7 +69,7 @@ final class DecodedRow {
     unsafe life = RowMark.newLife()
   }
 
-  /// Says whether somebody still has one of the containers.
+  /// Whether somebody still has one of the containers.
   private var isKept: Bool {
     if let containers = unsafe containers, containers.isKept { return true }
     return unsafe !otherContainers.isEmpty && otherContainers.values.contains(where: \.isKept)
@@ -89,21 +89,21 @@ final class DecodedRow {
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
     if unsafe containersKey == ObjectIdentifier(type), let containers = unsafe containers {
       // An object is stored together with the identity of the key type that it was made for.
-      return unsafe unsafeDowncast(containers, to: DecodingContainers<Key>.self).boxed.copy()
+      return unsafe unsafeDowncast(containers, to: CachedDecodingContainer<Key>.self).boxed.copy()
     }
     return containers(of: type).boxed.copy()
   }
 
   @inline(never)
-  private func containers<Key: CodingKey>(of type: Key.Type) -> DecodingContainers<Key> {
+  private func containers<Key: CodingKey>(of type: Key.Type) -> CachedDecodingContainer<Key> {
     if let last = unsafe containers, let key = unsafe containersKey {
       unsafe otherContainers[key] = last
     }
     // As above.
     let known = unsafe otherContainers[ObjectIdentifier(type)].map {
-      unsafe unsafeDowncast($0, to: DecodingContainers<Key>.self)
+      unsafe unsafeDowncast($0, to: CachedDecodingContainer<Key>.self)
     }
-    let fitting = known ?? DecodingContainers(self)
+    let fitting = known ?? CachedDecodingContainer(self)
     unsafe containers = fitting
     unsafe containersKey = ObjectIdentifier(type)
     return fitting
@@ -138,7 +138,7 @@ final class DecodedRow {
     .map { Int32($0) }
   }
 
-  /// Says whether all columns with the prefix are NULL, as an outer join leaves them.
+  /// Whether all columns with the prefix are NULL, as an outer join leaves them.
   var isNull: Bool {
     ownColumns.allSatisfy { handle.isNull(at: $0) }
   }
@@ -194,7 +194,7 @@ final class DecodedRow {
     (error as? DecodingError).map { self.error($0, at: nil) } ?? error
   }
 
-  /// What a decoder or a container that is kept throws.
+  /// The error of a decoder or a container that is kept.
   static var gone: DecodingError {
     @inline(never) get {
       .dataCorrupted(
@@ -242,10 +242,8 @@ extension DecodedRow {
 
   /// Reads a column as any type.
   func value<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result {
-    if let scalar = unsafe scalars.scalar(of: type, at: column),
-      let value = try value(type, as: scalar, at: column)
-    {
-      return value
+    if let scalar = unsafe scalars.scalar(of: type, at: column) {
+      return try value(type, as: scalar, at: column)
     }
     do {
       return try Result(from: ColumnDecoder(self, column: column))
@@ -254,11 +252,16 @@ extension DecodedRow {
     }
   }
 
-  private func value<Result, Scalar: ScalarValue>(
-    _ type: Result.Type, as scalar: Scalar.Type, at column: Int32
-  ) throws -> Result? {
-    guard Result.self == Scalar.self else { return nil }
-    return same(try self.scalar(scalar, at: column), as: type)
+  @inline(__always)
+  private func value<Result>(
+    _ type: Result.Type, as scalar: any ScalarValue.Type, at column: Int32
+  ) throws -> Result {
+    do {
+      // The cache found the scalar for this type, which it is.
+      return try handle.use { unsafe try scalar.read(as: type, from: $0, at: column, forms) }
+    } catch let error as SQLiteError {
+      throw self.error(error.message, at: column)
+    }
   }
 
   /// Reads a column as a scalar, or returns nil for another type.
@@ -279,5 +282,107 @@ extension StatementHandle {
       }
     }
     return data
+  }
+}
+
+/// The columns of a row, by the coding keys of one type.
+///
+/// A class, since the standard library copies its containers at every call.
+final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding {
+  let row: DecodedRow
+  let slots: KeySlots<Key>
+  private let permission: RowPermission
+
+  init(_ row: DecodedRow) {
+    self.row = row
+    permission = row.permission
+    slots = KeySlots { row.column(of: $0) ?? KeySlots<Key>.none }
+  }
+
+  var codingPath: [any CodingKey] { row.codingPath }
+
+  /// Throws if the row has ended.
+  @inline(__always)
+  private func check() throws {
+    guard permission.isValid else { throw DecodedRow.gone }
+  }
+
+  var allKeys: [Key] {
+    // It cannot throw, but what is asked for next does.
+    guard permission.isValid else { return [] }
+    return row.ownColumns.compactMap { column in
+      let name = row.columns.names[Int(column)].utf8.dropFirst(row.prefix.utf8.count)
+      return Key(stringValue: String(Substring(name)))
+    }
+  }
+
+  func contains(_ key: Key) -> Bool {
+    permission.isValid && (slots[key] >= 0 || row.child(of: key) != nil)
+  }
+
+  /// The column of a property.
+  @inline(__always)
+  func column(_ key: Key) throws -> Int32 {
+    try check()
+    let column = slots[key]
+    if column < 0 { throw row.missing(key) }
+    return column
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool {
+    try check()
+    if slots[key] < 0, let child = row.child(of: key) { return child.isNull }
+    return try row.handle.isNull(at: column(key))
+  }
+
+  @inline(__always)
+  func take<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
+    try row.scalar(type, at: column(key))
+  }
+
+  @inline(__always)
+  func takeOptional<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) throws -> Scalar? {
+    try row.scalarIfPresent(type, at: column(key))
+  }
+
+  func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
+    try check()
+    let column = slots[key]
+    if column >= 0 { return try row.value(type, at: column) }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return try child.decoder.value(as: type)
+  }
+
+  func decodeIfPresent<Result: Decodable>(
+    _ type: Result.Type, forKey key: Key
+  ) throws -> Result? {
+    try check()
+    let column = slots[key]
+    if column >= 0 {
+      return row.handle.isNull(at: column) ? nil : try row.value(type, at: column)
+    }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return child.isNull ? nil : try child.decoder.value(as: type)
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try superDecoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try superDecoder(forKey: key).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { try decoder(forKey: PathKey("super")) }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(forKey: key) }
+
+  private func decoder(forKey key: some CodingKey) throws -> any Decoder {
+    try check()
+    if let column = row.column(of: key) { return ColumnDecoder(row, column: column) }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return child.decoder
   }
 }

@@ -1,14 +1,15 @@
+import ExactText
 import SQLiteCore
 
-/// What is known of the parameters of one statement, and which of them the current row has bound.
+/// The parameters of one statement, and the ones that the current row has bound.
 ///
 /// Encoders and containers hold it, so that it may be kept. Everything in it but ``mark`` belongs to
-/// the thread that binds the row: who may have been kept asks the mark before anything else.
+/// the thread that binds the row: encoders and containers, which may have been kept, ask the mark first.
 final class EncodedRow {
   let handle: BorrowedHandle
   let strategies: MappingStrategies
   let forms: ScalarForms
-  /// Says which row is being bound.
+  /// The number of the row that is being bound.
   let mark = RowMark()
   /// Set while a value is encoded that has not said yet that it is a single one.
   var isNested = false
@@ -19,12 +20,12 @@ final class EncodedRow {
   /// Whether properties without a parameter are passed over.
   private let bindsKeysOnly: Bool
   private var trees: [Int32: JSONNode] = [:]
-  /// What is encoded of properties that are passed over.
+  /// The nested values of properties that are passed over.
   private var looseTrees: [JSONNode] = []
 
-  // Nobody else has a part in these, and to check that costs as much as to bind a value.
+  // Used by one thread at a time: the check for exclusive access would cost as much as binding a value.
   @exclusivity(unchecked) private var life = RowMark.newLife()
-  @exclusivity(unchecked) private var container: HandedOut?
+  @exclusivity(unchecked) private var container: ReusedContainer?
   @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
   /// Whether more than one type of keys was asked for, of which the first containers are not known.
   @exclusivity(unchecked) private var hasOthers = false
@@ -46,7 +47,7 @@ final class EncodedRow {
   }
 
   /// The permission of the present row's containers.
-  var ticket: RowTicket { RowTicket(mark: mark, life: unsafe life) }
+  var permission: RowPermission { RowPermission(mark: mark, life: unsafe life) }
 
   /// Begins a row in which nothing is bound, with an encoder for it.
   func begin() -> RowEncoder {
@@ -102,12 +103,7 @@ final class EncodedRow {
     return boxed.copy()
   }
 
-  /// What a container throws that is kept, and of a kept encoder everything.
-  static var gone: SQLiteError {
-    SQLiteError(.misuse, "it was kept after its value was encoded")
-  }
-
-  /// Says whether the row has bound something that is not NULL.
+  /// Returns whether the row has bound something that is not NULL.
   func isBound(_ parameter: Int32) -> Bool { bound[parameter] }
 
   /// The parameter of a property, 0 if it has none and is passed over.
@@ -180,10 +176,8 @@ extension EncodedRow {
 
   /// Binds a value of any type.
   func bind<Source: Encodable>(any value: Source, at parameter: Int32) throws {
-    if let scalar = unsafe scalars.scalar(of: Source.self, at: parameter),
-      try bind(value, as: scalar, at: parameter)
-    {
-      return
+    if let scalar = unsafe scalars.scalar(of: Source.self, at: parameter) {
+      return try bind(value, as: scalar, at: parameter)
     }
     isNested = true
     do {
@@ -196,16 +190,17 @@ extension EncodedRow {
     try bind(stored: strategies.nested.stored(value), at: parameter)
   }
 
-  private func bind<Source, Scalar: ScalarValue>(
-    _ value: Source, as scalar: Scalar.Type, at parameter: Int32
-  ) throws -> Bool {
-    guard let value = same(value, as: scalar) else { return false }
-    if value.isNil {
-      bindNil(at: parameter)
-    } else {
-      try bind(value, at: parameter)
+  @inline(__always)
+  private func bind<Source>(
+    _ value: Source, as scalar: any ScalarValue.Type, at parameter: Int32
+  ) throws {
+    do {
+      // The cache found the scalar for this type, which it is.
+      let isBound = try handle.use { unsafe try scalar.bind(value, to: $0, at: parameter, forms) }
+      bound[parameter] = isBound
+    } catch let error as SQLiteError {
+      throw named(error, parameter)
     }
-    return true
   }
 
   private func bind(stored: Value, at parameter: Int32) throws {
@@ -222,5 +217,163 @@ extension EncodedRow {
       }
       try bind(stored: strategies.nested.stored(json: node.data()), at: parameter)
     }
+  }
+}
+
+/// The parameters of a statement, by the coding keys of one type. Properties without a parameter are an error, or
+/// are passed over by a statement for the primary key only.
+///
+/// A class, since the standard library copies its containers at every call.
+final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding {
+  let row: EncodedRow
+  let slots: KeySlots<Key>
+  private let permission: RowPermission
+
+  init(_ row: EncodedRow) {
+    self.row = row
+    permission = row.permission
+    slots = KeySlots { row.parameter(of: $0) ?? KeySlots<Key>.none }
+  }
+
+  var codingPath: [any CodingKey] { [] }
+
+  /// The parameter of a property; 0 if it is passed over.
+  @inline(__always)
+  private func parameter(_ key: Key) throws -> Int32 {
+    guard permission.isValid else { throw SQLiteError.keptEncoder }
+    let parameter = slots[key]
+    return parameter < 0 ? try row.missing(key) : parameter
+  }
+
+  func encodeNil(forKey key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { row.bindNil(at: parameter) }
+  }
+
+  @inline(__always)
+  func put(_ scalar: some ScalarValue, _ key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { try row.bind(scalar, at: parameter) }
+  }
+
+  @inline(__always)
+  func putOptional(_ scalar: (some ScalarValue)?, _ key: Key) throws {
+    if let scalar { try put(scalar, key) } else { try encodeNil(forKey: key) }
+  }
+
+  func encode(_ value: some Encodable, forKey key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { try row.bind(any: value, at: parameter) }
+  }
+
+  func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
+    guard let value else { return try encodeNil(forKey: key) }
+    try encode(value, forKey: key)
+  }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    encoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder(forKey: key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { encoder(forKey: PathKey("super")) }
+  func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
+
+  private func encoder(forKey key: some CodingKey) -> any Encoder {
+    guard permission.isValid else { return NestingEncoder(error: SQLiteError.keptEncoder) }
+    return row.treeEncoder(forKey: key)
+  }
+}
+
+/// Binds one value: a single one as it is, one with containers as JSON.
+///
+/// Three words, so that it needs no memory of its own as `any Encoder`. Of one that is kept, everything
+/// throws when its row has ended.
+struct ColumnEncoder: Encoder {
+  private let content: EncodedRow
+  /// The number of its row.
+  private let number: Int
+  private let parameter: Int32
+
+  init(_ row: EncodedRow, parameter: Int32) {
+    content = row
+    number = row.mark.row
+    self.parameter = parameter
+  }
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// The row of the parameter; throws if it has ended.
+  private var row: EncodedRow {
+    @inline(__always) get throws {
+      if content.mark.row != number { throw SQLiteError.keptEncoder }
+      return content
+    }
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    nesting().container(keyedBy: type)
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { nesting().unkeyedContainer() }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer {
+    (try? row)?.isNested = false
+    return self
+  }
+
+  /// Notes that the value has containers, all of which throw.
+  private func nesting() -> NestingEncoder {
+    guard let row = try? row else { return NestingEncoder(error: SQLiteError.keptEncoder) }
+    row.isNested = true
+    return NestingEncoder(error: NestingSignal())
+  }
+}
+
+extension ColumnEncoder: ScalarEncoding {
+  func encodeNil() throws { try row.bindNil(at: parameter) }
+
+  @inline(__always)
+  func put(_ scalar: some ScalarValue) throws { try row.bind(scalar, at: parameter) }
+
+  func encode(_ value: some Encodable) throws { try row.bind(any: value, at: parameter) }
+}
+
+/// Binds the properties of one value.
+///
+/// Two words, so that it needs no memory of its own as `any Encoder`. Of one that is kept, everything
+/// throws when its row has ended.
+struct RowEncoder: RowEncoding {
+  let content: EncodedRow
+  /// The number of its row.
+  let row: Int
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// Throws if the row has ended.
+  func check() throws {
+    if content.mark.row != row { throw SQLiteError.keptEncoder }
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    guard content.mark.row == row else {
+      return NestingEncoder(error: SQLiteError.keptEncoder).container(keyedBy: type)
+    }
+    return content.container(keyedBy: type)
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    NestingEncoder(error: SQLiteError.notARow).unkeyedContainer()
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer {
+    WholeRowContainer(encoder: self, error: SQLiteError.notARow)
   }
 }

@@ -3,7 +3,7 @@
 /// A key of one byte or none, which is what an enumeration is, is told by that byte alone. Others
 /// are told by their name.
 @safe final class KeySlots<Key: CodingKey> {
-  /// What a key stands for that has nothing in this statement.
+  /// The slot of a key that has no column or parameter.
   static var none: Int32 { -1 }
   private static var unknown: Int32 { -2 }
 

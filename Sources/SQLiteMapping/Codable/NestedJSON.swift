@@ -70,7 +70,7 @@ final class JSONNode {
   }
 
   func set(_ value: some Encodable) throws {
-    if case .closed = content { throw EncodedRow.gone }
+    if case .closed = content { throw SQLiteError.keptEncoder }
     content = .value(try NestedJSON.encoder().encode(value))
   }
 
@@ -214,5 +214,106 @@ private struct TreeUnkeyedContainer: UnkeyedEncodingContainer {
 
   private func encoder() -> TreeEncoder {
     TreeEncoder(node: node.element(), codingPath: codingPath)
+  }
+}
+
+/// Thrown by a value that turns out to have containers, so that it is encoded as JSON instead.
+struct NestingSignal: Error {}
+
+/// Throws at the first value.
+struct NestingEncoder: Encoder, SingleValueEncodingContainer {
+  let error: any Error
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(NestingKeyedContainer(error: error))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    NestingUnkeyedContainer(error: error)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+  func encodeNil() throws { throw error }
+  func encode(_ value: some Encodable) throws { throw error }
+}
+
+/// Throws at the first value.
+struct NestingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let error: any Error
+
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil(forKey key: Key) throws { throw error }
+  func encode(_ value: some Encodable, forKey key: Key) throws { throw error }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    KeyedEncodingContainer(NestingKeyedContainer<NestedKey>(error: error))
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    NestingUnkeyedContainer(error: error)
+  }
+
+  func superEncoder() -> any Encoder { NestingEncoder(error: error) }
+  func superEncoder(forKey key: Key) -> any Encoder { NestingEncoder(error: error) }
+}
+
+/// Throws at the first value.
+struct NestingUnkeyedContainer: UnkeyedEncodingContainer {
+  let error: any Error
+
+  var codingPath: [any CodingKey] { [] }
+  var count: Int { 0 }
+
+  func encodeNil() throws { throw error }
+  func encode(_ value: some Encodable) throws { throw error }
+
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type
+  ) -> KeyedEncodingContainer<NestedKey> {
+    KeyedEncodingContainer(NestingKeyedContainer<NestedKey>(error: error))
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
+  func superEncoder() -> any Encoder { NestingEncoder(error: error) }
+}
+
+extension SQLiteError {
+  /// The error of a container or an encoder that is kept.
+  static var keptEncoder: SQLiteError {
+    SQLiteError(.misuse, "it was kept after its value was encoded")
+  }
+}
+
+/// An encoder of a whole row.
+protocol RowEncoding: Encoder {
+  /// Throws if the row has ended.
+  func check() throws
+}
+
+/// The whole row as a single value: one that encodes the properties.
+struct WholeRowContainer: SingleValueEncodingContainer {
+  let encoder: any RowEncoding
+  let error: any Error
+
+  var codingPath: [any CodingKey] { encoder.codingPath }
+  func encodeNil() throws { throw error }
+  func encode(_ value: some Encodable) throws {
+    try encoder.check()
+    if value is any LosslessStringConvertible { throw error }
+    try value.encode(to: encoder)
+  }
+}
+
+extension SQLiteError {
+  /// The error of a value that does not encode itself as properties.
+  static var notARow: SQLiteError {
+    SQLiteError(
+      .misuse, "a row is made of properties with names, not of a single value or an array")
   }
 }

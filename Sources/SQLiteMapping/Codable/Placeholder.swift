@@ -1,3 +1,4 @@
+import Essentials
 import ExactText
 import SQLiteCore
 
@@ -56,7 +57,7 @@ enum Placeholder {
   }
 }
 
-/// Answers whatever it is asked.
+/// Decodes made-up values.
 private struct PlaceholderDecoder: Decoder, SingleValueDecodingContainer {
   var codingPath: [any CodingKey] = []
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -142,44 +143,36 @@ private struct PlaceholderElements: UnkeyedDecodingContainer {
   mutating func superDecoder() -> any Decoder { next() }
 }
 
-/// Asks a `Decodable` type what it would read from a column, without a value: its `init(from:)` runs
-/// until it asks for the first thing.
-struct DecodingProbe: Decoder, SingleValueDecodingContainer {
-  private struct Answer: Error {
-    let type: ColumnType
+/// Values by which it is proven that a property is stored as it is: at least two of each type, so
+/// that one of them is another than the prototype's.
+enum Examples {
+  /// A function, for it is Sendable, and not every type of values is.
+  static func values<Property>(of type: Property.Type) -> @Sendable () -> [Property] {
+    { all.compactMap { $0 as? Property } + none(of: Property.self) }
   }
 
-  private let strategies: MappingStrategies
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  /// What a column of `type` prefers to store; a blob, which takes anything, if it does not say.
-  static func columnType(
-    of type: any Decodable.Type, strategies: MappingStrategies
-  ) -> ColumnType {
-    do {
-      _ = try type.init(from: DecodingProbe(strategies: strategies))
-      return .blob
-    } catch let answer as Answer {
-      return answer.type
-    } catch {
-      return .blob
-    }
+  private static func none<Property>(of type: Property.Type) -> [Property] {
+    guard let nothing = type as? any ExpressibleByNilLiteral.Type else { return [] }
+    return (nothing.init(nilLiteral: ()) as? Property).map { [$0] } ?? []
   }
 
-  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    throw Answer(type: strategies.nested.columnType)
+  private static var all: [Any] {
+    integers + [
+      0.5, -2.0, Float(0.5), Float(-2), true, false, "a", "Ä b", Data([1]), Data(), [1] as [UInt8],
+      [] as [UInt8], Date(timeIntervalSinceReferenceDate: 0),
+      Date(timeIntervalSinceReferenceDate: 86_400),
+      UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)),
+      UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2)), Decimal(1), Decimal(-2),
+      Duration.seconds(1), Duration.seconds(-2), URL(string: "a:b") as Any,
+      URL(string: "a:c") as Any,
+    ]
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    throw Answer(type: strategies.nested.columnType)
-  }
-
-  func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
-
-  func decodeNil() -> Bool { false }
-
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    throw Answer(type: Storage(of: type, strategies).columnType)
+  private static var integers: [Any] {
+    [
+      1, -2, Int8(1), Int8(-2), Int16(1), Int16(-2), Int32(1), Int32(-2), Int64(1), Int64(-2),
+      UInt(1), UInt(2), UInt8(1), UInt8(2), UInt16(1), UInt16(2), UInt32(1), UInt32(2), UInt64(1),
+      UInt64(2),
+    ]
   }
 }

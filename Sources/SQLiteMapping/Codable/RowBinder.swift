@@ -42,10 +42,10 @@ package final class RowBinder {
     try content.bindRest()
   }
 
-  /// Says whether the value bound last had something for a parameter that is not NULL.
+  /// Returns whether the last value bound something that is not NULL to a parameter.
   package func isBound(_ parameter: Int32) -> Bool { content.isBound(parameter) }
 
-  /// Says whether this binds to a statement.
+  /// Returns whether this binds to a statement.
   func binds(to statement: borrowing Statement) -> Bool { handle === statement.handle }
 }
 
@@ -54,60 +54,4 @@ package struct UnknownColumn: Error, CustomStringConvertible {
   /// The column's name.
   package let name: String
   package var description: String { "the table has no column “\(name)”" }
-}
-
-/// Binds the properties of one value.
-///
-/// Two words, so that it needs no memory of its own as `any Encoder`. Of one that is kept, everything
-/// throws when its row has ended.
-struct RowEncoder: Encoder {
-  let content: EncodedRow
-  /// The number of its row.
-  let row: Int
-
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  /// Throws if the row has ended.
-  func check() throws {
-    if content.mark.row != row { throw EncodedRow.gone }
-  }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    guard content.mark.row == row else {
-      return NestingEncoder(error: EncodedRow.gone).container(keyedBy: type)
-    }
-    return content.container(keyedBy: type)
-  }
-
-  func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    NestingEncoder(error: SQLiteError.notARow).unkeyedContainer()
-  }
-
-  func singleValueContainer() -> any SingleValueEncodingContainer {
-    WholeRowContainer(encoder: self, error: SQLiteError.notARow)
-  }
-}
-
-/// The whole row as a single value: one that encodes the properties.
-struct WholeRowContainer: SingleValueEncodingContainer {
-  let encoder: any Encoder
-  let error: any Error
-
-  var codingPath: [any CodingKey] { encoder.codingPath }
-  func encodeNil() throws { throw error }
-  func encode(_ value: some Encodable) throws {
-    try (encoder as? RowEncoder)?.check()
-    try (encoder as? ShapeEncoder)?.check()
-    if value is any LosslessStringConvertible { throw error }
-    try value.encode(to: encoder)
-  }
-}
-
-extension SQLiteError {
-  /// What a value throws that encodes itself as something else than properties.
-  static var notARow: SQLiteError {
-    SQLiteError(
-      .misuse, "a row is made of properties with names, not of a single value or an array")
-  }
 }

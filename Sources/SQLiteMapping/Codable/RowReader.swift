@@ -3,19 +3,19 @@ package import SQLiteCore
 /// Reads rows of one statement as `Decodable` types, straight from the statement's columns.
 ///
 /// It is made once per statement, on its first row, and reads whatever row the statement stands on.
-/// What is found out for one row (which column a property is) serves all the others. Types are handed
+/// The column of each property is looked up for the first row and serves all the others. Types are handed
 /// a ``RowDecoder``, and never this, which owns the statement.
 @usableFromInline package final class RowReader {
   let handle: StatementHandle
   let content: DecodedRow
   @usableFromInline let isSingle: Bool
 
-  // Nobody else has a part in these, and to check that costs as much as to read a column.
-  /// What reads values of one type in place, a ``DirectReader`` of it.
+  // Used by one thread at a time: the check for exclusive access would cost as much as reading a column.
+  /// The ``DirectReader`` that reads values of ``directType`` in place.
   @exclusivity(unchecked) @usableFromInline var direct: AnyObject?
-  /// That type.
+  /// The type of the values that ``direct`` reads.
   @exclusivity(unchecked) @usableFromInline var directType: ObjectIdentifier?
-  /// Whether it was found out if values can be read in place.
+  /// Whether ``readInPlace(_:_:)`` was called.
   var isPrepared = false
 
   /// Prepares to read rows.
@@ -74,7 +74,7 @@ package import SQLiteCore
     content.named(error)
   }
 
-  /// Says whether this still reads the columns of a statement's rows.
+  /// Returns whether this still reads the columns of a statement's rows.
   func reads(_ statement: borrowing Statement) -> Bool {
     handle === statement.handle && content.columns === statement.handle.columnNames
   }
@@ -142,8 +142,8 @@ private struct RowValueContainer: ScalarDecoding {
     decoder.content.mark.row == decoder.row && decoder.content.isNull
   }
 
-  func decode<Scalar: ScalarValue>(scalar type: Scalar.Type) throws -> Scalar {
-    try decoder.only("\(type)").decode(scalar: type)
+  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
+    try decoder.only("\(type)").take(type)
   }
 
   func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
@@ -163,7 +163,7 @@ public struct RowDecodingError: Error, Hashable, Sendable {
   public let column: String?
   /// The storage class found in the column: `NULL`, `INTEGER`, `REAL`, `TEXT` or `BLOB`.
   public let storageClass: String?
-  /// What was wrong, in English.
+  /// The reason, in English.
   public let message: String
   /// The SQL that returned the row.
   public let sql: String
@@ -192,5 +192,73 @@ extension DecodingError {
       ("there is no value for “\(key.stringValue)”", context.codingPath)
     @unknown default: ("\(self)", [])
     }
+  }
+}
+
+/// Reads one column: as a single value what is stored, as a container the JSON in it.
+///
+/// Three words, so that it needs no memory of its own as `any Decoder`. One that is kept throws when
+/// its row has ended.
+struct ColumnDecoder: Decoder {
+  private let content: DecodedRow
+  /// The number of its row.
+  private let number: Int
+  private let column: Int32
+
+  init(_ row: DecodedRow, column: Int32) {
+    content = row
+    number = row.mark.row
+    self.column = column
+  }
+
+  var codingPath: [any CodingKey] { (try? row)?.path(to: column) ?? [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// The row of the column; throws if it has ended.
+  private var row: DecodedRow {
+    @inline(__always) get throws {
+      if content.mark.row != number { throw DecodedRow.gone }
+      return content
+    }
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    try nested().container(keyedBy: type)
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try nested().unkeyedContainer()
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer {
+    _ = try row
+    return self
+  }
+
+  /// A decoder for the nested value in the column.
+  private func nested() throws -> any Decoder {
+    let row = try self.row
+    do {
+      return try row.strategies.nested.decoder(of: row.handle.value(at: column))
+    } catch let error as DecodingError {
+      throw row.error(error, at: column)
+    } catch let error as SQLiteError {
+      throw row.error(error.message, at: column)
+    }
+  }
+}
+
+extension ColumnDecoder: ScalarDecoding {
+  func decodeNil() -> Bool {
+    // It cannot throw, but what is asked for next does.
+    (try? row)?.handle.isNull(at: column) ?? false
+  }
+
+  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
+    try row.scalar(type, at: column)
+  }
+
+  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
+    try row.value(type, at: column)
   }
 }

@@ -5,10 +5,10 @@ package import SQLiteCore
 ///
 /// A `Decodable` type cannot be asked for its properties; a value that encodes itself shows them,
 /// those that are nil too, as long as it encodes them by `encodeIfPresent` or `encodeNil`.
-package final class ShapeEncoder: Encoder {
+package final class ShapeEncoder: RowEncoding {
   /// The columns, in the order in which they were encoded first.
   package private(set) var columns: [ColumnDefinition] = []
-  /// What the value stores in each of them.
+  /// The stored form of the value in each column.
   package private(set) var values: [Value] = []
   package var codingPath: [any CodingKey] { [] }
   package var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -52,14 +52,14 @@ package final class ShapeEncoder: Encoder {
     guard only != nil || !columns.isEmpty else { throw SQLiteError.notARow }
   }
 
-  /// What the value stores in a column; NULL if it stores nothing.
+  /// Returns the stored form of the value in a column; NULL if it has none.
   package func value(in column: String) -> Value {
     positions[asciiLowercased(column)].map { values[$0] } ?? .null
   }
 
   package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     isDone
-      ? NestingEncoder(error: EncodedRow.gone).container(keyedBy: type)
+      ? NestingEncoder(error: SQLiteError.keptEncoder).container(keyedBy: type)
       : KeyedEncodingContainer(ShapeContainer(shape: self))
   }
 
@@ -88,10 +88,10 @@ extension ShapeEncoder {
 
   /// Throws if the value is encoded.
   func check() throws {
-    if isDone { throw EncodedRow.gone }
+    if isDone { throw SQLiteError.keptEncoder }
   }
 
-  /// Says whether a property's column is looked at.
+  /// Returns whether a property's column is looked at.
   ///
   /// - Throws: ``SQLiteError`` if the value is encoded.
   func isWanted(_ key: some CodingKey) throws -> Bool {
@@ -118,7 +118,7 @@ extension ShapeEncoder {
 
   /// An encoder for a nested value that is built up piece by piece.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
-    if isDone { return NestingEncoder(error: EncodedRow.gone) }
+    if isDone { return NestingEncoder(error: SQLiteError.keptEncoder) }
     guard only == nil || isWanted(strategies.keys.column(for: key.stringValue)) else {
       return TreeEncoder(node: JSONNode(), codingPath: [key])
     }
@@ -146,7 +146,17 @@ struct ShapeContainer<Key: CodingKey>: ScalarKeyedEncoding {
     try shape.add(key, StoredForm(type: .blob, isOptional: true, value: .null))
   }
 
-  func encode<Scalar: ScalarValue>(scalar: Scalar?, isOptional: Bool, forKey key: Key) throws {
+  func put<Scalar: ScalarValue>(_ scalar: Scalar, _ key: Key) throws {
+    try encode(scalar, isOptional: false, key)
+  }
+
+  func putOptional<Scalar: ScalarValue>(_ scalar: Scalar?, _ key: Key) throws {
+    try encode(scalar, isOptional: true, key)
+  }
+
+  private func encode<Scalar: ScalarValue>(
+    _ scalar: Scalar?, isOptional: Bool, _ key: Key
+  ) throws {
     guard try shape.isWanted(key) else { return }
     try note(key) {
       StoredForm(

@@ -1,6 +1,7 @@
+import Essentials
 import SQLiteCore
 
-/// What was proven of a ``DirectRecord`` on one connection.
+/// The properties of a ``DirectRecord``, as proven on one connection.
 final class DirectPlan<Root: DirectRecord> {
   let prototype: Root
   let columns: [DirectColumn<Root>]
@@ -40,7 +41,7 @@ final class DirectPlan<Root: DirectRecord> {
           "it is computed, observed, wrapped or lazy, or lies in an object", column.name)
       }
       guard offset >= end, offset + column.size <= MemoryLayout<Root>.size else {
-        throw Self.error("it shares its place with another property", column.name)
+        throw Self.error("it shares its memory with another property", column.name)
       }
       end = offset + column.size
     }
@@ -122,7 +123,7 @@ final class DirectPlan<Root: DirectRecord> {
 }
 
 extension Connection {
-  /// What was proven of a type on this connection.
+  /// Returns the proven properties of a type.
   func directPlan<Root: DirectRecord>(of type: Root.Type) throws -> DirectPlan<Root> {
     let key = ObjectIdentifier(DirectPlan<Root>.self)
     if let known = attachments[key] as? DirectPlan<Root> { return known }

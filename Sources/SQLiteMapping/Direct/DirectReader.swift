@@ -7,7 +7,7 @@ import SQLiteCore
   private let columns: [DirectColumn<Root>]
   private let properties: [PlacedProperty]
   private let codings: [PropertyCoding]
-  // Nobody else has a part in these: a check of that costs as much as reading a column.
+  // Used by one thread at a time: the check for exclusive access would cost as much as reading a column.
   @exclusivity(unchecked) private var count = 0
 
   /// Prepares to read; nil if the statement lacks a column.
@@ -45,7 +45,7 @@ import SQLiteCore
 
   private func readOther(_ index: Int, _ start: UnsafeMutableRawPointer) -> Bool {
     let property = properties[index]
-    // What a type is handed for one column ends with it.
+    // The decoders that a type gets for one column end with it.
     defer { row.mark.endNumber() }
     return unsafe codings[index].read(row, property.position, into: start + property.offset)
   }

@@ -6,13 +6,13 @@ final class DirectWriter<Root> {
   private let properties: [PlacedProperty]
   private let codings: [PropertyCoding]
   private let strategies: MappingStrategies
-  /// The place of the key among the properties.
+  /// The index of the key among the properties.
   private let key: Int
-  // Nobody else has a part in it: a check of that costs as much as binding a property.
+  // Used by one thread at a time: the check for exclusive access would cost as much as binding a property.
   @exclusivity(unchecked) private var count = 0
 
   /// Prepares to bind; nil if the table has other columns besides.
-  init?(_ plan: DirectPlan<Root>, _ table: RecordPlan) where Root: DirectRecord {
+  init?(_ plan: DirectPlan<Root>, _ table: TablePlan) where Root: DirectRecord {
     columns = plan.columns
     codings = plan.columns.map(\.coding)
     strategies = plan.strategies
@@ -20,12 +20,13 @@ final class DirectWriter<Root> {
     for column in plan.columns {
       let name = plan.strategies.keys.column(for: column.name)
       guard let offset = column.offset,
-        let position = table.table.index(ofColumn: name)
+        let position = table.index(ofColumn: name)
       else { return nil }
       properties.append(PlacedProperty(column.kind, offset: offset, position: Int32(position + 1)))
     }
-    guard properties.count == table.table.properties.count,
-      let key = properties.firstIndex(where: { $0.position == table.keyParameter })
+    guard properties.count == table.properties.count,
+      let keyColumn = table.index(ofColumn: table.keys[0]),
+      let key = properties.firstIndex(where: { $0.position == Int32(keyColumn + 1) })
     else { return nil }
     self.key = key
     self.properties = properties
@@ -52,7 +53,7 @@ final class DirectWriter<Root> {
 
   private func bindOther(_ index: Int, _ start: UnsafeRawPointer, _ row: EncodedRow) -> Bool {
     let property = properties[index]
-    // What a value is handed for one parameter ends with it.
+    // The encoders that a value gets for one parameter end with it.
     defer { row.mark.endNumber() }
     return unsafe codings[index].bind(row, property.position, of: start + property.offset)
   }

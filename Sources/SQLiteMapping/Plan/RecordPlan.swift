@@ -1,7 +1,8 @@
 import Essentials
 import SQLiteCore
 
-/// What a connection knows of a ``Record`` type: its table, whether that fits, and what reads and binds its values.
+/// A ``Record`` type on one connection: its table, the fitness of that table, and the readers and binders of its
+/// values.
 final class RecordPlan {
   let type: any Record.Type
   /// The table, with the properties that were seen so far.
@@ -13,7 +14,7 @@ final class RecordPlan {
   /// The type, if its values are coded in place.
   let directType: (any DirectRecord.Type)?
 
-  /// What the table was found fit for on this connection.
+  /// The fitness of the table as this connection has seen it.
   var ensured = Fitness.none
   /// The number of the parameter for the first column of the key, in every write.
   private(set) var keyParameter: Int32 = 1
@@ -22,8 +23,8 @@ final class RecordPlan {
   private var binders: [RecordWrite: RowBinder] = [:]
   private var directWriter: AnyObject?
   private var keyBinder: RowBinder?
-  /// The types of the keys that calls gave.
-  private var keyScalars: ScalarCache
+  /// Whether values are stored as they bind themselves.
+  private let hasDefaultForms: Bool
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
@@ -41,12 +42,12 @@ final class RecordPlan {
       case .computedInt: .computed(keys[0])
       }
     table = TablePlan(type.tableName, key: key, kind: .records, strategies: strategies)
-    keyScalars = ScalarCache(count: keys.count + 1)
+    hasDefaultForms = strategies.scalars == MappingStrategies().scalars
     selectByKey = try table.selectByKey().checkedText
     deleteByKey = try table.deleteByKey().checkedText
   }
 
-  /// What the table of a type is known to be fit for.
+  /// The writes that the table of a type is known to be fit for.
   enum Fitness: Comparable {
     case none
     /// To change rows that are there; new ones would have to fill columns of others.
@@ -143,15 +144,12 @@ final class RecordPlan {
     type.traits.contains { if case .searched = $0.kind { true } else { false } }
   }
 
-  /// Returns the stored form of a part of a key, or nil if its type has none of its own.
-  func stored<Part: Bindable>(part value: Part, at parameter: Int) throws(SQLiteError) -> Value? {
-    guard let scalar = keyScalars.scalar(of: Part.self, at: Int32(clamping: parameter)) else {
-      return nil
-    }
-    return try strategies.stored(value, as: scalar)
+  /// Returns the stored form of a part of a key, or nil if it is stored as it binds itself.
+  func stored(part value: some Bindable) throws(SQLiteError) -> Value? {
+    hasDefaultForms ? nil : try strategies.stored(bindable: value)
   }
 
-  /// Returns what reads the rows of a statement, the last one again if it fits.
+  /// Returns the reader of the rows of a statement, the last one again if it fits.
   func reader(of statement: borrowing Statement) -> RowReader {
     if let reader, reader.reads(statement) { return reader }
     let new = RowReader(statement, as: type, strategies: strategies)
@@ -159,7 +157,7 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns what binds the parameters of a write, the last one again if it is for the same statement.
+  /// Returns the binder of the parameters of a write, the last one again if it is for the same statement.
   func binder(of write: RecordWrite, _ statement: borrowing Statement) -> RowBinder {
     if let binder = binders[write], binder.binds(to: statement) { return binder }
     let new = RowBinder(statement, columns: table.columns.map(\.name), strategies: strategies)
@@ -167,7 +165,7 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns what binds the parameters of ``selectByKey`` or ``deleteByKey``, the last one again if it is
+  /// Returns the binder of the parameters of ``selectByKey`` or ``deleteByKey``, the last one again if it is
   /// for the same statement.
   func keyBinder(of statement: borrowing Statement) -> RowBinder {
     if let keyBinder, keyBinder.binds(to: statement) { return keyBinder }
@@ -176,12 +174,12 @@ final class RecordPlan {
     return new
   }
 
-  /// Returns what binds values in place, if that is possible, the last one again.
+  /// Returns the ``DirectWriter`` of a type, if there is one, the last one again.
   func directWriter<Root: DirectRecord>(
     of type: Root.Type, _ connection: Connection
   ) throws -> AnyObject? {
     if let directWriter { return directWriter }
-    directWriter = try DirectWriter(connection.directPlan(of: type), self)
+    directWriter = try DirectWriter(connection.directPlan(of: type), table)
     return directWriter
   }
 
@@ -191,25 +189,6 @@ final class RecordPlan {
     let text = try write.sql(for: table).checkedText
     texts[write] = text
     return text
-  }
-}
-
-extension Connection {
-  /// Returns what this connection knows of a type.
-  ///
-  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here;
-  ///   ``SchemaError`` if rows are alike that the type declares to be unique.
-  func plan(of type: any Record.Type) throws -> RecordPlan {
-    if let known = attachment(type) as? RecordPlan { return known }
-    let plan = try RecordPlan(of: type)
-    if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
-    try plan.checkKeyOfExample()
-    if !type.isReadOnly { try claim(plan.name, for: type) }
-    if plan.isSearched { try SearchTable.allowTriggers(self) }
-    let unique = plan.uniqueIndexes
-    if !unique.isEmpty, !type.isReadOnly { try checkUnique(unique, of: plan.name) }
-    attachments[ObjectIdentifier(type)] = plan
-    return plan
   }
 }
 
@@ -236,10 +215,56 @@ extension Statement {
   private mutating func bind(
     part value: some Bindable, at parameter: Int, of plan: RecordPlan
   ) throws(SQLiteError) {
-    if let stored = try plan.stored(part: value, at: parameter) {
+    if let stored = try plan.stored(part: value) {
       try bind(stored, at: parameter)
     } else {
       try bind(value, at: parameter)
+    }
+  }
+}
+
+/// A way to write a record. In the SQL of all of them, parameter *n* is the *n*-th column.
+enum RecordWrite: Hashable {
+  /// A new row.
+  case insert
+  /// A new row, or the row with the same key changed.
+  case update
+  /// The row with the same key changed.
+  case updateExisting
+  /// A new row, or the row changed that has the same values in these columns.
+  case updateMatching([String])
+  /// A new row whose key the database makes; the row is returned.
+  case insertReturning
+
+  func sql(for table: TablePlan) -> SQL {
+    let columns = table.columns.map(\.name)
+    func changed(on unique: [String]) -> [String] {
+      columns.filter { name in
+        !table.isKey(name) && !unique.contains { isSameName($0, name) }
+      }
+    }
+    /// The row that is there keeps its key. Something must be set, for the row to be returned.
+    func conflict(on unique: [String]) -> TablePlan.Conflict {
+      let names = changed(on: unique)
+      return .update(on: unique, changed: names.isEmpty ? [unique[0]] : names)
+    }
+    switch self {
+    case .insert: return table.insert(columns)
+    case .update: return table.insert(columns, conflict(on: table.keys))
+    case .insertReturning: return "\(table.insert(columns)) RETURNING *"
+    case .updateMatching(let unique):
+      return "\(table.insert(columns, conflict(on: unique))) RETURNING *"
+    case .updateExisting:
+      let names = changed(on: table.keys)
+      return table.update(names.isEmpty ? columns : names, bound: columns)
+    }
+  }
+
+  /// Whether the row is handed back.
+  var returnsRow: Bool {
+    switch self {
+    case .insert, .update, .updateExisting: false
+    case .updateMatching, .insertReturning: true
     }
   }
 }

@@ -8,7 +8,7 @@ import SQLiteCore
 /// The rules of how such a type is stored stand here, once: records, direct records, objects and keys use them.
 protocol ScalarValue: SendableMetatype {
   /// How a property of the type may be read and bound by callers that open-code it.
-  static var kind: Storage.Kind { get }
+  static var kind: ScalarKind { get }
 
   /// Returns the type of a column of such values.
   static func columnType(_ forms: ScalarForms) -> ColumnType
@@ -36,8 +36,19 @@ protocol ScalarValue: SendableMetatype {
     from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
   ) -> Self?
 
-  /// Returns whether the value is NULL.
+  /// Whether the value is NULL.
   var isNil: Bool { get }
+
+  /// Reads a column as `Result`, which must be this type. An optional of a type that is known at run time only
+  /// would cost its metadata at each call (benchmark `fetch`).
+  @unsafe static func read<Result>(
+    as type: Result.Type, from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) -> Result
+
+  /// Binds a value of `Source`, which must be this type, unless it is NULL. Returns whether it is not.
+  @unsafe static func bind<Source>(
+    _ source: Source, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) -> Bool
 
   /// Reads a column into a property that lies at `place`, as ``read(from:at:_:)``; false for nil.
   @unsafe static func read(
@@ -49,6 +60,21 @@ protocol ScalarValue: SendableMetatype {
   @unsafe static func bind(
     _ place: UnsafeRawPointer, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
   ) -> Bool?
+}
+
+/// The types that callers may read and bind by code of their own, for speed, and all others.
+package enum ScalarKind: UInt8, Sendable {
+  /// `String`, as TEXT.
+  case text
+  /// `Int` and `Int64`, as INTEGER.
+  case integer
+  /// `Double`, as REAL.
+  case real
+  /// `Bool`, as INTEGER 0 or 1.
+  case boolean
+  /// `Data`, as BLOB.
+  case data
+  case other
 }
 
 /// The strategies of a type that decide how its scalars are stored.
@@ -66,7 +92,7 @@ extension MappingStrategies {
 }
 
 extension ScalarValue {
-  static var kind: Storage.Kind { .other }
+  static var kind: ScalarKind { .other }
   var isNil: Bool { false }
 
   func bind(
@@ -78,6 +104,24 @@ extension ScalarValue {
   static func read(
     from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
   ) -> Self? { nil }
+
+  @unsafe @inline(__always) static func read<Result>(
+    as type: Result.Type, from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) -> Result {
+    if let value = read(from: handle, at: column, forms) {
+      return unsafe unsafeBitCast(value, to: type)
+    }
+    return unsafe unsafeBitCast(try value(of: handle.value(at: column), forms), to: type)
+  }
+
+  @unsafe @inline(__always) static func bind<Source>(
+    _ source: Source, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) -> Bool {
+    let value = unsafe unsafeBitCast(source, to: Self.self)
+    if value.isNil { return false }
+    try value.bind(to: handle, at: parameter, forms)
+    return true
+  }
 
   @unsafe static func read(
     into place: UnsafeMutableRawPointer, from handle: StatementHandle, at column: Int32,
@@ -145,10 +189,10 @@ extension ScalarValue where Self: FixedWidthInteger {
 }
 
 extension Int: ScalarValue {
-  static var kind: Storage.Kind { .integer }
+  static var kind: ScalarKind { .integer }
 }
 extension Int64: ScalarValue {
-  static var kind: Storage.Kind { .integer }
+  static var kind: ScalarKind { .integer }
 }
 extension Int8: ScalarValue {}
 extension Int16: ScalarValue {}
@@ -160,7 +204,7 @@ extension UInt32: ScalarValue {}
 extension UInt64: ScalarValue {}
 
 extension Bool: ScalarValue {
-  static var kind: Storage.Kind { .boolean }
+  static var kind: ScalarKind { .boolean }
   static func columnType(_ forms: ScalarForms) -> ColumnType { .integer }
   func stored(_ forms: ScalarForms) -> Value { .integer(self ? 1 : 0) }
 
@@ -189,7 +233,7 @@ extension Bool: ScalarValue {
 }
 
 extension Double: ScalarValue {
-  static var kind: Storage.Kind { .real }
+  static var kind: ScalarKind { .real }
   static func columnType(_ forms: ScalarForms) -> ColumnType { .real }
   func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try databaseValue }
 
@@ -225,10 +269,17 @@ extension Float: ScalarValue {
     }
     return exact
   }
+
+  @inline(__always) static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Float? {
+    guard let real = handle.real(at: column) else { return nil }
+    return Float(exactly: real)
+  }
 }
 
 extension String: ScalarValue {
-  static var kind: Storage.Kind { .text }
+  static var kind: ScalarKind { .text }
   static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
   func stored(_ forms: ScalarForms) -> Value { .text(self) }
 
@@ -257,7 +308,7 @@ extension [UInt8]: ScalarValue {
 }
 
 extension Data: ScalarValue {
-  static var kind: Storage.Kind { .data }
+  static var kind: ScalarKind { .data }
 
   static func columnType(_ forms: ScalarForms) -> ColumnType {
     forms.data == .blob ? .blob : .text
@@ -363,7 +414,7 @@ extension Duration: ScalarValue {
 }
 
 extension Optional: ScalarValue where Wrapped: ScalarValue {
-  static var kind: Storage.Kind { Wrapped.kind }
+  static var kind: ScalarKind { Wrapped.kind }
   var isNil: Bool { self == nil }
 
   static func columnType(_ forms: ScalarForms) -> ColumnType { Wrapped.columnType(forms) }

@@ -3,27 +3,12 @@ package import SQLiteCore
 
 /// How the values of one type are stored in a column: found out once for a property, and not for each value.
 package struct Storage: Sendable {
-  /// The types that callers may read and bind by code of their own, for speed, and all others.
-  package enum Kind: UInt8, Sendable {
-    /// `String`, as TEXT.
-    case text
-    /// `Int` and `Int64`, as INTEGER.
-    case integer
-    /// `Double`, as REAL.
-    case real
-    /// `Bool`, as INTEGER 0 or 1.
-    case boolean
-    /// `Data`, as BLOB.
-    case data
-    case other
-  }
-
   /// The type of the column.
   package let columnType: ColumnType
   /// Whether the type has a nil, which is NULL.
   package let isOptional: Bool
   /// The kind of the type, or of what an optional wraps.
-  package let kind: Kind
+  package let kind: ScalarKind
   private let type: ObjectIdentifier
   private let scalar: (any ScalarValue.Type)?
   private let strategies: MappingStrategies
@@ -193,5 +178,165 @@ extension NestedStrategy {
       throw SQLiteError(
         .mismatch, "expected JSON as \(columnType.rawValue), found \(stored.storageClass)")
     }
+  }
+}
+
+/// A stored value, with what it tells of its column.
+struct StoredForm {
+  var type: ColumnType
+  var isOptional = false
+  var value: Value
+}
+
+extension MappingStrategies {
+  /// Returns the stored form of a value.
+  ///
+  /// - Throws: ``SQLiteError`` if it cannot be stored, or what its encoding throws.
+  func form<Source: Encodable>(of value: Source) throws -> StoredForm {
+    if let scalar = Source.self as? any ScalarValue.Type, let form = try form(of: value, as: scalar)
+    {
+      return form
+    }
+    return try SingleValueEncoder.form(of: value, self)
+  }
+
+  private func form<Source, Scalar: ScalarValue>(
+    of value: Source, as scalar: Scalar.Type
+  ) throws(SQLiteError) -> StoredForm? {
+    guard let value = same(value, as: scalar) else { return nil }
+    return StoredForm(
+      type: scalar.columnType(scalars), isOptional: scalar is any OptionalValue.Type,
+      value: try value.stored(scalars))
+  }
+}
+
+/// Encodes a value of a type without a form of its own: a single one as what it encodes, one with containers
+/// as the strategy for nested values says.
+final class SingleValueEncoder: Encoder, ScalarEncoding {
+  private let strategies: MappingStrategies
+  private var form: StoredForm?
+  private var isDone = false
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  private init(_ strategies: MappingStrategies) {
+    self.strategies = strategies
+  }
+
+  static func form<Source: Encodable>(
+    of value: Source, _ strategies: MappingStrategies
+  ) throws -> StoredForm {
+    let encoder = SingleValueEncoder(strategies)
+    // If the value keeps a part of it, that throws from then on.
+    defer { encoder.isDone = true }
+    do {
+      try value.encode(to: encoder)
+    } catch is NestingSignal {
+      encoder.form = nil
+    }
+    var form =
+      try encoder.form
+      ?? StoredForm(type: strategies.nested.columnType, value: strategies.nested.stored(value))
+    if let optional = Source.self as? any OptionalValue.Type {
+      form.type = Storage(of: optional.wrappedType, strategies).columnType
+      form.isOptional = true
+    }
+    return form
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    NestingEncoder(error: NestingSignal()).container(keyedBy: type)
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    NestingEncoder(error: NestingSignal()).unkeyedContainer()
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+  private func set(_ form: StoredForm) throws {
+    if isDone { throw SQLiteError.keptEncoder }
+    self.form = form
+  }
+
+  func encodeNil() throws { try set(StoredForm(type: .blob, isOptional: true, value: .null)) }
+
+  func put<Scalar: ScalarValue>(_ scalar: Scalar) throws {
+    try set(
+      StoredForm(
+        type: Scalar.columnType(strategies.scalars), value: scalar.stored(strategies.scalars)))
+  }
+
+  func encode(_ value: some Encodable) throws { try set(strategies.form(of: value)) }
+}
+
+/// Reads one stored value: as a single value the value itself, as a container the JSON in it.
+struct ValueDecoder: Decoder, ScalarDecoding {
+  let value: Value
+  let strategies: MappingStrategies
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    try strategies.nested.decoder(of: value).container(keyedBy: type)
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    try strategies.nested.decoder(of: value).unkeyedContainer()
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func decodeNil() -> Bool { value.isNull }
+
+  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
+    try type.value(of: value, strategies.scalars)
+  }
+
+  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
+    try strategies.value(type, of: value)
+  }
+}
+
+/// Finds out the column type of a `Decodable` type without a value: its `init(from:)` runs until it asks for
+/// something.
+struct DecodingProbe: Decoder, SingleValueDecodingContainer {
+  private struct Answer: Error {
+    let type: ColumnType
+  }
+
+  private let strategies: MappingStrategies
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// Returns the column type of `type`; a blob, which takes anything, if the type does not tell.
+  static func columnType(
+    of type: any Decodable.Type, strategies: MappingStrategies
+  ) -> ColumnType {
+    do {
+      _ = try type.init(from: DecodingProbe(strategies: strategies))
+      return .blob
+    } catch let answer as Answer {
+      return answer.type
+    } catch {
+      return .blob
+    }
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    throw Answer(type: strategies.nested.columnType)
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    throw Answer(type: strategies.nested.columnType)
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+  func decodeNil() -> Bool { false }
+
+  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
+    throw Answer(type: Storage(of: type, strategies).columnType)
   }
 }

@@ -3,7 +3,7 @@ package import SQLiteCore
 // All SQL of a type. Names are quoted, and values are parameters: an INSERT has one for each given column of
 // each row, in order; statements that find a row by its key have those of the key last.
 extension TablePlan {
-  /// What an INSERT does with a row that is there already.
+  /// The action of an INSERT for a row that is there already.
   package enum Conflict: Sendable {
     /// It fails.
     case fail

@@ -30,7 +30,7 @@ package struct TablePlan: Sendable {
     package var column: ColumnDefinition?
     /// Whether the property leads to other rows.
     package let isRelation: Bool
-    /// What happens when the row goes that the property leads to, if a trait says so.
+    /// The delete rule of a trait, for the row that the property leads to.
     package fileprivate(set) var deleteRule: DeleteRule?
 
     /// Describes a property without traits.

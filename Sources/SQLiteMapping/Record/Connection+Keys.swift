@@ -56,7 +56,7 @@ extension Connection {
     }
   }
 
-  /// Lends what reads rows, which stands on each row of a query in turn, and further columns.
+  /// Calls `body` for each row of a query, with the reader of the row and with further columns.
   ///
   /// - Parameters:
   ///   - type: The type of the rows.
@@ -87,7 +87,7 @@ extension Connection {
     }
   }
 
-  /// What a value has in a column.
+  /// Returns the stored form of a value in a column.
   package func value(of column: String, in object: some Record) throws -> Value {
     try ShapeEncoder(
       object, strategies: plan(of: type(of: object)).strategies, only: column

@@ -91,7 +91,7 @@ extension Connection {
   ///   - order: The order, or nil for whichever is fastest.
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
-  ///   - body: Takes a value. What it throws ends the query.
+  ///   - body: Takes a value. An error of it ends the query.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
   @inlinable  // Benchmark `fetch`.
@@ -102,7 +102,7 @@ extension Connection {
     try forEachRow(of: type, condition, order, limit, offset) { try body(try $0.row(as: type)) }
   }
 
-  /// Lends what reads rows, which stands on each row in turn.
+  /// Calls `body` for each row with its reader.
   @usableFromInline func forEachRow(
     of type: any Record.Type, _ condition: SQL?, _ order: Ordering?, _ limit: Int?, _ offset: Int,
     _ body: (RowReader) throws -> Void
@@ -200,32 +200,88 @@ extension Connection {
   }
 }
 
-/// The order of a result.
-///
-///     try connection.objects(of: City.self, orderedBy: .column("country").then(.column("name")))
-public struct Ordering: Sendable {
-  package let sql: SQL
-
-  /// By a column, by bytes if it is text; NULL comes first, or last if descending.
+extension Connection {
+  /// Reads the rows of a query as any `Decodable` type.
+  ///
+  ///     struct Summary: Decodable { var country: String; var n: Int }
+  ///     let summaries = try connection.objects(
+  ///       of: Summary.self, sql: "SELECT country, count(*) AS n FROM city GROUP BY country")
+  ///
+  /// Columns are found by name. A property without a column of its own is read from the columns
+  /// whose names begin with its name and a dot, as a join gives them; if all of those are NULL, an
+  /// optional property is nil:
+  ///
+  ///     SELECT city.name, country.name AS "country.name", country.code AS "country.code" …
+  ///
+  /// A query of one column is read as a single value, such as `String`, or as an array in JSON.
   ///
   /// - Parameters:
-  ///   - name: The column's name.
-  ///   - descending: Whether the greatest comes first.
-  public static func column(_ name: String, descending: Bool = false) -> Ordering {
-    Ordering(sql: descending ? "\(identifier: name) DESC" : "\(identifier: name)")
+  ///   - type: The type of the values.
+  ///   - sql: A single statement.
+  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  @inlinable  // Benchmark `fetch`.
+  public func objects<Value: Decodable>(
+    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
+  ) throws -> [Value] {
+    var values: [Value] = []
+    try forEachRow(of: type, sql: sql, strategies) { values.append(try $0.row(as: type)) }
+    return values
   }
 
-  /// By what follows ORDER BY.
+  /// Reads the first row of a query as any `Decodable` type.
   ///
-  /// - Parameter sql: One or several terms.
-  public static func sql(_ sql: SQL) -> Ordering {
-    Ordering(sql: sql)
+  /// - Parameters:
+  ///   - type: The type of the values.
+  ///   - sql: A single statement. One that writes is run to its end.
+  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
+  /// - Returns: The value, or nil if there is no row.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  public func object<Value: Decodable>(
+    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
+  ) throws -> Value? {
+    var statement = try boundStatement(sql)
+    guard try statement.step() else { return nil }
+    let reader = RowReader(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    if strategies == nil { try prepare(reader, for: type as? any DirectRecord.Type) }
+    let value = try reader.row(as: type)
+    if !statement.isReadOnly { while try statement.step() {} }
+    return value
   }
 
-  /// Adds an order for what is equal in this one.
+  /// Lends the rows of a query one by one as any `Decodable` type, in the memory of one.
   ///
-  /// - Parameter next: The order of equals.
-  public func then(_ next: Ordering) -> Ordering {
-    Ordering(sql: "\(sql), \(next.sql)")
+  /// - Parameters:
+  ///   - type: The type of the values.
+  ///   - sql: A single statement.
+  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
+  ///   - body: Takes a value. An error of it ends the query.
+  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
+  ///   throws.
+  @inlinable  // Benchmark `fetch`.
+  public func forEachObject<Value: Decodable>(
+    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil,
+    _ body: (Value) throws -> Void
+  ) throws {
+    try forEachRow(of: type, sql: sql, strategies) { try body(try $0.row(as: type)) }
+  }
+
+  /// Calls `body` for each row with its reader.
+  @usableFromInline func forEachRow(
+    of type: any Decodable.Type, sql: SQL, _ strategies: MappingStrategies?,
+    _ body: (RowReader) throws -> Void
+  ) throws {
+    var statement = try boundStatement(sql)
+    guard try statement.step() else { return }
+    let reader = RowReader(statement, as: type, strategies: strategies ?? type.ownStrategies)
+    if strategies == nil { try prepare(reader, for: type as? any DirectRecord.Type) }
+    repeat { try body(reader) } while try statement.step()
+  }
+}
+
+extension Decodable {
+  /// The strategies that a type declares, or the defaults.
+  fileprivate static var ownStrategies: MappingStrategies {
+    (self as? any Record.Type)?.strategies ?? MappingStrategies()
   }
 }

@@ -105,3 +105,22 @@ extension Connection {
     }
   }
 }
+
+extension Connection {
+  /// Returns the plan of a type on this connection.
+  ///
+  /// - Throws: ``SQLiteError`` if another type has the same table, or a newer program has been here;
+  ///   ``SchemaError`` if rows are alike that the type declares to be unique.
+  func plan(of type: any Record.Type) throws -> RecordPlan {
+    if let known = attachment(type) as? RecordPlan { return known }
+    let plan = try RecordPlan(of: type)
+    if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
+    try plan.checkKeyOfExample()
+    if !type.isReadOnly { try claim(plan.name, for: type) }
+    if plan.isSearched { try SearchTable.allowTriggers(self) }
+    let unique = plan.uniqueIndexes
+    if !unique.isEmpty, !type.isReadOnly { try checkUnique(unique, of: plan.name) }
+    attachments[ObjectIdentifier(type)] = plan
+    return plan
+  }
+}

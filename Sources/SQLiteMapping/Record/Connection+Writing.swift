@@ -8,7 +8,7 @@ extension Connection {
   /// The table is made first if there is none, and gets the columns that it lacks. A row that is
   /// changed stays the same row: what refers to it by a foreign key is not touched.
   ///
-  /// - Parameter value: What to write. Without a key it is inserted.
+  /// - Parameter value: The value. Without a key it is inserted.
   /// - Returns: The value, with the key that the database made if it had none.
   /// - Throws: ``SQLiteError``; ``SchemaError`` if the table would lose something.
   @discardableResult
@@ -19,7 +19,7 @@ extension Connection {
   /// Inserts a value, or changes the row that has the same values in other unique properties.
   ///
   /// - Parameters:
-  ///   - value: What to write. A row that is changed keeps its own primary key.
+  ///   - value: The value. A row that is changed keeps its own primary key.
   ///   - properties: Properties that are ``PropertyTrait/unique(_:)`` together.
   /// - Returns: The value as its row is now.
   /// - Throws: ``SQLiteError``, also if the properties are not unique.
@@ -34,7 +34,7 @@ extension Connection {
 
   /// Inserts a value.
   ///
-  /// - Parameter value: What to write.
+  /// - Parameter value: The value.
   /// - Returns: The value, with the key that the database made if it had none.
   /// - Throws: ``SQLiteError`` with a constraint code if its key is there already.
   @discardableResult
@@ -44,7 +44,7 @@ extension Connection {
 
   /// Changes the row that has the value's primary key.
   ///
-  /// - Parameter value: What to write.
+  /// - Parameter value: The value.
   /// - Throws: ``SQLiteError`` with ``ResultCode/notFound`` if there is no such row.
   public func updateExisting(_ value: some Record) throws {
     _ = try write(value, by: .updateExisting)
@@ -55,7 +55,7 @@ extension Connection {
   /// Keys that the database makes are not handed back: to get them, call ``update(_:)-(Value)`` for
   /// each value inside one `write`.
   ///
-  /// - Parameter values: What to write.
+  /// - Parameter values: The values.
   /// - Returns: How many there were.
   /// - Throws: As ``update(_:)-(Value)``.
   @discardableResult
@@ -68,7 +68,7 @@ extension Connection {
   /// Keys that the database makes are not handed back: to get them, call ``insert(_:)`` for each
   /// value inside one `write`.
   ///
-  /// - Parameter values: What to write.
+  /// - Parameter values: The values.
   /// - Returns: How many there were.
   /// - Throws: As ``insert(_:)``.
   @discardableResult
@@ -78,7 +78,7 @@ extension Connection {
 
   /// Changes the rows of many values by one statement, in one transaction: all of them or none.
   ///
-  /// - Parameter values: What to write.
+  /// - Parameter values: The values.
   /// - Returns: How many there were.
   /// - Throws: As ``updateExisting(_:)``.
   @discardableResult
@@ -92,7 +92,7 @@ extension Connection {
   ///
   ///     let cities = try connection.update([City(name: "Toronto"), City(name: "Bern")])
   ///
-  /// - Parameter values: What to write. Those without a key are inserted.
+  /// - Parameter values: The values. Those without a key are inserted.
   /// - Returns: The values, in order, with the keys that the database made.
   /// - Throws: As ``update(_:)-(Value)``.
   @discardableResult
@@ -102,7 +102,7 @@ extension Connection {
 
   /// Inserts values in one transaction, all of them or none, and hands their keys back.
   ///
-  /// - Parameter values: What to write.
+  /// - Parameter values: The values.
   /// - Returns: The values, in order, with the keys that the database made.
   /// - Throws: As ``insert(_:)-(Value)``.
   @discardableResult

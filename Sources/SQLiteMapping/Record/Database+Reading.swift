@@ -114,7 +114,7 @@ extension Database {
   ///   - type: The type of the values.
   ///   - condition: SQL for the rows that are wanted, or nil for all.
   ///   - order: The order, or nil for whichever is fastest.
-  ///   - body: Takes a value. What it throws ends the query.
+  ///   - body: Takes a value. An error of it ends the query.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
   @inlinable  // Benchmark `fetch`.
@@ -221,7 +221,7 @@ extension Database {
   /// - Parameters:
   ///   - type: The type of the values.
   ///   - sql: A single statement.
-  ///   - body: Takes a value. What it throws ends the query.
+  ///   - body: Takes a value. An error of it ends the query.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
   public func forEachObject<Value: Decodable>(

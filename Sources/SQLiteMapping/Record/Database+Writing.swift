@@ -7,7 +7,7 @@ extension Database {
   ///
   ///     let toronto = try database.update(City(name: "Toronto", population: 2_615_060))
   ///
-  /// - Parameter value: What to write. Without a key it is inserted.
+  /// - Parameter value: The value. Without a key it is inserted.
   /// - Returns: The value, with the key that the database made if it had none.
   /// - Throws: As ``SQLiteCore/Connection/update(_:)``.
   @discardableResult
@@ -26,7 +26,7 @@ extension Database {
   /// Inserts a value, or changes the row that has the same values in other unique properties.
   ///
   /// - Parameters:
-  ///   - value: What to write. A row that is changed keeps its own primary key.
+  ///   - value: The value. A row that is changed keeps its own primary key.
   ///   - properties: Properties that are ``PropertyTrait/unique(_:)`` together.
   /// - Returns: The value as its row is now.
   /// - Throws: ``SQLiteError``, also if the properties are not unique.
@@ -49,7 +49,7 @@ extension Database {
 
   /// Inserts a value.
   ///
-  /// - Parameter value: What to write.
+  /// - Parameter value: The value.
   /// - Returns: The value, with the key that the database made if it had none.
   /// - Throws: ``SQLiteError`` with a constraint code if its key is there already.
   @discardableResult
@@ -67,7 +67,7 @@ extension Database {
 
   /// Changes the row that has the value's primary key.
   ///
-  /// - Parameter value: What to write.
+  /// - Parameter value: The value.
   /// - Throws: ``SQLiteError`` with ``ResultCode/notFound`` if there is no such row.
   public func updateExisting(_ value: some Record) throws {
     try write { try $0.updateExisting(value) }
@@ -82,7 +82,7 @@ extension Database {
 
   /// Updates many values by one statement, in one transaction: all of them or none.
   ///
-  /// - Parameter values: What to write.
+  /// - Parameter values: The values.
   /// - Returns: How many there were.
   /// - Throws: As ``update(_:)``.
   @discardableResult
@@ -104,7 +104,7 @@ extension Database {
 
   /// Inserts many values by one statement, in one transaction: all of them or none.
   ///
-  /// - Parameter values: What to write.
+  /// - Parameter values: The values.
   /// - Returns: How many there were.
   /// - Throws: As ``insert(_:)``.
   @discardableResult
@@ -126,7 +126,7 @@ extension Database {
 
   /// Changes the rows of many values by one statement, in one transaction: all of them or none.
   ///
-  /// - Parameter values: What to write.
+  /// - Parameter values: The values.
   /// - Returns: How many there were.
   /// - Throws: As ``updateExisting(_:)``.
   @discardableResult
@@ -253,7 +253,7 @@ extension Database {
 
   /// Updates values in one transaction, all of them or none, and hands their keys back.
   ///
-  /// - Parameter values: What to write. Those without a key are inserted.
+  /// - Parameter values: The values. Those without a key are inserted.
   /// - Returns: The values, in order, with the keys that the database made.
   /// - Throws: As ``update(_:)-(Value)``.
   @discardableResult
@@ -271,7 +271,7 @@ extension Database {
 
   /// Inserts values in one transaction, all of them or none, and hands their keys back.
   ///
-  /// - Parameter values: What to write.
+  /// - Parameter values: The values.
   /// - Returns: The values, in order, with the keys that the database made.
   /// - Throws: As ``insert(_:)-(Value)``.
   @discardableResult

@@ -45,7 +45,7 @@ public protocol Record: Codable, SendableMetatype {
   /// Where keys come from; from the caller unless declared.
   static var primaryKeyType: PrimaryKeyType { get }
 
-  /// What is to be known of single properties: defaults, uniqueness, indexes, full-text search.
+  /// The facts about single properties: defaults, uniqueness, indexes, full-text search.
   static var traits: [PropertyTrait] { get }
 
   /// How values are stored for which SQLite has no storage class.
@@ -113,4 +113,115 @@ public enum PrimaryKeyType: Hashable, Sendable {
   case uuid
   /// The caller gives each value its key.
   case unique
+}
+
+/// A fact about a property besides its type.
+///
+///     static let traits: [PropertyTrait] = [
+///       .unique("email"), .indexed("country", "name"), .default("score", 0), .searched("notes"),
+///     ]
+///
+/// Properties are named as they are in Swift. A name that the type does not have is an error.
+public struct PropertyTrait: Sendable {
+  package enum Kind: Sendable {
+    case unique
+    case indexed
+    case searched
+    case defaultValue(any Bindable & Sendable)
+    case onDelete(DeleteRule)
+    case references(ColumnDefinition.Reference, any Record.Type)
+  }
+
+  package let kind: Kind
+  package let properties: [String]
+
+  package init(_ kind: Kind, _ properties: [String]) {
+    self.kind = kind
+    self.properties = properties
+  }
+
+  /// No two rows may have the same values in these properties together.
+  ///
+  /// - Parameter properties: One or several properties.
+  public static func unique(_ properties: String...) -> PropertyTrait {
+    PropertyTrait(.unique, properties)
+  }
+
+  /// Rows are found and sorted fast by these properties, the first one first.
+  ///
+  /// - Parameter properties: One or several properties.
+  public static func indexed(_ properties: String...) -> PropertyTrait {
+    PropertyTrait(.indexed, properties)
+  }
+
+  /// Full-text search looks into these properties.
+  ///
+  /// Triggers keep the index in step with all writes. With a SQLite of before 2023, SQL of yours that
+  /// writes to the table on a connection that has not used the type yet fails, unless
+  /// `Database.Options.trustedSchema` is set: FTS5 did not tell SQLite then that it is harmless.
+  ///
+  /// - Parameter properties: One or several properties that are stored as text.
+  public static func searched(_ properties: String...) -> PropertyTrait {
+    PropertyTrait(.searched, properties)
+  }
+
+  /// The value of the property in rows that were there before it.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - value: Its value in those rows.
+  public static func `default`(
+    _ property: String, _ value: any Bindable & Sendable
+  ) -> PropertyTrait {
+    PropertyTrait(.defaultValue(value), [property])
+  }
+
+  /// The property holds the key of a record of another type, which must be there.
+  ///
+  /// The other type's table is made with this one's if it is missing, as ``Connection/prepare(_:)``
+  /// makes it.
+  ///
+  /// - Parameters:
+  ///   - property: The property, nil for no reference.
+  ///   - type: The other type.
+  ///   - rule: What happens when the other record is removed.
+  public static func references<Target: Record>(
+    _ property: String, _ type: Target.Type, onDelete rule: DeleteRule = .nullify
+  ) -> PropertyTrait {
+    PropertyTrait(
+      .references(
+        .init(
+          table: type.tableName, column: type.strategies.keys.column(for: type.primaryKey),
+          onDelete: rule), type), [property])
+  }
+}
+
+/// The order of a result.
+///
+///     try connection.objects(of: City.self, orderedBy: .column("country").then(.column("name")))
+public struct Ordering: Sendable {
+  package let sql: SQL
+
+  /// By a column, by bytes if it is text; NULL comes first, or last if descending.
+  ///
+  /// - Parameters:
+  ///   - name: The column's name.
+  ///   - descending: Whether the greatest comes first.
+  public static func column(_ name: String, descending: Bool = false) -> Ordering {
+    Ordering(sql: descending ? "\(identifier: name) DESC" : "\(identifier: name)")
+  }
+
+  /// By what follows ORDER BY.
+  ///
+  /// - Parameter sql: One or several terms.
+  public static func sql(_ sql: SQL) -> Ordering {
+    Ordering(sql: sql)
+  }
+
+  /// Adds an order for what is equal in this one.
+  ///
+  /// - Parameter next: The order of equals.
+  public func then(_ next: Ordering) -> Ordering {
+    Ordering(sql: "\(sql), \(next.sql)")
+  }
 }

@@ -1,7 +1,7 @@
 public import SQLiteCore
 
 extension Connection {
-  /// Tells in what the table of a type differs from what the type asks for.
+  /// Returns the differences between the table of a type and what the type asks for.
   ///
   ///     for difference in try connection.check(of: City.self) { print(difference) }
   ///
@@ -27,7 +27,7 @@ extension Connection {
     return try differences(from: plan.definition())
   }
 
-  /// Tells in what a table differs from its definition.
+  /// Returns the differences between a table and its definition.
   package func differences(from table: TableDefinition) throws -> [SchemaDifference] {
     let existing = try columns(of: table.name)
     guard !existing.isEmpty else {
@@ -108,7 +108,7 @@ extension Connection {
 }
 
 extension Connection {
-  /// Says how many rows have NULL in a column, and names the first of them by their keys if these are
+  /// Returns the number of rows with NULL in a column, and names the first of them by their keys if these are
   /// integers, which say nothing of what is in them; nil if there are none.
   package func rowsWithoutValue(_ column: String, of table: String) throws -> String? {
     let condition: SQL = "FROM \(identifier: table) WHERE \(identifier: column) IS NULL"
@@ -152,6 +152,98 @@ extension TableDefinition {
     case .autoIncrement(let name), .rowID(let name): [name]
     case .columns(let names), .withoutRowID(let names): names
     case .declared: columns.filter(\.isPrimaryKey).map(\.name)
+    }
+  }
+}
+
+/// A difference between a table and what its type asks for.
+public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
+  /// The kinds of differences.
+  public enum Kind: Hashable, Sendable {
+    /// There is no table. The first write makes it.
+    case missingTable
+    /// A property has no column. The next write adds one if it is optional, has a default, or the
+    /// table has no rows.
+    case missingColumn
+    /// A column belongs to no property. It is left alone.
+    case extraColumn
+    /// A column belongs to no property, and a new row would have to say what is in it.
+    case extraColumnWithoutDefault
+    /// A column would change what is stored in it.
+    case type
+    /// A property is not optional, and its column holds NULL in some rows.
+    case nulls
+    /// A relation is not optional, and its column allows NULL, which no row has: a library of before made
+    /// it. A migration makes it refuse NULL.
+    case nullable
+    /// A property is optional, and its column refuses NULL.
+    case notNull
+    /// The primary key has other columns.
+    case primaryKey
+    /// An index is missing. The next write makes it.
+    case missingIndex
+    /// A reference has another delete rule. The next write changes it.
+    case deleteRule
+  }
+
+  /// The kind of the difference.
+  public let kind: Kind
+  /// The column, or nil if it is not about one.
+  public let column: String?
+  /// The difference as a sentence.
+  public let description: String
+
+  /// Whether the next write removes the difference without losing anything.
+  public var isMendedByWriting: Bool {
+    switch kind {
+    case .missingTable, .missingColumn, .missingIndex, .deleteRule: true
+    case .extraColumn, .extraColumnWithoutDefault, .type, .nulls, .nullable, .notNull, .primaryKey:
+      false
+    }
+  }
+
+  /// Whether values can be written and read all the same.
+  public var isHarmless: Bool {
+    isMendedByWriting || [.extraColumn, .nullable, .notNull].contains(kind)
+  }
+}
+
+/// The conversion that SQLite makes of values in a column, by the column's declared type
+/// (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
+enum Affinity {
+  case integer
+  case text
+  case blob
+  case real
+  case numeric
+
+  /// The affinity of a declared type, by SQLite's rules in their order.
+  init(declared type: String) {
+    let type = asciiLowercased(type)
+    if type.contains("int") {
+      self = .integer
+    } else if type.contains("char") || type.contains("clob") || type.contains("text") {
+      self = .text
+    } else if type.contains("blob") || type.isEmpty {
+      self = .blob
+    } else if type.contains("real") || type.contains("floa") || type.contains("doub") {
+      self = .real
+    } else {
+      self = .numeric
+    }
+  }
+
+  /// Returns whether values of a type come out of the column as they went in.
+  func keeps(_ type: ColumnType) -> Bool {
+    // Blobs are never converted; nothing is by a column without affinity.
+    if self == .blob || type == .blob || type == .any { return true }
+    switch Affinity(declared: type.rawValue) {
+    case .text: return self == .text
+    case .integer: return self == .integer || self == .numeric
+    // A whole real may come back as an integer, which is read as the same real.
+    case .real: return self == .real || self == .numeric || self == .integer
+    case .numeric: return self == .numeric || self == .integer
+    case .blob: return true
     }
   }
 }

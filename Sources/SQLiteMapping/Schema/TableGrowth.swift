@@ -4,7 +4,7 @@ package import SQLiteCore
 public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The table.
   public let table: String
-  /// What stands in the way, one sentence for each column.
+  /// The obstacles, one sentence for each column.
   public let differences: [String]
 
   package init(table: String, differences: [String]) {
@@ -115,5 +115,111 @@ extension ColumnType {
     case .text, .date: .text("")
     case .blob, .any: .blob([])
     }
+  }
+}
+
+extension Connection {
+  /// Makes an index that the table of a type lacks.
+  ///
+  /// - Throws: ``SchemaError`` if it is unique and rows are alike.
+  package func makeIndex(_ index: IndexDefinition, on table: String) throws {
+    do {
+      try make(index, on: table)
+    } catch {
+      guard error.code == .uniqueConstraint else { throw error }
+      throw SchemaError(table: table, differences: [index.violation])
+    }
+  }
+
+  /// Throws if rows of a table are alike in columns that are unique by their type, and no index of the
+  /// table refuses that. Columns that are not there yet are passed over.
+  ///
+  /// - Throws: ``SchemaError``; ``SQLiteError``.
+  /// - Complexity: O(*n* log *n*) for *n* rows, if an index is missing.
+  package func checkUnique(_ indexes: [IndexDefinition], of table: String) throws {
+    let present = try columnNames(of: table)
+    guard !present.isEmpty else { return }
+    let existing = try existingIndexes(of: table)
+    let violations = try indexes.filter { index in
+      guard index.isUnique, !existing.contains(where: { index.isFulfilled(by: $0) }),
+        index.columns.allSatisfy({ present.contains(asciiLowercased($0)) })
+      else { return false }
+      let columns = SQL(identifiers: index.columns)
+      let known = SQL(
+        joining: index.columns.map { "\(identifier: $0) IS NOT NULL" }, separator: " AND ")
+      return try firstRow(
+        """
+        SELECT 1 FROM \(identifier: table) WHERE \(known)
+        GROUP BY \(columns) HAVING count(*) > 1 LIMIT 1
+        """) != nil
+    }
+    guard violations.isEmpty else {
+      throw SchemaError(table: table, differences: violations.map(\.violation))
+    }
+  }
+}
+
+extension IndexDefinition {
+  /// The reason why the index cannot be made.
+  fileprivate var violation: String {
+    "“\(columns.joined(separator: ", "))” \(columns.count == 1 ? "is" : "are") unique by the type, and some rows are alike: "
+      + "a migration has to change or remove them"
+  }
+}
+
+/// Gives columns of a table that is there other delete rules: in the table's text, since `ALTER TABLE`
+/// cannot, and a table that others refer to cannot be dropped without what its deletion does to them.
+struct DeleteRuleChange {
+  private let connection: Connection
+  private let table: TableDefinition
+  /// The columns whose rules differ.
+  let columns: [ColumnDefinition]
+
+  /// Compares the rules of a table with those of its definition.
+  ///
+  /// Columns without a foreign key to the table that the definition says are left alone.
+  init(_ table: TableDefinition, _ connection: Connection) throws(SQLiteError) {
+    self.table = table
+    self.connection = connection
+    guard table.columns.contains(where: { $0.reference != nil }) else {
+      columns = []
+      return
+    }
+    let present = try connection.foreignKeys(of: table.name)
+    columns = table.columns.filter { column in
+      guard let reference = column.reference else { return false }
+      return present.contains { key in
+        key.columns.map(asciiLowercased) == [asciiLowercased(column.name)]
+          && asciiLowercased(key.referencedTable) == asciiLowercased(reference.table)
+          && key.onDelete != reference.onDelete.rawValue
+      }
+    }
+  }
+
+  /// Changes the rules, as part of the open transaction.
+  ///
+  /// - Throws: ``SchemaError`` if the table's text is not understood; ``SQLiteError``.
+  /// - Complexity: O(1), whatever the number of rows.
+  func make() throws {
+    guard !columns.isEmpty else { return }
+    let isDone = try connection.rewriteTable(table.name) { text in
+      columns.allSatisfy { column in
+        column.reference.map { text.setDeleteRule(column.name, $0.onDelete) } ?? true
+      }
+    }
+    guard try isDone && DeleteRuleChange(table, connection).columns.isEmpty else {
+      throw SchemaError(
+        table: table.name,
+        differences: columns.map {
+          "“\($0.name)” has another delete rule, and the table's SQL is not understood"
+        })
+    }
+  }
+}
+
+extension Connection {
+  /// Returns whether a table has other delete rules than its definition.
+  package func hasOtherDeleteRules(than table: TableDefinition) throws(SQLiteError) -> Bool {
+    try !DeleteRuleChange(table, self).columns.isEmpty
   }
 }

@@ -8,13 +8,13 @@ extension Connection {
   ///     }
   ///
   /// - Parameters:
-  ///   - type: What to search.
-  ///   - pattern: What to look for. An empty one finds nothing.
+  ///   - type: The type of the values.
+  ///   - pattern: The pattern. An empty one finds nothing.
   ///   - condition: SQL for the rows that are wanted besides, or nil.
-  ///   - marks: What is put around words that were found.
+  ///   - marks: The marks around words that were found.
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
-  /// - Returns: What fits, best first.
+  /// - Returns: The values that fit, the best first.
   /// - Throws: ``SQLiteError``, also if no property is searched, or if the table is there without its
   ///   index; ``RowDecodingError`` if a row does not fit the type.
   public func search<Value: Record>(
@@ -98,11 +98,11 @@ extension Database {
   /// Searches the properties that a type declares as ``PropertyTrait/searched(_:)``.
   ///
   /// - Parameters:
-  ///   - type: What to search.
-  ///   - pattern: What to look for. An empty one finds nothing.
+  ///   - type: The type of the values.
+  ///   - pattern: The pattern. An empty one finds nothing.
   ///   - condition: SQL for the rows that are wanted besides, or nil.
   ///   - limit: How many at most, or nil for all.
-  /// - Returns: What fits, best first.
+  /// - Returns: The values that fit, the best first.
   /// - Throws: As ``SQLiteCore/Connection/search(_:for:where:marks:limit:offset:)``.
   public func search<Value: Record>(
     _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
@@ -119,5 +119,42 @@ extension Database {
     limit: Int? = nil
   ) async throws -> sending [SearchResult<Value>] {
     try await readGiving { try $0.search(type, for: pattern, where: condition, limit: limit) }
+  }
+}
+
+/// A value that a full-text search has found.
+public struct SearchResult<Value> {
+  /// The value.
+  public let value: Value
+  /// How well it fits: the less, the better (FTS5's `bm25`).
+  public let rank: Double
+  /// The part of a text that fits best, with marks around the words that were found.
+  public let snippet: String
+  /// The searched properties' whole texts, with marks around the words that were found.
+  public let highlights: [String: String]
+}
+
+extension SearchResult: Sendable where Value: Sendable {}
+extension SearchResult: Equatable where Value: Equatable {}
+
+/// The marks around words that were found.
+public struct SearchMarks: Hashable, Sendable {
+  /// Before a word.
+  public var start: String
+  /// After a word.
+  public var end: String
+  /// How many words a snippet has, 1 to 64.
+  public var snippetLength: Int
+
+  /// Creates marks.
+  ///
+  /// - Parameters:
+  ///   - start: Before a word.
+  ///   - end: After a word.
+  ///   - snippetLength: How many words a snippet has, 1 to 64.
+  public init(start: String = "[", end: String = "]", snippetLength: Int = 16) {
+    self.start = start
+    self.end = end
+    self.snippetLength = snippetLength
   }
 }

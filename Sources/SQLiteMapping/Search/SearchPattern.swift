@@ -1,6 +1,6 @@
 package import SQLiteCore
 
-/// What a full-text search looks for.
+/// A pattern of a full-text search.
 ///
 /// Text of a user's is taken as words and never as FTS5's query language: no quote, operator or
 /// parenthesis in it can break a search.
@@ -13,13 +13,13 @@ public struct SearchPattern: Hashable, Sendable {
   /// How deep patterns may be nested. FTS5's parser has a stack of 100 entries, three for each.
   public static let maximumDepth = 30
 
-  /// What joins the parts.
+  /// The operator between the parts.
   private enum Joint: Hashable { case none, and, or, not }
 
   private let joint: Joint
   /// In FTS5's language; empty if it finds nothing.
   private let text: String
-  /// What stands behind NOT, its parts joined by OR.
+  /// The operand of NOT, its parts joined by OR.
   private let excluded: String
   /// How many parentheses are around the innermost part.
   private let depth: Int
@@ -95,7 +95,7 @@ public struct SearchPattern: Hashable, Sendable {
       wanted.text, .not, excluded: unwanted.text, depth: max(wanted.depth, unwanted.depth + 1))
   }
 
-  /// Says whether it finds nothing.
+  /// Whether it finds nothing.
   package var isEmpty: Bool { text.isEmpty }
 
   /// The pattern in FTS5's language; empty if it finds nothing.

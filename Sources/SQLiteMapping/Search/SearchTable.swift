@@ -22,7 +22,7 @@ struct SearchTable {
     }
   }
 
-  /// Lets triggers use FTS5 on a connection.
+  /// Allows triggers to use FTS5 on a connection.
   ///
   /// Until 2023 FTS5 did not tell SQLite that it is harmless, so that a schema that is not trusted
   /// cannot use it. Functions that may be called directly only stay out of its reach.

@@ -65,8 +65,9 @@ extension UUID {
       if Self.isAfterHyphen(index) {
         guard digits.next() == UInt8(ascii: "-") else { return nil }
       }
-      guard let high = digits.next().flatMap(Hex.value),
-        let low = digits.next().flatMap(Hex.value)
+      // Closures, so that the function of the other module is inlined.
+      guard let high = digits.next().flatMap({ Hex.value($0) }),
+        let low = digits.next().flatMap({ Hex.value($0) })
       else { return nil }
       bytes.append(high << 4 | low)
     }

@@ -10,30 +10,28 @@ import Synchronization
 /// counts, which costs as much as to read the value.
 ///
 /// Proof that none of the references is followed after what it leads to is gone: container and slots
-/// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the ticket is valid only
-/// while that reads a row. A copy that is kept is found when its row ends (``HandedOut``), and its ticket
+/// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the permission is valid only
+/// while that reads a row. A copy that is kept is found when its row ends (``ReusedContainer``), and its permission
 /// is never valid again: it throws on any thread, and follows nothing.
-@safe struct LentContainer<Key: CodingKey>: ScalarKeyedDecoding {
-  private let ticket: RowTicket
+@safe struct BorrowedDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding {
+  private let permission: RowPermission
   private let container: Unmanaged<RowDecodingContainer<Key>>
   private let slots: UnsafeMutablePointer<Int32>
   private let handle: BorrowedHandle
-  private let forms: ScalarForms
 
   /// Makes one, unless the keys are more than a byte.
   init?(_ container: RowDecodingContainer<Key>) {
     guard MemoryLayout<Key>.size == 1, let slots = unsafe container.slots.bytes else { return nil }
-    ticket = container.row.ticket
+    permission = container.row.permission
     unsafe self.container = Unmanaged.passUnretained(container)
     unsafe self.slots = unsafe slots
     handle = container.row.handle
-    forms = container.row.forms
   }
 
   /// The column of a key; none if it was not looked up yet, or does not exist, or if the row is gone.
   @inline(__always)
   private func column(_ key: Key) -> Int32 {
-    guard ticket.isValid else { return KeySlots<Key>.none }
+    guard permission.isValid else { return KeySlots<Key>.none }
     return unsafe slots[Int(unsafeBitCast(key, to: UInt8.self))]
   }
 
@@ -42,42 +40,42 @@ import Synchronization
   private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
     let column = column(key)
     guard column >= 0 else { return nil }
+    let forms = unsafe container._withUnsafeGuaranteedRef { $0.row.forms }
     return handle.use { type.read(from: $0, at: column, forms) }
   }
 
-  /// What is not read at once: other types, NULL and what is wrong.
+  /// Lends the container that reads everything else: other types, NULL and wrong content.
   @inline(__always)
   private func lend<Result>(
     _ body: (RowDecodingContainer<Key>) throws -> Result
   ) throws -> Result {
-    guard ticket.isValid else { throw DecodedRow.gone }
+    guard permission.isValid else { throw DecodedRow.gone }
     return try unsafe container._withUnsafeGuaranteedRef(body)
   }
 }
 
-extension LentContainer {
+extension BorrowedDecodingContainer {
   var codingPath: [any CodingKey] { (try? lend { $0.codingPath }) ?? [] }
   var allKeys: [Key] { (try? lend { $0.allKeys }) ?? [] }
   func contains(_ key: Key) -> Bool { (try? lend { $0.contains(key) }) ?? false }
   func decodeNil(forKey key: Key) throws -> Bool { try lend { try $0.decodeNil(forKey: key) } }
 
   @inline(__always)
-  func decode<Scalar: ScalarValue>(scalar type: Scalar.Type, forKey key: Key) throws -> Scalar {
+  func take<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
     if let value = usual(type, key) { return value }
-    return try lend { try $0.decode(scalar: type, forKey: key) }
+    return try lend { try $0.take(type, key) }
   }
 
   @inline(__always)
-  func decodeIfPresent<Scalar: ScalarValue>(
-    scalar type: Scalar.Type, forKey key: Key
-  ) throws -> Scalar? {
+  func takeOptional<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) throws -> Scalar? {
     if let value = usual(type, key) { return value }
-    return try lend { try $0.decodeIfPresent(scalar: type, forKey: key) }
+    return try lend { try $0.takeOptional(type, key) }
   }
 
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
-    if type == Data.self, let data = usual(Data.self, key), let data = same(data, as: type) {
-      return data
+    if type == Data.self, let data = usual(Data.self, key) {
+      // From the type to itself, which the comparison has just proven.
+      return unsafe unsafeBitCast(data, to: type)
     }
     return try lend { try $0.decode(type, forKey: key) }
   }
@@ -85,8 +83,8 @@ extension LentContainer {
   func decodeIfPresent<Result: Decodable>(
     _ type: Result.Type, forKey key: Key
   ) throws -> Result? {
-    if type == Data.self, let data = usual(Data.self, key), let data = same(data, as: type) {
-      return data
+    if type == Data.self, let data = usual(Data.self, key) {
+      return unsafe unsafeBitCast(data, to: type)
     }
     return try lend { try $0.decodeIfPresent(type, forKey: key) }
   }
@@ -109,15 +107,15 @@ extension LentContainer {
 }
 
 /// The containers that a decoder has for one type of keys.
-final class DecodingContainers<Key: CodingKey>: HandedOut {
+final class CachedDecodingContainer<Key: CodingKey>: ReusedContainer {
   private let container: RowDecodingContainer<Key>
-  /// What is handed out, boxed by the standard library once: one that costs less, if there is one.
+  /// The container that is handed out, boxed by the standard library once: the borrowed one if there is one.
   let boxed: Boxed<KeyedDecodingContainer<Key>>
 
   init(_ row: DecodedRow) {
     container = RowDecodingContainer(row)
     boxed = Boxed(
-      LentContainer(container).map { KeyedDecodingContainer($0) }
+      BorrowedDecodingContainer(container).map { KeyedDecodingContainer($0) }
         ?? KeyedDecodingContainer(container))
   }
 
@@ -125,15 +123,15 @@ final class DecodingContainers<Key: CodingKey>: HandedOut {
 }
 
 /// A container that a decoder or an encoder hands out again for each row.
-class HandedOut {
-  /// Says whether somebody still has it.
+class ReusedContainer {
+  /// Whether somebody still has it.
   var isKept: Bool { true }
 }
 
 /// A value of a type that only the box knows: finding out what `KeyedDecodingContainer<Key>` is costs
 /// as much at run time as reading a column (benchmark `fetch`).
-final class Boxed<Content>: HandedOut {
-  // Nobody else has a part in it.
+final class Boxed<Content>: ReusedContainer {
+  // Used by one thread at a time.
   @exclusivity(unchecked) private var content: Content
 
   init(_ content: Content) {
@@ -143,12 +141,12 @@ final class Boxed<Content>: HandedOut {
   @inline(never)
   func copy() -> Content { unsafe content }
 
-  /// Says whether there is a copy besides ours.
+  /// Whether there is a copy besides ours.
   override var isKept: Bool {
     guard ContainerLayout.isOneReference,
       MemoryLayout<Content>.size == MemoryLayout<AnyObject>.size
     else { return true }
-    // What was proven of the layout: the content is one reference to a class of Swift's.
+    // `ContainerLayout` has proven that the content is one reference to a Swift class.
     return unsafe withUnsafeMutablePointer(to: &content) { pointer in
       unsafe pointer.withMemoryRebound(to: AnyObject.self, capacity: 1) {
         unsafe !isKnownUniquelyReferenced(&$0.pointee)
@@ -157,10 +155,10 @@ final class Boxed<Content>: HandedOut {
   }
 }
 
-/// What the standard library's keyed containers are made of.
+/// The layout of the standard library's keyed containers.
 enum ContainerLayout {
-  /// Says whether each of them is one reference to an object. If a library does it otherwise, containers
-  /// are made anew for each row.
+  /// Whether each of them is one reference to an object. If a library does it otherwise, containers are
+  /// made anew for each row.
   static let isOneReference: Bool = {
     let decoding = try? NestedJSON.decoder(of: Data("{}".utf8)).container(keyedBy: PathKey.self)
     let encoding = KeyedEncodingContainer(NestingKeyedContainer<PathKey>(error: NestingSignal()))
@@ -230,8 +228,8 @@ extension BorrowedHandle {
   }
 }
 
-/// Says which row is being read or bound, to decoders, encoders and containers that somebody may have
-/// kept, at any later time and on any thread.
+/// The number of the row that is being read or bound. Decoders, encoders and containers, which somebody may
+/// have kept, ask it before they use the row: at any later time, on any thread.
 ///
 /// It holds two numbers. The *row* changes when a row ends: a decoder or an encoder is a value that was
 /// given the number of its row, and is valid while that is the present one. The *life* is there while a
@@ -303,11 +301,11 @@ extension BorrowedHandle {
 }
 
 /// A container's permission: the mark and a life.
-struct RowTicket {
+struct RowPermission {
   let mark: RowMark
   let life: Int
 
-  /// Says whether a row is being read or bound in that life.
+  /// Whether a row is being read or bound in that life.
   @inline(__always)
   var isValid: Bool { mark.life == life }
 }
