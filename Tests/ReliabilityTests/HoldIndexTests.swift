@@ -132,7 +132,7 @@ private struct Team_home: MagicObject {
     let indexes = try magic.database.existingIndexes(of: "Member").map { ($0.columns, $0.isUnique) }
     #expect(indexes.contains { $0 == ["email_address"] && !$1 })
     #expect(indexes.filter { $0.0 == ["nick"] }.map(\.1) == [true])
-    #expect(try magic.differences(of: Member.self) == [])
+    #expect(try magic.check(of: Member.self) == [])
   }
 
   @Test func `tables whose names flow together have their own indexes and triggers`() throws {
@@ -165,7 +165,7 @@ private struct Team_home: MagicObject {
       if readsFirst { #expect(try magic.count(of: Second.Player.self) == 1) }
       #expect(isRefused { try magic.update(Second.Player.make("a@b")) })
       try magic.update(Second.Player.make("c@d"))
-      #expect(try magic.differences(of: Second.Player.self) == [])
+      #expect(try magic.check(of: Second.Player.self) == [])
     }
   }
 
@@ -233,7 +233,7 @@ private struct Team_home: MagicObject {
         """)
     }
     let magic = try MagicData(path: path)
-    #expect(try magic.differences(of: Member.self).map(\.kind) == [.missingIndex])
+    #expect(try magic.check(of: Member.self).map(\.kind) == [.missingIndex])
     #expect(try magic.count(of: Member.self) == 1)
     #expect(isRefused { try magic.update(Member.make("a", "b")) })
     let names = try magic.database.existingIndexes(of: "Member").map(\.name)

@@ -148,7 +148,7 @@ private final class Spouse: MagicObject {
     #expect(oak.blades.map(\.words) == ["a", "b"])
     #expect(oak.named.mapValues(\.number) == ["x": oak.blades[1].number])
     #expect(try oak.picture.get() == "photo of oak")
-    #expect(try magic.differences(of: New.Tree.self) == [])
+    #expect(try magic.check(of: New.Tree.self) == [])
     // Nothing was made twice: each thing has the name that it would have in a new store.
     let fresh = try MagicData(type: .memory)
     try fresh.update([New.Tree]())
@@ -197,7 +197,7 @@ private final class Spouse: MagicObject {
       .dropObjects("Leaf"))
     try magic.migrate([removals])
     #expect(try magic.object(of: Bare.Tree.self).map(\.height) == [3, 5])
-    #expect(try magic.differences(of: Bare.Tree.self) == [])
+    #expect(try magic.check(of: Bare.Tree.self) == [])
     #expect(try names("table", magic) == ["Tree"])
     #expect(try names("trigger", magic) == [])
     #expect(try files(magic) == [])
@@ -268,7 +268,7 @@ private final class Spouse: MagicObject {
       ])
     }
     #expect(try magic.object(of: Old.Tree.self, primary: "oak").leaves.count == 2)
-    #expect(try magic.check(of: Old.Tree.self) == false)
+    #expect(try magic.check(of: Old.Tree.self) == [])
   }
 
   @Test func `a type that was used before its migration is looked at again`() throws {
@@ -293,5 +293,61 @@ private final class Spouse: MagicObject {
     try magic.migrate([Migration("plants", .renameObjects("Tree", to: "Plant"))])
     #expect(try names("table", magic).contains("Tree_ring"))
     #expect(try names("table", magic).contains("Plant_leaves"))
+  }
+
+  /// Two open stores with shops, one of which then drops their type.
+  private func dropped(
+    in folder: TemporaryTestFolder
+  ) throws -> (store: MagicData, shop: Shop) {
+    let (here, there) = (try MagicData(path: folder.path), try MagicData(path: folder.path))
+    let shop = Shop("old")
+    try there.update(shop)
+    // From now on the other store knows the tables.
+    #expect(try there.objects(of: Shop.self).count == 1)
+    #expect(try there.objects(of: Landlord.self).isEmpty)
+    try here.migrate([Migration("no shops", .dropObjects("Shop"))])
+    return (there, shop)
+  }
+
+  @Test(arguments: 0..<5) func `another open store learns that a type was dropped`(call: Int) throws
+  {
+    let (store, shop) = try dropped(in: folder)
+    switch call {
+    case 0: #expect(try store.objects(of: Shop.self).isEmpty)
+    case 1: #expect(try store.update(Shop("new")) > 0)
+    case 2: #expect(throws: MagicError.notSaved(type: "Shop")) { try store.remove(shop) }
+    case 3: #expect(try store.removeAll(of: Shop.self, where: \.$title == "old") == 0)
+    default:
+      try store.transaction {
+        try store.update(Landlord("Ann"))
+        try store.update(Shop("new"))
+      }
+      #expect(try store.objects(of: Shop.self).map(\.title) == ["new"])
+    }
+  }
+
+  @Test func `another open store learns it without blocking too`() async throws {
+    let (store, _) = try dropped(in: folder)
+    #expect(try await store.objects(of: Shop.self).isEmpty)
+    let another = try TemporaryTestFolder()
+    let (other, _) = try dropped(in: another)
+    #expect(try await other.insert([Shop("new"), Shop("newer")]).count == 2)
+  }
+
+  @Test func `another open store learns that a plain type was dropped`() throws {
+    let (here, there) = (try MagicData(path: folder.path), try MagicData(path: folder.path))
+    try there.update(Old.Leaf("a"))
+    #expect(try there.object(of: Old.Leaf.self, primary: 1).text == "a")
+    try here.migrate([Migration("no leaves", .dropObjects("Leaf"))])
+    #expect(try there.object(of: Old.Leaf.self, ifPresent: 1) == nil)
+  }
+
+  @Test func `an asset cannot be required`() throws {
+    let magic = try MagicData(path: folder.path)
+    try magic.update(Old.Tree("oak"))
+    let error = #expect(throws: SchemaError.self) {
+      try magic.migrate([Migration("photos", .requireProperty("photo", of: "Tree"))])
+    }
+    #expect(error?.differences == ["“photo” is an asset, which may always be without content"])
   }
 }

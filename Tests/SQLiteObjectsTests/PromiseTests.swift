@@ -109,17 +109,15 @@ private enum Grade: Int, Codable, MagicComparable {
 
   @Test func `what differs between tables and types is told`() throws {
     let magic = try MagicData(path: folder.path)
-    #expect(try magic.differences(of: Order.self).map(\.kind) == [.missingTable])
+    #expect(try magic.check(of: Order.self).map(\.kind) == [.missingTable])
     // What was never saved needs no migration.
-    #expect(try magic.check(of: Order.self) == false)
+    #expect(try magic.check(of: Order.self).allSatisfy(\.isMendedByWriting))
     try magic.update(Order("a"))
-    #expect(try magic.differences(of: Order.self) == [])
-    #expect(try magic.check(of: Order.self) == false)
+    #expect(try magic.check(of: Order.self) == [])
     try magic.database.executeChange("ALTER TABLE \"Order\" ADD COLUMN old TEXT")
-    #expect(try magic.differences(of: Order.self).map(\.kind) == [.extraColumn])
-    #expect(try magic.check(of: Order.self) == false)
+    #expect(try magic.check(of: Order.self).map(\.kind) == [.extraColumn])
     try magic.database.executeChange("DROP INDEX \"Order(buyer)\"")
-    #expect(try magic.check(of: Order.self))
+    #expect(try magic.check(of: Order.self).map(\.kind) == [.extraColumn, .missingIndex])
     try magic.database.executeMultipleChanges(
       """
       DROP TABLE "Order";
@@ -127,7 +125,7 @@ private enum Grade: Int, Codable, MagicComparable {
         id INTEGER PRIMARY KEY AUTOINCREMENT, count TEXT, buyer TEXT, next INTEGER NOT NULL);
       INSERT INTO "Order" (count, buyer, next) VALUES ('x', NULL, 0)
       """)
-    let kinds = Set(try magic.differences(of: Order.self).map(\.kind))
+    let kinds = Set(try magic.check(of: Order.self).map(\.kind))
     #expect(kinds.isSuperset(of: [.type, .nulls, .notNull, .missingIndex]))
   }
 }

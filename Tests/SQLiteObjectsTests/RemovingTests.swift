@@ -75,7 +75,7 @@ private final class Badge: MagicObject {
     let owners = ["a", "b", "c"].map { Owner($0) }
     try magic.update(Pet("cat", of: owners[1]))
     try magic.update(owners)
-    #expect(throws: MagicError.restricted(type: "Owner")) {
+    #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
       try magic.remove(contentsOf: owners)
     }
     #expect(try magic.count(of: Owner.self) == 3)
@@ -91,7 +91,9 @@ private final class Badge: MagicObject {
     try magic.update(owners)
     try magic.transaction {
       try magic.remove(owners[0])
-      #expect(throws: MagicError.restricted(type: "Owner")) { try magic.remove(owners[1]) }
+      #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
+        try magic.remove(owners[1])
+      }
       #expect(throws: MagicError.notSaved(type: "Owner")) { try magic.remove(owners[0]) }
     }
     #expect(try names() == ["b"])

@@ -92,7 +92,8 @@ struct Query<Object: MagicObject>: Sendable {
   /// Deletes the objects, and returns their number.
   func delete(_ connection: Connection) throws -> Int {
     guard try isThere(connection) else { return 0 }
-    return try plan.refusingRestricted {
+    let keys: SQL = "SELECT \(key) FROM \(identifier: plan.table) \(clause)"
+    return try plan.namingRestrictions(of: keys, connection) {
       try connection.executeChange("DELETE FROM \(identifier: plan.table) \(clause)").rows
     }
   }

@@ -1,7 +1,7 @@
 import SQLiteCore
 
 extension MagicCell {
-  /// Writes the value for use outside the store, a relation as its targets' keys.
+  /// Writes the value by a coder of the user's, a relation as its targets' keys.
   ///
   /// The keys of a lazy relation that was not set are read from its store, blocking the thread.
   ///
@@ -34,13 +34,10 @@ extension MagicCell {
     guard let lazy = value as? any LazyValue else { return try RelationKeys(of: value) }
     let state = try lazy.folded()
     if let live = state.live { return try RelationKeys(of: live.value) }
-    return try state.source.map { source in
-      RelationKeys(
-        targets: try state.keys(source.keys(), source.shape.properties[source.slot].role))
-    }
+    return try state.source.map { try RelationKeys(of: $0, state) }
   }
 
-  /// Reads a value from outside the store; of a relation only the keys, to be resolved later unless the
+  /// Reads a value from a coder of the user's; of a relation only the keys, to be resolved later unless the
   /// decoder knows the store.
   func decode<Value: Codable>(_ type: Value.Type, from decoder: any Decoder) throws {
     let role = PropertyRole.of(type)
@@ -62,7 +59,7 @@ extension MagicCell {
 }
 
 extension PropertyRole {
-  /// Says whether the property leads to other objects.
+  /// Whether the property leads to other objects.
   var isRelation: Bool {
     switch kind {
     case .object, .links: true

@@ -38,10 +38,7 @@ extension MagicData {
     }
   }
 
-  /// As the blocking ``resolve(_:)``, suspending the task.
-  ///
-  /// - Parameter object: A decoded object.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``resolve(_:)``, without blocking the task. Throws `CancellationError` too.
   nonisolated(nonsending) public func resolve<Object: MagicObject>(_ object: Object) async throws {
     for relation in try relations(of: object) {
       try relation.set(relation.type, try await targets(relation.type, relation.keys))
@@ -183,7 +180,7 @@ private enum RelationMaker {
     do {
       return LiveValue(try Collection(magicLinks: targets.map { MagicLink($0.place, $0.object) }))
     } catch {
-      // Outside, a number that is a key is text.
+      // Coders write the number that is a key of a dictionary as text.
       let links = targets.map { MagicLink(number($0.place) ?? $0.place, $0.object) }
       return LiveValue(try Collection(magicLinks: links))
     }

@@ -1,4 +1,4 @@
-/// What can go wrong with objects, beyond what ``SQLiteError`` says of SQL.
+/// An error of objects. Errors of SQL are ``SQLiteError``.
 public enum MagicError: Error, Hashable, Sendable {
   /// A property that is not optional has no value, so that its object cannot be saved.
   case missingValue(type: String, property: String)
@@ -22,7 +22,7 @@ public enum MagicError: Error, Hashable, Sendable {
   case conflictingTypes(table: String, types: [String])
   /// The property was decoded from keys whose objects were not looked up: ``MagicData/resolve(_:)``.
   case unresolvedRelation(type: String, property: String)
-  /// What is stored does not fit the property.
+  /// The stored value does not fit the property.
   case unreadableValue(type: String, property: String, zIndex: Int64, reason: String)
   /// A value cannot be stored.
   case unstorableValue(type: String, property: String, reason: String)
@@ -30,9 +30,10 @@ public enum MagicError: Error, Hashable, Sendable {
   case missingTarget(type: String, zIndex: Int64)
   /// The object that a property led to is gone.
   case lostTarget(type: String, property: String, zIndex: Int64)
-  /// The object cannot be removed, since another leads to it that needs it, or whose delete rule forbids
-  /// it.
-  case restricted(type: String)
+  /// The object cannot be removed, since other objects lead to it that need it, or whose delete rules forbid
+  /// it: by the properties that are named, such as `Pet.owner`; none if they lead to an object that would be
+  /// removed with this one.
+  case restricted(type: String, by: [String])
   /// A value was left in the store, from which the object was removed since: it cannot be saved anew.
   case lostValue(type: String, property: String)
   /// A value that is fetched on demand does not know its store, since its object was never saved.
@@ -46,7 +47,7 @@ public enum MagicError: Error, Hashable, Sendable {
 }
 
 extension MagicError: CustomStringConvertible {
-  /// What is wrong, in English, without the content of any value.
+  /// The fault, in English, without the content of any value.
   public var description: String {
     switch self {
     case .missingValue(let type, let property): "\(type).\(property) has no value"
@@ -73,8 +74,9 @@ extension MagicError: CustomStringConvertible {
     case .missingTarget(let type, let zIndex): "the \(type) \(zIndex) is gone"
     case .lostTarget(let type, let property, let zIndex):
       "what \(type).\(property) of the object \(zIndex) led to is gone"
-    case .restricted(let type):
+    case .restricted(let type, let properties):
       "this \(type) cannot be removed as long as others lead to it"
+        + (properties.isEmpty ? "" : ": by \(properties.joined(separator: ", "))")
     case .lostValue(let type, let property):
       "\(type).\(property) was not fetched before the object was removed, and is lost"
     case .detachedValue(let type): "a lazy \(type) belongs to no saved object, and has no value"

@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// What a relation is outside of a store: the keys of the objects that it leads to.
+/// The keys of the objects that a relation leads to: by them coders such as `JSONEncoder` write the relation.
 ///
 /// A decoded property holds this until ``MagicData/resolve(_:)`` has found the objects.
 package struct RelationKeys: Sendable {
@@ -19,7 +19,7 @@ package struct RelationKeys: Sendable {
       + "MagicData.resolve(_:) before it is read, or decode with the store as userInfo[.magicData]"
   }
 
-  /// Says whether there is something to write: a relation to one object may lead nowhere.
+  /// Returns whether there is something to write: a relation to one object may lead nowhere.
   func isThere(_ kind: PropertyRole.Kind) -> Bool {
     if case .object = kind { !targets.isEmpty } else { true }
   }
@@ -57,19 +57,19 @@ extension RelationKeys {
     property = decoder.property
     switch kind {
     case .links(.dictionary, _):
-      let container = try decoder.container(keyedBy: PlaceKey.self)
+      let container = try decoder.container(keyedBy: DictionaryKey.self)
       targets = try container.allKeys.map { key in
-        (place: key.place, key: try container.decode(OutsideKey.self, forKey: key).value)
+        (place: key.place, key: try container.decode(CodedKey.self, forKey: key).value)
       }
     case .links:
       var container = try decoder.unkeyedContainer()
       var found: [(place: Value, key: Value)] = []
       while !container.isAtEnd {
-        found.append((place: .null, key: try container.decode(OutsideKey.self).value))
+        found.append((place: .null, key: try container.decode(CodedKey.self).value))
       }
       targets = found
     default:
-      targets = [(place: .null, key: try OutsideKey(from: decoder).value)]
+      targets = [(place: .null, key: try CodedKey(from: decoder).value)]
     }
   }
 
@@ -77,15 +77,15 @@ extension RelationKeys {
   func encode(_ kind: PropertyRole.Kind, to encoder: any Encoder) throws {
     switch kind {
     case .links(.dictionary, _):
-      var container = encoder.container(keyedBy: PlaceKey.self)
+      var container = encoder.container(keyedBy: DictionaryKey.self)
       for (place, key) in targets {
-        try container.encode(OutsideKey(value: key), forKey: PlaceKey(place: place))
+        try container.encode(CodedKey(value: key), forKey: DictionaryKey(place: place))
       }
     case .links:
       var container = encoder.unkeyedContainer()
-      for (_, key) in targets { try container.encode(OutsideKey(value: key)) }
+      for (_, key) in targets { try container.encode(CodedKey(value: key)) }
     default:
-      try OutsideKey(value: targets.first?.key ?? .null).encode(to: encoder)
+      try CodedKey(value: targets.first?.key ?? .null).encode(to: encoder)
     }
   }
 }
@@ -103,7 +103,7 @@ extension Decoder {
 }
 
 /// A key as text or a number.
-private struct OutsideKey: Codable {
+private struct CodedKey: Codable {
   let value: Value
 
   init(value: Value) {
@@ -135,7 +135,7 @@ private struct OutsideKey: Codable {
 }
 
 /// The key of a dictionary of objects, as the name of a member.
-private struct PlaceKey: CodingKey {
+private struct DictionaryKey: CodingKey {
   let place: Value
 
   init(place: Value) {

@@ -5,14 +5,29 @@ import Synchronization
 
 /// The tables and columns that a store has seen in its database, so that it need not look again.
 ///
-/// Only what was seen committed is remembered, and only what is as it shall be: tables and columns
-/// come while programs run, and do not go.
+/// Only tables that were seen committed are remembered, and only those that lack nothing. If a statement fails on
+/// a table or a column that is gone, the store forgets them all: others may have migrated the database.
 package final class KnownTables: Sendable {
+  /// The types whose tables lack nothing.
+  private let ready = Mutex<Set<ObjectIdentifier>>([])
+  /// The columns of tables.
   private let complete = Mutex<[String: Set<String>]>([:])
 
-  /// Looks at all tables again.
+  /// Looks at all tables again before they are used next.
   func forget() {
+    ready.withLock { $0 = [] }
     complete.withLock { $0 = [:] }
+  }
+
+  /// Returns whether the tables of a type are known to lack nothing.
+  func isReady(_ plan: ObjectPlan) -> Bool {
+    // By the type: an object may bring the plan of another store with it.
+    ready.withLock { $0.contains(ObjectIdentifier(plan.type)) }
+  }
+
+  /// Notes that the tables of types lack nothing.
+  func markReady(_ plans: [ObjectPlan]) {
+    ready.withLock { $0.formUnion(plans.map { ObjectIdentifier($0.type) }) }
   }
 
   /// The columns of a type's table in ASCII lower case, or nil if there is no table yet.
@@ -27,7 +42,7 @@ package final class KnownTables: Sendable {
     return columns
   }
 
-  /// Says whether there is a link table.
+  /// Returns whether there is a link table.
   func has(_ table: LinkTable, _ connection: Connection) throws -> Bool {
     if complete.withLock({ $0[table.name] }) != nil { return true }
     let columns = try connection.columnNames(of: table.name)
@@ -40,5 +55,14 @@ package final class KnownTables: Sendable {
     // Without a transaction of ours nobody would tell whether what was seen has lasted.
     guard connection.ownsTransaction else { return }
     connection.afterCommit { [self] _ in complete.withLock { $0[table] = columns } }
+  }
+}
+
+extension SQLiteError {
+  /// Whether a statement names a table or a column that is not there. SQLite has no code of its own for it.
+  var isOfMissingTable: Bool {
+    code == .error
+      && ["no such table", "no such column", "has no column named"].contains(
+        where: message.contains)
   }
 }

@@ -13,8 +13,10 @@ package final class ObjectPlan: Sendable {
   package let columns: [Int]
   /// The properties with links.
   package let links: [Int]
-  /// The indexes that the type declares.
-  package let indexes: [IndexDefinition]
+  /// The type's own table, with all SQL of its rows.
+  package let rows: TablePlan
+  /// The texts of the statements that insert one object.
+  let insertions: InsertTexts
   /// The start of a query for the key and the columns of objects.
   let selection: SQL
   /// How each property's column is read.
@@ -31,7 +33,7 @@ package final class ObjectPlan: Sendable {
   /// The name with its module, by which a type claims its table.
   var qualifiedName: String { SQLiteCore.qualifiedName(of: type) }
 
-  /// Says whether objects of the type have assets.
+  /// Whether objects of the type have assets.
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
 
   /// The tables that the type needs, and what they are for.
@@ -47,27 +49,37 @@ package final class ObjectPlan: Sendable {
     try PropertyCollector.refuseHiddenWrappers(of: object, entries)
     var properties = try entries.map(Property.init)
     try ObjectPlan.check(type, properties)
-    indexes = try ObjectPlan.apply(type.traits, of: type, to: &properties)
+    let counting = properties.firstIndex { $0.role.countsUp }
+    let key = counting.map { properties[$0].name } ?? ObjectShape.hiddenKey
+    var rows = TablePlan(type.tableName, key: .counted(key), kind: .objects)
+    try rows.setProperties(properties.map(\.row), type.traits) {
+      MagicError.unsuitableType(type: "\(type)", reason: $0)
+    }
+    for slot in properties.indices {
+      properties[slot].defaultValue = rows.properties[slot].column?.defaultValue
+      properties[slot].onDelete = rows.properties[slot].deleteRule
+    }
+    self.rows = rows
     readers = properties.map(ColumnReader.init)
     let shape = ObjectShape(
       type, properties, mayHoldOthers: readers.contains(where: \.mayHoldOthers),
       layout: CellLayout(object, entries))
     self.shape = shape
-    let (table, key, primary) = (shape.table, shape.key, shape.primary)
-    primaryType = primary.map { properties[$0].type.valueType }
-    columns = properties.indices.filter { properties[$0].hasColumn && $0 != shape.counting }
+    primaryType = shape.primary.map { properties[$0].type.valueType }
+    columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
     links = properties.indices.filter { properties[$0].isLinked }
     let names = [key] + columns.map { properties[$0].name }
-    let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: table) "
+    let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: shape.table) "
     self.selection = selection
-    deletion = ("DELETE FROM \(identifier: table) WHERE \(identifier: key) = ?" as SQL).text
-    let row = try SQL.escapeIdentifier(table)
-    qualifiedKey = "\(row).\(try SQL.escapeIdentifier(key))"
+    deletion = try rows.deleteByKey().checkedText
+    let primaryName = shape.primary.map { properties[$0].name }
+    insertions = try InsertTexts(rows, columns.map { properties[$0].name }, primary: primaryName)
+    qualifiedKey = try rows.qualified(key).checkedText
     qualifiedColumns = try properties.map { property in
-      property.hasColumn ? "\(row).\(try SQL.escapeIdentifier(property.name))" : ""
+      try property.hasColumn ? rows.qualified(property.name).checkedText : ""
     }
     selectionByPrimary =
-      primary.map { "\(selection)WHERE \(identifier: properties[$0].name) = ?" as SQL }?.text ?? ""
+      try primaryName.map { try rows.select(SQL(identifiers: names), by: $0).checkedText } ?? ""
   }
 
   private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {
@@ -135,31 +147,69 @@ extension ObjectPlan {
   func definition(
     _ plans: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> TableDefinition {
-    var indexes = indexes
-    let definitions = try columns.map { slot in
+    try rows.definition { slot throws in
       let property = properties[slot]
-      var column = ColumnDefinition(property.name, .text, isOptional: property.role.isOptional)
-      switch property.role.kind {
-      case .column(let type): column.type = type
-      case .asset:
-        column.type = .text
-        // An asset without content is none.
-        column.isOptional = true
-      case .object(let target):
-        let plan = try plans(target)
-        column.type = .integer
-        // Cycles of new objects are no obstacle: foreign keys are deferred, and keys known beforehand.
-        column.reference = .init(
-          table: plan.table, column: plan.key,
-          onDelete: property.onDelete ?? (property.role.isOptional ? .nullify : .restrict))
-        indexes.append(IndexDefinition([property.name]))
-      case .links, .reverse: break
-      }
-      column.defaultValue = property.defaultValue
-      column.isUnique = property.role.isPrimary
-      return column
+      guard case .object(let target) = property.role.kind else { return nil }
+      let plan = try plans(target)
+      // Cycles of new objects are no obstacle: foreign keys are deferred, and keys known beforehand.
+      return .init(
+        table: plan.table, column: plan.key,
+        onDelete: property.onDelete ?? (property.role.isOptional ? .nullify : .restrict))
     }
-    return TableDefinition(
-      table, key: .autoIncrement(key), columns: definitions, indexes: indexes)
+  }
+}
+
+extension ObjectPlan.Property {
+  /// The property as one of the type's table.
+  fileprivate var row: TablePlan.Property {
+    var column = ColumnDefinition(name, .text, isOptional: role.isOptional)
+    switch role.kind {
+    case .column(let type): column.type = type
+    // An asset without content is none.
+    case .asset: column.isOptional = true
+    case .object: column.type = .integer
+    case .links, .reverse: return .init(name, nil, isRelation: isRelation)
+    }
+    column.defaultValue = defaultValue
+    column.isUnique = role.isPrimary && !role.countsUp
+    return .init(name, column, isRelation: isRelation)
+  }
+}
+
+/// The texts of the statements that insert one object of a type, made once.
+struct InsertTexts: Sendable {
+  private let table: TablePlan
+  /// The columns besides the key.
+  private let columns: [String]
+  /// The column of the primary value.
+  private let primary: String?
+  /// Without and with the key; each for objects that may be there, and for those that must not.
+  private var texts: [String] = []
+
+  /// Makes the texts.
+  ///
+  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
+  init(_ table: TablePlan, _ columns: [String], primary: String?) throws(SQLiteError) {
+    self.table = table
+    self.columns = columns
+    self.primary = primary
+    for hasKey in [false, true] {
+      for insertsOnly in [false, true] {
+        texts.append(try sql(hasKey: hasKey, rows: 1, insertsOnly: insertsOnly).checkedText)
+      }
+    }
+  }
+
+  /// The statement that inserts objects, or gives their values to the objects with the same primary values
+  /// unless `insertsOnly`.
+  func statement(hasKey: Bool, rows: Int, insertsOnly: Bool) -> SQL {
+    if rows == 1 { return SQL(unchecked: texts[(hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)]) }
+    return sql(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly)
+  }
+
+  private func sql(hasKey: Bool, rows: Int, insertsOnly: Bool) -> SQL {
+    let names = (hasKey ? table.keys : []) + columns
+    guard let primary, !insertsOnly, !names.isEmpty else { return table.insert(names, rows: rows) }
+    return table.insert(names, rows: rows, .update(on: [primary], changed: columns))
   }
 }

@@ -29,7 +29,7 @@ final class InsertStatement {
     self.connection = connection
     mayKeepKey = plan.primary != nil && plan.counting == nil
     statement = try connection.statement(
-      plan.insertion(hasKey: hasKey, rows: rows, resolving: !insertsOnly))
+      plan.insertions.statement(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly))
   }
 
   /// Binds an object's stored forms.
@@ -143,39 +143,9 @@ extension ObjectPlan {
     }
   }
 
-  /// The statement that inserts objects, or gives the values to the objects with the same primary values if
-  /// `resolving`.
-  fileprivate func insertion(hasKey: Bool, rows: Int, resolving: Bool) -> SQL {
-    let names = (hasKey ? [key] : []) + columns.map { properties[$0].name }
-    var sql: SQL = "INSERT INTO \(identifier: table) "
-    if names.isEmpty {
-      sql.append("DEFAULT VALUES")
-    } else {
-      let row: SQL = "(\(SQL(joining: names.map { _ in "?" }, separator: ", ")))"
-      let all = SQL(joining: Array(repeating: row, count: rows), separator: ", ")
-      sql.append("(\(SQL(identifiers: names))) VALUES \(all)")
-    }
-    if let primary, !names.isEmpty, resolving {
-      let updates = names.filter { $0 != key }.map { name -> SQL in
-        "\(identifier: name) = excluded.\(identifier: name)"
-      }
-      let action: SQL =
-        updates.isEmpty ? "DO NOTHING" : "DO UPDATE SET \(SQL(joining: updates, separator: ", "))"
-      sql.append(" ON CONFLICT (\(identifier: properties[primary].name)) \(action)")
-    }
-    return sql
-  }
-
   /// The statement that writes some properties of the object with a key if others are as expected.
   fileprivate func update(of slots: [Int], ifStill expected: [Int]) -> SQL {
-    var sql: SQL
-    if slots.isEmpty {
-      sql = "SELECT 1 FROM \(identifier: table)"
-    } else {
-      let changes = slots.map { slot -> SQL in "\(identifier: properties[slot].name) = ?" }
-      sql = "UPDATE \(identifier: table) SET \(SQL(joining: changes, separator: ", "))"
-    }
-    sql.append(" WHERE \(identifier: key) = ?")
+    var sql = slots.isEmpty ? rows.selectByKey("1") : rows.update(slots.map { properties[$0].name })
     for slot in expected { sql.append(" AND \(identifier: properties[slot].name) IS ?") }
     return sql
   }

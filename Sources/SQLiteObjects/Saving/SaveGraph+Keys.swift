@@ -49,7 +49,7 @@ extension SaveGraph.Transaction {
   func reservedKey(_ index: Int) -> Int64? { reserved.isEmpty ? nil : reserved[index] }
 
   private mutating func reserve(_ plan: ObjectPlan, _ new: [Int]) throws {
-    var last = try lastKey(of: plan)
+    var last = max(0, try connection.greatestKey(of: plan.rows))
     for index in new {
       reserved[index] = nodes[index].key
       if let key = reserved[index] { last = max(last, key) }
@@ -62,7 +62,7 @@ extension SaveGraph.Transaction {
       reserved[index] = last
     }
     // Rows that triggers insert meanwhile count on from here.
-    guard try !connection.columnNames(of: "sqlite_sequence").isEmpty else { return }
+    guard try connection.tableExists("sqlite_sequence") else { return }
     let isKnown =
       try connection.executeChange(
         "UPDATE sqlite_sequence SET seq = \(last) WHERE name = \(plan.table) COLLATE NOCASE"
@@ -71,18 +71,6 @@ extension SaveGraph.Transaction {
     try connection.executeChange(
       "INSERT INTO sqlite_sequence (name, seq) SELECT name, \(last) FROM sqlite_schema WHERE type = 'table' AND name = \(plan.table) COLLATE NOCASE"
     )
-  }
-
-  /// The highest key that a type's table has or had.
-  private func lastKey(of plan: ObjectPlan) throws -> Int64 {
-    let present = try connection.firstRow(
-      "SELECT max(\(identifier: plan.key)) FROM \(identifier: plan.table)", as: Int64?.self)
-    guard try !connection.columnNames(of: "sqlite_sequence").isEmpty else {
-      return max(0, (present ?? nil) ?? 0)
-    }
-    let former = try connection.firstRow(
-      "SELECT seq FROM sqlite_sequence WHERE name = \(plan.table) COLLATE NOCASE", as: Int64.self)
-    return max(0, (present ?? nil) ?? 0, former ?? 0)
   }
 }
 
@@ -158,7 +146,7 @@ extension SaveGraph.Transaction {
       if let own = nodes[index].key ?? reservedKey(index) {
         key = own
       } else {
-        let last = try batch.lastKey ?? max(lastKey(of: plan), highest)
+        let last = try batch.lastKey ?? max(connection.greatestKey(of: plan.rows), highest)
         // The last key of all: SQLite reports what it does about it.
         guard last < .max else { return try insertEachInstead(type) }
         key = last + 1

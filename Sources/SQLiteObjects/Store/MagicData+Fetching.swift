@@ -11,37 +11,81 @@ extension MagicData {
     try objects(of: type)
   }
 
+  /// As ``object(of:)``, without blocking the task. Throws `CancellationError` too.
+  nonisolated(nonsending) public func object<Object: MagicObject>(
+    of type: Object.Type
+  ) async throws -> [Object] {
+    try await objects(of: type)
+  }
+
   /// Fetches the object with a primary value, blocking the thread.
   ///
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Throws: ``MagicError/notFound(type:primary:)``, ``SQLiteError``.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if there is none, ``MagicError`` or ``SQLiteError``.
   public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Object {
+    guard let object = try object(of: type, ifPresent: primary) else {
+      throw MagicError.notFound(type: "\(type)", primary: "\(primary)")
+    }
+    return object
+  }
+
+  /// As ``object(of:primary:)``, without blocking the task. Throws `CancellationError` too.
+  nonisolated(nonsending) public func object<Object: MagicObject>(
+    of type: Object.Type, primary: Object.PrimaryValue
+  ) async throws -> Object {
+    guard let object = try await object(of: type, ifPresent: primary) else {
+      throw MagicError.notFound(type: "\(type)", primary: "\(primary)")
+    }
+    return object
+  }
+
+  /// Fetches the object with a primary value if there is one, blocking the thread.
+  ///
+  /// - Parameters:
+  ///   - type: The object's type.
+  ///   - primary: The value of its `@PrimaryMagicValue`.
+  /// - Returns: The object, or nil if the store has none with that value.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func object<Object: MagicObject>(
+    of type: Object.Type, ifPresent primary: Object.PrimaryValue
+  ) throws -> Object? {
     let plan = try plan(Object.self)
     let primary = Object.primary(primary)
     guard plan.primary != nil, !plan.needsContext, isReady(plan) else {
       let query = try Query<Object>(self, primary: primary)
-      return try single(query, primary, fetched(query))
+      return try query.objects(fetched(query)).first
     }
-    guard let storage = try storage(plan, plan.stored(primary: primary)) else {
-      throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")
+    let value = try plan.stored(primary: primary)
+    return try onceMoreIfTablesChanged {
+      try storage(plan, value).map { try plan.shape.object(Object.self, of: $0) }
+    } again: {
+      let query = try Query<Object>(self, primary: primary)
+      return try query.objects(fetched(query)).first
     }
-    return try plan.shape.object(Object.self, of: storage)
+  }
+
+  /// As ``object(of:ifPresent:)``, without blocking the task. Throws `CancellationError` too.
+  nonisolated(nonsending) public func object<Object: MagicObject>(
+    of type: Object.Type, ifPresent primary: Object.PrimaryValue
+  ) async throws -> Object? {
+    let query = try Query<Object>(self, primary: Object.primary(primary))
+    return try query.objects(try await fetched(query)).first
   }
 
   /// Fetches objects with all that they lead to, blocking the thread.
   ///
-  /// What is in an ``AsyncMagical`` stays in the store; everything else is there when a property is read.
+  /// The content of an ``AsyncMagical`` stays in the store; everything else is there when a property is read.
   ///
   ///     let north = try magic.objects(of: Zone.self, where: \.$latitude > 60)
   ///
   /// - Parameters:
   ///   - type: The objects' type.
-  ///   - filter: What they have in common.
-  ///   - order: What they are sorted by, the most significant first.
+  ///   - filter: The condition that they fulfil.
+  ///   - order: The sort keys, the most significant first.
   ///   - limit: The most objects to fetch.
   ///   - offset: How many to pass over first.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
@@ -54,39 +98,8 @@ extension MagicData {
     return try query.objects(fetched(query))
   }
 
-  /// As the blocking ``object(of:)``, suspending the task.
-  ///
-  /// - Parameter type: The objects' type.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
-  nonisolated(nonsending) public func object<Object: MagicObject>(
-    of type: Object.Type
-  ) async throws -> [Object] {
-    try await objects(of: type)
-  }
-
-  /// As the blocking ``object(of:primary:)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - type: The object's type.
-  ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Throws: ``MagicError/notFound(type:primary:)``, ``SQLiteError`` or `CancellationError`.
-  nonisolated(nonsending) public func object<Object: MagicObject>(
-    of type: Object.Type, primary: Object.PrimaryValue
-  ) async throws -> Object {
-    let primary = Object.primary(primary)
-    let query = try Query<Object>(self, primary: primary)
-    return try single(query, primary, try await fetched(query))
-  }
-
-  /// As the blocking ``objects(of:where:orderedBy:limit:offset:)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - type: The objects' type.
-  ///   - filter: What they have in common.
-  ///   - order: What they are sorted by, the most significant first.
-  ///   - limit: The most objects to fetch.
-  ///   - offset: How many to pass over first.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``objects(of:where:orderedBy:limit:offset:)``, without blocking the task.
+  /// Throws `CancellationError` too.
   nonisolated(nonsending) public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [],
@@ -96,7 +109,7 @@ extension MagicData {
     return try query.objects(try await fetched(query))
   }
 
-  /// Says whether there is an object with a primary value, blocking the thread.
+  /// Returns whether there is an object with a primary value, blocking the thread.
   ///
   /// - Parameters:
   ///   - type: The object's type.
@@ -109,12 +122,7 @@ extension MagicData {
     return try reading(Object.self, query.count) > 0
   }
 
-  /// As the blocking ``has(of:primary:)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - type: The object's type.
-  ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``has(of:primary:)``, without blocking the task. Throws `CancellationError` too.
   nonisolated(nonsending) public func has<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Bool {
@@ -126,7 +134,7 @@ extension MagicData {
   ///
   /// - Parameters:
   ///   - type: The objects' type.
-  ///   - filter: What they have in common.
+  ///   - filter: The condition that they fulfil.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
@@ -134,12 +142,7 @@ extension MagicData {
     try reading(Object.self, Query<Object>(self, filter).count)
   }
 
-  /// As the blocking ``count(of:where:)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - type: The objects' type.
-  ///   - filter: What they have in common.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``count(of:where:)``, without blocking the task. Throws `CancellationError` too.
   nonisolated(nonsending) public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
@@ -147,30 +150,38 @@ extension MagicData {
     return try await reading(Object.self) { try query.count($0) }
   }
 
-  /// Reads what a query finds; by one statement without a transaction if that does.
+  /// Reads the rows that a query finds; by one statement without a transaction if that is enough.
   private func fetched<Object: MagicObject>(_ query: Query<Object>) throws -> Fetched {
     guard let sql = query.plainSelection else {
       return try reading(Object.self) { try query.fetch($0) }
     }
-    return try ofOneContent {
-      try database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+    return try onceMoreIfTablesChanged {
+      try ofOneContent {
+        try database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+      }
+    } again: {
+      try reading(Object.self) { try query.fetch($0) }
     }
   }
 
-  /// As the blocking form, suspending the task.
+  /// As the blocking form, without blocking the task.
   nonisolated(nonsending) private func fetched<Object: MagicObject>(
     _ query: Query<Object>
   ) async throws -> Fetched {
     guard let sql = query.plainSelection else {
       return try await reading(Object.self) { try query.fetch($0) }
     }
-    return try await ofOneContent {
-      try await database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+    return try await onceMoreIfTablesChanged {
+      try await ofOneContent {
+        try await database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+      }
+    } again: {
+      try await reading(Object.self) { try query.fetch($0) }
     }
   }
 
-  /// Reads the object with a primary value, of a type that leads to no others: as ``fetched(_:)``,
-  /// without the cost of a query that may be of any shape (benchmark `point`).
+  /// Reads the row with a primary value, of a type that leads to no others: as ``fetched(_:)``, without the
+  /// cost of a query that may be of any shape (benchmark `point`).
   private func storage(_ plan: ObjectPlan, _ primary: Value) throws -> ObjectStorage? {
     var storage: ObjectStorage?
     try ofOneContent {
@@ -186,13 +197,15 @@ extension MagicData {
     }
     return storage
   }
+}
 
-  private func single<Object: MagicObject>(
-    _ query: Query<Object>, _ primary: any MagicPrimaryValue, _ fetched: Fetched
-  ) throws -> Object {
-    guard let object = try query.objects(fetched).first else {
-      throw MagicError.notFound(type: "\(Object.self)", primary: "\(primary)")
-    }
-    return object
+extension Array where Element: MagicObject {
+  /// The objects that a condition holds for: a filter in memory, in Swift.
+  ///
+  /// A ``Filter`` given to the fetch finds them without fetching the others.
+  ///
+  /// - Parameter isIncluded: Returns whether an object is wanted.
+  public func `where`(_ isIncluded: (Element) throws -> Bool) rethrows -> [Element] {
+    try filter(isIncluded)
   }
 }

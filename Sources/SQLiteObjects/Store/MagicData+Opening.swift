@@ -14,6 +14,11 @@ extension MagicData {
     self.init(try StoreParts())
   }
 
+  /// As ``init()``, without blocking the task. Throws `CancellationError` too.
+  public convenience init() async throws {
+    self.init(try await Worker().run { try StoreParts() })
+  }
+
   /// Opens the store in a folder, and makes it if there is none, blocking the thread.
   ///
   /// - Parameters:
@@ -29,6 +34,17 @@ extension MagicData {
     path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) throws {
     self.init(try StoreParts(path: path, options, minimumFileSize: minimumFileSize))
+  }
+
+  /// As ``init(path:options:minimumFileSize:)-(String)``, without blocking the task.
+  /// Throws `CancellationError` too.
+  public convenience init(
+    path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
+  ) async throws {
+    self.init(
+      try await Worker().run {
+        try StoreParts(path: path, options, minimumFileSize: minimumFileSize)
+      })
   }
 
   /// Opens the store in a folder, and makes it if there is none, blocking the thread.
@@ -47,6 +63,18 @@ extension MagicData {
         path: path.filePath(), options, minimumFileSize: minimumFileSize))
   }
 
+  /// As ``init(path:options:minimumFileSize:)-(URL)``, without blocking the task.
+  /// Throws `CancellationError` too.
+  public convenience init(
+    path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
+  ) async throws {
+    let path = try path.filePath()
+    self.init(
+      try await Worker().run {
+        try StoreParts(path: path, options, minimumFileSize: minimumFileSize)
+      })
+  }
+
   /// Opens a store that goes away with this value, blocking the thread.
   ///
   /// - Parameter type: Where it keeps its objects meanwhile.
@@ -55,53 +83,8 @@ extension MagicData {
     self.init(try StoreParts(type: type))
   }
 
-  /// As the blocking ``init()``, suspending the task.
-  ///
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init() async throws {
-    self.init(try await StoreParts.open { try StoreParts() })
-  }
-
-  /// As the blocking ``init(path:options:minimumFileSize:)-(String)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - path: A folder, or a database file.
-  ///   - options: How the database is opened.
-  ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
-  ///     one is kept in a row. It matters for what is saved from now on.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(
-    path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
-  ) async throws {
-    self.init(
-      try await StoreParts.open {
-        try StoreParts(path: path, options, minimumFileSize: minimumFileSize)
-      })
-  }
-
-  /// As the blocking ``init(path:options:minimumFileSize:)-(URL)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - path: A file URL.
-  ///   - options: How the database is opened.
-  ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
-  ///     one is kept in a row. It matters for what is saved from now on.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
-  public convenience init(
-    path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
-  ) async throws {
-    let path = try path.filePath()
-    self.init(
-      try await StoreParts.open {
-        try StoreParts(path: path, options, minimumFileSize: minimumFileSize)
-      })
-  }
-
-  /// As the blocking ``init(type:)``, suspending the task.
-  ///
-  /// - Parameter type: Where the store keeps its objects meanwhile.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  /// As ``init(type:)``, without blocking the task. Throws `CancellationError` too.
   public convenience init(type: StoreType) async throws {
-    self.init(try await StoreParts.open { try StoreParts(type: type) })
+    self.init(try await Worker().run { try StoreParts(type: type) })
   }
 }

@@ -11,7 +11,7 @@ extension MagicData {
   ///
   /// Of a collection of objects the difference to what was saved or fetched is written, so that what
   /// others have added or removed meanwhile stays so. In an array, what is inserted comes behind what
-  /// others have inserted at the same place; an element that one has moved and another removed is gone; one
+  /// others have inserted at the same position; an element that one has moved and another removed is gone; one
   /// that both have moved is where the later one has put it. In a dictionary each key is on its own,
   /// and the later one sets it. The object shows others' changes once it is fetched anew. A collection of
   /// plain values is one value in one column: the later one sets it.
@@ -20,7 +20,7 @@ extension MagicData {
   /// anything is saved, so that two can be swapped. The `Int` primary value of an object that is in the
   /// store must not be changed; a `String` or a `UUID` may be.
   ///
-  /// - Parameter object: What to save.
+  /// - Parameter object: The object.
   /// - Returns: The object's z_index.
   /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved, and the next call
   ///   saves the same changes.
@@ -29,22 +29,7 @@ extension MagicData {
     try update([object]).first ?? 0
   }
 
-  /// Saves objects with all that they lead to, in one transaction, blocking the thread.
-  ///
-  /// - Parameter objects: What to save.
-  /// - Returns: The objects' z_index values.
-  /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
-  @discardableResult
-  public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
-    let graph = try SaveGraph(objects, for: self).stagingAssets(for: self)
-    return try database.write { try graph.write(on: $0, in: self) }
-  }
-
-  /// As the blocking ``update(_:)-(Object)``, suspending the task.
-  ///
-  /// - Parameter object: What to save.
-  /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError``, ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``update(_:)-(Object)``, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object
@@ -52,17 +37,24 @@ extension MagicData {
     try await update([object]).first ?? 0
   }
 
-  /// As the blocking ``update(_:)-(Sequence<Object>)``, suspending the task.
+  /// Saves objects with all that they lead to, in one transaction, blocking the thread.
   ///
-  /// - Parameter objects: What to save.
+  /// - Parameter objects: The objects.
   /// - Returns: The objects' z_index values.
-  /// - Throws: ``MagicError``, ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  @discardableResult
+  public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
+    let graph = try SaveGraph(objects, for: self).stagingAssets(for: self)
+    return try write { try graph.write(on: $0, in: self) }
+  }
+
+  /// As ``update(_:)-(Sequence<Object>)``, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>
   ) async throws -> [Int] {
     let graph = try await staged(SaveGraph(objects, for: self))
-    return try await database.write { try graph.write(on: $0, in: self) }
+    return try await write { try graph.write(on: $0, in: self) }
   }
 
   /// Saves a new object with all that it leads to, in one transaction, blocking the thread.
@@ -71,7 +63,7 @@ extension MagicData {
   /// new ones that it leads to. Objects that it leads to and that are in the store are saved as
   /// ``update(_:)-(Object)`` saves them.
   ///
-  /// - Parameter object: What to save. One that was removed is new again.
+  /// - Parameter object: The object. One that was removed is new again.
   /// - Returns: The object's z_index.
   /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if the object is in the store, or another one
   ///   with its primary value; ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
@@ -80,11 +72,7 @@ extension MagicData {
     try insert([object]).first ?? 0
   }
 
-  /// As the blocking ``insert(_:)-(Object)``, suspending the task.
-  ///
-  /// - Parameter object: What to save.
-  /// - Returns: The object's z_index.
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// As ``insert(_:)-(Object)``, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ object: Object
@@ -95,7 +83,7 @@ extension MagicData {
   /// Saves new objects with all that they lead to, in one transaction, blocking the thread: all of them
   /// or none.
   ///
-  /// - Parameter objects: What to save.
+  /// - Parameter objects: The objects.
   /// - Returns: The objects' z_index values.
   /// - Throws: As ``insert(_:)-(Object)``, also if two of them have one primary value; then nothing is
   ///   saved.
@@ -103,20 +91,16 @@ extension MagicData {
   public func insert<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
     let graph = try SaveGraph(objects, for: self, insertsOnly: true)
       .stagingAssets(for: self)
-    return try database.write { try graph.write(on: $0, in: self) }
+    return try write { try graph.write(on: $0, in: self) }
   }
 
-  /// As the blocking ``insert(_:)-(Sequence<Object>)``, suspending the task.
-  ///
-  /// - Parameter objects: What to save.
-  /// - Returns: The objects' z_index values.
-  /// - Throws: As the blocking form, or `CancellationError`.
+  /// As ``insert(_:)-(Sequence<Object>)``, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ objects: some Sequence<Object>
   ) async throws -> [Int] {
     let graph = try await staged(SaveGraph(objects, for: self, insertsOnly: true))
-    return try await database.write { try graph.write(on: $0, in: self) }
+    return try await write { try graph.write(on: $0, in: self) }
   }
 
   /// Saves an object if its row and its links are still as they were when it was fetched or saved,
@@ -128,7 +112,7 @@ extension MagicData {
   /// compared with what they were in this store, whatever was saved in another. A new object is a conflict if the store has one with its primary value.
   ///
   /// - Parameters:
-  ///   - object: What to save.
+  ///   - object: The object.
   ///   - isUnchanged: False to save in any case.
   /// - Returns: The object's z_index.
   /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed the row or the
@@ -140,32 +124,37 @@ extension MagicData {
   {
     let graph = try SaveGraph([object], for: self, ifUnchanged: isUnchanged)
       .stagingAssets(for: self)
-    return try database.write { try graph.write(on: $0, in: self) }.first ?? 0
+    return try write { try graph.write(on: $0, in: self) }.first ?? 0
   }
 
-  /// As the blocking ``update(_:ifUnchanged:)``, suspending the task.
-  ///
-  /// - Parameters:
-  ///   - object: What to save.
-  ///   - isUnchanged: False to save in any case.
-  /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed the row or the
-  ///   links since, or has removed the object;
-  ///   ``MagicError``, ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  /// As ``update(_:ifUnchanged:)``, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object, ifUnchanged isUnchanged: Bool
   ) async throws -> Int {
     let graph = try await staged(
       SaveGraph([object], for: self, ifUnchanged: isUnchanged))
-    return try await database.write { try graph.write(on: $0, in: self) }.first ?? 0
+    return try await write { try graph.write(on: $0, in: self) }.first ?? 0
   }
 
   /// Copies files on a thread that may wait for them.
-  nonisolated(nonsending) private func staged(
-    _ graph: SaveGraph
-  ) async throws -> SaveGraph {
+  nonisolated(nonsending) private func staged(_ graph: SaveGraph) async throws -> SaveGraph {
     guard !graph.isPlain else { return graph }
     return try await assets.work { try graph.stagingAssets(for: self) }
+  }
+
+  private func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    func write() throws -> Result { try database.write { try body($0) } }
+    return try onceMoreIfTablesChanged(write, again: write)
+  }
+
+  nonisolated(nonsending) private func write<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await onceMoreIfTablesChanged {
+      try await database.write { try body($0) }
+    } again: {
+      try await database.write { try body($0) }
+    }
   }
 }

@@ -2,168 +2,156 @@ import SQLiteCore
 public import SQLiteMapping
 
 extension MagicData {
-  /// Says whether the tables of a type differ from what the type asks for, blocking the thread.
-  ///
-  /// Columns that belong to no property do not count, nor does what was never saved: a type without a
-  /// table needs no migration. ``differences(of:)`` tells what differs, and what the next save mends.
-  ///
-  /// - Parameter type: A type of objects.
-  /// - Returns: False if the tables are as the type asks for them, or are not there yet.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
-  public func check<Object: MagicObject>(of type: Object.Type) throws -> Bool {
-    let plan = try plan(type)
-    return try database.read { try self.hasDifferences(plan, $0) }
-  }
-
-  /// As the blocking ``check(of:)``, suspending the task.
-  ///
-  /// - Parameter type: A type of objects.
-  /// - Returns: False if the tables are as the type asks for them, or are not there yet.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
-  nonisolated(nonsending) public func check<Object: MagicObject>(
-    of type: Object.Type
-  ) async throws -> Bool {
-    let plan = try plan(type)
-    return try await database.read { try self.hasDifferences(plan, $0) }
-  }
-
-  private func hasDifferences(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
-    for plan in try SchemaWriter.reach([plan], self.plan) {
-      // Its links were never saved either.
-      let isThere = try connection.tableExists(plan.table)
-      for table in try SchemaWriter.tables(of: [plan], self.plan) {
-        try table.refuseOtherMeaning(connection)
-        guard isThere else { continue }
-        let differences = try connection.differences(from: table.definition)
-        if differences.contains(where: { $0.kind != .extraColumn }) { return true }
-      }
-    }
-    return false
-  }
-
   /// Tells in what the tables of a type, of its links and of the types that it leads to differ from what
   /// the types ask for, blocking the thread.
   ///
+  ///     for difference in try magic.check(of: Book.self) { print(difference) }
+  ///
   /// - Parameter type: A type of objects.
-  /// - Returns: The differences: of tables, columns, their types and NOT NULL, keys, indexes and delete
-  ///   rules.
+  /// - Returns: The differences, none if the tables are as they should be: of tables, columns, their types and
+  ///   NOT NULL, keys, indexes and delete rules. ``SchemaDifference/isMendedByWriting`` tells which of them
+  ///   the next save removes.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
-  public func differences<Object: MagicObject>(of type: Object.Type) throws -> [SchemaDifference] {
+  public func check<Object: MagicObject>(of type: Object.Type) throws -> [SchemaDifference] {
     let plan = try plan(type)
     return try database.read { try self.differences(plan, $0) }
   }
 
-  /// As the blocking ``differences(of:)``, suspending the task.
-  ///
-  /// - Parameter type: A type of objects.
-  /// - Returns: The differences.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
-  nonisolated(nonsending) public func differences<Object: MagicObject>(
+  /// As ``check(of:)``, without blocking the task. Throws `CancellationError` too.
+  nonisolated(nonsending) public func check<Object: MagicObject>(
     of type: Object.Type
   ) async throws -> [SchemaDifference] {
     let plan = try plan(type)
     return try await database.read { try self.differences(plan, $0) }
   }
 
+  /// Makes the migrations that this store has not had yet, each in a transaction of its own, blocking
+  /// the thread.
+  ///
+  ///     try magic.migrate([
+  ///       Migration("names are titles", .renameProperty("name", to: "title", of: "Book")),
+  ///       Migration("no more ranks", .dropProperty("rank", of: "Book")),
+  ///     ])
+  ///
+  /// Call it before objects are read or saved: a type that is used before has its new properties added
+  /// empty, and a rename finds the name taken.
+  ///
+  /// - Parameter migrations: All migrations of the program, the oldest first.
+  /// - Returns: The names of those that were made.
+  /// - Throws: As `Database.migrate(_:)`. The migration that failed has changed nothing then; those
+  ///   before it stay.
+  @discardableResult
+  public func migrate(_ migrations: [Migration]) throws -> [String] {
+    defer { tables.forget() }
+    return try database.migrate(migrations)
+  }
+
+  /// As ``migrate(_:)``, without blocking the task. Throws `CancellationError` too.
+  @discardableResult
+  nonisolated(nonsending) public func migrate(_ migrations: [Migration]) async throws -> [String] {
+    defer { tables.forget() }
+    return try await database.migrate(migrations)
+  }
+
   private func differences(
     _ plan: ObjectPlan, _ connection: Connection
   ) throws -> [SchemaDifference] {
-    try SchemaWriter.tables(reachedFrom: [plan], self.plan).flatMap { table in
-      try table.refuseOtherMeaning(connection)
-      return try connection.differences(from: table.definition)
-    }
+    try ObjectSchema(reachedFrom: [plan], self.plan).differences(on: connection)
+  }
+}
+
+// The tables of the types that are used.
+extension MagicData {
+  /// Returns whether the tables of a type are known to lack nothing.
+  package func isReady(_ plan: ObjectPlan) -> Bool { tables.isReady(plan) }
+
+  /// Makes or grows the tables of types, as part of the open transaction.
+  package func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws {
+    let missing = plans.filter { !isReady($0) }
+    guard !missing.isEmpty else { return }
+    try ObjectSchema(reachedFrom: missing, plan).ensure(on: connection)
+    connection.afterCommit { [self] _ in tables.markReady(missing) }
   }
 
   /// Runs `body` on a snapshot in which the type's tables have all its columns, if they exist.
   func reading<Object: MagicObject, Result>(
     _ type: Object.Type, _ body: (Connection) throws -> Result
   ) throws -> Result {
-    _ = try makeReady(plan(type))
-    return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
+    func read() throws -> Result {
+      _ = try makeReady(plan(type))
+      return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
+    }
+    return try onceMoreIfTablesChanged(read, again: read)
   }
 
-  /// Runs `body` on a snapshot in which the type's tables have all its columns, if they exist.
+  /// As the blocking form, without blocking the task.
   nonisolated(nonsending) func reading<Object: MagicObject, Result: Sendable>(
     _ type: Object.Type, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    _ = try await makeReady(plan(type))
-    return try await ofOneContent {
-      try await database.read { try self.ofOneContent($0, body) }
+    nonisolated(nonsending) func read() async throws -> Result {
+      _ = try await makeReady(plan(type))
+      return try await ofOneContent {
+        try await database.read { try self.ofOneContent($0, body) }
+      }
+    }
+    return try await onceMoreIfTablesChanged(read, again: read)
+  }
+
+  /// Runs `first`, and then `again` if it fails since another store or program has removed a table or a column
+  /// that this store knew.
+  func onceMoreIfTablesChanged<Result>(
+    _ first: () throws -> Result, again: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try first()
+    } catch let error as SQLiteError where error.isOfMissingTable {
+      tables.forget()
+      return try again()
     }
   }
 
-  /// Lets the tables of a type be as they shall be, if they are there.
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) func onceMoreIfTablesChanged<Result: Sendable>(
+    _ first: nonisolated(nonsending) () async throws -> Result,
+    again: nonisolated(nonsending) () async throws -> Result
+  ) async throws -> Result {
+    do {
+      return try await first()
+    } catch let error as SQLiteError where error.isOfMissingTable {
+      tables.forget()
+      return try await again()
+    }
+  }
+
+  /// Adds the columns, indexes and delete rules that a type declares and its tables lack. Creates no table;
+  /// the first save does.
   ///
-  /// - Returns: False if they are not there.
+  /// - Returns: False if a table does not exist yet, or cannot be changed now.
   package func makeReady(_ plan: ObjectPlan) throws -> Bool {
     if isReady(plan) { return true }
     // Inside a read nothing can be written: what the tables lack is read as what it will be.
-    if try read({ try self.settle(plan, $0) }) == .change, !database.isInsideRead {
+    if try read({ try self.inspect(plan, $0) }) == .change, !database.isInsideRead {
       try database.write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)
   }
 
-  /// As the blocking form, suspending the task.
+  /// As the blocking form, without blocking the task.
   nonisolated(nonsending) package func makeReady(_ plan: ObjectPlan) async throws -> Bool {
     if isReady(plan) { return true }
-    if try await read({ try self.settle(plan, $0) }) == .change {
+    if try await read({ try self.inspect(plan, $0) }) == .change {
       try await database.write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)
   }
 
-  /// What the tables of a type lack.
-  private enum Growth: Sendable {
-    case none
-    /// There are tables, but they lack columns or indexes, have another delete rule, or have the name
-    /// that programs of before gave them.
-    case change
-    /// There is no table yet.
-    case missingTables
-  }
-
-  /// Notes that the tables are as they shall be, if they are.
-  private func settle(_ plan: ObjectPlan, _ connection: Connection) throws -> Growth {
-    let growth = try growth(plan, connection)
-    if growth == .none { markReady([plan]) }
+  /// Looks at the tables of a type, and notes if they lack nothing.
+  private func inspect(
+    _ plan: ObjectPlan, _ connection: Connection
+  ) throws -> ObjectSchema.Growth {
+    let growth = try ObjectSchema(reachedFrom: [plan], self.plan)
+      .growth(for: plan, on: connection, of: database)
+    if growth == .none { tables.markReady([plan]) }
     return growth
-  }
-
-  private func growth(_ plan: ObjectPlan, _ connection: Connection) throws -> Growth {
-    var growth = Growth.none
-    for table in try SchemaWriter.tables(reachedFrom: [plan], self.plan) {
-      try table.refuseOtherMeaning(connection)
-      let definition = table.definition
-      if try table.isUnderFormerName(connection) {
-        growth = .change
-        continue
-      }
-      let present = try connection.columnNames(of: definition.name)
-      if present.isEmpty {
-        if definition.name == plan.table { return .missingTables }
-        if growth == .none { growth = .missingTables }
-      } else if growth != .change, try lacks(definition, present, connection) {
-        growth = .change
-      }
-    }
-    return growth
-  }
-
-  /// Says whether a table that is there lacks something.
-  private func lacks(
-    _ definition: TableDefinition, _ present: Set<String>, _ connection: Connection
-  ) throws -> Bool {
-    if definition.columns.contains(where: { !present.contains(asciiLowercased($0.name)) }) {
-      return true
-    }
-    if try connection.hasOtherDeleteRules(than: definition) { return true }
-    let missing = try connection.missingIndexes(of: definition)
-    guard !missing.isEmpty else { return false }
-    // They cannot be made here, and rows are the same without.
-    if database.isReadOnly || database.isInsideRead {
-      try connection.checkUnique(missing, of: definition.name)
-    }
-    return !database.isReadOnly
   }
 }

@@ -25,21 +25,13 @@ extension MagicData {
     try database.write { _ in try body() }
   }
 
-  /// As the blocking ``transaction(_:)``, suspending the task.
-  ///
-  ///     try await magic.transaction {
-  ///       let account = try magic.object(of: Account.self, primary: 7)
-  ///       account.balance -= 10
-  ///       try magic.update(account)
-  ///     }
+  /// As ``transaction(_:)``, without blocking the task.
   ///
   /// `body` does not suspend, so that nothing can come between its calls, which are the blocking ones. It
   /// runs once, on a thread of the database's own, never merged with other writes. Cancelling the task
   /// stops a running statement, or the next one, and undoes the transaction; a commit that has begun is
   /// finished.
   ///
-  /// - Parameter body: The calls.
-  /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``SQLiteError`` or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func transaction<Result: Sendable>(
@@ -57,7 +49,7 @@ extension MagicData {
   ///       (try magic.objects(of: Team.self), try magic.count(of: Player.self))
   ///     }
   ///
-  /// What others save meanwhile is not seen, and they do not wait. Calls of this store in `body` are the
+  /// Changes that others save meanwhile are not seen, and they do not wait. Calls of this store in `body` are the
   /// blocking ones, on the same thread; those that save or remove throw. In a ``transaction(_:)`` it sees
   /// what that has done so far.
   ///
@@ -65,22 +57,116 @@ extension MagicData {
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``MagicError/closed`` or ``SQLiteError``.
   public func read<Result>(_ body: () throws -> Result) throws -> Result {
-    try read { (_: Connection) in try body() }
+    try readOnce { _ in try body() }
   }
 
-  /// As the blocking ``read(_:)``, suspending the task. `body` runs on a thread of the database's own.
-  ///
-  /// - Parameter body: The calls.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``MagicError/closed``, ``SQLiteError`` or `CancellationError`.
+  /// As ``read(_:)``, without blocking the task: `body` runs on a thread of the database's own. Throws
+  /// `CancellationError` too.
   nonisolated(nonsending) public func read<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
-    try await read { (_: Connection) in try body() }
+    try await readOnce { _ in try body() }
+  }
+}
+
+// Reading, as the library does it.
+extension MagicData {
+  /// Reads on one snapshot, blocking the thread.
+  ///
+  /// - Parameter body: The reading. It runs once more if it fails on tables that others have changed.
+  /// - Throws: ``MagicError/closed`` if the store was closed, ``SQLiteError``, or what `body` throws.
+  package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    func read() throws -> Result { try readOnce(body) }
+    return try onceMoreIfTablesChanged(read, again: read)
   }
 
-  /// Lets objects be new ones that were fetched in an open transaction, if it is undone and their rows
-  /// with it: the next row may get the same z_index.
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) package func read<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await onceMoreIfTablesChanged {
+      try await readOnce(body)
+    } again: {
+      try await readOnce(body)
+    }
+  }
+
+  private func readOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    do {
+      return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
+    } catch let error as SQLiteError where isRefusal(error) {
+      throw MagicError.closed
+    }
+  }
+
+  nonisolated(nonsending) private func readOnce<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    do {
+      return try await ofOneContent {
+        try await database.read { try self.ofOneContent($0, body) }
+      }
+    } catch let error as SQLiteError where isRefusal(error) {
+      throw MagicError.closed
+    }
+  }
+
+  /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
+  package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+    do {
+      return try ofOneContent { try database.select { try self.ofOneContent($0, body) } }
+    } catch let error as SQLiteError where isRefusal(error) {
+      throw MagicError.closed
+    }
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) package func select<Result: Sendable>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    do {
+      return try await ofOneContent {
+        try await database.select { try self.ofOneContent($0, body) }
+      }
+    } catch let error as SQLiteError where isRefusal(error) {
+      throw MagicError.closed
+    }
+  }
+
+  /// Reads, and throws if the content of the store was replaced since the outermost access began: its snapshot
+  /// may be from before.
+  func ofOneContent<Result>(
+    _ connection: Connection, _ read: (Connection) throws -> Result
+  ) throws -> Result {
+    let result = try read(connection)
+    try checkContent(connection)
+    return result
+  }
+
+  func checkContent(_ connection: Connection) throws(SQLiteError) {
+    guard connection.contentGeneration == generation else { throw restoredMeanwhile }
+  }
+
+  /// Reads, and throws if the content of the store was replaced meanwhile: the result may be of either.
+  func ofOneContent<Result>(_ read: () throws -> Result) throws -> Result {
+    let generation = self.generation
+    let result = try read()
+    guard generation == self.generation else { throw restoredMeanwhile }
+    return result
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) func ofOneContent<Result: Sendable>(
+    _ read: nonisolated(nonsending) () async throws -> Result
+  ) async throws -> Result {
+    let generation = self.generation
+    let result = try await read()
+    guard generation == self.generation else { throw restoredMeanwhile }
+    return result
+  }
+
+  /// Makes objects that were fetched in an open transaction new ones if it is undone and their rows with it:
+  /// the next row may get the same z_index.
   package func forgetFetched(
     _ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection
   ) {
@@ -95,34 +181,30 @@ extension MagicData {
   }
 
   private func forgetUndone(_ storages: ArraySlice<ObjectStorage>, _ connection: Connection) {
-    for (place, storage) in zip(storages.indices, storages) {
+    for (index, storage) in zip(storages.indices, storages) {
       guard let zIndex = storage.zIndex(in: identity) else { continue }
-      let plan = storage.shape
       do {
         let isThere = try connection.uninterrupted {
           try connection.firstRow(
-            "SELECT 1 FROM \(identifier: plan.table) WHERE \(identifier: plan.key) = \(zIndex)")
+            "SELECT 1 FROM \(identifier: storage.shape.table) WHERE \(identifier: storage.shape.key) = \(zIndex)")
             != nil
         }
         if !isThere { storage.removed(from: identity, zIndex) }
       } catch  where connection.ownsTransaction {
         // SQLite has undone the whole transaction: it can be asked when the scopes around have ended.
-        return forgetFetched(storages[place...], afterEndOn: connection)
+        return forgetFetched(storages[index...], afterEndOn: connection)
       } catch {
         // Where nothing can be read, a new row is better than another's.
         storage.removed(from: identity, zIndex)
       }
     }
   }
-}
 
-extension Array where Element: MagicObject {
-  /// The objects that a condition holds for: a filter in memory, in Swift.
-  ///
-  /// A ``Filter`` given to the fetch finds them without fetching the others.
-  ///
-  /// - Parameter isIncluded: Says whether an object is wanted.
-  public func `where`(_ isIncluded: (Element) throws -> Bool) rethrows -> [Element] {
-    try filter(isIncluded)
+  private var restoredMeanwhile: SQLiteError {
+    SQLiteError(.abort, "the store was restored while objects were read from it")
+  }
+
+  private func isRefusal(_ error: SQLiteError) -> Bool {
+    error.code == .misuse && database.isClosed
   }
 }

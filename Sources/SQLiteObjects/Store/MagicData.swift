@@ -1,6 +1,8 @@
-public import SQLiteAssets
-public import SQLiteCore
-import SQLiteMapping
+// Objects are made of these; a program that imports objects has them.
+@_exported public import SQLiteAssets
+@_exported public import SQLiteCore
+@_exported public import SQLiteMapping
+@_exported public import SQLiteRelations
 import Synchronization
 
 /// A store of objects.
@@ -13,7 +15,7 @@ import Synchronization
 /// happen at the same time, each on a snapshot. Every call has a form that blocks its thread and one
 /// that suspends its task. Objects themselves stay where they are: only their values travel.
 public final class MagicData: ObjectStore {
-  /// Where a store without a path keeps its objects.
+  /// The kinds of stores without a path.
   public enum StoreType: Sendable {
     /// In a folder of its own that goes away with the store.
     case temporary
@@ -27,15 +29,14 @@ public final class MagicData: ObjectStore {
   public let assets: AssetStore
   package let identity: StoreIdentity
   private let content: ContentGeneration
-  /// The number of the store's content: another content may take its place.
+  /// The number of the store's content: objects of a content that was replaced have another.
   package var generation: Int { content.current }
   /// Notices what others commit.
   let watch: ForeignWatch
   /// A folder that goes away with the store.
   private let temporaryFolder: TemporaryFolder?
   private let plans = Mutex<[ObjectIdentifier: ObjectPlan]>([:])
-  /// Types whose tables are as they shall be.
-  private let ready = Mutex<Set<ObjectIdentifier>>([])
+  /// The tables that the store has looked up.
   package let tables = KnownTables()
   package let relations = KnownRelations()
   private let replacement = Mutex<Registration?>(nil)
@@ -55,18 +56,18 @@ public final class MagicData: ObjectStore {
     replacement.withLock { $0 = setup }
   }
 
-  /// Keeps the identity of the store while another content takes the place of all objects. What was
-  /// fetched before is of no content any more.
+  /// Keeps the identity of the store while its whole content is replaced. Objects that were fetched before
+  /// belong to no content any more.
   private func keepIdentity(
     _ source: Connection, _ target: Connection, _ replace: () throws -> Void
   ) throws {
     try MetaTable.checkFormat(of: source)
     try replace()
-    forgetTables()
+    tables.forget()
     try target.transaction { try MetaTable.setStoreUUID(identity.uuid, target) }
   }
 
-  /// What is known of a type.
+  /// The plan of a type, made when the type is first met.
   package func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
     if let plan = plans.withLock({ $0[ObjectIdentifier(type)] }) { return plan }
     let plan = try makePlan(type)
@@ -84,29 +85,27 @@ public final class MagicData: ObjectStore {
   private func makePlan<Object: MagicObject>(_ type: Object.Type) throws -> ObjectPlan {
     try ObjectPlan(type)
   }
+}
 
-  /// Makes or grows the tables of types, as part of the open transaction.
-  package func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws {
-    let missing = plans.filter { !isReady($0) }
-    guard !missing.isEmpty else { return }
-    try SchemaWriter(self, connection).prepare(missing)
-    connection.afterCommit { [self] _ in markReady(missing) }
+extension MagicData {
+  /// Copies objects and assets, as one state of one moment, into a fresh folder, which is a store
+  /// like this one; blocks the thread.
+  ///
+  ///     let backup = try magic.backup(to: "/var/backups/app-monday")
+  ///     for fault in backup.faults { print(fault) }
+  ///
+  /// Others may read and write meanwhile.
+  ///
+  /// - Parameter path: A folder that is empty or missing. The folder above it must exist.
+  /// - Returns: The paths of the parts, and the faults of assets: look at them.
+  /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, or ``SQLiteError``. What
+  ///   was written so far stays.
+  public func backup(to path: String) throws -> AssetBackup {
+    try assets.backup(to: path)
   }
 
-  /// Says whether the tables of a type are known to be as they shall be.
-  package func isReady(_ plan: ObjectPlan) -> Bool {
-    // By the type: an object may bring the plan of another store with it.
-    ready.withLock { $0.contains(ObjectIdentifier(plan.type)) }
-  }
-
-  /// Notes that the tables of types are as they shall be.
-  func markReady(_ plans: [ObjectPlan]) {
-    ready.withLock { $0.formUnion(plans.map { ObjectIdentifier($0.type) }) }
-  }
-
-  /// Looks at all tables again before they are used next.
-  func forgetTables() {
-    ready.withLock { $0 = [] }
-    tables.forget()
+  /// As ``backup(to:)``, without blocking the task. Throws `CancellationError` too.
+  nonisolated(nonsending) public func backup(to path: String) async throws -> AssetBackup {
+    try await assets.backup(to: path)
   }
 }

@@ -1,8 +1,9 @@
+import Essentials
 import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
 
-/// What a store is made of, opened.
+/// The parts of a store, opened.
 struct StoreParts: Sendable {
   let database: Database
   let assets: AssetStore
@@ -12,12 +13,12 @@ struct StoreParts: Sendable {
 
   /// Opens the store in the folder of this program.
   init() throws {
-    try self.init(path: StorePlace.defaultFolder(), Database.Options(), minimumFileSize: 0)
+    try self.init(path: StorePath.defaultFolder(), Database.Options(), minimumFileSize: 0)
   }
 
   /// Opens the store at a path.
   init(path: String, _ options: Database.Options, minimumFileSize: Int) throws {
-    let path = try StorePlace.database(at: path)
+    let path = try StorePath.database(at: path)
     try OlderStore.refuse(path: path, options)
     try self.init(
       Database(path: path, options: options), nil, minimumFileSize: minimumFileSize)
@@ -29,7 +30,7 @@ struct StoreParts: Sendable {
     let database: Database =
       switch type {
       case .memory: try .memory()
-      case .temporary: try Database(path: "\(folder.path)/\(StorePlace.fileName)")
+      case .temporary: try Database(path: "\(folder.path)/\(StorePath.fileName)")
       }
     try self.init(database, folder, minimumFileSize: 0)
   }
@@ -40,14 +41,127 @@ struct StoreParts: Sendable {
     self.temporaryFolder = temporaryFolder
     self.database = database
     try OlderStore.refuse(database)
-    let folder = database.path.map(StorePlace.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
+    let folder = database.path.map(StorePath.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
     assets = try AssetStore(
       database, folder: folder ?? "", minimumFileSize: minimumFileSize, isAdopting: true)
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }
+}
 
-  /// Opens on a thread that may block, which Swift's cooperative threads may not.
-  static func open(_ body: @escaping @Sendable () throws -> StoreParts) async throws -> StoreParts {
-    try await Worker().run(body)
+/// The paths of a store's files.
+enum StorePath {
+  /// The database file of the store at `path`; makes the folder if that holds it.
+  static func database(at path: String) throws -> String {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
+    }
+    let isFile = ["sqlite3", "sqlite", "db"].contains { asciiLowercased(path).hasSuffix(".\($0)") }
+    if isFile { return path }
+    try makeFolder(path)
+    return "\(path)/\(fileName)"
+  }
+
+  /// The folder with the assets of a database: one, by whatever path the database was opened.
+  ///
+  /// - Parameter database: The path of the database file, without symbolic links.
+  static func assets(of database: String) -> String {
+    let end = database.utf8.lastIndex(of: UInt8(ascii: "/")).map(database.utf8.index(after:))
+    let start = end ?? database.startIndex
+    guard database[start...].utf8.elementsEqual(fileName.utf8) else { return "\(database)-assets" }
+    return "\(database[..<start])assets"
+  }
+
+  /// The name of the database file in the folder of a store.
+  static let fileName = "default.sqlite3"
+
+  /// The folder of this program in the user's data folder: `$XDG_DATA_HOME` or `~/.local/share`, on
+  /// Apple's systems Application Support.
+  static func defaultFolder() throws -> String {
+    var program = "MagicData"
+    if CommandLine.argc > 0, let start = unsafe CommandLine.unsafeArgv[0] {
+      let path = try unsafe exactPath(start)
+      program =
+        path.utf8.split(separator: UInt8(ascii: "/")).last.map { "\(Substring($0))" } ?? program
+    }
+    #if canImport(Darwin)
+      let name = Bundle.main.bundleIdentifier ?? program
+      return URL.applicationSupportDirectory.appending(path: name).path
+    #else
+      return try "\(Database.userDataFolder())/\(program)"
+    #endif
+  }
+
+  static func makeFolder(_ path: String) throws {
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw SQLiteError(.cannotOpen, "the folder \(path) cannot be made: \(error)")
+    }
+  }
+}
+
+/// A folder of our own that goes away with this value.
+package final class TemporaryFolder: Sendable {
+  package let path: String
+
+  package init() throws {
+    // Foundation would repair it, which would make it another folder.
+    _ = try environmentPath("TMPDIR")
+    let base = FileManager.default.temporaryDirectory.path
+    path = "\(base)/MagicData-\(UUID().uuidString)"
+    try StorePath.makeFolder(path)
+  }
+
+  deinit {
+    // Nobody is left to tell if it fails; the system empties its temporary folder some day.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+}
+
+/// A store of the older MagicData, which kept its objects in another way.
+enum OlderStore {
+  /// The table in which it counted the objects of each type.
+  private static let table = "0Table_Info"
+
+  /// Throws if a file is such a store, without changing anything in it.
+  ///
+  /// - Throws: ``MagicError/olderStore(path:tables:)``.
+  static func refuse(path: String, _ options: Database.Options) throws {
+    // In a file system of the user's own SQLite alone knows what is there.
+    guard options.vfs == nil, FileManager.default.fileExists(atPath: path) else { return }
+    var options = options
+    options.mode = .readOnly
+    options.maximumReaderCount = 0
+    let database: Database
+    do {
+      database = try Database(path: path, options: options)
+    } catch {
+      // Opening it for writing says what is wrong, or mends it.
+      return
+    }
+    // What goes wrong in reading is said when it is opened for writing.
+    let tables = (try? database.read { try tablesOfTypes($0) }) ?? nil
+    // Nothing was written that closing could lose.
+    try? database.close()
+    if let tables { throw MagicError.olderStore(path: path, tables: tables) }
+  }
+
+  /// Throws if a database that was opened is such a store.
+  ///
+  /// - Throws: ``MagicError/olderStore(path:tables:)`` or ``SQLiteError``.
+  static func refuse(_ database: Database) throws {
+    if let tables = try database.read({ try tablesOfTypes($0) }) {
+      throw MagicError.olderStore(path: database.path ?? ":memory:", tables: tables)
+    }
+  }
+
+  /// The tables of the store's types, or nil if it is another database.
+  private static func tablesOfTypes(_ connection: Connection) throws -> [String]? {
+    let columns = try connection.columnNames(of: table)
+    guard columns.isSuperset(of: ["table_name", "z_index_count", "structure"]) else { return nil }
+    return try connection.rows(
+      "SELECT table_name FROM \(identifier: table) ORDER BY table_name", as: String.self)
   }
 }

@@ -86,8 +86,12 @@ struct Impossible: MagicObject {
   @Test func `restrict refuses to remove what others lead to`() throws {
     let owner = Restricting(team)
     try magic.update(owner)
-    #expect(throws: MagicError.restricted(type: "Club")) { try magic.remove(team) }
-    #expect(throws: MagicError.restricted(type: "Club")) { try magic.removeAll(of: Club.self) }
+    #expect(throws: MagicError.restricted(type: "Club", by: ["Restricting.team"])) {
+      try magic.remove(team)
+    }
+    #expect(throws: MagicError.restricted(type: "Club", by: ["Restricting.team"])) {
+      try magic.removeAll(of: Club.self)
+    }
     #expect(try magic.count(of: Club.self) == 1)
     try magic.remove(owner)
     try magic.remove(team)
@@ -97,7 +101,9 @@ struct Impossible: MagicObject {
   @Test func `restrict holds for collections too`() throws {
     let owner = Restricting(nil, others: [team])
     try magic.update(owner)
-    #expect(throws: MagicError.restricted(type: "Club")) { try magic.remove(team) }
+    #expect(throws: MagicError.restricted(type: "Club", by: ["Restricting.others"])) {
+      try magic.remove(team)
+    }
     owner.others = []
     try magic.update(owner)
     try magic.remove(team)
@@ -109,7 +115,9 @@ struct Impossible: MagicObject {
 
   @Test func `what is not optional keeps its target unless declared otherwise`() throws {
     try magic.update(Required(team))
-    #expect(throws: MagicError.restricted(type: "Club")) { try magic.remove(team) }
+    #expect(throws: MagicError.restricted(type: "Club", by: ["Required.team"])) {
+      try magic.remove(team)
+    }
     #expect(try magic.object(of: Required.self).map(\.team.name) == ["a"])
   }
 

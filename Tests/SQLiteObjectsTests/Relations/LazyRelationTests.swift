@@ -137,7 +137,9 @@ import Testing
   @Test func `what is gone is a named error`() throws {
     let one = tree.lazyOne
     // What the tree needs stays; that an optional value is lost is told in LazyGetterTests.
-    #expect(throws: MagicError.restricted(type: "Leaf")) { try magic.removeAll(of: Leaf.self) }
+    #expect(throws: MagicError.restricted(type: "Leaf", by: ["Tree.lazyOne"])) {
+      try magic.removeAll(of: Leaf.self)
+    }
     let needed = try one.get().text
     try magic.removeAll(of: Leaf.self, where: \.$text != needed)
     #expect(try tree.lazyList.get().isEmpty)

@@ -93,9 +93,13 @@ private enum Loose {
     let (rex, tom) = (Pet("Rex", of: ann), Pet("Tom", of: bob))
     rex.vet = bob
     try magic.update([rex, tom])
-    #expect(throws: MagicError.restricted(type: "Owner")) { try magic.remove(ann) }
-    #expect(throws: MagicError.restricted(type: "Owner")) { try magic.removeAll(of: Owner.self) }
-    #expect(throws: MagicError.restricted(type: "Owner")) {
+    #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
+      try magic.remove(ann)
+    }
+    #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
+      try magic.removeAll(of: Owner.self)
+    }
+    #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
       try magic.remove(contentsOf: [bob, ann])
     }
     #expect(try magic.object(of: Pet.self).map(\.owner.name) == ["Ann", "Bob"])
@@ -116,14 +120,16 @@ private enum Loose {
       try magic.database.executeChange("UPDATE Pet SET owner = NULL")
     }
     #expect(error?.code == .notNullConstraint)
-    #expect(try magic.check(of: Pet.self) == false)
+    #expect(try magic.check(of: Pet.self) == [])
   }
 
   @Test func `what is left in the store is kept as well`() throws {
     let (kennel, ann) = (Kennel(), Owner("Ann"))
     kennel.keeper = AsyncMagical(value: ann)
     try magic.update(kennel)
-    #expect(throws: MagicError.restricted(type: "Owner")) { try magic.remove(ann) }
+    #expect(throws: MagicError.restricted(type: "Owner", by: ["Kennel.keeper"])) {
+      try magic.remove(ann)
+    }
     #expect(try magic.object(of: Kennel.self).first?.keeper.get().name == "Ann")
   }
 
@@ -350,8 +356,10 @@ private enum Loose {
     let magic = try MagicData(path: folder.path)
     let ann = Owner("Ann")
     try magic.update(Pet("Tom", of: ann))
-    #expect(throws: MagicError.restricted(type: "Owner")) { try magic.remove(ann) }
-    #expect(try magic.check(of: Pet.self) == false)
+    #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
+      try magic.remove(ann)
+    }
+    #expect(try magic.check(of: Pet.self) == [])
   }
 
   /// A store as the library made it before: the relation may be NULL, and becomes it.
@@ -374,13 +382,15 @@ private enum Loose {
     let folder = try TemporaryTestFolder()
     try Self.formerStore(folder.path)
     let magic = try MagicData(path: folder.path)
-    #expect(try magic.differences(of: Pet.self).map(\.kind) == [.nullable, .deleteRule])
+    #expect(try magic.check(of: Pet.self).map(\.kind) == [.nullable, .deleteRule])
     #expect(try magic.object(of: Pet.self).map(\.owner.name) == ["Ann", "Bob", "Ann"])
-    #expect(throws: MagicError.restricted(type: "Owner")) { try magic.removeAll(of: Owner.self) }
-    #expect(try magic.differences(of: Pet.self).map(\.kind) == [.nullable])
+    #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
+      try magic.removeAll(of: Owner.self)
+    }
+    #expect(try magic.check(of: Pet.self).map(\.kind) == [.nullable])
     let migration = Migration("owners", .requireProperty("owner", of: "Pet"))
     try magic.migrate([migration])
-    #expect(try magic.differences(of: Pet.self) == [])
+    #expect(try magic.check(of: Pet.self) == [])
     #expect(try magic.object(of: Pet.self).map(\.owner.name) == ["Ann", "Bob", "Ann"])
     #expect(try magic.object(of: Pet.self).map { $0.vet?.name } == ["Bob", "Bob", nil])
     #expect(throws: SQLiteError.self) {
@@ -395,7 +405,7 @@ private enum Loose {
     try magic.database.close()
     let again = try MagicData(path: folder.path)
     try again.update(Pet("New", of: Owner("Cem")))
-    #expect(try again.check(of: Pet.self) == false)
+    #expect(try again.check(of: Pet.self) == [])
   }
 
   @Test func `rows without what is needed are named and hinder the migration`() throws {
@@ -404,7 +414,7 @@ private enum Loose {
     let magic = try MagicData(path: folder.path)
     try magic.database.executeChange("DELETE FROM Owner WHERE name = 'Ann'")
     #expect(
-      try magic.differences(of: Pet.self).map(\.description).contains(
+      try magic.check(of: Pet.self).map(\.description).contains(
         "“owner” is NULL in 2 rows (z_index 1, 3), and its property is not optional"))
     let migration = Migration("owners", .requireProperty("owner", of: "Pet"))
     let error = #expect(throws: SchemaError.self) { try magic.migrate([migration]) }
@@ -437,6 +447,6 @@ private enum Loose {
     let ann = try #require(pet.owner)
     try magic.remove(ann)
     #expect(try magic.object(of: Loose.Pet.self).map { $0.owner == nil } == [true])
-    #expect(try magic.check(of: Loose.Pet.self) == false)
+    #expect(try magic.check(of: Loose.Pet.self) == [])
   }
 }

@@ -1,7 +1,90 @@
 import SQLiteCore
-import SQLiteMapping
+public import SQLiteMapping
 
-/// Changes of the tables of objects, with the names that ``SchemaWriter`` gives to what belongs to them.
+// A step for objects changes more than one table: link tables, assets and notes in `magicdata_meta` follow.
+extension Migration.Step {
+  /// Gives the table of a type of objects another name, and the tables of its links.
+  ///
+  /// - Parameters:
+  ///   - table: The type's table until now: its name, unless it declares a `tableName`.
+  ///   - newName: Its new name.
+  public static func renameObjects(_ table: String, to newName: String) -> Self {
+    Self(description: "rename the objects “\(table)” to “\(newName)”") {
+      try ObjectTables($0).rename(table, to: newName)
+    }
+  }
+
+  /// Gives a property of a type of objects another name, whatever it is stored as.
+  ///
+  /// - Parameters:
+  ///   - property: The property's name until now.
+  ///   - newName: Its new name.
+  ///   - table: The type's table.
+  public static func renameProperty(
+    _ property: String, to newName: String, of table: String
+  ) -> Self {
+    Self(description: "rename “\(property)” of the objects “\(table)” to “\(newName)”") {
+      try ObjectTables($0).renameProperty(property, to: newName, of: table)
+    }
+  }
+
+  /// Removes a property of a type of objects with its values, its links and its assets' files.
+  ///
+  /// The objects that it led to stay. SQLite refuses to remove the primary value.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - table: The type's table.
+  public static func dropProperty(_ property: String, of table: String) -> Self {
+    Self(description: "remove “\(property)” of the objects “\(table)”") {
+      try ObjectTables($0).dropProperty(property, of: table)
+    }
+  }
+
+  /// Makes the column of a property NOT NULL: of a property that was optional before, or of a relation whose
+  /// table was made by an older version of this library, which let each relation be NULL.
+  ///
+  /// A relation that became nil when its target was removed refuses the removal from then on, unless its
+  /// type says something else. Rows without a value make the migration throw ``SchemaError``, which says how
+  /// many there are and names the first ten.
+  ///
+  /// - Parameters:
+  ///   - property: The property. A collection of objects is never without a value, and an asset may always be
+  ///     without content: both are refused.
+  ///   - table: The type's table.
+  public static func requireProperty(_ property: String, of table: String) -> Self {
+    Self(description: "require “\(property)” of the objects “\(table)”") {
+      try ObjectTables($0).require(property, of: table)
+    }
+  }
+
+  /// Lets the column of a property be NULL, as that of an optional one.
+  ///
+  /// A relation that refused the removal of its target becomes nil from then on, unless its type says
+  /// something else.
+  ///
+  /// - Parameters:
+  ///   - property: The property.
+  ///   - table: The type's table.
+  public static func relaxProperty(_ property: String, of table: String) -> Self {
+    Self(description: "let “\(property)” of the objects “\(table)” be nil") {
+      try ObjectTables($0).relax(property, of: table)
+    }
+  }
+
+  /// Removes all objects of a type, with their links and their assets' files, and the type's tables.
+  ///
+  /// It is refused as long as properties of other types lead to the objects, whatever their delete rules:
+  /// no object of a type that is not named goes or changes. The error names the properties and says how
+  /// many objects lead there by each; ``dropProperty(_:of:)`` before this step removes them.
+  ///
+  /// - Parameter table: The type's table.
+  public static func dropObjects(_ table: String) -> Self {
+    Self(description: "remove the objects “\(table)”") { try ObjectTables($0).drop(table) }
+  }
+}
+
+/// Changes of the tables of objects and of the link tables, indexes and triggers that ``ObjectSchema`` made for them.
 struct ObjectTables {
   private let connection: Connection
 
@@ -70,17 +153,24 @@ struct ObjectTables {
     try connection.executeChange("DELETE FROM magicdata_meta WHERE key = \("table:\(table)")")
   }
 
-  /// Lets a property refuse to have no value.
+  /// Makes the column of a property NOT NULL.
   func require(_ property: String, of table: String) throws {
     let column = try column(property, of: table)
     if column.isNotNull { return }
+    guard
+      try !AssetTriggers(connection).columns(of: table).contains(where: { isSame($0, property) })
+    else {
+      throw SchemaError(
+        table: table,
+        differences: ["“\(column.name)” is an asset, which may always be without content"])
+    }
     if let rows = try connection.rowsWithoutValue(column.name, of: table) {
       throw SchemaError(table: table, differences: ["“\(column.name)” has no value in \(rows)"])
     }
     try rewrite(column.name, of: table, isNotNull: true, from: .nullify, to: .restrict)
   }
 
-  /// Lets a property have no value.
+  /// Lets the column of a property be NULL.
   func relax(_ property: String, of table: String) throws {
     let column = try column(property, of: table)
     guard column.isNotNull else { return }
@@ -121,7 +211,7 @@ struct ObjectTables {
       """, as: String.self
     ).filter { try connection.columnNames(of: $0).isSubset(of: parts) }
       .compactMap { name in
-        // Its own name, or the one that programs of before gave it.
+        // Its own name, or the one that older versions of this library gave it.
         for start in [PropertyName.name("", of: table), PropertyName.former("", of: table)]
         where asciiLowercased(name).hasPrefix(asciiLowercased(start)) {
           return (name, String(name.unicodeScalars.dropFirst(start.unicodeScalars.count)))
@@ -131,7 +221,7 @@ struct ObjectTables {
   }
 
   /// The property whose links a table holds, with its type's table.
-  private func property(ofLinks name: String) throws -> (table: String, name: String)? {
+  func property(ofLinks name: String) throws -> (table: String, name: String)? {
     for key in try connection.foreignKeys(of: name) where key.columns == ["owner"] {
       let owner = key.referencedTable
       if let link = try links(of: owner).first(where: { isSame($0.table, name) }) {
@@ -145,7 +235,7 @@ struct ObjectTables {
     try links(of: table).first { isSame($0.property, property) }?.table
   }
 
-  /// Gives a link table another name, and what is named after it.
+  /// Renames a link table, and the indexes that are named after it.
   func renameLink(_ link: String, to newName: String) throws {
     try renaming(link, to: newName) {
       try connection.executeChange(
@@ -153,7 +243,7 @@ struct ObjectTables {
     }
   }
 
-  /// Renames a table or a column, and what is named after it: indexes and triggers.
+  /// Renames a table or a column, and the indexes and triggers that are named after it.
   private func renaming(
     _ table: String, to newTable: String, _ column: String? = nil, _ newColumn: String? = nil,
     _ rename: () throws -> Void
@@ -182,7 +272,7 @@ struct ObjectTables {
 }
 
 extension TableIndex {
-  /// Says whether it has the name that an index of its columns gets, or got until 2026.
+  /// Returns whether it has the name that an index of its columns gets, or got until 2026.
   fileprivate func isNamed(after table: String) -> Bool {
     let columns = columns.compactMap { $0 }
     guard isExplicit, !isPartial, columns.count == self.columns.count else { return false }

@@ -47,7 +47,7 @@ private struct Shelf: MagicObject {
   }
 }
 
-@Suite struct OutsideTests {
+@Suite struct ObjectCodingTests {
   let magic: MagicData
   let encoder: JSONEncoder
   let decoder = JSONDecoder()
@@ -135,16 +135,16 @@ private struct Shelf: MagicObject {
 
   @Test func `lazy relations are their targets' keys, set or not`() throws {
     let set = try encoder.encode(try shelf())
-    #expect(String(decoding: set, as: UTF8.self) == OutsideTests.shelfJSON)
+    #expect(String(decoding: set, as: UTF8.self) == ObjectCodingTests.shelfJSON)
     let fetched = try magic.object(of: Shelf.self, primary: "s")
     #expect(
-      String(decoding: try encoder.encode(fetched), as: UTF8.self) == OutsideTests.shelfJSON)
+      String(decoding: try encoder.encode(fetched), as: UTF8.self) == ObjectCodingTests.shelfJSON)
     #expect(try magic.cost { _ = try encoder.encode(fetched) }.cost.rows == 0)
   }
 
   @Test func `a decoded object has its lazy relations once they are resolved`() throws {
     _ = try shelf()
-    let decoded = try decoder.decode(Shelf.self, from: Data(OutsideTests.shelfJSON.utf8))
+    let decoded = try decoder.decode(Shelf.self, from: Data(ObjectCodingTests.shelfJSON.utf8))
     #expect(throws: MagicError.self) { try magic.update(decoded) }
     try magic.resolve(decoded)
     #expect(try decoded.first.get().title == "One")
@@ -164,7 +164,7 @@ private struct Shelf: MagicObject {
     shelf.last = .init(value: Author("Zoe"))
     try magic.update(shelf)
     let fetched = try magic.object(of: Shelf.self, primary: "s")
-    #expect(throws: MagicError.restricted(type: "Book")) {
+    #expect(throws: MagicError.restricted(type: "Book", by: ["Shelf.first"])) {
       try magic.remove(try magic.object(of: Book.self, primary: "One"))
     }
     try magic.removeAll(of: Author.self, where: \.$name == "Zoe")

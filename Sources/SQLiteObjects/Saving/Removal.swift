@@ -1,0 +1,126 @@
+import SQLiteCore
+import SQLiteMapping
+
+/// Objects of one type that are to be removed from a store.
+struct Removal: Sendable {
+  private let plan: ObjectPlan
+  private var targets: [(storage: ObjectStorage, zIndex: Int64)] = []
+  /// The content of the store that the objects belong to.
+  private let generation: Int
+
+  /// Finds the rows of objects. Objects that are not in the store are passed over.
+  ///
+  /// - Throws: ``MagicError/restored(type:)``.
+  init<Object: MagicObject>(
+    of objects: some Sequence<Object>, _ plan: ObjectPlan, in store: any ObjectStore
+  ) throws {
+    self.plan = plan
+    generation = store.generation
+    for object in objects {
+      // The storage of a subclass is of another table.
+      guard let storage = plan.storage(of: object), storage.shape.type == plan.type else { continue }
+      if let zIndex = storage.zIndex(in: store.identity) {
+        targets.append((storage, zIndex))
+      } else if storage.isOutdated(in: store.identity) {
+        throw MagicError.restored(type: plan.typeName)
+      }
+    }
+  }
+
+  /// Whether no object is in the store.
+  var isEmpty: Bool { targets.isEmpty }
+
+  /// Deletes the rows, as part of the open transaction, and makes the objects new ones: at once if the
+  /// transaction is another's, which may go on with them, else with its commit, before another write begins.
+  ///
+  /// - Parameters:
+  ///   - connection: The transaction's connection.
+  ///   - store: The store.
+  ///   - mustExist: Whether it is an error if no row is there any more.
+  ///   - isAnothers: Whether the transaction is another's, without a savepoint of this deletion.
+  /// - Returns: The number of rows that were there.
+  func delete(
+    on connection: Connection, in store: any ObjectStore, mustExist: Bool, isAnothers: Bool = false
+  ) throws -> Int {
+    guard generation == store.generation else {
+      throw MagicError.restored(type: plan.typeName)
+    }
+    let known = targets.map { ($0.storage, $0.storage.identities) }
+    connection.afterRollback { _ in
+      for (storage, identities) in known { storage.restore(identities) }
+    }
+    let count = try deleteRows(on: connection)
+    if mustExist, count == 0 { throw MagicError.notSaved(type: plan.typeName) }
+    let identity = store.identity
+    if isAnothers || connection.isInsideAnother {
+      for target in targets { target.storage.removed(from: identity, target.zIndex) }
+    } else {
+      connection.afterCommit { _ in
+        for target in targets { target.storage.removed(from: identity, target.zIndex) }
+      }
+    }
+    return count
+  }
+
+  private func deleteRows(on connection: Connection) throws -> Int {
+    var count = 0
+    do {
+      var statement = try connection.statement(SQL(unchecked: plan.deletion))
+      for (_, zIndex) in targets {
+        count += try plan.namingRestrictions(of: "\(zIndex)", connection) {
+          try statement.run(zIndex).rows
+        }
+      }
+    } catch let error as SQLiteError where error.isOfMissingTable {
+      // Another store or program has dropped the type.
+    }
+    return count
+  }
+}
+
+extension ObjectPlan {
+  /// The storage of an object, if it has one.
+  fileprivate func storage<Object: MagicObject>(of object: Object) -> ObjectStorage? {
+    guard let layout else { return PropertyCollector.firstCell(of: object)?.place?.storage }
+    return layout.withCells(of: object) { $0[0].place }?.storage
+  }
+
+  /// Turns the error of a deletion that a delete rule forbids into one that names the properties.
+  ///
+  /// - Parameters:
+  ///   - keys: SQL for the keys of the objects that are deleted.
+  ///   - connection: The connection.
+  ///   - delete: The deletion.
+  /// - Throws: ``MagicError/restricted(type:by:)``.
+  func namingRestrictions<Result>(
+    of keys: @autoclosure () -> SQL, _ connection: Connection, _ delete: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try delete()
+    } catch let error as SQLiteError
+      where error.code == .foreignKeyConstraint
+      // SQLite forbids by a trigger of its own, which differs from others by its words.
+      || (error.code == .triggerConstraint && error.message.contains("FOREIGN KEY"))
+    {
+      throw MagicError.restricted(type: typeName, by: try restrictions(of: keys(), connection))
+    }
+  }
+
+  /// The properties that lead to objects and forbid that they are deleted.
+  private func restrictions(of keys: SQL, _ connection: Connection) throws -> [String] {
+    let tables = ObjectTables(connection)
+    var names: [String] = []
+    for other in try connection.existingTables() {
+      for key in try connection.foreignKeys(of: other)
+      where isSameName(key.referencedTable, table) && key.onDelete == DeleteRule.restrict.rawValue {
+        let leads = try connection.firstRow(
+          "SELECT 1 FROM \(identifier: other) WHERE \(identifier: key.columns[0]) IN (\(keys)) LIMIT 1"
+        )
+        guard leads != nil else { continue }
+        let property = try tables.property(ofLinks: other) ?? (other, key.columns[0])
+        names.append("\(property.table).\(property.name)")
+      }
+    }
+    return names
+  }
+}

@@ -1,0 +1,227 @@
+import SQLiteCore
+import SQLiteMapping
+
+// The row of each object: an UPDATE of its changes, or an INSERT of a new object.
+extension SaveGraph.Transaction {
+  mutating func write(_ index: Int) throws {
+    // Not the whole node, whose every part would be retained.
+    if let zIndex = nodes[index].storage.zIndex(in: store.identity) {
+      if insertsOnly, index < rootCount {
+        guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(index) }
+      } else {
+        if let counting = nodes[index].plan.counting, nodes[index].snapshot.isChanged(counting) {
+          try refuseOtherKey(index, zIndex)
+        }
+        if try update(index, zIndex) { return }
+      }
+    }
+    // Unknown, or removed meanwhile: then it is a new one.
+    try insert(index)
+  }
+
+  /// An Int primary value is the key by which the store and other objects know the object.
+  private func refuseOtherKey(_ index: Int, _ zIndex: Int64) throws {
+    let node = nodes[index]
+    guard node.key != zIndex, let counting = node.plan.counting else { return }
+    throw MagicError.unstorableValue(
+      type: node.plan.typeName, property: node.plan.properties[counting].name,
+      reason: "the object is in the store under another number, which does not change")
+  }
+
+  private func isPresent(_ plan: ObjectPlan, _ zIndex: Int64) throws -> Bool {
+    try UpdateStatement(plan, [], connection).run([], zIndex)
+  }
+
+  /// Writes the changes of an object that is in the store.
+  ///
+  /// - Returns: False if its row is gone.
+  private mutating func update(_ index: Int, _ zIndex: Int64) throws -> Bool {
+    let plan = nodes[index].plan
+    singleCount += 1
+    saved[index] = SaveGraph.Saved(zIndex: zIndex)
+    var parameters = nodes[index].parameters
+    var leftAlone: [Int] = []
+    if !nodes[index].late.isEmpty {
+      for (slot, value) in nodes[index].late
+      where plan.properties[slot].hasColumn && nodes[index].isChanged(slot) {
+        if let form = try form(of: value, slot, index, zIndex) {
+          parameters[slot] = form
+        } else {
+          leftAlone.append(slot)
+        }
+      }
+    }
+    func isWritten(_ slot: Int) -> Bool {
+      nodes[index].isChanged(slot) && !leftAlone.contains(slot)
+    }
+    let isPresent: Bool
+    if let lastUpdate, nodes[index].expected == nil, lastUpdate.plan === plan,
+      lastUpdate.writes(isWritten)
+    {
+      isPresent = try lastUpdate.run(parameters, zIndex)
+    } else {
+      isPresent = try update(index, plan.columns.filter(isWritten), parameters, zIndex)
+    }
+    if !isPresent {
+      if nodes[index].expected != nil {
+        throw MagicError.conflict(type: plan.typeName, zIndex: zIndex)
+      }
+      saved[index] = nil
+      early.removeAll { $0.node == index }
+    }
+    return isPresent
+  }
+
+  /// Writes the values of some properties, which are other ones than those of the last object.
+  private mutating func update(
+    _ index: Int, _ slots: [Int], _ parameters: [CellContent.Form], _ zIndex: Int64
+  ) throws -> Bool {
+    let plan = nodes[index].plan
+    if slots.isEmpty, index >= rootCount, !plan.links.contains(where: nodes[index].isChanged) {
+      return true
+    }
+    if let expected = nodes[index].expected {
+      let update = try UpdateStatement(
+        plan, slots, ifStill: expected.map(\.slot), connection)
+      return try update.run(parameters, zIndex, ifStill: expected.map(\.value))
+    }
+    if slots.isEmpty { return try isPresent(plan, zIndex) }
+    let update = try UpdateStatement(plan, slots, connection)
+    lastUpdate = update
+    return try update.run(parameters, zIndex)
+  }
+
+  /// Inserts an object that the store does not know, or knows by its primary value only.
+  mutating func insert(_ index: Int) throws {
+    isNew[index] = true
+    singleCount += 1
+    let plan = nodes[index].plan
+    if nodes[index].expected != nil { try refuseUnknownRow(index) }
+    var parameters = nodes[index].parameters
+    var settled: [(slot: Int, form: CellContent.Form)] = []
+    if !nodes[index].late.isEmpty {
+      try refuseLostValues(index)
+      for (slot, value) in nodes[index].late where plan.properties[slot].hasColumn {
+        guard let form = try form(of: value, slot, index, nil) else { continue }
+        parameters[slot] = form
+        if plan.properties[slot].role.isAsset { settled.append((slot, form)) }
+      }
+    }
+    let key = nodes[index].key ?? reservedKey(index)
+    let insertion = try insertion(plan, hasKey: key != nil)
+    try insertion.bind(parameters, key: key)
+    saved[index] = SaveGraph.Saved(zIndex: try run(insertion, key, index), settled: settled)
+  }
+
+  /// Inserts the object that is bound, and returns its z_index.
+  ///
+  /// - Parameters:
+  ///   - insertion: The statement.
+  ///   - key: The key that is bound, if one is.
+  ///   - index: The object.
+  private func run(_ insertion: InsertStatement, _ key: Int64?, _ index: Int) throws -> Int64 {
+    do {
+      if let zIndex = try insertion.run(key: key) { return zIndex }
+    } catch let error as SQLiteError where insertsOnly && error.code.primary == .constraint {
+      // Another column may be unique as well.
+      guard try existing(index) != nil else { throw error }
+      throw alreadySaved(index)
+    }
+    guard let present = try existing(index) else {
+      throw MagicError.notSaved(type: nodes[index].plan.typeName)
+    }
+    if insertsOnly { throw alreadySaved(index) }
+    return present
+  }
+
+  /// The statement that inserts one object of a type.
+  private mutating func insertion(_ plan: ObjectPlan, hasKey: Bool) throws -> InsertStatement {
+    let type = ObjectIdentifier(plan.type)
+    if let known = insertions[type], known.hasKey == hasKey { return known }
+    let insertion = try InsertStatement(
+      plan, hasKey: hasKey, insertsOnly: insertsOnly, connection)
+    insertions[type] = insertion
+    return insertion
+  }
+
+  /// The error for an object that must be new, and is not.
+  private func alreadySaved(_ index: Int) -> MagicError {
+    let primary: String? =
+      switch nodes[index].primaryValue {
+      case .text(let text): text
+      case .integer(let number): "\(number)"
+      case nil, .null, .real, .blob: nil
+      }
+    return .alreadySaved(type: nodes[index].plan.typeName, primary: primary)
+  }
+
+  /// Values that were left in the store went with the row: half an object must not come back.
+  private func refuseLostValues(_ index: Int) throws {
+    let plan = nodes[index].plan
+    for (slot, value) in nodes[index].late where plan.properties[slot].isStored {
+      switch value {
+      case .untouched, .copy:
+        throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
+      case .object, .links, .asset, .kept, .missing: continue
+      }
+    }
+  }
+
+  /// Refuses to give a new object's values to one with the same primary value, which nobody has looked
+  /// at, if it must be unchanged.
+  private func refuseUnknownRow(_ index: Int) throws {
+    guard let other = try existing(index) else { return }
+    throw MagicError.conflict(type: nodes[index].plan.typeName, zIndex: other)
+  }
+
+  /// The z_index of the object in the store with the same primary value.
+  private func existing(_ index: Int) throws -> Int64? {
+    let plan = nodes[index].plan
+    guard let primary = plan.primary, let value = nodes[index].primaryValue else { return nil }
+    return try connection.firstRow(
+      "SELECT \(identifier: plan.key) FROM \(identifier: plan.table) WHERE \(identifier: plan.properties[primary].name) = \(value)",
+      as: Int64.self)
+  }
+
+  /// The stored form of a late value, or nil to leave the column alone.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - slot: Its property.
+  ///   - index: Its node.
+  ///   - zIndex: The object's z_index, or nil for a new object.
+  private mutating func form(
+    of value: SaveGraph.LateValue, _ slot: Int, _ index: Int, _ zIndex: Int64?
+  ) throws -> CellContent.Form? {
+    switch value {
+    case .object(.none): return .stored(.null)
+    case .object(.stored(let target)): return .stored(.integer(target))
+    case .object(.node(let target)):
+      if let known = saved[target]?.zIndex { return .stored(.integer(known)) }
+      guard let key = nodes[target].storage.zIndex(in: store.identity) ?? reservedKey(target)
+      else { throw MagicError.notSaved(type: nodes[target].plan.typeName) }
+      early.append((index, slot, target, key))
+      return .stored(.integer(key))
+    case .asset(let pending): return try asset(pending, slot, index, zIndex)
+    case .kept(let handle):
+      guard zIndex == nil else { return nil }
+      return try asset(.stored(handle, pathExtension: nil), slot, index, nil)
+    case .untouched, .copy, .links: return nil
+    case .missing: throw nodes[index].missingValue(slot)
+    }
+  }
+
+  /// Writes the references anew whose targets got other keys than were reserved.
+  func correctReferences() throws {
+    for (node, slot, target, key) in early {
+      // An object that had the primary value already kept its key; one that was removed got a new one.
+      guard let owner = saved[node], let other = saved[target], other.zIndex != key else {
+        continue
+      }
+      let plan = nodes[node].plan
+      try connection.executeChange(
+        "UPDATE \(identifier: plan.table) SET \(identifier: plan.properties[slot].name) = \(other.zIndex) WHERE \(identifier: plan.key) = \(owner.zIndex)"
+      )
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import SQLiteCore
+import SQLiteMapping
+import SQLiteRelations
+
+/// The tables of types, of their links and of all types that they lead to, as the types ask for them.
+struct ObjectSchema {
+  /// The types, each once.
+  private let plans: [ObjectPlan]
+  let tables: [ObjectTable]
+
+  /// Collects the tables.
+  ///
+  /// - Parameters:
+  ///   - plans: The types.
+  ///   - plan: Returns the plan of a type.
+  init(
+    reachedFrom plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
+  ) throws {
+    self.plans = try ObjectSchema.reach(plans, plan)
+    tables = try self.plans.flatMap { owner in
+      let own = ObjectTable(
+        definition: try owner.definition(plan), claim: owner.qualifiedName, key: owner.key)
+      return try [own]
+        + owner.links.compactMap { slot in
+          guard let links = try owner.linkTable(slot, plan) else { return nil }
+          let name = owner.properties[slot].name
+          return ObjectTable(
+            definition: links.definition, claim: "\(owner.qualifiedName).\(name)", links: links,
+            formerName: PropertyName.former(name, of: owner.table))
+        }
+    }
+  }
+
+  /// Types and all that they lead to, each once.
+  private static func reach(
+    _ plans: [ObjectPlan], _ plan: (any MagicObject.Type) throws -> ObjectPlan
+  ) throws -> [ObjectPlan] {
+    var reached: [ObjectPlan] = []
+    var seen: Set<ObjectIdentifier> = []
+    var pending = plans
+    while let next = pending.popLast() {
+      guard seen.insert(ObjectIdentifier(next.type)).inserted else { continue }
+      reached.append(next)
+      for property in next.properties {
+        if let target = property.role.target { pending.append(try plan(target)) }
+      }
+    }
+    return reached
+  }
+
+  /// Makes the tables, or adds to them what they lack.
+  func ensure(on connection: Connection) throws {
+    for plan in plans { try MetaTable.register(plan.table, of: plan.typeName, connection) }
+    for table in tables {
+      if try table.isUnderFormerName(connection), let former = table.formerName {
+        try ObjectTables(connection).renameLink(former, to: table.definition.name)
+      }
+      try table.refuseOtherMeaning(connection)
+      try connection.ensure(table.definition)
+    }
+    for plan in plans {
+      for property in plan.properties where property.role.isAsset {
+        try AssetTriggers(connection).make(property.name, of: plan.table)
+      }
+    }
+  }
+
+  /// The differences between the tables and the types.
+  func differences(on connection: Connection) throws -> [SchemaDifference] {
+    try tables.flatMap { table in
+      try table.refuseOtherMeaning(connection)
+      return try connection.differences(from: table.definition)
+    }
+  }
+
+  /// The changes that the tables of a type need before they are read.
+  enum Growth: Sendable {
+    case none
+    /// There are tables, but they lack columns or indexes, have another delete rule, or have the name
+    /// that older versions of this library gave them.
+    case change
+    /// There is no table yet.
+    case missingTables
+  }
+
+  /// Returns the changes that the tables need.
+  ///
+  /// - Parameters:
+  ///   - plan: The type whose objects are to be read.
+  ///   - connection: The connection.
+  ///   - database: Its database: where nothing can be written, no index can be added.
+  func growth(
+    for plan: ObjectPlan, on connection: Connection, of database: Database
+  ) throws -> Growth {
+    var growth = Growth.none
+    for table in tables {
+      try table.refuseOtherMeaning(connection)
+      if try table.isUnderFormerName(connection) {
+        growth = .change
+        continue
+      }
+      let lacking = try connection.growth(of: table.definition)
+      if lacking.isMissing {
+        if table.definition.name == plan.table { return .missingTables }
+        if growth == .none { growth = .missingTables }
+        continue
+      }
+      if growth == .change || lacking.isEmpty { continue }
+      if !lacking.columns.isEmpty || !lacking.deleteRules.isEmpty {
+        growth = .change
+        continue
+      }
+      // Rows are the same without an index, unless it is unique.
+      if database.isReadOnly || database.isInsideRead {
+        try connection.checkUnique(lacking.indexes, of: table.definition.name)
+      }
+      if !database.isReadOnly { growth = .change }
+    }
+    return growth
+  }
+}
+
+/// A table that a type needs: of its objects, or of the links of a property.
+struct ObjectTable {
+  let definition: TableDefinition
+  /// The owner of the table: a type, or a property with links.
+  let claim: String
+  /// The key of the objects, if it is a table of objects.
+  var key: String?
+  /// The links, if it is a table of links.
+  var links: LinkTable?
+  /// The name that older versions of this library gave to the links.
+  var formerName: String?
+
+  /// Returns whether the links are there under the name that older versions of this library gave them.
+  func isUnderFormerName(_ connection: Connection) throws -> Bool {
+    guard let links, let formerName,
+      asciiLowercased(formerName) != asciiLowercased(definition.name)
+    else { return false }
+    // That the owner is the right one is told by the foreign key.
+    return try connection.columnNames(of: definition.name).isEmpty
+      && connection.isTable(formerName, of: links)
+  }
+
+  /// Throws if a table of the name is there that is something else.
+  func refuseOtherMeaning(_ connection: Connection) throws {
+    let present = try connection.columnNames(of: definition.name)
+    if present.isEmpty { return }
+    let fits =
+      if let links { try connection.isTable(definition.name, of: links) } else {
+        key.map { present.contains(asciiLowercased($0)) } ?? true
+      }
+    guard fits else {
+      throw MagicError.conflictingTypes(
+        table: definition.name, types: [claim, "what the store has there, which is something else"])
+    }
+  }
+}
+
+extension Connection {
+  /// Returns whether a table holds links between the rows of the right tables.
+  fileprivate func isTable(_ name: String, of links: LinkTable) throws -> Bool {
+    let present = try columnNames(of: name)
+    guard links.definition.columns.allSatisfy({ present.contains($0.name) }) else { return false }
+    let keys = try foreignKeys(of: name)
+    func leads(_ column: String, to table: String) -> Bool {
+      keys.contains {
+        $0.columns.map(asciiLowercased) == [column]
+          && asciiLowercased($0.referencedTable) == asciiLowercased(table)
+      }
+    }
+    return leads("owner", to: links.owner.table) && leads("target", to: links.target.table)
+  }
+}
