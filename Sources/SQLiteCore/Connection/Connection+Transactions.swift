@@ -129,7 +129,7 @@ extension Connection {
   }
 
   private func commit(_ scope: TransactionState.Scope) throws {
-    if let failure = state.failure {
+    if !state.isSound, let failure = state.failure {
       try? rollBack(scope)
       throw failure
     }

@@ -183,7 +183,7 @@ public final class Connection {
 
   /// Throws if SQLite has rolled back the transaction, or if the access must end.
   func checkTransaction() throws(SQLiteError) {
-    if let failure = state.failure { throw failure }
+    if !state.isSound, let failure = state.failure { throw failure }
     if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
   }
 
@@ -235,7 +235,9 @@ extension Connection: StatementOwner {
   private func checkMayRun(_ statement: StatementHandle) throws(SQLiteError) {
     guard !statement.isOrphan else { throw statement.orphanError }
     try checkAccess(statement.sql)
-    if let failure = state.failure, !(statement.isOfLibrary && statement.control == .rollback) {
+    if !state.isSound, let failure = state.failure,
+      !(statement.isOfLibrary && statement.control == .rollback)
+    {
       throw failure.with(sql: statement.sql)
     }
     if interruption.isDue, let reason = interruption.reason {

@@ -36,7 +36,11 @@ struct TransactionState {
     case broken(SQLiteError)
   }
 
-  private var phase = Phase.closed
+  private var phase = Phase.closed {
+    didSet { isSound = failure == nil }
+  }
+  /// Whether there is no ``failure``: asked at each statement.
+  private(set) var isSound = true
   /// The scopes that are open, outermost first.
   private(set) var scopes: [Scope] = []
 

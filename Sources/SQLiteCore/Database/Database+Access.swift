@@ -185,19 +185,19 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, or ``SQLiteError``, as ``write(_:deadline:_:)`` does.
+  @inlinable  // As `Connection.transaction`.
   @discardableResult
   public func writeInGroup<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) throws -> Result {
-    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
-    let work = KeptWork(access, body)
-    if let grant = try scheduler.grant(.write, thread: currentThread(), access.cancellation) {
-      try run(grant, access) { try work.run(on: $0) }
-    } else {
-      try waitInGroup(access, work)
+    var result: Result?
+    let isDone = try runInGroupAtOnce(deadline: deadline) {
+      let made = try body($0)
+      result = .some(made)
+      return TransactionOutcome(of: made)
     }
-    return try work.result()
+    return isDone ? try result.made() : try waitInGroup(deadline: deadline, body)
   }
 
   /// As the blocking ``writeInGroup(deadline:_:)``, suspending the task.

@@ -106,8 +106,29 @@ extension Database {
     }
   }
 
+  /// Runs a write that may share its transaction, if nobody is before it, or else returns false.
+  @usableFromInline dynamic func runInGroupAtOnce(
+    deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
+  ) throws -> Bool {
+    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
+    guard
+      let grant = try scheduler.grant(.write, thread: currentThread(), access.cancellation)
+    else { return false }
+    try run(grant, access, body)
+    return true
+  }
+
   /// Waits with a write that may share its transaction, blocking the thread.
-  func waitInGroup(_ access: Access, _ work: any Work) throws {
+  @usableFromInline func waitInGroup<Result: Sendable>(
+    deadline: ContinuousClock.Instant?, _ body: @escaping @Sendable (Connection) throws -> Result
+  ) throws -> Result {
+    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
+    let work = KeptWork(access, body)
+    try waitInGroup(access, work)
+    return try work.result()
+  }
+
+  private func waitInGroup(_ access: Access, _ work: any Work) throws {
     let semaphore = DispatchSemaphore(value: 0)
     let outcome = Mutex<(any Error)?>(nil)
     let member = GroupMember(access, isTask: false, work) { error in

@@ -106,9 +106,7 @@ struct GroupRun {
           let outcome = member.join(connection)
           connection.cache.orphanCheckedOut()
           wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
-          guard connection.state.failure == nil, !connection.isAutocommit,
-            !connection.state.isBroken
-          else {
+          guard connection.state.isSound, !connection.isAutocommit else {
             culprit = outcome
             throw GivenUp()
           }
