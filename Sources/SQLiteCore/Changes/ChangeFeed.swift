@@ -113,7 +113,7 @@ final class ChangeFeed: Sendable {
   /// Tells what was committed.
   ///
   /// - Parameters:
-  ///   - changes: What was recorded.
+  ///   - changes: The recorded changes.
   ///   - recorded: The demand when the recording began. A subscriber that has come since and wants more is
   ///     told only that something may have changed.
   ///   - hasWritten: Whether anything may have changed, recorded or not.

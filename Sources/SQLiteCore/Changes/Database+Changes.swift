@@ -25,7 +25,7 @@ extension Database {
   /// - Parameters:
   ///   - detail: How much to tell. Others may want more: then more is told.
   ///   - body: Takes the changes.
-  /// - Returns: What keeps the subscription alive.
+  /// - Returns: The subscription, which ends when it goes.
   package func subscribe(
     to detail: ChangeDetail, _ body: @escaping @Sendable (CommittedChanges) -> Void
   ) -> ChangeSubscription {
@@ -40,7 +40,7 @@ extension Database {
   ///
   /// - Parameter body: Gets the connection that the content comes from, the one that it goes to, which is
   ///   outside any transaction, and what replaces the content: it calls that once.
-  /// - Returns: What keeps it in force.
+  /// - Returns: The registration, which ends when it goes.
   package func aroundReplacement(
     _ body: @escaping @Sendable (Connection, Connection, () throws -> Void) throws -> Void
   ) -> Registration {
@@ -63,7 +63,7 @@ extension Database {
   /// For what belongs to a connection and not to the file: functions, temporary triggers.
   ///
   /// - Parameter body: Sets the connection up, outside any transaction.
-  /// - Returns: What keeps the setup alive. What it has made on the present connection stays.
+  /// - Returns: The registration, which ends when it goes. The setup of the present connection stays.
   package func setUpWriter(
     _ body: @escaping @Sendable (Connection) throws -> Void
   ) throws -> Registration {

@@ -209,7 +209,7 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - name: The pragma's name.
-  ///   - suffix: What follows it, made by this library and not by a user.
+  ///   - suffix: The text behind it, made by this library and not by a user.
   package func pragma(_ name: String, _ suffix: String = "") throws(SQLiteError) -> Value? {
     guard var statement = try transientStatement("PRAGMA \(name)\(suffix)"),
       try statement.step()

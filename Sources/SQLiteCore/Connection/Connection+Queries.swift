@@ -4,7 +4,7 @@ extension Connection {
   ///     try connection.executeChange("UPDATE city SET name = \(name) WHERE id = \(id)")
   ///
   /// - Parameter sql: A single statement. Rows that it returns are passed over.
-  /// - Returns: What changed.
+  /// - Returns: The change.
   /// - Throws: ``SQLiteError``; then the statement has changed nothing.
   @discardableResult
   public func executeChange(_ sql: SQL) throws(SQLiteError) -> Change {
@@ -20,7 +20,7 @@ extension Connection {
   /// - Parameters:
   ///   - sql: A single statement.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Returns: What changed.
+  /// - Returns: The change.
   /// - Throws: ``SQLiteError``; then the statement has changed nothing.
   @discardableResult
   public func executeChange(
@@ -35,7 +35,7 @@ extension Connection {
   /// - Parameters:
   ///   - sql: A single statement with parameters such as `:name`, `@name` or `$name`.
   ///   - arguments: A value for each name, with or without its prefix; nil is NULL.
-  /// - Returns: What changed.
+  /// - Returns: The change.
   /// - Throws: ``SQLiteError``; then the statement has changed nothing.
   @discardableResult
   public func executeChange(
@@ -67,7 +67,7 @@ extension Connection {
   /// Runs statements in order in one transaction: all or none of them take effect.
   ///
   /// - Parameter statements: Single statements.
-  /// - Throws: ``SQLiteError`` that names the failed statement's place in the list.
+  /// - Throws: ``SQLiteError`` that names the failed statement's index in the list.
   public func executeMultipleChanges(_ statements: [SQL]) throws {
     try transaction {
       for (index, sql) in statements.enumerated() {
@@ -136,9 +136,9 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - sql: A single statement.
-  ///   - body: Reads the columns of the row that the statement stands on. What it throws ends the
+  ///   - body: Reads the columns of the row that the statement stands on. An error of it ends the
   ///     query.
-  /// - Throws: ``SQLiteError``, or what `body` throws.
+  /// - Throws: ``SQLiteError``, or the error of `body`.
   public func forEachRow(_ sql: SQL, _ body: (borrowing Statement) throws -> Void) throws {
     var statement = try boundStatement(sql)
     while try statement.step() { try body(statement) }

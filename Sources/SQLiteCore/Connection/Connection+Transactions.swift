@@ -49,8 +49,8 @@ extension Connection {
   /// - Parameters:
   ///   - kind: How the transaction begins.
   ///   - body: The work.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws; ``SQLiteError`` if the transaction cannot begin or commit, after
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`; ``SQLiteError`` if the transaction cannot begin or commit, after
   ///   a rollback, or if SQLite ended it inside `body`.
   @inlinable  // Without it 1,500 instructions more in another module, for unspecialized results.
   @discardableResult
@@ -69,7 +69,7 @@ extension Connection {
   /// Runs `body` in a savepoint: what it changed can be undone without the rest.
   ///
   /// - Parameter body: The work.
-  /// - Returns: What `body` returns.
+  /// - Returns: The result of `body`.
   /// - Throws: As ``transaction(_:_:)``.
   @inlinable  // As `transaction`.
   @discardableResult

@@ -11,8 +11,8 @@ extension Database {
   /// - Parameters:
   ///   - deadline: The time at which the access must be over. A statement that still runs then is stopped.
   ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline.
   @inlinable  // As `Connection.transaction`.
   public func read<Result>(
     deadline: ContinuousClock.Instant? = nil,
@@ -27,16 +27,12 @@ extension Database {
     return try result.made()
   }
 
-  /// As the blocking ``read(deadline:_:)``, suspending the task.
+  /// As ``read(deadline:_:)``, without blocking the task.
   ///
   /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
   /// Cancelling the task stops a running statement.
   ///
-  /// - Parameters:
-  ///   - deadline: The time at which the access must be over.
-  ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func read<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
     _ body: @escaping @Sendable (Connection) throws -> Result
@@ -54,8 +50,8 @@ extension Database {
   ///   - kind: How the transaction begins. Immediate ones wait for the lock instead of failing late.
   ///   - deadline: The time at which the access must be over. A statement that still runs then is stopped.
   ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline,
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or ``SQLiteError``: ``ResultCode/interrupt`` for a deadline,
   ///   ``ResultCode/busy`` if another process kept the lock for longer than the busy timeout.
   @inlinable  // As `Connection.transaction`.
   @discardableResult
@@ -72,18 +68,13 @@ extension Database {
     return try result.made()
   }
 
-  /// As the blocking ``write(_:deadline:_:)``, suspending the task.
+  /// As ``write(_:deadline:_:)``, without blocking the task.
   ///
   /// `body` runs on a thread of the database's own, never on one of Swift's cooperative threads.
   /// Cancelling the task stops a running statement and undoes the transaction; a transaction whose
   /// commit has begun is finished.
   ///
-  /// - Parameters:
-  ///   - kind: How the transaction begins.
-  ///   - deadline: The time at which the access must be over.
-  ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func write<Result: Sendable>(
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
@@ -95,21 +86,19 @@ extension Database {
   /// Runs `body` in a savepoint of the write around it on this thread, or else in a transaction,
   /// blocking the thread.
   ///
-  /// - Parameter body: The work. What it has changed is undone if it throws, or if it returns
+  /// - Parameter body: The work. Its changes are undone if it throws, or if it returns
   ///   ``TransactionOutcome/rollback``; what the write has changed before stays.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``SQLiteError``.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or ``SQLiteError``.
   @inlinable  // As `Connection.transaction`.
   @discardableResult
   public func savepoint<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try write(.immediate, deadline: nil, body)
   }
 
-  /// As the blocking ``savepoint(_:)``, suspending the task. A task is inside no write, so that this is
+  /// As ``savepoint(_:)``, without blocking the task. A task is inside no write, so that this is
   /// a transaction.
   ///
-  /// - Parameter body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func savepoint<Result: Sendable>(
@@ -126,8 +115,8 @@ extension Database {
   /// - Parameters:
   ///   - deadline: The time at which the access must be over.
   ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``SQLiteError``.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or ``SQLiteError``.
   @inlinable  // As `Connection.transaction`.
   @discardableResult
   public func withoutTransaction<Result>(
@@ -143,13 +132,9 @@ extension Database {
     return try result.made()
   }
 
-  /// As the blocking ``withoutTransaction(deadline:_:)``, suspending the task.
+  /// As ``withoutTransaction(deadline:_:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - deadline: The time at which the access must be over.
-  ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func withoutTransaction<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,
@@ -183,8 +168,8 @@ extension Database {
   /// - Parameters:
   ///   - deadline: The time at which the write must be over. A statement that still runs then is stopped.
   ///   - body: The work. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``SQLiteError``, as ``write(_:deadline:_:)`` does.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or ``SQLiteError``, as ``write(_:deadline:_:)`` does.
   @inlinable  // As `Connection.transaction`.
   @discardableResult
   public func writeInGroup<Result: Sendable>(
@@ -200,16 +185,12 @@ extension Database {
     return isDone ? try result.made() : try waitInGroup(deadline: deadline, body)
   }
 
-  /// As the blocking ``writeInGroup(deadline:_:)``, suspending the task.
+  /// As ``writeInGroup(deadline:_:)``, without blocking the task.
   ///
   /// Cancelling the task stops a running statement and undoes the task's own changes; those of a
   /// write whose `body` has ended may still be committed.
   ///
-  /// - Parameters:
-  ///   - deadline: The time at which the write must be over.
-  ///   - body: The work; it may run more than once. The connection must not be kept.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func writeInGroup<Result: Sendable>(
     deadline: ContinuousClock.Instant? = nil,

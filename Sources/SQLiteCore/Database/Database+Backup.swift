@@ -49,14 +49,10 @@ extension Database {
     }
   }
 
-  /// As the blocking backup, suspending the task; cancelling the task ends it.
+  /// As ``backup(to:pagesPerStep:deadline:progress:)``, without blocking the task; cancelling the task ends
+  /// it.
   ///
-  /// - Parameters:
-  ///   - destination: Another open database.
-  ///   - pages: How many pages are copied between two calls of `progress`.
-  ///   - deadline: When the copy must be finished.
-  ///   - progress: Called now and then, on a thread of the database's own.
-  /// - Throws: What `progress` throws, ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func backup(
     to destination: Database, pagesPerStep pages: Int = 256,
     deadline: ContinuousClock.Instant? = nil,
@@ -90,10 +86,9 @@ extension Database {
     }
   }
 
-  /// As the blocking ``vacuum(into:)``, suspending the task; cancelling the task ends it.
+  /// As ``vacuum(into:)``, without blocking the task; cancelling the task ends it.
   ///
-  /// - Parameter path: The path of the copy. A file there must be empty.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func vacuum(into path: String) async throws {
     let target = try emptyFile(at: path)
     do {
@@ -191,9 +186,9 @@ extension Database {
     return try read { try $0.serialized() }
   }
 
-  /// As the blocking ``serialized()``, suspending the task.
+  /// As ``serialized()``, without blocking the task.
   ///
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   /// - Complexity: O(*n*) in the size of the database, in memory too.
   public func serialized() async throws -> [UInt8] {
     try Database.checkSerialize()
@@ -203,7 +198,7 @@ extension Database {
   /// Opens a database in memory with the content of a file (`sqlite3_deserialize`).
   ///
   /// - Parameters:
-  ///   - bytes: What ``serialized()`` returned, or what a closed database file holds.
+  ///   - bytes: The result of ``serialized()``, or the content of a closed database file.
   ///   - options: How to open it.
   /// - Throws: ``SQLiteError`` if the bytes are not a database.
   public static func memory(

@@ -35,7 +35,7 @@ extension Database {
   /// SQLite does so by itself whenever the log has a thousand pages.
   ///
   /// - Parameter mode: How to deal with readers and writers.
-  /// - Returns: What was done.
+  /// - Returns: The result.
   /// - Throws: ``SQLiteError`` with ``ResultCode/busy`` if others kept their locks for longer than
   ///   the busy timeout.
   @discardableResult
@@ -43,11 +43,9 @@ extension Database {
     try withoutTransaction { try $0.checkpoint(mode) }
   }
 
-  /// As the blocking ``checkpoint(_:)``, suspending the task.
+  /// As ``checkpoint(_:)``, without blocking the task.
   ///
-  /// - Parameter mode: How to deal with readers and writers.
-  /// - Returns: What was done.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func checkpoint(_ mode: CheckpointMode = .passive) async throws -> CheckpointResult {
     try await withoutTransaction { try $0.checkpoint(mode) }

@@ -10,7 +10,7 @@ extension Database {
     try end(with: SQLiteError(.misuse, "the database was closed"), isClosed: true)
   }
 
-  /// As the blocking ``close()``, suspending the task.
+  /// As ``close()``, without blocking the task.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func close() async throws(SQLiteError) {
@@ -32,7 +32,7 @@ extension Database {
     try end(with: .suspended, isClosed: false)
   }
 
-  /// As the blocking ``suspend()``, suspending the task too.
+  /// As ``suspend()``, without blocking the task.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func suspend() async throws(SQLiteError) {

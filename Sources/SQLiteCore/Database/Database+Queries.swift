@@ -6,18 +6,16 @@ extension Database {
   /// The statement is a transaction of its own, unless this is called inside a ``write``.
   ///
   /// - Parameter sql: A single statement.
-  /// - Returns: What changed.
+  /// - Returns: The change.
   /// - Throws: ``SQLiteError``.
   @discardableResult
   public func executeChange(_ sql: SQL) throws -> Change {
     try withoutTransaction { try $0.executeChange(sql) }
   }
 
-  /// As the blocking ``executeChange(_:)``, suspending the task.
+  /// As ``executeChange(_:)``, without blocking the task.
   ///
-  /// - Parameter sql: A single statement.
-  /// - Returns: What changed.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func executeChange(_ sql: SQL) async throws -> Change {
     try await withoutTransaction { try $0.executeChange(sql) }
@@ -28,7 +26,7 @@ extension Database {
   /// - Parameters:
   ///   - sql: A single statement; each `i?` takes a text as an identifier.
   ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Returns: What changed.
+  /// - Returns: The change.
   /// - Throws: ``SQLiteError``.
   @discardableResult
   public func executeChange(
@@ -37,13 +35,9 @@ extension Database {
     try withoutTransaction { try $0.executeChange(sql, withArgs: arguments) }
   }
 
-  /// As the blocking ``executeChange(_:withArgs:)``, suspending the task.
+  /// As ``executeChange(_:withArgs:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - sql: A single statement; each `i?` takes a text as an identifier.
-  ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Returns: What changed.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
@@ -60,10 +54,9 @@ extension Database {
     try write { try $0.executeMultipleChanges(script) }
   }
 
-  /// As the blocking ``executeMultipleChanges(_:)``, suspending the task.
+  /// As ``executeMultipleChanges(_:)``, without blocking the task.
   ///
-  /// - Parameter script: Statements separated by semicolons, without parameters.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func executeMultipleChanges(_ script: SQL) async throws {
     try await write { try $0.executeMultipleChanges(script) }
   }
@@ -77,9 +70,8 @@ extension Database {
     try write { try $0.executeMultipleChanges(statements) }
   }
 
-  /// As the blocking ``executeMultipleChanges(_:)-([SQL])``, suspending the task.
+  /// As ``executeMultipleChanges(_:)-([SQL])``, without blocking the task.
   ///
-  /// - Parameter statements: Single statements, with their values.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func executeMultipleChanges(_ statements: [SQL]) async throws {
     try await write { try $0.executeMultipleChanges(statements) }
@@ -95,10 +87,9 @@ extension Database {
     try query(sql) { try $0.executeQuery(sql) }
   }
 
-  /// As the blocking ``executeQuery(_:)``, suspending the task.
+  /// As ``executeQuery(_:)``, without blocking the task.
   ///
-  /// - Parameter sql: A single statement.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func executeQuery(_ sql: SQL) async throws -> [Row] {
     try await query(sql) { try $0.executeQuery(sql) }
   }
@@ -117,12 +108,9 @@ extension Database {
     return try rows ?? write { try $0.executeQuery(sql, withArgs: arguments) }
   }
 
-  /// As the blocking ``executeQuery(_:withArgs:)``, suspending the task.
+  /// As ``executeQuery(_:withArgs:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - sql: A single statement; each `i?` takes a text as an identifier.
-  ///   - arguments: One value for each parameter, in order; nil is NULL.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func executeQuery(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> [Row] {
@@ -143,10 +131,9 @@ extension Database {
     try query(sql) { try $0.firstRow(sql) }
   }
 
-  /// As the blocking ``firstRow(_:)``, suspending the task.
+  /// As ``firstRow(_:)``, without blocking the task.
   ///
-  /// - Parameter sql: A single statement.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func firstRow(_ sql: SQL) async throws -> Row? {
     try await query(sql) { try $0.firstRow(sql) }
   }

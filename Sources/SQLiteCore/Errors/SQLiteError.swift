@@ -19,7 +19,7 @@ public struct SQLiteError: Error, Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - code: The result code.
-  ///   - message: What was wrong, in English; the code's own words if it is left out.
+  ///   - message: The mistake in English; the code's own words if it is left out.
   ///   - sql: The SQL concerned.
   ///   - offset: A byte offset in the SQL.
   public init(_ code: ResultCode, _ message: String? = nil, sql: String? = nil, offset: Int? = nil)
@@ -38,8 +38,8 @@ extension SQLiteError: CustomStringConvertible {
     guard let sql else { return text }
     text += " in: "
     guard let offset, offset >= 0, offset <= sql.utf8.count else { return text + sql }
-    let place = sql.utf8.index(sql.utf8.startIndex, offsetBy: offset)
-    return text + sql[..<place] + " ⟶ " + sql[place...]
+    let mistake = sql.utf8.index(sql.utf8.startIndex, offsetBy: offset)
+    return text + sql[..<mistake] + " ⟶ " + sql[mistake...]
   }
 }
 

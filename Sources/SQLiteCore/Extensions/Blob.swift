@@ -49,7 +49,7 @@ import CSQLite
   /// Writes bytes over those that are there (`sqlite3_blob_write`).
   ///
   /// - Parameters:
-  ///   - bytes: What to write.
+  ///   - bytes: The new bytes.
   ///   - offset: Where to begin. All bytes must find room.
   /// - Throws: ``SQLiteError``.
   public func write(_ bytes: [UInt8], at offset: Int) throws(SQLiteError) {
@@ -109,8 +109,8 @@ extension Connection {
   ///   - schema: The attached database.
   ///   - isWritable: Whether it may be written.
   ///   - body: Uses the blob, which is closed when it returns.
-  /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``SQLiteError``.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, or ``SQLiteError``.
   @discardableResult
   public func withBlob<Result>(
     table: String, column: String, rowID: Int64, schema: String = "main", isWritable: Bool = false,

@@ -69,11 +69,11 @@ func valueOfAggregate(context: OpaquePointer?) {
 
 func finishAggregate(context: OpaquePointer?) {
   // A group without rows has no context yet.
-  let place = unsafe sqlite3_aggregate_context(context, 0)?
+  let storage = unsafe sqlite3_aggregate_context(context, 0)?
     .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-  if let place = unsafe place, let stored = unsafe place.pointee {
+  if let storage = unsafe storage, let stored = unsafe storage.pointee {
     let run = unsafe Unmanaged<AggregateRun>.fromOpaque(stored).takeRetainedValue()
-    unsafe place.pointee = nil
+    unsafe storage.pointee = nil
     unsafe setResult(of: context, run.value)
   } else if let data = unsafe sqlite3_user_data(context) {
     let function = unsafe Unmanaged<AggregateFunction>.fromOpaque(data).takeUnretainedValue()
@@ -85,18 +85,18 @@ func finishAggregate(context: OpaquePointer?) {
 private func aggregateRun(_ context: OpaquePointer?, begins: Bool) -> AggregateRun? {
   let size = unsafe Int32(MemoryLayout<UnsafeMutableRawPointer?>.size)
   guard
-    let place = unsafe sqlite3_aggregate_context(context, begins ? size : 0)?
+    let storage = unsafe sqlite3_aggregate_context(context, begins ? size : 0)?
       .assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
   else {
     if begins { unsafe sqlite3_result_error_nomem(context) }
     return nil
   }
-  if let stored = unsafe place.pointee {
+  if let stored = unsafe storage.pointee {
     return unsafe Unmanaged<AggregateRun>.fromOpaque(stored).takeUnretainedValue()
   }
   guard begins, let data = unsafe sqlite3_user_data(context) else { return nil }
   let run = unsafe Unmanaged<AggregateFunction>.fromOpaque(data).takeUnretainedValue().begin()
-  unsafe place.pointee = Unmanaged.passRetained(run).toOpaque()
+  unsafe storage.pointee = Unmanaged.passRetained(run).toOpaque()
   return run
 }
 

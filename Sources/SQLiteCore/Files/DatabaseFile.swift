@@ -73,7 +73,7 @@ struct DatabaseFile: Sendable {
   ///
   /// - Parameters:
   ///   - forReading: Whether statements that write are refused.
-  ///   - shared: What the connection has in common with others to the file.
+  ///   - shared: The state that all connections to the file share.
   ///   - number: Its number among those that the database has opened.
   func open(
     forReading: Bool, shared: SharedFile, number: Int

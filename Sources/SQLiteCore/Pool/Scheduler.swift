@@ -246,7 +246,7 @@ final class Scheduler: Sendable {
 
   /// Notes that the access runs on this thread from now on.
   ///
-  /// - Parameter cancellation: What ends it, if that is another one from now on.
+  /// - Parameter cancellation: The cancellation of the access from now on, if it is another one.
   func adopt(_ slot: Int, _ cancellation: Cancellation? = nil) {
     let thread = currentThread()
     state.withLock { state in
@@ -356,7 +356,7 @@ extension Scheduler {
   /// Lets nobody in any more, those who wait included, until ``ended()`` and ``allow()``.
   ///
   /// - Parameters:
-  ///   - error: What they are told.
+  ///   - error: The error of all accesses from now on.
   ///   - isClosed: Whether no access ever begins again.
   ///   - whenIdle: Called when the last access has ended, at once if there is none.
   func refuse(

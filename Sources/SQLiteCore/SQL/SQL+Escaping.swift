@@ -32,7 +32,7 @@ extension SQL {
     try quotedIdentifier(name)
   }
 
-  /// Puts quoted identifiers in the places of `i?`, and returns the values for the other `?`.
+  /// Replaces each `i?` by a quoted identifier, and returns the values for the other `?`.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if an identifier is missing, or
   ///   ``ResultCode/mismatch`` if it is not text.

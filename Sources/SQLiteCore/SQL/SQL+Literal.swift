@@ -35,7 +35,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
     /// Binds a value, whose type may be known at run time only.
     ///
-    /// - Parameter value: What takes the place of a parameter.
+    /// - Parameter value: The value that is bound to a parameter.
     @inlinable  // Benchmarks `point` and `insert`.
     public mutating func appendInterpolation(_ value: some Bindable) {
       do {
@@ -47,7 +47,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
     /// Binds a value, or NULL for nil.
     ///
-    /// - Parameter value: What takes the place of a parameter.
+    /// - Parameter value: The value that is bound to a parameter.
     @inlinable  // Benchmark `insert`.
     public mutating func appendInterpolation<Wrapped: Bindable>(_ value: Wrapped?) {
       do {
@@ -59,7 +59,7 @@ extension SQL: ExpressibleByStringInterpolation {
 
     /// Binds bytes as one blob.
     ///
-    /// - Parameter bytes: What takes the place of a parameter.
+    /// - Parameter bytes: The value that is bound to a parameter.
     public mutating func appendInterpolation(_ bytes: [UInt8]) {
       sql.append(value: .blob(bytes))
     }

@@ -51,7 +51,7 @@ public struct SQL: Sendable {
 extension SQL {
   /// Appends text and values of another piece of SQL.
   ///
-  /// - Parameter other: What to append, as it is: no blank is put between.
+  /// - Parameter other: The other piece, appended as it is: no blank is put between.
   public mutating func append(_ other: SQL) {
     for piece in other.pieces {
       append(text: piece.text)
@@ -64,7 +64,7 @@ extension SQL {
   /// Joins pieces of SQL.
   ///
   /// - Parameters:
-  ///   - pieces: What to join.
+  ///   - pieces: The pieces, in order.
   ///   - separator: SQL between two of them.
   public init(joining pieces: some Sequence<SQL>, separator: SQL) {
     self.init(unchecked: "")
@@ -142,15 +142,15 @@ extension SQL {
   func isSpelled(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
-      guard var place = bytes.baseAddress else { return pieces.isEmpty && end.isEmpty }
-      let end = unsafe place + bytes.count
+      guard var cursor = bytes.baseAddress else { return pieces.isEmpty && end.isEmpty }
+      let end = unsafe cursor + bytes.count
       for piece in pieces {
-        guard unsafe piece.text.occurs(at: &place, before: end) else { return false }
+        guard unsafe piece.text.occurs(at: &cursor, before: end) else { return false }
         guard piece.isMarked else { continue }
-        guard unsafe place < end, unsafe place.pointee == UInt8(ascii: "?") else { return false }
-        unsafe place += 1
+        guard unsafe cursor < end, unsafe cursor.pointee == UInt8(ascii: "?") else { return false }
+        unsafe cursor += 1
       }
-      return unsafe self.end.occurs(at: &place, before: end) && place == end
+      return unsafe self.end.occurs(at: &cursor, before: end) && cursor == end
     }
   }
 }
@@ -158,13 +158,13 @@ extension SQL {
 extension String {
   /// Returns whether bytes begin with this text, and moves on behind it.
   @unsafe @inline(__always) fileprivate func occurs(
-    at place: inout UnsafePointer<UInt8>, before end: UnsafePointer<UInt8>
+    at cursor: inout UnsafePointer<UInt8>, before end: UnsafePointer<UInt8>
   ) -> Bool {
     let count = utf8.count
     if count == 0 { return true }
-    guard unsafe count <= end - place else { return false }
-    let start = unsafe place
-    unsafe place += count
+    guard unsafe count <= end - cursor else { return false }
+    let start = unsafe cursor
+    unsafe cursor += count
     let isSame = unsafe utf8.withContiguousStorageIfAvailable { own in
       unsafe own.baseAddress.map { unsafe memcmp($0, start, count) == 0 } ?? true
     }

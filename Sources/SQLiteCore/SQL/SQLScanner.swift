@@ -12,7 +12,7 @@ struct SQLScanner {
     case word
     /// `?` without a number.
     case parameter
-    /// `i?`: a place for an identifier.
+    /// `i?`: a parameter for an identifier.
     case identifierParameter
     /// Anything else that is not blank: punctuation, literals, quoted names, `?1`, `:name`.
     case other

@@ -20,14 +20,9 @@ extension Database {
     }
   }
 
-  /// As the blocking ``createTable(_:columns:ifNotExists:isStrict:)``, suspending the task.
+  /// As ``createTable(_:columns:ifNotExists:isStrict:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - name: The table's name.
-  ///   - columns: Its columns.
-  ///   - ifNotExists: Whether a table of that name may be there already.
-  ///   - isStrict: Whether values of another type than the column's are refused.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func createTable(
     _ name: String, columns: [ColumnDefinition], ifNotExists: Bool = false, isStrict: Bool = false
   ) async throws {
@@ -49,13 +44,9 @@ extension Database {
     try write { try $0.createTable(table, ifNotExists: ifNotExists, isStrict: isStrict) }
   }
 
-  /// As the blocking ``createTable(_:ifNotExists:isStrict:)``, suspending the task.
+  /// As ``createTable(_:ifNotExists:isStrict:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - table: The table, with its indexes.
-  ///   - ifNotExists: Whether a table of that name may be there already; it is left as it is then.
-  ///   - isStrict: Whether values of another type than the column's are refused.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func createTable(
     _ table: TableDefinition, ifNotExists: Bool = false, isStrict: Bool = false
   ) async throws {
@@ -70,10 +61,9 @@ extension Database {
     try read { try $0.tableExists(name) }
   }
 
-  /// As the blocking ``tableExists(_:)``, suspending the task.
+  /// As ``tableExists(_:)``, without blocking the task.
   ///
-  /// - Parameter name: The table's name. A view is no table.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func tableExists(_ name: String) async throws -> Bool {
     try await read { try $0.tableExists(name) }
   }
@@ -91,12 +81,9 @@ extension Database {
     try write { try $0.deleteTable(name, ifExists: ifExists) }
   }
 
-  /// As the blocking ``deleteTable(_:ifExists:)``, suspending the task.
+  /// As ``deleteTable(_:ifExists:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - name: The table's name.
-  ///   - ifExists: Whether the table may be missing.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func deleteTable(_ name: String, ifExists: Bool = false) async throws {
     try await write { try $0.deleteTable(name, ifExists: ifExists) }
   }
@@ -108,9 +95,9 @@ extension Database {
     try read { try $0.existingTables() }
   }
 
-  /// As the blocking ``existingTables()``, suspending the task.
+  /// As ``existingTables()``, without blocking the task.
   ///
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func existingTables() async throws -> [String] {
     try await read { try $0.existingTables() }
   }
@@ -134,15 +121,9 @@ extension Database {
     }
   }
 
-  /// As the blocking ``createIndex(_:on:columns:isUnique:ifNotExists:)``, suspending the task.
+  /// As ``createIndex(_:on:columns:isUnique:ifNotExists:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - name: The index's name.
-  ///   - table: The table.
-  ///   - columns: The columns, in order.
-  ///   - isUnique: Whether no two rows may have one key.
-  ///   - ifNotExists: Whether an index of that name may be there already.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func createIndex(
     _ name: String, on table: String, columns: [String], isUnique: Bool = false,
     ifNotExists: Bool = false
@@ -163,12 +144,9 @@ extension Database {
     try write { try $0.removeIndex(name, ifExists: ifExists) }
   }
 
-  /// As the blocking ``removeIndex(_:ifExists:)``, suspending the task.
+  /// As ``removeIndex(_:ifExists:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - name: The index's name.
-  ///   - ifExists: Whether the index may be missing.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func removeIndex(_ name: String, ifExists: Bool = false) async throws {
     try await write { try $0.removeIndex(name, ifExists: ifExists) }
   }
@@ -181,10 +159,9 @@ extension Database {
     try read { try $0.existingIndexes(of: table) }
   }
 
-  /// As the blocking ``existingIndexes(of:)``, suspending the task.
+  /// As ``existingIndexes(of:)``, without blocking the task.
   ///
-  /// - Parameter table: A table's name, or nil for all tables.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func existingIndexes(of table: String? = nil) async throws -> [TableIndex] {
     try await read { try $0.existingIndexes(of: table) }
   }

@@ -82,7 +82,7 @@ public struct ColumnDefinition: Hashable, Sendable {
   ///   - isPrimaryKey: Whether it is the primary key, or a part of it. An integer that is the whole key
   ///     is the rowid.
   ///   - isOptional: Whether NULL is allowed.
-  ///   - defaultValue: What rows get that say nothing.
+  ///   - defaultValue: The value of rows that are inserted without one.
   ///   - isUnique: Whether no two rows may have the same value.
   ///   - reference: The row that the column refers to.
   public init(
@@ -283,7 +283,7 @@ public struct TableColumn: Hashable, Sendable {
   public let isNotNull: Bool
   /// The default as SQL text, or nil if there is none.
   public let defaultSQL: String?
-  /// The place in the primary key from 1, or 0 if the column is no part of it.
+  /// The position in the primary key from 1, or 0 if the column is no part of it.
   public let primaryKeyPosition: Int
   /// The kind of the column.
   public let kind: Kind

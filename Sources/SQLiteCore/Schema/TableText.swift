@@ -19,19 +19,19 @@ package struct TableText {
     guard let parts = entries().first(where: { $0.columnName == asciiLowercased(column) }),
       let last = parts.tokens.last
     else { return false }
-    let place = parts.tokens.indices.first {
+    let index = parts.tokens.indices.first {
       parts.isWord("not", at: $0) && parts.isWord("null", at: $0 + 1)
     }
     if isNotNull {
-      if place == nil { replace(last.range.upperBound..<last.range.upperBound, by: " NOT NULL") }
+      if index == nil { replace(last.range.upperBound..<last.range.upperBound, by: " NOT NULL") }
       return true
     }
-    guard let place else { return true }
+    guard let index else { return true }
     // The clause may say what to do instead.
-    var end = place + 1
+    var end = index + 1
     if parts.isWord("on", at: end + 1), parts.isWord("conflict", at: end + 2) { end += 3 }
     end = min(end, parts.tokens.count - 1)
-    replace(parts.tokens[place].range.lowerBound..<parts.tokens[end].range.upperBound, by: "")
+    replace(parts.tokens[index].range.lowerBound..<parts.tokens[end].range.upperBound, by: "")
     return true
   }
 
@@ -45,27 +45,27 @@ package struct TableText {
     let name = asciiLowercased(column)
     let found = entries().lazy.compactMap { parts -> (Entry, Int)? in
       guard parts.columnName == name || parts.foreignKey == name,
-        let place = parts.tokens.indices.first(where: { parts.isWord("references", at: $0) })
+        let index = parts.tokens.indices.first(where: { parts.isWord("references", at: $0) })
       else { return nil }
-      return (parts, place)
+      return (parts, index)
     }.first
     guard let (parts, start) = found else { return false }
-    var place = parts.end(ofNameAt: start + 1)
+    var index = parts.end(ofNameAt: start + 1)
     // The columns that it leads to are no tokens of the entry itself.
-    let insertion = parts.tokens[place].range.upperBound
+    let insertion = parts.tokens[index].range.upperBound
     while true {
-      if parts.isWord("match", at: place + 1) {
-        place = parts.end(ofNameAt: place + 2)
-      } else if parts.isWord("on", at: place + 1) {
-        let isTwoWords = parts.isWord("set", at: place + 3) || parts.isWord("no", at: place + 3)
-        let end = place + (isTwoWords ? 4 : 3)
+      if parts.isWord("match", at: index + 1) {
+        index = parts.end(ofNameAt: index + 2)
+      } else if parts.isWord("on", at: index + 1) {
+        let isTwoWords = parts.isWord("set", at: index + 3) || parts.isWord("no", at: index + 3)
+        let end = index + (isTwoWords ? 4 : 3)
         guard end < parts.tokens.count else { return false }
-        if parts.isWord("delete", at: place + 2) {
-          let action = parts.tokens[place + 3].range.lowerBound..<parts.tokens[end].range.upperBound
+        if parts.isWord("delete", at: index + 2) {
+          let action = parts.tokens[index + 3].range.lowerBound..<parts.tokens[end].range.upperBound
           replace(action, by: rule.rawValue)
           return true
         }
-        place = end
+        index = end
       } else {
         replace(insertion..<insertion, by: " ON DELETE \(rule.rawValue)")
         return true
@@ -94,9 +94,9 @@ extension TableText {
   fileprivate struct Entry {
     var tokens: [Token] = []
 
-    func isWord(_ word: String, at place: Int) -> Bool {
-      guard tokens.indices.contains(place) else { return false }
-      return !tokens[place].isQuoted && !tokens[place].isParenthesis && tokens[place].name == word
+    func isWord(_ word: String, at index: Int) -> Bool {
+      guard tokens.indices.contains(index) else { return false }
+      return !tokens[index].isQuoted && !tokens[index].isParenthesis && tokens[index].name == word
     }
 
     /// The name of the column, nil for a constraint of the table.
@@ -108,17 +108,17 @@ extension TableText {
 
     /// The one column of a foreign key of the table.
     var foreignKey: String? {
-      let place = isWord("constraint", at: 0) ? 2 : 0
-      guard isWord("foreign", at: place), isWord("key", at: place + 1),
-        tokens.indices.contains(place + 2), tokens[place + 2].isParenthesis
+      let index = isWord("constraint", at: 0) ? 2 : 0
+      guard isWord("foreign", at: index), isWord("key", at: index + 1),
+        tokens.indices.contains(index + 2), tokens[index + 2].isParenthesis
       else { return nil }
-      return tokens[place + 2].name
+      return tokens[index + 2].name
     }
 
     /// The last token of a name and what follows it in parentheses.
-    func end(ofNameAt place: Int) -> Int {
-      let next = place + 1
-      let end = tokens.indices.contains(next) && tokens[next].isParenthesis ? next : place
+    func end(ofNameAt index: Int) -> Int {
+      let next = index + 1
+      let end = tokens.indices.contains(next) && tokens[next].isParenthesis ? next : index
       return min(end, tokens.count - 1)
     }
   }

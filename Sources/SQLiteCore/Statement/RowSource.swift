@@ -161,48 +161,36 @@ extension Database: RowSource {
     return row
   }
 
-  /// As the blocking ``rows(_:as:)``, suspending the task.
+  /// As ``rows(_:as:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types.
-  ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func rows<each Element: ColumnValue & Sendable>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) async throws -> [(repeat each Element)] {
     try await query(sql) { try $0.rows(sql, as: repeat (each Element).self) }
   }
 
-  /// As the blocking ``firstRow(_:as:)``, suspending the task.
+  /// As ``firstRow(_:as:)``, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - sql: A single statement with as many columns as there are types.
-  ///   - types: The types of the columns, in order.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func firstRow<each Element: ColumnValue & Sendable>(
     _ sql: SQL, as types: repeat (each Element).Type
   ) async throws -> (repeat each Element)? {
     try await query(sql) { try $0.firstRow(sql, as: repeat (each Element).self) }
   }
 
-  /// As the blocking ``rows(_:as:)`` of one column, suspending the task.
+  /// As ``rows(_:as:)`` of one column, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - sql: A single statement with one column.
-  ///   - type: The type of the column.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func rows<Element: ColumnValue & Sendable>(
     _ sql: SQL, as type: Element.Type
   ) async throws -> [Element] {
     try await query(sql) { try $0.rows(sql, as: Element.self) }
   }
 
-  /// As the blocking ``firstRow(_:as:)`` of one column, suspending the task.
+  /// As ``firstRow(_:as:)`` of one column, without blocking the task.
   ///
-  /// - Parameters:
-  ///   - sql: A single statement with one column.
-  ///   - type: The type of the column.
-  /// - Throws: ``SQLiteError``, or `CancellationError`.
+  /// - Throws: As the blocking form, or `CancellationError`.
   public func firstRow<Element: ColumnValue & Sendable>(
     _ sql: SQL, as type: Element.Type
   ) async throws -> Element? {

@@ -80,7 +80,7 @@ extension Statement {
   ///
   /// - Parameters:
   ///   - column: The column's index, from 0.
-  ///   - type: What to read.
+  ///   - type: The type to read.
   /// - Throws: ``SQLiteError`` that names the column, what was expected and what was found.
   @inlinable  // Benchmark `fetch`.
   public func get<Result: ColumnValue>(

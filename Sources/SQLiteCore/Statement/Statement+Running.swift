@@ -6,7 +6,7 @@ extension Statement {
   /// Rows that it returns are passed over.
   ///
   /// - Parameter values: One value for each parameter; none at all to keep what is bound.
-  /// - Returns: What changed.
+  /// - Returns: The change.
   /// - Throws: ``SQLiteError``.
   @inline(__always) @inlinable  // Benchmark `insert`.
   @discardableResult
@@ -84,7 +84,7 @@ extension Statement {
 extension Statement {
   /// Runs the statement to its end, with the values that are bound.
   ///
-  /// - Returns: What changed.
+  /// - Returns: The change.
   /// - Throws: ``SQLiteError``.
   @discardableResult
   public mutating func run() throws(SQLiteError) -> Change {

@@ -94,7 +94,7 @@ extension Statement {
   /// Binds a value to a parameter (`sqlite3_bind_…`).
   ///
   /// - Parameters:
-  ///   - value: What to bind; nil binds NULL.
+  ///   - value: The value; nil binds NULL.
   ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` for a number without a parameter, or that
   ///   says why the value cannot be stored. A statement between two rows must be reset first.
@@ -106,7 +106,7 @@ extension Statement {
   /// Binds a value to a named parameter.
   ///
   /// - Parameters:
-  ///   - value: What to bind; nil binds NULL.
+  ///   - value: The value; nil binds NULL.
   ///   - name: The parameter's name, with its prefix (`:name`, `@name`, `$name`) or without.
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if there is no such parameter.
   public mutating func bind(_ value: some Bindable, named name: String) throws(SQLiteError) {
@@ -116,7 +116,7 @@ extension Statement {
   /// Binds a stored form to a parameter.
   ///
   /// - Parameters:
-  ///   - value: What to bind.
+  ///   - value: The stored form.
   ///   - parameter: The parameter's number, from 1.
   /// - Throws: ``SQLiteError``.
   public mutating func bind(_ value: Value, at parameter: Int) throws(SQLiteError) {

@@ -40,7 +40,7 @@ extension StatementHandle {
     while index < count - 1 {
       index += 1
       let property = unsafe properties[index]
-      let place = unsafe start + property.offset
+      let field = unsafe start + property.offset
       if property.kind == .other {
         if other(index) { continue }
         return false
@@ -48,7 +48,7 @@ extension StatementHandle {
       let value = column(property.position)
       let type = value.type
       if type == SQLITE_NULL {
-        guard unsafe setNil(property.kind, at: place) else { return false }
+        guard unsafe setNil(property.kind, at: field) else { return false }
         continue
       }
       switch property.kind {
@@ -56,42 +56,42 @@ extension StatementHandle {
         guard type == SQLITE_INTEGER else { return false }
         let integer = value.convertedInteger
         if property.kind == .int64 {
-          unsafe place.assumingMemoryBound(to: Int64.self).pointee = integer
+          unsafe field.assumingMemoryBound(to: Int64.self).pointee = integer
         } else {
-          unsafe place.assumingMemoryBound(to: Int64?.self).pointee = integer
+          unsafe field.assumingMemoryBound(to: Int64?.self).pointee = integer
         }
       case .int, .optionalInt:
         guard type == SQLITE_INTEGER,
           let integer = Int(exactly: value.convertedInteger)
         else { return false }
         if property.kind == .int {
-          unsafe place.assumingMemoryBound(to: Int.self).pointee = integer
+          unsafe field.assumingMemoryBound(to: Int.self).pointee = integer
         } else {
-          unsafe place.assumingMemoryBound(to: Int?.self).pointee = integer
+          unsafe field.assumingMemoryBound(to: Int?.self).pointee = integer
         }
       case .double, .optionalDouble:
         guard type == SQLITE_FLOAT else { return false }
         let real = value.convertedReal
         if property.kind == .double {
-          unsafe place.assumingMemoryBound(to: Double.self).pointee = real
+          unsafe field.assumingMemoryBound(to: Double.self).pointee = real
         } else {
-          unsafe place.assumingMemoryBound(to: Double?.self).pointee = real
+          unsafe field.assumingMemoryBound(to: Double?.self).pointee = real
         }
       case .bool, .optionalBool:
         guard type == SQLITE_INTEGER else { return false }
         let integer = value.convertedInteger
         guard integer == 0 || integer == 1 else { return false }
         if property.kind == .bool {
-          unsafe place.assumingMemoryBound(to: Bool.self).pointee = integer == 1
+          unsafe field.assumingMemoryBound(to: Bool.self).pointee = integer == 1
         } else {
-          unsafe place.assumingMemoryBound(to: Bool?.self).pointee = integer == 1
+          unsafe field.assumingMemoryBound(to: Bool?.self).pointee = integer == 1
         }
       case .text, .optionalText:
         guard type == SQLITE_TEXT, let text = value.convertedText else { return false }
         if property.kind == .text {
-          unsafe place.assumingMemoryBound(to: String.self).pointee = text
+          unsafe field.assumingMemoryBound(to: String.self).pointee = text
         } else {
-          unsafe place.assumingMemoryBound(to: String?.self).pointee = text
+          unsafe field.assumingMemoryBound(to: String?.self).pointee = text
         }
       case .other: return false
       }
@@ -99,13 +99,13 @@ extension StatementHandle {
     return true
   }
 
-  @unsafe private func setNil(_ kind: PropertyKind, at place: UnsafeMutableRawPointer) -> Bool {
+  @unsafe private func setNil(_ kind: PropertyKind, at field: UnsafeMutableRawPointer) -> Bool {
     switch kind {
-    case .optionalInt64: unsafe place.assumingMemoryBound(to: Int64?.self).pointee = nil
-    case .optionalInt: unsafe place.assumingMemoryBound(to: Int?.self).pointee = nil
-    case .optionalDouble: unsafe place.assumingMemoryBound(to: Double?.self).pointee = nil
-    case .optionalBool: unsafe place.assumingMemoryBound(to: Bool?.self).pointee = nil
-    case .optionalText: unsafe place.assumingMemoryBound(to: String?.self).pointee = nil
+    case .optionalInt64: unsafe field.assumingMemoryBound(to: Int64?.self).pointee = nil
+    case .optionalInt: unsafe field.assumingMemoryBound(to: Int?.self).pointee = nil
+    case .optionalDouble: unsafe field.assumingMemoryBound(to: Double?.self).pointee = nil
+    case .optionalBool: unsafe field.assumingMemoryBound(to: Bool?.self).pointee = nil
+    case .optionalText: unsafe field.assumingMemoryBound(to: String?.self).pointee = nil
     case .int64, .int, .double, .bool, .text, .other: return false
     }
     return true
@@ -127,13 +127,13 @@ extension StatementHandle {
     while index < count - 1 {
       index += 1
       let property = unsafe properties[index]
-      let place = unsafe start + property.offset
+      let field = unsafe start + property.offset
       if property.kind == .other {
         if other(index) { continue }
         return false
       }
       do throws(SQLiteError) {
-        unsafe try bind(property.kind, place, at: property.position)
+        unsafe try bind(property.kind, field, at: property.position)
       } catch {
         return false
       }
@@ -142,28 +142,28 @@ extension StatementHandle {
   }
 
   @unsafe @inline(__always) private func bind(
-    _ kind: PropertyKind, _ place: UnsafeRawPointer, at parameter: Int32
+    _ kind: PropertyKind, _ field: UnsafeRawPointer, at parameter: Int32
   ) throws(SQLiteError) {
     switch kind {
-    case .int64: try bind(unsafe place.load(as: Int64.self), at: parameter)
-    case .int: try bind(Int64(unsafe place.load(as: Int.self)), at: parameter)
-    case .double: try bind(unsafe place.load(as: Double.self), at: parameter)
-    case .bool: try bind(unsafe place.load(as: Bool.self) ? 1 : 0 as Int64, at: parameter)
-    case .text: try bind(unsafe place.assumingMemoryBound(to: String.self).pointee, at: parameter)
+    case .int64: try bind(unsafe field.load(as: Int64.self), at: parameter)
+    case .int: try bind(Int64(unsafe field.load(as: Int.self)), at: parameter)
+    case .double: try bind(unsafe field.load(as: Double.self), at: parameter)
+    case .bool: try bind(unsafe field.load(as: Bool.self) ? 1 : 0 as Int64, at: parameter)
+    case .text: try bind(unsafe field.assumingMemoryBound(to: String.self).pointee, at: parameter)
     case .optionalInt64:
-      guard let integer = unsafe place.load(as: Int64?.self) else { break }
+      guard let integer = unsafe field.load(as: Int64?.self) else { break }
       return try bind(integer, at: parameter)
     case .optionalInt:
-      guard let integer = unsafe place.load(as: Int?.self) else { break }
+      guard let integer = unsafe field.load(as: Int?.self) else { break }
       return try bind(Int64(integer), at: parameter)
     case .optionalDouble:
-      guard let real = unsafe place.load(as: Double?.self) else { break }
+      guard let real = unsafe field.load(as: Double?.self) else { break }
       return try bind(real, at: parameter)
     case .optionalBool:
-      guard let flag = unsafe place.load(as: Bool?.self) else { break }
+      guard let flag = unsafe field.load(as: Bool?.self) else { break }
       return try bind(flag ? 1 : 0 as Int64, at: parameter)
     case .optionalText:
-      guard let text = unsafe place.assumingMemoryBound(to: String?.self).pointee else { break }
+      guard let text = unsafe field.assumingMemoryBound(to: String?.self).pointee else { break }
       return try bind(text, at: parameter)
     case .other: return
     }

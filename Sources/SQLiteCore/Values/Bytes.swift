@@ -33,17 +33,18 @@ func containsBytes(_ text: String, _ part: StaticString) -> Bool {
   var text = text
   return text.withUTF8 { bytes in
     let count = part.utf8CodeUnitCount
-    guard var place = bytes.baseAddress, count > 0 else { return false }
+    guard var cursor = bytes.baseAddress, count > 0 else { return false }
     var left = bytes.count
     // From one occurrence of the first byte to the next.
     while left >= count {
-      guard let found = unsafe memchr(place, Int32(part.utf8Start.pointee), left - count + 1) else {
+      guard let found = unsafe memchr(cursor, Int32(part.utf8Start.pointee), left - count + 1)
+      else {
         return false
       }
       if unsafe memcmp(found, part.utf8Start, count) == 0 { return true }
       let next = unsafe UnsafePointer(found.assumingMemoryBound(to: UInt8.self)) + 1
-      left -= unsafe next - place
-      unsafe place = next
+      left -= unsafe next - cursor
+      unsafe cursor = next
     }
     return false
   }
@@ -63,14 +64,14 @@ private func isASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
   let raw = UnsafeRawBufferPointer(bytes)
   var seen: UInt64 = 0
   if raw.count < 8 {
-    for place in raw.indices { unsafe seen |= UInt64(raw[place]) }
+    for cursor in raw.indices { unsafe seen |= UInt64(raw[cursor]) }
   } else {
     // The last eight may overlap those before.
     let last = raw.count - 8
-    var place = 0
-    while place < last {
-      unsafe seen |= raw.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-      place += 8
+    var cursor = 0
+    while cursor < last {
+      unsafe seen |= raw.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
+      cursor += 8
     }
     unsafe seen |= raw.loadUnaligned(fromByteOffset: last, as: UInt64.self)
   }

@@ -33,7 +33,7 @@ public struct Row: Sendable {
   ///
   /// - Parameters:
   ///   - index: The column's index, from 0.
-  ///   - type: What to read.
+  ///   - type: The type to read.
   /// - Throws: ``SQLiteError`` that names the column, what was expected and what was found.
   public func get<Result: ColumnValue>(
     _ index: Int, as type: Result.Type = Result.self
@@ -52,7 +52,7 @@ public struct Row: Sendable {
   ///
   /// - Parameters:
   ///   - name: The column's name; the first of several with that name is read.
-  ///   - type: What to read.
+  ///   - type: The type to read.
   /// - Throws: ``SQLiteError`` that names the column, what was expected and what was found.
   public func get<Result: ColumnValue>(
     _ name: String, as type: Result.Type = Result.self
