@@ -1,8 +1,7 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// The triggers that let an asset go when its object goes, or when the object gets another, by whatever
-/// SQL.
+/// The triggers that delete an asset when its object is deleted, or gets another asset, by any SQL.
 struct AssetTriggers {
   private let connection: Connection
 

@@ -7,7 +7,7 @@ public import Essentials
 extension MagicAsset {
   /// Reads the content, blocking the thread while the file is read.
   ///
-  /// This is the content that is in the store now, whatever it was when the object was fetched. All who
+  /// This is the content that is in the store now, not the one at the time of the fetch. All who
   /// hold this asset share it; the file is read again if the content was replaced since.
   ///
   /// - Returns: The content; nil if there is none.
@@ -100,7 +100,7 @@ extension MagicAsset {
     get throws { try open()?.path }
   }
 
-  /// The place of the file, as ``path``.
+  /// The URL of the file, as ``path``.
   public var url: URL? {
     get throws { try path.map { URL(filePath: $0, directoryHint: .notDirectory) } }
   }
@@ -160,7 +160,7 @@ extension MagicAsset {
     try UserFile(path: path(of: url))
   }
 
-  /// What somebody has read of this content, and still holds.
+  /// The value of this content that somebody has read and still holds.
   func known(_ record: AssetRecord) -> Element? {
     holder?.value(of: record)?.value as? Element
   }

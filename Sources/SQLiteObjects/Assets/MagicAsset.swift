@@ -16,7 +16,7 @@ import SQLiteCore
 /// An asset that is assigned to another object becomes a copy with a file of its own when that object
 /// is saved.
 public struct MagicAsset<Element: MagicAssetConvert> {
-  /// Where a content is.
+  /// The state of a content.
   enum State {
     /// There is none.
     case empty
@@ -31,9 +31,9 @@ public struct MagicAsset<Element: MagicAssetConvert> {
   }
 
   var state: State
-  /// What the extension shall be; nil leaves it as it is, and `""` is none.
+  /// The new extension; nil leaves it as it is, and `""` is none.
   var newExtension: String?
-  /// What was read, shared with others who hold this asset.
+  /// The content that was read, shared with others who hold this asset.
   var holder: AssetCache.Holder?
 
   init(_ state: State, extension newExtension: String?) {

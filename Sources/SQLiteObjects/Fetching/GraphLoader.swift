@@ -3,7 +3,7 @@ import SQLiteMapping
 import SQLiteRelations
 
 /// Reads objects and all that they lead to, as far as it is not left in the store: one query for each
-/// type and each relation at each depth, whatever the number of objects.
+/// type and each relation at each depth, for any number of objects.
 final class GraphLoader {
   private let store: any ObjectStore
   private let connection: Connection
@@ -121,7 +121,7 @@ final class GraphLoader {
     return fresh
   }
 
-  /// What eager relations of freshly read objects lead to.
+  /// The targets of the eager relations of freshly read objects.
   private func targets(_ batch: Batch) throws -> [Batch] {
     let plan = batch.plan
     let index = try graph.index(of: plan.shape)

@@ -158,7 +158,7 @@ struct Query<Object: MagicObject>: Sendable {
   }
 }
 
-/// What a query brought.
+/// The result of a query.
 enum Fetched: Sendable {
   /// The values of objects whose types lead to no others.
   case plain([ObjectStorage])
@@ -185,23 +185,5 @@ extension Fetched {
     case .graph(let graph):
       return try FetchContext(store, graph).objects(of: type)
     }
-  }
-}
-
-extension ObjectPlan {
-  /// Makes an object's storage of the row that a statement stands on, the key first, and checks each
-  /// value.
-  func storage(of row: borrowing Statement, in magic: any ObjectStore) throws -> ObjectStorage {
-    try storage(of: row, row.integer(at: 0), in: magic)
-  }
-
-  /// Makes an object's storage of the row with a key.
-  func storage(
-    of row: borrowing Statement, _ zIndex: Int64, in magic: any ObjectStore
-  ) throws -> ObjectStorage {
-    var forms: [CellContent.Form] = []
-    forms.reserveCapacity(readers.count)
-    try appendForms(of: row, zIndex, to: &forms)
-    return ObjectStorage(shape, forms, identity: .init(magic, zIndex: zIndex))
   }
 }

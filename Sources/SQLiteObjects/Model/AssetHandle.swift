@@ -4,11 +4,11 @@ import Synchronization
 
 package import Essentials
 
-/// An asset, whatever its type of content is.
+/// An asset of any type of content.
 package protocol AssetValue {
   /// Makes the asset of a store, or one without content.
   init(_ handle: AssetHandle?)
-  /// What is to be saved; nil if nothing was set.
+  /// The content to be saved; nil if nothing was set.
   var pending: PendingAsset? { get throws }
   /// The same without what was read, for an object to keep.
   var resting: Self { get }
@@ -16,21 +16,21 @@ package protocol AssetValue {
   var handedOut: Self { get }
 }
 
-/// The asset of an object in a store, whatever content it has at the moment.
+/// The asset of an object in a store, with the content that the store has at each moment.
 package struct AssetHandle: Sendable {
   let store: any StoreToken
-  /// The property, and what the store knows its object by.
+  /// The type of the object, the property, and the object's key.
   let shape: ObjectShape
   let slot: Int
   let zIndex: Int64
-  /// Of which content of the store the object is.
+  /// The content of the store that the object is of.
   let generation: Int
   /// The id that the asset had when the object was fetched or saved; nil for none.
   let lastID: AssetID?
-  /// What somebody may have read of it.
+  /// The content that somebody may hold.
   let cache: AssetCache
 
-  /// What the store knows of the content; nil if there is none.
+  /// The store's record of the content; nil if there is none.
   ///
   /// - Throws: ``AssetError/noAsset(_:)`` if the asset went with its object.
   func record(in connection: Connection) throws -> AssetRecord? {
@@ -88,7 +88,7 @@ package struct AssetSource: Sendable {
   }
 }
 
-/// What is to be saved of an asset. An extension that is nil is left as it is; `""` is none.
+/// An asset's content to be saved. An extension that is nil is left as it is; `""` is none.
 package enum PendingAsset: Sendable {
   case empty
   case content(Data, pathExtension: String?)
@@ -100,28 +100,28 @@ package enum PendingAsset: Sendable {
   /// That content, once it was looked up.
   case found(AssetSource, pathExtension: String?)
 
-  /// Says whether it makes a file.
+  /// Whether there is a content.
   var isContent: Bool {
     if case .empty = self { false } else { true }
   }
 }
 
-/// Knows what was last read of an asset as long as somebody holds the asset.
+/// The content that was last read of an asset, as long as somebody holds the asset.
 ///
 /// A value like a `String` or a `Data` cannot be referred to weakly. So the value belongs to a holder,
 /// each `MagicAsset` that was handed out has the holder, and the object knows the holder weakly.
 package final class AssetCache: Sendable {
-  /// What was read of a content.
+  /// A content that was read.
   final class Holder: Sendable {
     private let read = Mutex<(record: AssetRecord, value: LiveValue)?>(nil)
 
-    /// What was read of exactly this content: a replaced one has another file.
+    /// The value of exactly this content: a new content has another record.
     func value(of record: AssetRecord) -> LiveValue? {
       read.withLock { $0?.record == record ? $0?.value : nil }
     }
 
     func set(_ value: LiveValue, of record: AssetRecord) {
-      // What was read before goes outside of the lock: its deinit may ask for it.
+      // The former value is released outside of the lock: its deinit may ask for the asset.
       _ = read.withLock { read in
         let former = read
         read = (record, value)

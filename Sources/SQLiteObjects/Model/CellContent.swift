@@ -2,18 +2,18 @@ package import Essentials
 import Platform
 package import SQLiteCore
 
-/// What a property holds. Opaque.
+/// The value of a property as its cell holds it. Opaque.
 public struct CellContent: Sendable {
   package enum Form: Sendable {
     /// Nothing yet.
     case unset
-    /// What SQLite stores.
+    /// A value as SQLite stores it.
     case stored(Value)
     /// Bytes, as Foundation's type for them: they are copied once.
     case data(Data)
     /// A value that is more than SQLite stores: an object, a collection, an asset, a nested value.
     ///
-    /// It is kept elsewhere, lest all others be as large.
+    /// Indirect, so that the other forms stay small.
     indirect case live(LiveValue)
     /// Another object, by its z_index.
     case reference(Int64)
@@ -32,8 +32,8 @@ public struct CellContent: Sendable {
   }
 }
 
-/// What a property leads to, of an object that was fetched and then changed: an object of the same
-/// fetch by its z_index, so that objects of one fetch do not hold each other for ever.
+/// The target of a link that was set in a fetched object: an object of the same fetch as its z_index, so that
+/// objects of one fetch do not hold each other for ever.
 package struct RelationTarget: Sendable {
   package enum End: Sendable {
     case fetched(Int64)
@@ -58,18 +58,18 @@ public struct LiveValue: @unchecked Sendable {
   }
 }
 
-/// Lets go of values that may lead to other objects, without recursion: a chain of objects may be as
-/// long as memory is, the stack is not.
+/// Releases values that may lead to other objects, without recursion: a chain of objects may be as long as
+/// memory is, the stack is not.
 ///
-/// What holds such a value hands it over when it goes itself. The outermost of them lets go of one
-/// value after the other; those that go meanwhile only add theirs.
+/// A holder of such values passes them on in its `deinit`. The outermost call releases one value after the
+/// other; calls inside it, from the holders that go meanwhile, only add theirs.
 struct IterativeRelease: ~Copyable {
   private var pending: [CellContent.Form]
 
-  /// Lets go of values, now or as soon as what goes around them has gone.
+  /// Releases values, now or in the outermost call.
   ///
-  /// The caller must keep nothing of them, not even in a variable: whatever is left to its end goes
-  /// there, by recursion.
+  /// The caller must keep none of them, not even in a variable: they would be released at its end, by
+  /// recursion.
   static func forms(_ forms: consuming [CellContent.Form]) {
     guard !forms.isEmpty, let key else { return }
     if let outer = unsafe pthread_getspecific(key) {
@@ -86,7 +86,7 @@ struct IterativeRelease: ~Copyable {
 
   // Proof: the pointer is to a variable of a caller on this thread, which takes it back before it
   // returns; no other thread can read it.
-  /// The thread's place for a pointer, or nil if the process has none left.
+  /// The key of the thread's pointer to the outermost call, or nil if the process has none left.
   @safe private static let key: pthread_key_t? = {
     var key = pthread_key_t()
     return unsafe pthread_key_create(&key, nil) == 0 ? key : nil
@@ -94,7 +94,7 @@ struct IterativeRelease: ~Copyable {
 }
 
 extension CellContent.Form {
-  /// Says whether the value may lead to objects and hold them.
+  /// Whether the value may lead to objects and hold them.
   var holdsOthers: Bool {
     switch self {
     case .live, .targets: true

@@ -1,6 +1,6 @@
-/// Where the cells of an object's wrappers are in its memory, for structs that are nothing but wrappers.
+/// The positions of the cells in an object's memory, for structs that are nothing but wrappers.
 ///
-/// Of other types they are found by the object's `encode(to:)`, which costs as much as saving it.
+/// The cells of other types are found by the object's `encode(to:)`, which costs as much as saving it.
 ///
 /// Proof that reading and making such memory is sound: a stored property is found by reflection, which
 /// tells the type of its value. If that is a wrapper of this library, the property is either declared with
@@ -12,7 +12,7 @@
 /// all *n* of them. Memory with *n* cells in it is therefore a value of the struct, as its memberwise
 /// initializer would make it.
 struct CellLayout: Sendable {
-  /// For each property how many bytes come before its cell.
+  /// The offset of each property's cell in bytes.
   private let offsets: [Int]
 
   /// Looks at an object whose properties have been found.
@@ -55,7 +55,7 @@ struct CellLayout: Sendable {
   ///
   /// - Parameters:
   ///   - memory: Room for the object.
-  ///   - owner: What the object's cells belong to.
+  ///   - owner: The owner of the object's cells.
   ///   - index: The first property.
   @unsafe func initialize(
     _ memory: UnsafeMutableRawPointer, _ owner: MagicCell.Owner, _ index: CellIndex

@@ -16,7 +16,7 @@ package final class FetchContext: Sendable {
   }
 
   let token: any StoreToken
-  /// The rows of all types, table after table; they do not change, since a property brings nothing new.
+  /// The rows of all types, table after table.
   private let storages: [ObjectStorage]
   private let tables: [FetchedTable]
   private let tableIndexes: [ObjectIdentifier: Int]
@@ -149,8 +149,7 @@ package final class FetchContext: Sendable {
     return storage.isHandedOut ? storage : nil
   }
 
-  /// What the links of an object's property lead to, in their order: as they were fetched, whatever has
-  /// become of the object since.
+  /// The links of an object's property as they were fetched, in their order.
   func links(of storage: ObjectStorage, slot: Int) -> LinkTargets {
     guard let owner = storage.fetchedZIndex,
       let table = tableIndexes[ObjectIdentifier(storage.shape.type)]
@@ -231,7 +230,7 @@ struct CellIndex: Sendable, Hashable {
 
 // Relations that lead to objects of the same fetch.
 extension FetchContext {
-  /// The form in which a relation of one of the fetch's objects is held that was set.
+  /// The form of a relation that is set in one of the fetch's objects: objects of the same fetch as z_index values.
   func form(
     of form: CellContent.Form, for property: ObjectProperty
   ) -> CellContent.Form {
@@ -247,7 +246,7 @@ extension FetchContext {
     return form
   }
 
-  /// What the links of a changed property lead to, as a collection.
+  /// Makes the collection of a property that was set since the fetch.
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of targets: [RelationTarget]
   ) throws -> Collection {
@@ -262,7 +261,7 @@ extension FetchContext {
       })
   }
 
-  /// What the links of a property lead to that was not changed, as a collection.
+  /// Makes the collection of a property that was not set since the fetch.
   func collection<Collection: MagicCollection>(
     _ type: Collection.Type, of storage: ObjectStorage, slot: Int
   ) throws -> Collection {
@@ -280,7 +279,7 @@ extension FetchContext {
   private func targets<Collection: MagicCollection>(
     of collection: Collection
   ) -> [RelationTarget]? {
-    // What cannot be stored is refused when it is saved.
+    // A collection that cannot be stored is refused when it is saved.
     guard let links = try? collection.magicLinks else { return nil }
     return links.map { link in
       RelationTarget(

@@ -3,11 +3,11 @@ import SQLiteCore
 /// The rows of one type that a fetch brought.
 struct FetchedRows: Sendable {
   let shape: ObjectShape
-  /// What was made of the rows, row after row; each value was checked when it was read.
+  /// The storages of the rows, in their order.
   private(set) var storages: [ObjectStorage] = []
   /// The number of each row, by its z_index.
   private(set) var numbers = RowNumbers()
-  /// How many rows the query itself found; they come first, in its order.
+  /// The number of rows that the query itself found; they come first, in its order.
   var foundCount = 0
   /// The links of properties.
   var links: [Int: FetchedLinks] = [:]
@@ -33,10 +33,10 @@ struct FetchedLinks: Sendable {
   private var targets: [Int64] = []
   private var keys: [Value] = []
   private var owners = RowNumbers()
-  /// Where the links of each owner begin.
+  /// The index of each owner's first link.
   private var starts: [Int] = []
 
-  /// What the links of an owner lead to.
+  /// The links of an owner.
   subscript(owner: Int64) -> LinkTargets {
     guard let number = owners[owner] else { return .none }
     let end = number + 1 < starts.count ? starts[number + 1] : targets.count
@@ -44,10 +44,10 @@ struct FetchedLinks: Sendable {
     return LinkTargets(targets: targets[range], keys: keys.isEmpty ? [] : keys[range])
   }
 
-  /// How many links there are.
+  /// The number of links.
   var count: Int { targets.count }
 
-  /// What the links lead to, but for the first ones.
+  /// The targets of all links but the first ones.
   func targets(from first: Int) -> ArraySlice<Int64> { targets[first...] }
 
   /// Notes an owner, whose links come next.
@@ -70,10 +70,10 @@ struct FetchedLinks: Sendable {
 struct FetchedGraph: Sendable {
   /// The rows of each type.
   var tables: [FetchedRows] = []
-  /// Where the rows of a type are in ``tables``.
+  /// The index of each type in ``tables``.
   private(set) var indexes: [ObjectIdentifier: Int] = [:]
 
-  /// Where the rows of a type are in ``tables``, which has none at first.
+  /// The index of a type in ``tables``, where it is added unless it is there.
   ///
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if there are too many types.
   mutating func index(of shape: ObjectShape) throws -> Int {
@@ -96,8 +96,8 @@ struct FetchedGraph: Sendable {
 
 /// The numbers of rows by their keys, in the order in which they came.
 ///
-/// Rows mostly come in the order of their keys: then a key is found by looking where it would be if
-/// none were missing, else by halving. A dictionary is made only if rows come in another order.
+/// Rows mostly come in the order of their keys: then a key is found at the index that it would have if
+/// none were missing, else by bisection. A dictionary is made only if rows come in another order.
 struct RowNumbers: Sendable {
   /// The keys, row by row.
   private(set) var keys: [Int64] = []

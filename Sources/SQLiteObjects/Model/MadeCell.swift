@@ -11,9 +11,9 @@ final class MadeCell: Sendable {
     case bound(ObjectStorage, slot: Int, FetchContext?)
   }
 
-  /// A value's `deinit` may read the property: so no value goes while this is locked.
+  /// A value's `deinit` may read the property: so no value is released while this is locked.
   private let state = Mutex(State.own(.unset))
-  /// Where the property was declared, for the message about a value that was never set.
+  /// The declaration of the property, for the message about a value that was never set.
   let type: StaticString
   let line: UInt32
 
@@ -53,7 +53,7 @@ final class MadeCell: Sendable {
     storage.set(form, at: slot, in: context)
   }
 
-  /// Sets what the cell holds, if it holds nothing yet: of several tasks one is the first.
+  /// Sets the value if there is none yet: of several tasks one is the first.
   func setFirst(_ form: CellContent.Form) {
     state.withLock { state in
       if case .own(.unset) = state { state = .own(form) }
@@ -65,7 +65,7 @@ final class MadeCell: Sendable {
       if case .bound(let storage, let slot, _) = state { return (storage, slot) }
       return nil
     }
-    // On its own it holds what was set, of which nothing needs be made.
+    // A cell on its own holds the value that was set.
     return bound.map { storage, slot in storage.cache(live, at: slot) } ?? live
   }
 
@@ -84,7 +84,7 @@ final class MadeCell: Sendable {
 
   /// Leads to a storage from now on.
   ///
-  /// - Returns: What the cell held, or nil if it leads somewhere already.
+  /// - Returns: The value as the cell held it, or nil if it leads to a storage already.
   func adopt(by storage: ObjectStorage, _ slot: Int) -> CellContent.Form? {
     state.withLock { state in
       guard case .own(let form) = state else { return nil }

@@ -52,7 +52,7 @@ extension MagicCell {
     return live.value as? Value
   }
 
-  /// An object, a collection of objects or a lazy value, from what the fetch left.
+  /// An object, a collection of objects or a lazy value of a fetched object.
   private func related<Value>(_ type: Value.Type) -> Value? {
     guard let (storage, slot, context) = place else { return nil }
     switch storage[slot] {
@@ -79,7 +79,7 @@ extension MagicCell {
     }
   }
 
-  /// What is made of values that were checked when they were fetched or set.
+  /// Makes a value of others that were checked when they were fetched or set.
   private func made<Result>(_ body: () throws -> Result) -> Result {
     do {
       return try body()
@@ -91,7 +91,7 @@ extension MagicCell {
 }
 
 extension CellContent {
-  /// What a cell holds for a stored value: checked here, so that reading it later cannot fail.
+  /// The content of a cell for a stored value: checked here, so that reading it later cannot fail.
   static func of<Value: Codable>(
     _ type: Value.Type, stored: SQLiteCore.Value
   ) throws -> CellContent {
@@ -123,9 +123,9 @@ extension PropertyRole {
     if let type = type as? any MagicObject.Type { return PropertyRole(.object(type)) }
     if let type = type as? any MagicCollection.Type { return type.magicRole }
     if type is any AssetValue.Type { return PropertyRole(.asset) }
-    let column = Storage(of: type)
-    var role = PropertyRole(.column(column.columnType))
-    role.isOptional = column.isOptional
+    let storage = Storage(of: type)
+    var role = PropertyRole(.column(storage))
+    role.isOptional = storage.isOptional
     return role
   }
 }
@@ -220,7 +220,7 @@ extension MagicCell {
   @usableFromInline func setInteger(_ integer: Int64) { set(.stored(.integer(integer))) }
 
   @usableFromInline func setReal(_ real: Double) {
-    // A NaN is kept as it is, and refused when it shall be stored.
+    // A NaN is kept as it is, and refused when it is saved.
     set(real.isNaN ? .live(LiveValue(real)) : .stored(.real(real)))
   }
 

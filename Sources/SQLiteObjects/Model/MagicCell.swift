@@ -1,11 +1,11 @@
 import SQLiteCore
 
-/// Where the value of one property lives, shared by all copies of an object. Opaque.
+/// The storage of one property's value, shared by all copies of an object. Opaque.
 ///
 /// The properties of a fetched object live in its ``ObjectStorage``, each in its slot. A property of an
 /// object that the program has made lives on its own, until the object is saved.
 public struct MagicCell: Sendable {
-  /// What a property's value belongs to.
+  /// The object that a property belongs to.
   enum Owner: Sendable {
     /// A property of an object that was made and not fetched.
     case made(MadeCell)
@@ -40,10 +40,10 @@ public struct MagicCell: Sendable {
     }
   }
 
-  /// What the cell holds.
+  /// The value as the cell holds it.
   package var form: CellContent.Form { read { $0 } }
 
-  /// Lends what the cell holds: most of it costs more to copy than to look at.
+  /// Lends the form of the value, which costs more to copy than to look at.
   @inline(__always)
   func read<Result>(_ body: (CellContent.Form) -> Result) -> Result {
     switch owner {
@@ -53,7 +53,7 @@ public struct MagicCell: Sendable {
     }
   }
 
-  /// Sets what the cell holds, as a change to be saved.
+  /// Sets the value, as a change to be saved.
   package func set(_ form: CellContent.Form) {
     switch owner {
     case .made(let cell): cell.set(form)
@@ -62,7 +62,7 @@ public struct MagicCell: Sendable {
     }
   }
 
-  /// Sets what the cell holds, if it holds nothing yet.
+  /// Sets the value if there is none yet.
   func setFirst(_ form: CellContent.Form) {
     if case .made(let cell) = owner {
       cell.setFirst(form)
@@ -71,15 +71,15 @@ public struct MagicCell: Sendable {
     }
   }
 
-  /// Holds what has just been made of the content, which is no change.
+  /// Keeps a value that was made of the stored one, which is no change.
   ///
-  /// - Returns: What it holds: of several tasks one is the first.
+  /// - Returns: The value that is kept: of several tasks the first one's.
   package func cache(_ live: LiveValue) -> LiveValue {
     if case .made(let cell) = owner { return cell.cache(live) }
     return storage?.cache(live, at: index.slot) ?? live
   }
 
-  /// Where the object's values are, if it was saved or fetched.
+  /// The storage, the slot and the fetch of the property if its object was saved or fetched.
   package var place: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
     switch owner {
     case .made(let cell): cell.place
@@ -88,7 +88,7 @@ public struct MagicCell: Sendable {
     }
   }
 
-  /// Leads to a storage from now on.
+  /// Lets the cell lead to a storage from now on.
   ///
   /// - Returns: False if the cell is one of a fetched object, which leads where it leads.
   package func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) -> Bool {
@@ -124,8 +124,7 @@ public struct MagicCell: Sendable {
     }
   }
 
-  /// What tells the property's object apart from others, or the property itself as long as it is on
-  /// its own.
+  /// The identity of the property's object, or of the property itself as long as its object was never saved.
   var identity: ObjectIdentifier {
     switch owner {
     case .made(let cell): ObjectIdentifier(cell)

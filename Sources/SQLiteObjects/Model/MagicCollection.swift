@@ -98,7 +98,7 @@ extension MagicProperty {
   static var dictionary: (any KeyedCollection.Type)? { Value.self as? any KeyedCollection.Type }
 }
 
-/// An object in a collection, with what its link says of its place there. Opaque.
+/// An object in a collection, of a dictionary with its key. Opaque.
 public struct MagicLink<Object: MagicObject> {
   let place: SQLiteCore.Value
   let object: Object

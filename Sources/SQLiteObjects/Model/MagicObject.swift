@@ -25,7 +25,7 @@ public import SQLiteMapping
 /// without a wrapper are left alone; they must be `Codable`, or be missing in `CodingKeys`. A type that leaves
 /// out a property with a wrapper is refused.
 public protocol MagicObject: Codable, SendableMetatype {
-  /// The type of the primary values that calls take; whatever can be one unless declared. A value of
+  /// The type of the primary values that calls take; any type that can be one unless declared. A value of
   /// another type than that of the `@PrimaryMagicValue` is an error, and with a declaration does not
   /// compile:
   ///
@@ -36,12 +36,16 @@ public protocol MagicObject: Codable, SendableMetatype {
   static func primary(_ value: PrimaryValue) -> any MagicPrimaryValue
 
   /// Makes an object without values.
+  ///
+  /// The store calls it once to learn the type, and for each fetched object of a class, or of a struct with
+  /// stored properties besides its wrappers. What it sets there does not reach the store. A struct that is
+  /// nothing but wrappers is fetched without it.
   init()
 
   /// The name of the type's table; the unqualified name of the type unless declared.
   static var tableName: String { get }
 
-  /// What is to be known of single properties: uniqueness, indexes, defaults, delete rules.
+  /// The traits of single properties: uniqueness, indexes, defaults, delete rules.
   ///
   ///     static var traits: [PropertyTrait] {
   ///       [.unique(\Self.$email), .indexed(\Self.$country, \Self.$name)]

@@ -1,5 +1,5 @@
 public import SQLiteCore
-import SQLiteMapping
+package import SQLiteMapping
 
 /// A property wrapper of a ``MagicObject``.
 ///
@@ -7,13 +7,13 @@ import SQLiteMapping
 public protocol MagicProperty: Codable, SendableMetatype {
   /// The type of the property.
   associatedtype Value
-  /// Where the property's value lives.
+  /// The storage of the property's value.
   var cell: MagicCell { get }
-  /// What the property is to its table.
+  /// The role of the property in its table.
   static var role: PropertyRole { get }
-  /// Makes what a cell holds from what a column stores.
+  /// Makes the content of a cell from a stored value.
   static func content(from stored: SQLiteCore.Value) throws -> CellContent
-  /// Makes what a column stores from a value that is not held in that form.
+  /// Makes the stored form of a value.
   static func stored(_ live: LiveValue) throws -> SQLiteCore.Value
 }
 
@@ -22,19 +22,19 @@ extension MagicProperty {
   static var valueType: ObjectIdentifier { ObjectIdentifier(Value.self) }
 }
 
-/// What a property is to its table. Opaque.
+/// The role of a property in its table. Opaque.
 public struct PropertyRole: Sendable {
-  /// How the values of a property are stored.
+  /// The way in which the values of a property are stored.
   package enum Kind: Sendable {
     /// In a column.
-    case column(ColumnType)
+    case column(Storage)
     /// In a column that refers to another object.
     case object(any MagicObject.Type)
     /// In a link table.
     case links(LinkArrangement, any MagicObject.Type)
     /// In a column with the identifier of an asset.
     case asset
-    /// Not at all: in the owners' property, whose cell this finds in an object of theirs.
+    /// Not at all: the owners' relation is asked.
     case reverse
   }
 
@@ -57,7 +57,7 @@ public struct PropertyRole: Sendable {
 }
 
 extension MagicProperty {
-  /// Says whether the property has more than one nil.
+  /// Whether the property has more than one nil.
   static var isNestedOptional: Bool { isOptionalOfOptional(Value.self) }
 }
 

@@ -12,7 +12,7 @@ public import SQLiteCore
 @propertyWrapper
 @dynamicMemberLookup
 public struct MagicValue<Value: Codable>: MagicProperty {
-  /// Where the value lives. Opaque.
+  /// The storage of the value. Opaque.
   public let cell: MagicCell
 
   /// Makes a property without a value.
@@ -58,15 +58,15 @@ public struct MagicValue<Value: Codable>: MagicProperty {
 extension MagicValue: Sendable where Value: Sendable {}
 
 extension MagicValue {
-  /// What the property is to its table.
+  /// The role of the property in its table.
   public static var role: PropertyRole { .of(Value.self) }
 
-  /// Makes what a cell holds from what a column stores.
+  /// Makes the content of a cell from a stored value.
   public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
     try .of(Value.self, stored: stored)
   }
 
-  /// Makes what a column stores from a value that is not held in that form.
+  /// Makes the stored form of a value.
   public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Value.self)
   }

@@ -20,7 +20,7 @@ package final class ObjectShape: Sendable {
   let needsContext: Bool
   /// Whether a value may lead to objects and hold them.
   let mayHoldOthers: Bool
-  /// The places of the cells in an object's memory, if they are known.
+  /// The positions of the cells in an object's memory, if they are known.
   let layout: CellLayout?
 
   /// The name that the table hides its key under, unless an Int primary value is the key.
@@ -34,7 +34,7 @@ package final class ObjectShape: Sendable {
   ///   - type: The type.
   ///   - properties: Its properties in the order in which it encodes them.
   ///   - mayHoldOthers: Whether a value may lead to objects and hold them.
-  ///   - layout: The places of the cells in an object's memory, if they are known.
+  ///   - layout: The positions of the cells in an object's memory, if they are known.
   init(
     _ type: any MagicObject.Type, _ properties: [ObjectProperty], mayHoldOthers: Bool,
     layout: CellLayout?
@@ -60,9 +60,9 @@ package struct ObjectProperty: Sendable {
   package let name: String
   package let role: PropertyRole
   package let type: any MagicProperty.Type
-  /// What rows have that were there before the property.
+  /// The value that rows get which are older than the property.
   package var defaultValue: Value?
-  /// What happens to the object when the object goes that a relation leads to.
+  /// The consequence for the object when the target of its relation is removed.
   package var onDelete: DeleteRule?
   /// The ``ReversePath`` of a reverse value.
   let reverse: LiveValue?
@@ -99,7 +99,7 @@ package struct ObjectProperty: Sendable {
 }
 
 extension PropertyCollector.Entry {
-  /// What rows get that were there before the property: what a new object has in it.
+  /// The value that a new object has in the property.
   fileprivate var defaultValue: Value? {
     get throws {
       let role = type.role

@@ -2,12 +2,12 @@ import SQLiteCore
 import SQLiteMapping
 
 extension ObjectStorage {
-  /// What the object's columns hold in a store if nobody has changed them since it was saved there or
-  /// fetched from there; nothing if the store does not know it.
+  /// The values of the object's columns in a store if nobody has changed them since it was saved there or
+  /// fetched from there; empty if the store does not know the object.
   ///
   /// - Parameters:
   ///   - store: The store.
-  ///   - context: What the object's relations are known in.
+  ///   - context: The fetch that knows the object's relations.
   func expectedRow(
     in store: StoreIdentity, _ context: FetchContext?
   ) throws -> [(slot: Int, value: Value)] {
@@ -26,7 +26,7 @@ extension ObjectStorage {
     }
   }
 
-  /// What a store knows an object by that another store, which the fetch was from, knows by a z_index.
+  /// The z_index in a store of an object that the store of the fetch knows by another.
   private func reference(
     _ zIndex: Int64, _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
   ) throws -> Int64? {

@@ -2,20 +2,19 @@ import SQLiteAssets
 import SQLiteCore
 import Synchronization
 
-/// The values of one object, and what the stores know it by.
+/// The values of one object, and its identity in each store.
 package final class ObjectStorage: Sendable {
-  /// What a store knows an object by.
+  /// The identity of an object in a store.
   struct Identity: Sendable {
     let token: any StoreToken
     let zIndex: Int64
-    /// How often each property had been set when the object was saved there; empty for never.
+    /// The number of changes of each property when the object was saved there; empty for none.
     var saved: [UInt32]
     /// The links that were saved there, unless they were none. Others are known to the fetch.
     var links: [KnownLinks]
-    /// What the properties held when the object was saved there or fetched from there, if another store
-    /// has known it since.
+    /// The values at the last save or fetch there, if another store got to know the object since.
     var originals: [CellContent.Form] = []
-    /// Of which content of the store this is.
+    /// The content of the store that the object is in.
     let generation: Int
 
     init(_ token: any StoreToken, zIndex: Int64, saved: [UInt32] = [], links: [KnownLinks] = []) {
@@ -27,18 +26,18 @@ package final class ObjectStorage: Sendable {
     }
 
     var store: StoreIdentity { token.identity }
-    /// Says whether the content of the store was not replaced since.
+    /// Whether the content of the store was not replaced since.
     var isCurrent: Bool { generation == token.generation }
   }
 
   /// The values as of one moment.
   struct Snapshot: Sendable {
     let forms: [CellContent.Form]
-    /// How often each property was set; empty for never.
+    /// The number of changes of each property; empty for none.
     let changes: [UInt32]
-    /// The same when the object was saved in the store, or fetched from it.
+    /// The numbers at the last save in the store, or at the fetch from it.
     let saved: [UInt32]
-    /// Says whether the store knew the object before its content was replaced.
+    /// Whether the store knew the object before its content was replaced.
     let isOutdated: Bool
 
     func isChanged(_ slot: Int) -> Bool {
@@ -49,11 +48,11 @@ package final class ObjectStorage: Sendable {
   private struct State {
     var forms: [CellContent.Form]
     var changes: [UInt32] = []
-    /// What the properties held when the object was saved or fetched, if one was set since.
+    /// The values at the last save or fetch, if a property was set since.
     var originals: [CellContent.Form] = []
-    /// What the store knows it by that it was last saved in or fetched from.
+    /// The identity in the store of the last save or fetch.
     var identity: Identity?
-    /// What other stores know it by.
+    /// The identities in other stores.
     var otherIdentities: [Identity] = []
 
     func isChanged(_ slot: Int, since changes: [UInt32]) -> Bool {
@@ -72,18 +71,18 @@ package final class ObjectStorage: Sendable {
       return identity.map(isOutdated) ?? false || otherIdentities.contains(where: isOutdated)
     }
 
-    /// Sets what a property holds, and returns what it held.
+    /// Sets a property, and returns its former form.
     mutating func exchange(_ form: CellContent.Form, _ slot: Int) -> CellContent.Form {
       var other = form
       swap(&forms[slot], &other)
       return other
     }
 
-    /// Sets what a store made of a property, and adds what the property held to `gone`.
+    /// Sets a value that a store made, and adds the former one to `gone`.
     mutating func settle(
       _ form: CellContent.Form, _ slot: Int, _ gone: inout [CellContent.Form]
     ) {
-      // What is there already is not written: the values of a snapshot would be copied.
+      // An equal value is not written: the array that a snapshot shares would be copied.
       if case .stored(let value) = form, case .stored(value) = forms[slot] { return }
       let former = exchange(form, slot)
       if former.holdsOthers { gone.append(former) }
@@ -117,10 +116,10 @@ package final class ObjectStorage: Sendable {
   let shape: ObjectShape
   /// The z_index that the object was fetched by, or nil if it was made.
   let fetchedZIndex: Int64?
-  /// A value's `deinit` may read the object: so no value goes while this is locked. Whatever replaces one
-  /// hands it out, and nothing of the user's is called.
+  /// A value's `deinit` may read the object: so no value is released while this is locked. A function that
+  /// replaces one returns it, and no code of the user's runs.
   private let state: Mutex<State>
-  /// What somebody may have read of assets, by their properties.
+  /// The contents of assets that somebody may hold, by their properties.
   private let assetCaches = Mutex<[Int: AssetCache]>([:])
   private let handedOut: Atomic<Bool>
 
@@ -129,7 +128,7 @@ package final class ObjectStorage: Sendable {
   /// - Parameters:
   ///   - shape: The object's type.
   ///   - forms: One for each property.
-  ///   - identity: What a store knows it by, if it was fetched.
+  ///   - identity: The identity in the store that the object was fetched from.
   init(_ shape: ObjectShape, _ forms: [CellContent.Form], identity: Identity?) {
     self.shape = shape
     // First: after the state the compiler copies the identity once more (benchmark `fetch`).
@@ -151,22 +150,22 @@ package final class ObjectStorage: Sendable {
       })
   }
 
-  /// Makes room for the values of an object that is to be saved.
+  /// Makes the storage of an object that is saved for the first time.
   convenience init(_ shape: ObjectShape) {
     self.init(shape, [], identity: nil)
   }
 
-  /// How many of an object's cells lead to a storage from now on.
+  /// The result of letting an object's cells lead to a storage.
   enum Adoption {
     case all
-    /// None, since the first one leads to another storage already.
+    /// No cell: the first one leads to another storage already.
     case none
     case some
   }
 
   /// Lets the cells of an object lead here from now on, and takes over what they hold.
   func adopt(_ cells: FoundCells) -> Adoption {
-    // Whoever follows a cell that leads here already waits for the others.
+    // A task that follows a cell that leads here already waits for the others.
     state.withLock { state in
       let count = shape.properties.count
       state.forms.reserveCapacity(count)
@@ -218,9 +217,9 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  /// Holds what has just been made of a content, unless another task was first.
+  /// Keeps a value that was made of the stored one, unless another task was first.
   ///
-  /// - Returns: What is held.
+  /// - Returns: The value that is kept.
   func cache(_ live: LiveValue, at slot: Int) -> LiveValue {
     let (held, _) = state.withLock { state -> (LiveValue, CellContent.Form) in
       if case .live(let other) = state.forms[slot] { return (other, .unset) }
@@ -238,8 +237,8 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  /// What the properties held when the object was last saved in a store, or fetched from it; nil if the
-  /// store does not know the object.
+  /// The values at the last save in a store, or at the fetch from it; nil if the store does not know the
+  /// object.
   func originals(in store: StoreIdentity) -> [CellContent.Form]? {
     state.withLock { state in
       guard let identity = state.identity(in: store) else { return nil }
@@ -253,17 +252,16 @@ package final class ObjectStorage: Sendable {
     state.withLock { $0.identity(in: store)?.zIndex }
   }
 
-  /// Says whether a store knew the object before its content was replaced.
+  /// Whether a store knew the object before its content was replaced.
   func isOutdated(in store: StoreIdentity) -> Bool { state.withLock { $0.isOutdated(in: store) } }
 
-  /// What the object knows of the links of a property in a store: as they were when it was last saved
-  /// there, or fetched.
+  /// The links of a property at the last save in a store, or at the fetch from it.
   ///
   /// - Parameters:
   ///   - slot: The property.
   ///   - store: The store.
-  ///   - context: What the object was fetched with.
-  /// - Returns: The links, and how often the property had been set then; nil if the object is not in the
+  ///   - context: The fetch of the object.
+  /// - Returns: The links, and the number of the property's changes then; nil if the object is not in the
   ///   store.
   func knownLinks(
     _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
@@ -280,16 +278,16 @@ package final class ObjectStorage: Sendable {
     return (context.links(of: self, slot: slot), changes)
   }
 
-  /// What the store knows it by that it was last saved in or fetched from.
+  /// The identity in the store of the last save or fetch.
   var lastIdentity: Identity? { state.withLock { $0.identity } }
 
   /// Notes that the object is in a store, with the values of a snapshot.
   ///
   /// - Parameters:
-  ///   - zIndex: What the store knows it by.
+  ///   - zIndex: The object's key there.
   ///   - token: The store.
-  ///   - snapshot: What was saved; what was set since remains a change.
-  ///   - settled: What the store made of properties: a number that it counted up, an asset's id.
+  ///   - snapshot: The values that were saved; later ones remain changes.
+  ///   - settled: The values that the store made: a number that it counted up, an asset's id.
   ///   - links: The links that were written.
   func saved(
     as zIndex: Int64, in token: any StoreToken, _ snapshot: Snapshot,
@@ -324,7 +322,7 @@ package final class ObjectStorage: Sendable {
       gone += state.originals
       state.originals = []
       if state.changes == changes { return (gone, former.0, former.1) }
-      // What was set since the snapshot was saved as it was in it.
+      // A property that was set since was saved as it was in the snapshot.
       state.originals = state.forms
       for slot in state.forms.indices where state.isChanged(slot, since: changes) {
         state.originals[slot] = snapshot.forms[slot]
@@ -345,18 +343,18 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  /// What stores know an object by.
+  /// The identities of an object in all stores.
   struct Identities: Sendable {
     fileprivate let last: Identity?
     fileprivate let others: [Identity]
   }
 
-  /// What stores know the object by now.
+  /// The present identities in all stores.
   var identities: Identities {
     state.withLock { Identities(last: $0.identity, others: $0.otherIdentities) }
   }
 
-  /// Lets stores know the object by what they knew it by.
+  /// Gives the object its former identities.
   func restore(_ identities: Identities) {
     _ = state.withLock { state in
       let before = (state.identity, state.otherIdentities, state.originals)
@@ -365,9 +363,9 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  /// A way back to what the object holds now, for when a transaction is undone.
+  /// A function that restores the object's present values when a transaction is undone.
   ///
-  /// What is set meanwhile stays set.
+  /// A property that is set meanwhile stays set.
   var wayBack: @Sendable () -> Void {
     let before = state.withLock { $0 }
     return { [self] in
@@ -376,7 +374,7 @@ package final class ObjectStorage: Sendable {
         for slot in state.forms.indices where !state.isChanged(slot, since: before.changes) {
           state.forms[slot] = before.forms[slot]
         }
-        // What was set in what is undone, or since, is no original.
+        // Values that were set in the undone transaction, or since, are no originals.
         let isSet = state.forms.indices.contains { state.isChanged($0, since: before.changes) }
         state.originals =
           before.originals.isEmpty && isSet ? before.forms : before.originals
@@ -389,7 +387,7 @@ package final class ObjectStorage: Sendable {
 }
 
 extension ObjectStorage {
-  /// Says whether a property was set since the object was saved or fetched.
+  /// Returns whether a property was set since the object was saved or fetched.
   func isSet(_ slot: Int) -> Bool {
     state.withLock { $0.isChanged(slot, since: $0.identity?.saved ?? []) }
   }

@@ -9,7 +9,7 @@ public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
   /// The type of the property.
   public typealias Value = Wrapped?
 
-  /// Where the value lives. Opaque.
+  /// The storage of the value. Opaque.
   public let cell: MagicCell
 
   /// Makes a property that is nil.
@@ -53,19 +53,19 @@ public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
 extension OptionMagicValue: Sendable where Wrapped: Sendable {}
 
 extension OptionMagicValue {
-  /// What the property is to its table.
+  /// The role of the property in its table.
   public static var role: PropertyRole {
     var role = PropertyRole.of(Wrapped.self)
     role.isOptional = true
     return role
   }
 
-  /// Makes what a cell holds from what a column stores.
+  /// Makes the content of a cell from a stored value.
   public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
     stored.isNull ? CellContent(.stored(.null)) : try .of(Wrapped.self, stored: stored)
   }
 
-  /// Makes what a column stores from a value that is not held in that form.
+  /// Makes the stored form of a value.
   public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Wrapped.self)
   }

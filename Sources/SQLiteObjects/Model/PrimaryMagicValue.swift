@@ -31,7 +31,7 @@ extension Int: MagicPrimaryValue {
 /// has no value before the object is saved, unless you set one.
 @propertyWrapper
 public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendable {
-  /// Where the value lives. Opaque.
+  /// The storage of the value. Opaque.
   public let cell: MagicCell
 
   /// Makes a property with a value of its own.
@@ -75,7 +75,7 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
 }
 
 extension PrimaryMagicValue {
-  /// What the property is to its table.
+  /// The role of the property in its table.
   public static var role: PropertyRole {
     var role = PropertyRole.of(Value.self)
     role.isPrimary = true
@@ -83,12 +83,12 @@ extension PrimaryMagicValue {
     return role
   }
 
-  /// Makes what a cell holds from what a column stores.
+  /// Makes the content of a cell from a stored value.
   public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
     try .of(Value.self, stored: stored)
   }
 
-  /// Makes what a column stores from a value that is not held in that form.
+  /// Makes the stored form of a value.
   public static func stored(_ live: LiveValue) throws -> SQLiteCore.Value {
     try live.stored(as: Value.self)
   }

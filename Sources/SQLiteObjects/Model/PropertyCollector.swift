@@ -10,11 +10,11 @@ final class PropertyCollector: Encoder {
   private(set) var entries: [Entry] = []
   /// The key of the value that is being encoded, nil outside of one.
   fileprivate var key: (any CodingKey)?
-  /// Says whether to stop at the first property.
+  /// Whether to stop at the first property.
   private let onlyFirst: Bool
-  /// Where the wrappers shall lead from now on, if that is what they are met for.
+  /// The storage that the wrappers are to lead to, if they are to be bound.
   private var binding: (storage: ObjectStorage, context: FetchContext?)?
-  /// How many wrappers were met.
+  /// The number of wrappers that were met.
   private var count = 0
 
   let codingPath: [any CodingKey] = []

@@ -3,7 +3,7 @@ import SQLiteCore
 
 /// A store, as far as the cells of its objects know it.
 package protocol StoreToken: AnyObject, Sendable {
-  /// What tells the store from others.
+  /// The identity of the store among others.
   var identity: StoreIdentity { get }
   /// The number of the store's content: another content may take its place.
   var generation: Int { get }
@@ -13,7 +13,7 @@ package protocol StoreToken: AnyObject, Sendable {
   var assets: AssetStore { get }
 }
 
-/// What tells one store from another: the UUID in its database.
+/// The identity of a store among others: the UUID in its database.
 package final class StoreIdentity: Sendable, Equatable {
   let uuid: String
 

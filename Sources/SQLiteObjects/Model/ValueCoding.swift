@@ -5,7 +5,7 @@ import SQLiteMapping
 enum ValueCoding {
   private static let defaults = MappingStrategies()
 
-  /// The stored form: SQLite's own where there is one, what a single value encodes, else JSON.
+  /// The stored form of a value: SQLite's own if there is one, else that of the value's encoding, which may be JSON.
   static func stored<Value: Encodable>(_ value: Value) throws -> SQLiteCore.Value {
     if case .stored(let plain)? = PlainForm.form(of: value) { return plain }
     return try defaults.stored(value)
@@ -27,7 +27,7 @@ enum PlainForm {
     if Value.self == Int.self { return .stored(.integer(Int64(same(value, Int.self)))) }
     if Value.self == Double.self {
       let real = same(value, Double.self)
-      // A NaN is kept as it is, and refused when it shall be stored.
+      // A NaN is kept as it is, and refused when it is saved.
       return real.isNaN ? nil : .stored(.real(real))
     }
     if Value.self == Bool.self { return .stored(.integer(same(value, Bool.self) ? 1 : 0)) }

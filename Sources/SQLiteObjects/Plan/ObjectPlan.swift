@@ -2,7 +2,7 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// What the store knows of a type of objects: its table and its properties.
+/// A type of objects in a store: its properties, its table and the SQL of its rows.
 package final class ObjectPlan: Sendable {
   package typealias Property = ObjectProperty
 
@@ -19,8 +19,8 @@ package final class ObjectPlan: Sendable {
   let insertions: InsertTexts
   /// The start of a query for the key and the columns of objects.
   let selection: SQL
-  /// How each property's column is read.
-  let readers: [ColumnReader]
+  /// The readers of the properties' columns.
+  let readers: [PropertyReader]
   /// The text of the query for the object with a primary value.
   let selectionByPrimary: String
   /// The text that deletes the object with a z_index.
@@ -60,7 +60,7 @@ package final class ObjectPlan: Sendable {
       properties[slot].onDelete = rows.properties[slot].deleteRule
     }
     self.rows = rows
-    readers = properties.map(ColumnReader.init)
+    readers = properties.map(PropertyReader.init)
     let shape = ObjectShape(
       type, properties, mayHoldOthers: readers.contains(where: \.mayHoldOthers),
       layout: CellLayout(object, entries))
@@ -164,7 +164,7 @@ extension ObjectPlan.Property {
   fileprivate var row: TablePlan.Property {
     var column = ColumnDefinition(name, .text, isOptional: role.isOptional)
     switch role.kind {
-    case .column(let type): column.type = type
+    case .column(let storage): column.type = storage.columnType
     // An asset without content is none.
     case .asset: column.isOptional = true
     case .object: column.type = .integer

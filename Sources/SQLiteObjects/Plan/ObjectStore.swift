@@ -14,7 +14,7 @@ extension StoreToken {
 
 /// A store, as the floors below ``MagicData`` know it.
 package protocol ObjectStore: StoreToken {
-  /// What the store knows of its tables.
+  /// The tables that the store has looked up.
   var tables: KnownTables { get }
   /// The relations that the store was asked for.
   var relations: KnownRelations { get }

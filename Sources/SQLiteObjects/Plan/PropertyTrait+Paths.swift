@@ -36,7 +36,7 @@ extension PropertyTrait {
     PropertyTrait(.searched, names(first, repeat each others))
   }
 
-  /// What objects have that were saved before there was the property.
+  /// The value in objects that are older than the property.
   ///
   /// A value that the type's `init()` sets is such a default without a word here.
   ///
@@ -49,10 +49,10 @@ extension PropertyTrait {
     PropertyTrait(.defaultValue(value), names(path))
   }
 
-  /// What happens to an object when the object that its relation leads to is removed.
+  /// The consequence for an object when the target of its relation is removed.
   ///
   /// Unless declared, an optional relation becomes nil, and one that is not refuses the removal. A type
-  /// whose relation is not optional and shall become nil is refused when it is met.
+  /// with the rule ``DeleteRule/nullify`` for a relation that is not optional is refused when it is met.
   ///
   /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.

@@ -1,0 +1,190 @@
+import Essentials
+import SQLiteAssets
+import SQLiteCore
+import SQLiteMapping
+
+extension ObjectPlan {
+  /// Makes the storage of the object in a row, whose first column is the key.
+  ///
+  /// - Throws: ``MagicError/unreadableValue(type:property:zIndex:reason:)``: each value is checked here, so
+  ///   that reading a property cannot fail.
+  func storage(of row: borrowing Statement, in store: any ObjectStore) throws -> ObjectStorage {
+    try storage(of: row, row.integer(at: 0), in: store)
+  }
+
+  /// Makes the storage of the object in a row, whose first column is `zIndex`.
+  func storage(
+    of row: borrowing Statement, _ zIndex: Int64, in store: any ObjectStore
+  ) throws -> ObjectStorage {
+    var forms: [CellContent.Form] = []
+    forms.reserveCapacity(readers.count)
+    try appendForms(of: row, zIndex, to: &forms)
+    return ObjectStorage(shape, forms, identity: .init(store, zIndex: zIndex))
+  }
+}
+
+extension ObjectPlan {
+  private func appendForms(
+    of row: borrowing Statement, _ zIndex: Int64, to forms: inout [CellContent.Form]
+  ) throws {
+    let handle = row.handle
+    var column: Int32 = 1
+    for slot in 0..<readers.count {
+      switch readers[slot].kind {
+      case .key: forms.append(.stored(.integer(zIndex)))
+      case .none: forms.append(readers[slot].absent)
+      case .text, .integer, .real, .boolean, .data, .reference, .lazyReference, .other:
+        if let form = readers[slot].form(of: handle, at: column) {
+          forms.append(form)
+        } else {
+          forms.append(try form(of: handle, at: column, properties[slot], zIndex))
+        }
+        column += 1
+      }
+    }
+  }
+
+  /// Converts the value of a column that its reader could not read, or refuses it.
+  private func form(
+    of row: StatementHandle, at column: Int32, _ property: Property, _ zIndex: Int64
+  ) throws -> CellContent.Form {
+    func refuse(_ reason: String) -> MagicError {
+      .unreadableValue(
+        type: typeName, property: property.name, zIndex: zIndex, reason: reason)
+    }
+    let value: Value
+    do {
+      value = try row.value(at: column)
+    } catch {
+      throw refuse(error.message)
+    }
+    switch property.role.kind {
+    case .object(let type):
+      throw refuse(
+        value.isNull
+          ? "the \(type) that it led to is gone" : "it is no reference but \(value.storageClass)")
+    case .asset:
+      do {
+        // An id is checked now, so that only the file can fail later.
+        if !value.isNull { _ = try AssetID(databaseValue: value) }
+        return .stored(value)
+      } catch {
+        throw refuse(error.message)
+      }
+    case .column, .links, .reverse:
+      do {
+        return try property.type.content(from: value).form
+      } catch let error as SQLiteError {
+        throw refuse(error.message)
+      } catch {
+        throw refuse("\(error)")
+      }
+    }
+  }
+}
+
+extension ObjectPlan {
+  /// The stored form of a primary value.
+  ///
+  /// - Throws: ``MagicError`` if the type has no primary value, or one of another type.
+  func stored(primary value: some MagicPrimaryValue) throws -> Value {
+    guard let primary else { throw MagicError.missingPrimaryValue(type: typeName) }
+    guard primaryType == ObjectIdentifier(Swift.type(of: value)) else {
+      throw MagicError.unsuitableType(
+        type: typeName,
+        reason: "its primary value “\(properties[primary].name)” is no \(Swift.type(of: value))")
+    }
+    return try ValueCoding.stored(value)
+  }
+}
+
+/// The way in which the value of a property is read from a row: decided once, when the type is first met.
+struct PropertyReader: Sendable {
+  enum Kind: Sendable {
+    /// The value is the key.
+    case key
+    case text
+    case integer
+    case real
+    case boolean
+    case data
+    /// The value is the z_index of another object.
+    case reference
+    /// The value stays in the store.
+    case lazyReference
+    /// The property's type converts the value.
+    case other
+    /// There is no column.
+    case none
+  }
+
+  let kind: Kind
+  let isOptional: Bool
+  /// The form of a property without a column.
+  let absent: CellContent.Form
+
+  init(_ property: ObjectProperty) {
+    isOptional = property.role.isOptional
+    kind = PropertyReader.kind(of: property)
+    absent =
+      switch property.role.kind {
+      case .links: property.role.isLazy ? .lazy : .links
+      case .column, .object, .asset, .reverse: .unset
+      }
+  }
+
+  /// Whether a value may lead to objects and hold them.
+  var mayHoldOthers: Bool {
+    switch kind {
+    case .reference, .lazyReference, .other, .none: true
+    case .key, .text, .integer, .real, .boolean, .data: false
+    }
+  }
+
+  private static func kind(of property: ObjectProperty) -> Kind {
+    switch property.role.kind {
+    case .column(let storage): property.role.countsUp ? .key : kind(of: storage)
+    case .object: property.role.isLazy ? .lazyReference : .reference
+    case .asset: .other
+    case .links, .reverse: .none
+    }
+  }
+
+  private static func kind(of storage: Storage) -> Kind {
+    switch storage.kind {
+    case .text: .text
+    case .integer: .integer
+    case .real: .real
+    case .boolean: .boolean
+    case .data: .data
+    case .other: .other
+    }
+  }
+
+  /// Reads a column.
+  ///
+  /// - Returns: Nil if the value must be converted or refused.
+  func form(of row: StatementHandle, at column: Int32) -> CellContent.Form? {
+    switch kind {
+    case .text:
+      if let text = row.text(at: column) { return .stored(.text(text)) }
+    case .integer:
+      if let integer = row.integer(at: column) { return .stored(.integer(integer)) }
+    case .real:
+      if let real = row.real(at: column) { return .stored(.real(real)) }
+    case .boolean:
+      if let integer = row.integer(at: column), integer == 0 || integer == 1 {
+        return .stored(.integer(integer))
+      }
+    case .data:
+      if let data = row.data(at: column, ofText: false) { return .data(data) }
+    case .reference:
+      if let target = row.integer(at: column) { return .reference(target) }
+    case .lazyReference:
+      // A nil is known now; a target that is gone is an error when the value is asked for.
+      if !isOptional || !row.isNull(at: column) { return .lazy }
+    case .key, .other, .none: return nil
+    }
+    return isOptional && row.isNull(at: column) ? .stored(.null) : nil
+  }
+}
