@@ -69,7 +69,9 @@ package struct AssetFileName: Hashable, Sendable {
       text = random
       return
     }
-    guard AssetFileName.isExtension(fileExtension) else { throw .invalidExtension(fileExtension) }
+    guard AssetFileName.isExtension(Substring(fileExtension)) else {
+      throw .invalidExtension(fileExtension)
+    }
     text = "\(random).\(fileExtension)"
   }
 
@@ -88,10 +90,20 @@ package struct AssetFileName: Hashable, Sendable {
     text.utf8.count > 33 ? String(text.dropFirst(33)) : nil
   }
 
-  private static func isExtension(_ text: some StringProtocol) -> Bool {
-    guard (1...64).contains(text.utf8.count) else { return false }
-    return text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-      .allSatisfy { !$0.isEmpty && $0.allSatisfy(isPlain) }
+  private static func isExtension(_ text: Substring) -> Bool {
+    guard text.utf8.count <= 64 else { return false }
+    // A dot stands between other bytes.
+    var isPartEmpty = true
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: ".") {
+        guard !isPartEmpty else { return false }
+        isPartEmpty = true
+      } else {
+        guard isPlain(byte) else { return false }
+        isPartEmpty = false
+      }
+    }
+    return !isPartEmpty
   }
 
   /// Whether `byte` is a letter, a digit, `+`, `-` or `_` of ASCII.

@@ -171,7 +171,9 @@ extension AssetStore {
   }
 
   /// Inserts the row of a content that `stage` writes.
-  private func insert(in connection: Connection, _ stage: () throws -> Content) throws
+  ///
+  /// It is dynamic, so that the compiler makes no copy of it for each closure.
+  private dynamic func insert(in connection: Connection, _ stage: () throws -> Content) throws
     -> AssetRecord
   {
     try inTransaction(connection) { try insert(try stage(), in: connection) }

@@ -131,7 +131,9 @@ extension AssetStore {
   }
 
   /// Changes the row of an asset to a content that `stage` writes, and removes the content if that fails.
-  private func replace(
+  ///
+  /// It is dynamic, so that the compiler makes no copy of it for each closure.
+  private dynamic func replace(
     _ id: AssetID, in connection: Connection, _ stage: (AssetRecord) throws -> Content
   ) throws -> AssetRecord {
     try inTransaction(connection) {

@@ -35,7 +35,8 @@ enum Placeholder {
   }
 
   /// Makes a value up.
-  fileprivate static func value<Value: Decodable>(
+  // Dynamic, so that the compiler makes no copy of it for each primitive type.
+  fileprivate dynamic static func value<Value: Decodable>(
     of type: Value.Type, _ path: [any CodingKey]
   ) throws -> Value {
     if let known = Examples.values(of: type)().first { return known }
@@ -147,11 +148,12 @@ private struct PlaceholderElements: UnkeyedDecodingContainer {
 /// that one of them is another than the prototype's.
 enum Examples {
   /// A function, for it is Sendable, and not every type of values is.
-  static func values<Property>(of type: Property.Type) -> @Sendable () -> [Property] {
+  // Dynamic, so that the compiler makes no copy of it for each primitive type.
+  dynamic static func values<Property>(of type: Property.Type) -> @Sendable () -> [Property] {
     { all.compactMap { $0 as? Property } + none(of: Property.self) }
   }
 
-  private static func none<Property>(of type: Property.Type) -> [Property] {
+  private dynamic static func none<Property>(of type: Property.Type) -> [Property] {
     guard let nothing = type as? any ExpressibleByNilLiteral.Type else { return [] }
     return (nothing.init(nilLiteral: ()) as? Property).map { [$0] } ?? []
   }
