@@ -23,7 +23,7 @@ extension AssetStore {
     try await worker.run { try self.removeDeletedFiles() }
   }
 
-  /// Lends the connection that writes, and says so if that is inside a transaction.
+  /// Runs `body` with the connection that writes, and throws inside a transaction.
   func outsideTransaction<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try database.withoutTransaction { connection in
       guard connection.isAutocommit else {
@@ -118,7 +118,7 @@ extension AssetStore {
     }
   }
 
-  /// Settles what one opener left, and says whether that was all of it.
+  /// Settles the files of one closed opener, and returns whether that was all of them.
   private func recover(_ left: Folder) throws -> Bool {
     let names = try left.names().compactMap { AssetFileName($0) }
     guard !names.isEmpty else { return true }
@@ -168,7 +168,8 @@ extension AssetStore {
     }
   }
 
-  /// Does the same outside of any commit.
+  /// Settles the files of this store whose COMMIT failed or that could not be moved, outside any
+  /// commit.
   ///
   /// - Parameter connection: The connection that writes, outside any transaction.
   func settleLeftoversNow(in connection: Connection) throws {
@@ -177,7 +178,7 @@ extension AssetStore {
     try settleLeftovers(in: connection)
   }
 
-  /// Does the same for files of this store whose COMMIT failed, or that could not be moved.
+  /// Settles the files of this store whose COMMIT failed or that could not be moved, after a commit.
   ///
   /// - Parameter connection: A connection that has just committed, outside any transaction.
   func settleLeftovers(in connection: Connection) throws {
