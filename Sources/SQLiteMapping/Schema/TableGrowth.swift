@@ -216,10 +216,3 @@ struct DeleteRuleChange {
     }
   }
 }
-
-extension Connection {
-  /// Returns whether a table has other delete rules than its definition.
-  package func hasOtherDeleteRules(than table: TableDefinition) throws(SQLiteError) -> Bool {
-    try !DeleteRuleChange(table, self).columns.isEmpty
-  }
-}

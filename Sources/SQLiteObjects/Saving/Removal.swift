@@ -18,7 +18,9 @@ struct Removal: Sendable {
     generation = store.generation
     for object in objects {
       // The storage of a subclass is of another table.
-      guard let storage = plan.storage(of: object), storage.shape.type == plan.type else { continue }
+      guard let storage = plan.storage(of: object), storage.shape.type == plan.type else {
+        continue
+      }
       if let zIndex = storage.zIndex(in: store.identity) {
         targets.append((storage, zIndex))
       } else if storage.isOutdated(in: store.identity) {

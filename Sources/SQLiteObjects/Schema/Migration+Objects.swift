@@ -122,14 +122,15 @@ struct ObjectTables {
       try connection.executeChange("DROP TABLE \(identifier: link)")
       return
     }
-    if try AssetTriggers(connection).columns(of: table).contains(where: { isSame($0, property) }) {
+    if try AssetTriggers(connection).columns(of: table).contains(where: { isSameName($0, property) }
+    ) {
       // The triggers let the assets go.
       try connection.executeChange(
         "UPDATE \(identifier: table) SET \(identifier: property) = NULL")
       try AssetTriggers(connection).remove(property, of: table)
     }
     for index in try connection.existingIndexes(of: table) where index.isExplicit {
-      guard index.columns.contains(where: { $0.map { isSame($0, property) } ?? false }) else {
+      guard index.columns.contains(where: { $0.map { isSameName($0, property) } ?? false }) else {
         continue
       }
       try connection.executeChange("DROP INDEX \(identifier: index.name)")
@@ -158,7 +159,8 @@ struct ObjectTables {
     let column = try column(property, of: table)
     if column.isNotNull { return }
     guard
-      try !AssetTriggers(connection).columns(of: table).contains(where: { isSame($0, property) })
+      try !AssetTriggers(connection).columns(of: table).contains(where: { isSameName($0, property) }
+      )
     else {
       throw SchemaError(
         table: table,
@@ -182,7 +184,7 @@ struct ObjectTables {
     to newRule: DeleteRule
   ) throws {
     let hasRule = try connection.foreignKeys(of: table).contains { key in
-      key.columns.count == 1 && isSame(key.columns[0], column) && key.onDelete == rule.rawValue
+      key.columns.count == 1 && isSameName(key.columns[0], column) && key.onDelete == rule.rawValue
     }
     let isDone = try connection.rewriteTable(table) { text in
       text.setNotNull(column, isNotNull) && (!hasRule || text.setDeleteRule(column, newRule))
@@ -194,7 +196,8 @@ struct ObjectTables {
   }
 
   private func column(_ property: String, of table: String) throws -> TableColumn {
-    guard let column = try connection.columns(of: table).first(where: { isSame($0.name, property) })
+    guard
+      let column = try connection.columns(of: table).first(where: { isSameName($0.name, property) })
     else {
       throw SQLiteError(.notFound, "“\(table)” has no column for a property “\(property)”")
     }
@@ -224,7 +227,7 @@ struct ObjectTables {
   func property(ofLinks name: String) throws -> (table: String, name: String)? {
     for key in try connection.foreignKeys(of: name) where key.columns == ["owner"] {
       let owner = key.referencedTable
-      if let link = try links(of: owner).first(where: { isSame($0.table, name) }) {
+      if let link = try links(of: owner).first(where: { isSameName($0.table, name) }) {
         return (owner, link.property)
       }
     }
@@ -232,7 +235,7 @@ struct ObjectTables {
   }
 
   private func link(_ property: String, of table: String) throws -> String? {
-    try links(of: table).first { isSame($0.property, property) }?.table
+    try links(of: table).first { isSameName($0.property, property) }?.table
   }
 
   /// Renames a link table, and the indexes that are named after it.
@@ -249,7 +252,7 @@ struct ObjectTables {
     _ rename: () throws -> Void
   ) throws {
     func newName(_ name: String) -> String {
-      if let column, let newColumn, isSame(name, column) { return newColumn }
+      if let column, let newColumn, isSameName(name, column) { return newColumn }
       return name
     }
     let indexes = try connection.existingIndexes(of: table).filter { $0.isNamed(after: table) }
@@ -265,10 +268,6 @@ struct ObjectTables {
       try AssetTriggers(connection).make(newName(asset), of: newTable)
     }
   }
-
-  private func isSame(_ one: String, _ other: String) -> Bool {
-    asciiLowercased(one) == asciiLowercased(other)
-  }
 }
 
 extension TableIndex {
@@ -279,6 +278,6 @@ extension TableIndex {
     let names = [
       IndexDefinition(columns).name(on: table), "\(table)_\(columns.joined(separator: "_"))",
     ]
-    return names.contains { asciiLowercased($0) == asciiLowercased(name) }
+    return names.contains { isSameName($0, name) }
   }
 }

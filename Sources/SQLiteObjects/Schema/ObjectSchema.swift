@@ -134,9 +134,7 @@ struct ObjectTable {
 
   /// Returns whether the links are there under the name that older versions of this library gave them.
   func isUnderFormerName(_ connection: Connection) throws -> Bool {
-    guard let links, let formerName,
-      asciiLowercased(formerName) != asciiLowercased(definition.name)
-    else { return false }
+    guard let links, let formerName, !isSameName(formerName, definition.name) else { return false }
     // That the owner is the right one is told by the foreign key.
     return try connection.columnNames(of: definition.name).isEmpty
       && connection.isTable(formerName, of: links)
@@ -166,7 +164,7 @@ extension Connection {
     func leads(_ column: String, to table: String) -> Bool {
       keys.contains {
         $0.columns.map(asciiLowercased) == [column]
-          && asciiLowercased($0.referencedTable) == asciiLowercased(table)
+          && isSameName($0.referencedTable, table)
       }
     }
     return leads("owner", to: links.owner.table) && leads("target", to: links.target.table)

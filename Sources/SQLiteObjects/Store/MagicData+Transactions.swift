@@ -186,7 +186,8 @@ extension MagicData {
       do {
         let isThere = try connection.uninterrupted {
           try connection.firstRow(
-            "SELECT 1 FROM \(identifier: storage.shape.table) WHERE \(identifier: storage.shape.key) = \(zIndex)")
+            "SELECT 1 FROM \(identifier: storage.shape.table) WHERE \(identifier: storage.shape.key) = \(zIndex)"
+          )
             != nil
         }
         if !isThere { storage.removed(from: identity, zIndex) }
