@@ -253,7 +253,7 @@ extension Connection {
     _ reference: CrossReference<Left, Right>
   ) throws -> Relation {
     try Relation(
-      pairs: reference.name, reference.leftKeyName, reference.rightKeyName,
+      rowsOf: reference.name, reference.leftKeyName, reference.rightKeyName,
       from: .init(table: Left.tableName, key: try keyColumn(of: Left.self)),
       to: .init(table: Right.tableName, key: try keyColumn(of: Right.self)))
   }

@@ -64,28 +64,6 @@ public struct LinkTable: Hashable, Sendable {
   }
 }
 
-/// A link as it is stored.
-public struct Link: Hashable, Sendable {
-  /// The key of the owner's row.
-  public let owner: Int64
-  /// The key of a dictionary, or the position in a list; NULL in a set.
-  public let place: Value
-  /// The key of the target's row.
-  public let target: Int64
-
-  /// Describes a link.
-  ///
-  /// - Parameters:
-  ///   - owner: The key of the owner's row.
-  ///   - place: The key of a dictionary, or the position in a list; NULL in a set.
-  ///   - target: The key of the target's row.
-  public init(owner: Int64, place: Value, target: Int64) {
-    self.owner = owner
-    self.place = place
-    self.target = target
-  }
-}
-
 extension LinkTable {
   /// The column that tells apart the links of one owner, if it is not the target itself.
   var place: String? {
@@ -125,7 +103,14 @@ extension LinkTable {
   /// The owners' relation to what their links lead to.
   ///
   /// - Throws: ``SQLiteError`` if a name cannot be quoted.
-  package var relation: Relation { get throws(SQLiteError) { try Relation(self) } }
+  package var relation: Relation {
+    get throws(SQLiteError) {
+      try Relation(
+        rowsOf: name, "owner", "target", place: place,
+        from: .init(table: owner.table, key: owner.key),
+        to: .init(table: target.table, key: target.key))
+    }
+  }
 }
 
 extension Connection {

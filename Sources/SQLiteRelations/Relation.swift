@@ -1,4 +1,4 @@
-package import SQLiteCore
+public import SQLiteCore
 
 /// A relation between the rows of two tables, asked from one of its ends.
 ///
@@ -6,7 +6,25 @@ package import SQLiteCore
 /// link table, a cross reference of records and the reverse of each are asked alike: for the ends of one
 /// start or of many, for pages of them, and for their number. All SQL about relations stands here.
 package struct Relation: Hashable, Sendable {
-  package typealias End = LinkTable.End
+  /// The rows at one end of a relation.
+  package struct End: Hashable, Sendable {
+    /// The table of the rows.
+    package let table: String
+    /// The column with their keys.
+    package let key: String
+
+    package init(table: String, key: String) {
+      self.table = table
+      self.key = key
+    }
+
+    /// The same with quoted names.
+    fileprivate var quoted: End {
+      get throws(SQLiteError) {
+        End(table: try SQL.escapeIdentifier(table), key: try SQL.escapeIdentifier(key))
+      }
+    }
+  }
 
   // All names are quoted, as SQL has them.
   /// The table of the rows that lead from key to key.
@@ -37,13 +55,26 @@ package struct Relation: Hashable, Sendable {
     self.destination = destination
   }
 
-  private init(
-    _ table: String, _ start: String, _ end: String, place: String? = nil, from origin: End,
+  /// The relation of a table's rows, each of which holds two keys.
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - start: The column with the keys that the rows lead from.
+  ///   - end: The column with the keys that the rows lead to.
+  ///   - place: The column by which the ends of one start are ordered, and told apart; nil if that is the
+  ///     end itself.
+  ///   - origin: The rows with the keys at the start.
+  ///   - destination: The rows with the keys at the end.
+  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
+  package init(
+    rowsOf table: String, _ start: String, _ end: String, place: String? = nil, from origin: End,
     to destination: End
   ) throws(SQLiteError) {
+    var quotedPlace: String?
+    if let place { quotedPlace = try SQL.escapeIdentifier(place) }
     self.init(
       table: try SQL.escapeIdentifier(table), start: try SQL.escapeIdentifier(start),
-      end: try SQL.escapeIdentifier(end), place: place, isDistinct: false,
+      end: try SQL.escapeIdentifier(end), place: quotedPlace, isDistinct: false,
       origin: try origin.quoted, destination: try destination.quoted)
   }
 
@@ -51,25 +82,7 @@ package struct Relation: Hashable, Sendable {
   ///
   /// - Throws: ``SQLiteError`` if a name cannot be quoted.
   package init(column: String, of owner: End, to target: End) throws(SQLiteError) {
-    try self.init(owner.table, owner.key, column, from: owner, to: target)
-  }
-
-  /// The relation of owners to the targets of their links.
-  ///
-  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
-  package init(_ links: LinkTable) throws(SQLiteError) {
-    try self.init(
-      links.name, "owner", "target", place: links.place.map { "\"\($0)\"" }, from: links.owner,
-      to: links.target)
-  }
-
-  /// The relation of a table with one row for each pair of keys.
-  ///
-  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
-  init(
-    pairs table: String, _ start: String, _ end: String, from origin: End, to destination: End
-  ) throws(SQLiteError) {
-    try self.init(table, start, end, from: origin, to: destination)
+    try self.init(rowsOf: owner.table, owner.key, column, from: owner, to: target)
   }
 
   /// The same rows, asked from the other end: the keys that lead to one, each of them once.
@@ -77,14 +90,6 @@ package struct Relation: Hashable, Sendable {
     Relation(
       table: table, start: end, end: start, place: nil, isDistinct: place != nil,
       origin: destination, destination: origin)
-  }
-}
-
-extension LinkTable.End {
-  fileprivate var quoted: LinkTable.End {
-    get throws(SQLiteError) {
-      LinkTable.End(table: try SQL.escapeIdentifier(table), key: try SQL.escapeIdentifier(key))
-    }
   }
 }
 
@@ -343,4 +348,26 @@ extension Relation {
 extension Relation.Page {
   /// Whether the page has all rows.
   package var isWhole: Bool { condition == nil && last == nil && limit == nil && offset <= 0 }
+}
+
+/// A link as it is stored.
+public struct Link: Hashable, Sendable {
+  /// The key of the owner's row.
+  public let owner: Int64
+  /// The key of a dictionary, or the position in a list; NULL in a set.
+  public let place: Value
+  /// The key of the target's row.
+  public let target: Int64
+
+  /// Describes a link.
+  ///
+  /// - Parameters:
+  ///   - owner: The key of the owner's row.
+  ///   - place: The key of a dictionary, or the position in a list; NULL in a set.
+  ///   - target: The key of the target's row.
+  public init(owner: Int64, place: Value, target: Int64) {
+    self.owner = owner
+    self.place = place
+    self.target = target
+  }
 }

@@ -107,7 +107,7 @@ import Testing
       try connection.executeChange("CREATE TABLE tree (id INTEGER PRIMARY KEY, up INTEGER)")
       try connection.executeChange("CREATE INDEX tree_up ON tree (up)")
       try connection.executeChange("INSERT INTO tree VALUES (1, NULL), (2, 1), (3, 1), (4, 9)")
-      let end = LinkTable.End(table: "tree", key: "id")
+      let end = Relation.End(table: "tree", key: "id")
       let relation = try Relation(column: "up", of: end, to: end)
       #expect(try relation.end(from: 2, in: connection) == .some(1))
       #expect(try relation.end(from: 1, in: connection) == .some(nil))
