@@ -149,9 +149,7 @@ extension Relation {
     if let last = page.last { sql.append(" AND \(orderSQL) > \(last)") }
     if isGrouped, isDistinct { sql.append(" GROUP BY \(endSQL)") }
     sql.append(" ORDER BY \(orderSQL)")
-    if page.limit != nil || page.offset > 0 {
-      sql.append(" LIMIT \(page.limit ?? -1) OFFSET \(page.offset)")
-    }
+    page.appendLimit(to: &sql)
   }
 }
 
@@ -164,8 +162,25 @@ extension Relation {
   ///   - key: The start.
   ///   - page: Which of the rows; its condition is one on the columns of the destination.
   package func rows(from key: Value, _ page: Page = Page()) -> SQL {
-    var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key)"
-    append(page, to: &sql, isGrouped: true)
+    guard let condition = page.condition, !isInDestination else {
+      var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key)"
+      append(page, to: &sql, isGrouped: true)
+      return sql
+    }
+    guard place == nil else {
+      var page = page
+      page.condition = nil
+      var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key) AND \(leads(where: condition))"
+      append(page, to: &sql)
+      return sql
+    }
+    // The table is alone in its scope, since a condition may name columns without it.
+    let (row, name) = (SQL(unchecked: destination.table), SQL(unchecked: destination.key))
+    var sql: SQL = "\(row) WHERE \(row).\(name) IN (SELECT \(endSQL) FROM \(tableSQL)"
+    sql.append(" WHERE \(startSQL) = \(key)) AND (\(condition))")
+    if let last = page.last { sql.append(" AND \(row).\(name) > \(last)") }
+    sql.append(" ORDER BY \(row).\(name)")
+    page.appendLimit(to: &sql)
     return sql
   }
 
@@ -348,6 +363,10 @@ extension Relation {
 extension Relation.Page {
   /// Whether the page has all rows.
   package var isWhole: Bool { condition == nil && last == nil && limit == nil && offset <= 0 }
+
+  fileprivate func appendLimit(to sql: inout SQL) {
+    if limit != nil || offset > 0 { sql.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
+  }
 }
 
 /// A link as it is stored.

@@ -89,6 +89,7 @@ import Testing
     let reversed = relation.reversed
     let back = [
       "SELECT own.id FROM \(reversed.rows(from: .integer(7), page))" as SQL,
+      "SELECT own.id FROM \(reversed.rows(from: .integer(7), .init(where: "own.id > 1", limit: 9)))",
       "SELECT own.id FROM \(reversed.rows(from: .integer(7)))",
       "SELECT \(reversed.countSQL(from: "7", as: "l"))",
       "SELECT \(reversed.existsSQL(from: "7", to: "1", as: "l"))",

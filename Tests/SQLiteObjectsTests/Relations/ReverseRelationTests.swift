@@ -126,4 +126,36 @@ import Testing
     #expect(plans.contains { $0.contains("Tree_set") && $0.contains("target=?") })
     #expect(!plans.contains { $0.hasPrefix("SCAN Tree") })
   }
+
+  @Test func `SQL on owners may name columns that links have, too`() throws {
+    let toy = Toy()
+    let (cat, dog) = (Pet("Ann", "cat"), Pet("Bob", "dog"))
+    cat.toys = [toy, toy]
+    dog.toys = [toy]
+    try magic.update([cat, dog])
+    let ofAnn = Filter<Pet>(sql: "owner = 'Ann' AND target = 'cat'")
+    #expect(try toy.pets.get(where: ofAnn).map(\.owner) == ["Ann"])
+    #expect(try toy.pets.get(where: ofAnn, limit: 5).map(\.owner) == ["Ann"])
+    #expect(try toy.pets.get(where: !ofAnn, limit: 1).map(\.owner) == ["Bob"])
+    #expect(try toy.pets.count(where: ofAnn) == 1)
+    #expect(try toy.pets.count() == 2)
+  }
+}
+
+private struct Toy: MagicObject {
+  @MagicValue var name: String = ""
+  @ReverseMagicValue(\Pet.$toys) var pets: AsyncReverseMagicSet<Pet>
+}
+
+private struct Pet: MagicObject {
+  @MagicValue var owner: String
+  @MagicValue var target: String
+  @MagicValue var toys: [Toy] = []
+
+  init() {}
+
+  init(_ owner: String, _ target: String) {
+    self.owner = owner
+    self.target = target
+  }
 }
