@@ -185,7 +185,7 @@ import Testing
       #expect(items == [Plain(number: Double(index))], "\(name)")
     }
     #expect(try Set(store.tableNames()) == Set(names))
-    #expect(try CodableStore(data: store.data).tableNames().count == names.count)
+    #expect(try CodableStore(data: store.data()).tableNames().count == names.count)
   }
 
   @Test func `calls from many tasks at once lose nothing`() async throws {
@@ -270,7 +270,7 @@ import Testing
     }
     let store = CodableStore(database: database)
     try store.insert(item: Note(id: 1, text: "x"))
-    let data = try store.data
+    let data = try store.data()
     try store.clear()
     try store.set(data: data)
     #expect(try store.count(of: Note.self) == 1)

@@ -37,7 +37,7 @@ import Testing
     let myEncoder = JSONEncoder()
     let myDecoder = JSONDecoder()
     try database.insert(item: Person(id: 7, name: "Ann", age: 1))
-    let databaseData: Data? = try database.data
+    let databaseData: Data? = try database.data()
 
     let other = try CodableStore(
       encoder: myEncoder,
@@ -166,7 +166,7 @@ import Testing
     #expect(try await database.deleteAllItems(of: Person.self) == 0)
     #expect(try await database.count(of: Person.self) == 0)
     #expect(try await database.removeUndecodable(as: Person.self).isEmpty)
-    let data = try await database.makeData()
+    let data = try await database.data()
     try await database.set(data: data)
     let folder = try TemporaryFolder()
     try await database.save(to: URL(filePath: folder.file("store")))

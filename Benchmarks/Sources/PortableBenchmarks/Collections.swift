@@ -79,7 +79,7 @@ enum Collections {
     )
     guard place == "memory" else { return }
     var data = Data()
-    let saving = try PortableBenchmarks.milliseconds { data = try store.data }
+    let saving = try PortableBenchmarks.milliseconds { data = try store.data() }
     let loading = try PortableBenchmarks.milliseconds { _ = try CodableStore(data: data) }
     print("  data: \(data.count) bytes in \(Int(saving)) ms, loaded in \(Int(loading)) ms")
   }

@@ -3,22 +3,22 @@ import SQLiteCore
 import SQLiteMapping
 
 extension CodableStore {
-  /// All items of all types, as the bytes of a database file.
+  /// Makes the bytes of a database file with all items of all types.
   ///
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n*), in memory too.
-  public var data: Data {
-    get throws { Data(try database.read { try Self.content(of: $0) }) }
+  public func data() throws -> Data {
+    Data(try database.read { try Self.content(of: $0) })
   }
 
-  /// As ``data``, without blocking the task.
-  public func makeData() async throws -> Data {
+  /// As ``data()``, without blocking the task.
+  public func data() async throws -> Data {
     try await database.read { Data(try Self.content(of: $0)) }
   }
 
   /// Replaces all items. If it throws, everything is as it was.
   ///
-  /// - Parameter data: What ``data`` of a store was.
+  /// - Parameter data: The result of ``data()`` of a store.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
   public func set(data: Data) throws {
     let source = try Self.source(data)

@@ -48,7 +48,7 @@ public final class CodableStore: Sendable {
   ///
   /// - Parameters:
   ///   - coder: How items are stored.
-  ///   - data: What ``data`` of a store was, or nil.
+  ///   - data: The result of ``data()`` of a store, or nil.
   ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use. If it is there, it is loaded instead
   ///     of `data`.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`, such as for a URL that names no
@@ -83,7 +83,7 @@ public final class CodableStore: Sendable {
   /// - Parameters:
   ///   - encoder: Writes the items.
   ///   - decoder: Reads the items.
-  ///   - data: What ``data`` of a store was, or nil.
+  ///   - data: The result of ``data()`` of a store, or nil.
   ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
   public convenience init(
