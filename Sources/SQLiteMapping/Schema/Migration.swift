@@ -198,19 +198,41 @@ extension Database {
   /// - Returns: A line for each step, below one for each migration.
   /// - Throws: As ``migrate(_:)``.
   public func migrationPlan(of migrations: [Migration]) throws -> [String] {
-    var lines: [String] = []
-    struct Undo: Error {}
     do {
-      try write { connection in
-        for migration in try connection.pendingMigrations(of: migrations) {
-          lines.append("\(migration.name):")
-          lines += migration.steps.map { "  \($0)" }
-          try connection.make(migration)
-        }
-        throw Undo()
-      }
-    } catch is Undo {}
-    return lines
+      return try write { try $0.tryOut(migrations) }
+    } catch let plan as MigrationPlan {
+      return plan.lines
+    }
+  }
+
+  /// As ``migrationPlan(of:)``, without blocking the task.
+  ///
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func migrationPlan(of migrations: [Migration]) async throws -> [String] {
+    do {
+      return try await write { try $0.tryOut(migrations) }
+    } catch let plan as MigrationPlan {
+      return plan.lines
+    }
+  }
+}
+
+/// The steps of migrations that were tried, thrown so that they are undone.
+private struct MigrationPlan: Error {
+  let lines: [String]
+}
+
+extension Connection {
+  /// Makes the migrations that are pending, and always throws: their ``MigrationPlan``, so that they are
+  /// undone.
+  fileprivate func tryOut(_ migrations: [Migration]) throws -> [String] {
+    var lines: [String] = []
+    for migration in try pendingMigrations(of: migrations) {
+      lines.append("\(migration.name):")
+      lines += migration.steps.map { "  \($0)" }
+      try make(migration)
+    }
+    throw MigrationPlan(lines: lines)
   }
 }
 

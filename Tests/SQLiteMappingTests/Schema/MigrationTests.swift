@@ -53,6 +53,14 @@ import Testing
     #expect(try database.migrate(Self.all).count == 3)
   }
 
+  @Test func `a plan is the same without blocking`() async throws {
+    let before = try dump()
+    let blocking = try { try database.migrationPlan(of: Self.all) }()
+    let plan = try await database.migrationPlan(of: Self.all)
+    #expect(plan == blocking)
+    #expect(try dump() == before)
+  }
+
   @Test(arguments: 0...4) func `a migration that fails at any step leaves what was`(
     position: Int
   ) throws {
