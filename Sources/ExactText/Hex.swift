@@ -6,7 +6,7 @@ package enum Hex {
   }
 
   /// The value of a digit of either case, nil for another byte.
-  @inlinable package static func value(_ digit: UInt8) -> UInt8? {
+  @inline(__always) @inlinable package static func value(_ digit: UInt8) -> UInt8? {
     switch digit {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
     case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10

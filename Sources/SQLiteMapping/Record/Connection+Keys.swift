@@ -77,8 +77,7 @@ extension Connection {
     try reading(plan, without: ()) {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
-      let reader = plan.reader(of: statement)
-      try prepare(reader, for: plan.directType)
+      let reader = try reader(of: statement, plan)
       let handle = statement.handle
       let first = statement.columnCount - columns.count
       repeat {

@@ -14,10 +14,11 @@ extension Connection {
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value {
-    guard let value = try object(of: type, ifPresent: key, repeat each rest) else {
-      throw SQLiteError(.notFound, "no row of “\(type.tableName)” has this primary key")
+    let plan = try plan(of: type)
+    guard let statement = try statement(onRow: Value.bound(key), repeat each rest, of: plan) else {
+      throw SQLiteError(.notFound, "no row of “\(plan.name)” has this primary key")
     }
-    return value
+    return try reader(of: statement, plan).row(as: type)
   }
 
   /// Reads the value that has a primary key, if there is one.
@@ -32,17 +33,32 @@ extension Connection {
     of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {
     let plan = try plan(of: type)
+    guard let statement = try statement(onRow: Value.bound(key), repeat each rest, of: plan) else {
+      return nil
+    }
+    return try reader(of: statement, plan).row(as: type)
+  }
+
+  /// Returns a statement that stands on the row with a key, or nil if there is no such row, or no table yet.
+  private func statement<each Rest: Bindable>(
+    onRow key: any Bindable, _ rest: repeat each Rest, of plan: RecordPlan
+  ) throws -> Statement? {
     do {
       var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try statement.bind(key: Value.bound(key), repeat each rest, of: plan)
+      try statement.bind(key: key, repeat each rest, of: plan)
       guard try statement.step() else { return nil }
-      let reader = plan.reader(of: statement)
-      try prepare(reader, for: plan.directType)
-      return try reader.row(as: type)
-    } catch let error as SQLiteError {
+      return statement
+    } catch {
       try checkMissing(plan, error)
       return nil
     }
+  }
+
+  /// Returns the reader of a statement that stands on a row.
+  func reader(of statement: borrowing Statement, _ plan: RecordPlan) throws -> RowReader {
+    let reader = plan.reader(of: statement)
+    try prepare(reader, for: plan.directType)
+    return reader
   }
 
   /// Reads values.
@@ -113,8 +129,7 @@ extension Connection {
     try reading(plan, without: ()) {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
-      let reader = plan.reader(of: statement)
-      try prepare(reader, for: plan.directType)
+      let reader = try reader(of: statement, plan)
       repeat { try body(reader) } while try statement.step()
     }
   }
@@ -130,10 +145,9 @@ extension Connection {
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
     let plan = try plan(of: type)
-    return try reading(plan, without: false) {
-      var statement = try statement(SQL(unchecked: plan.selectByKey))
-      try statement.bind(key: Value.bound(key), repeat each rest, of: plan)
-      return try statement.step()
+    switch try statement(onRow: Value.bound(key), repeat each rest, of: plan) {
+    case .some: return true
+    case .none: return false
     }
   }
 
