@@ -288,7 +288,7 @@ extension StatementHandle {
 /// The columns of a row, by the coding keys of one type.
 ///
 /// A class, since the standard library copies its containers at every call.
-final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding {
+final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKeyedDecoding {
   let row: DecodedRow
   let slots: KeySlots<Key>
   private let permission: RowPermission
@@ -365,21 +365,7 @@ final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding {
     return child.isNull ? nil : try child.decoder.value(as: type)
   }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) throws -> KeyedDecodingContainer<NestedKey> {
-    try superDecoder(forKey: key).container(keyedBy: type)
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try superDecoder(forKey: key).unkeyedContainer()
-  }
-
-  func superDecoder() throws -> any Decoder { try decoder(forKey: PathKey("super")) }
-
-  func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(forKey: key) }
-
-  private func decoder(forKey key: some CodingKey) throws -> any Decoder {
+  func decoder(forKey key: some CodingKey) throws -> any Decoder {
     try check()
     if let column = row.column(of: key) { return ColumnDecoder(row, column: column) }
     guard let child = row.child(of: key) else { throw row.missing(key) }

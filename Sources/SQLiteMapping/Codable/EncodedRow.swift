@@ -1,4 +1,3 @@
-import ExactText
 import SQLiteCore
 
 /// The parameters of one statement, and the ones that the current row has bound.
@@ -224,7 +223,7 @@ extension EncodedRow {
 /// are passed over by a statement for the primary key only.
 ///
 /// A class, since the standard library copies its containers at every call.
-final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding {
+final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKeyedEncoding {
   let row: EncodedRow
   let slots: KeySlots<Key>
   private let permission: RowPermission
@@ -271,20 +270,7 @@ final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding {
     try encode(value, forKey: key)
   }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<NestedKey> {
-    encoder(forKey: key).container(keyedBy: type)
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    encoder(forKey: key).unkeyedContainer()
-  }
-
-  func superEncoder() -> any Encoder { encoder(forKey: PathKey("super")) }
-  func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
-
-  private func encoder(forKey key: some CodingKey) -> any Encoder {
+  func encoder(forKey key: some CodingKey) -> any Encoder {
     guard permission.isValid else { return NestingEncoder(error: SQLiteError.keptEncoder) }
     return row.treeEncoder(forKey: key)
   }

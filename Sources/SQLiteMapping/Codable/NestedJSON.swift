@@ -167,7 +167,7 @@ extension TreeEncoder: SingleValueEncodingContainer {
   func encode(_ value: some Encodable) throws { try node.set(value) }
 }
 
-private struct TreeKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+private struct TreeKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
   let node: JSONNode
   let codingPath: [any CodingKey]
 
@@ -177,25 +177,12 @@ private struct TreeKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtoco
     try node.member(key.stringValue).set(value)
   }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<NestedKey> {
-    encoder(forKey: key).container(keyedBy: type)
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    encoder(forKey: key).unkeyedContainer()
-  }
-
-  func superEncoder() -> any Encoder { encoder(forKey: PathKey("super")) }
-  func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
-
-  private func encoder(forKey key: some CodingKey) -> TreeEncoder {
+  func encoder(forKey key: some CodingKey) -> any Encoder {
     TreeEncoder(node: node.member(key.stringValue), codingPath: codingPath + [key])
   }
 }
 
-private struct TreeUnkeyedContainer: UnkeyedEncodingContainer {
+private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
   let node: JSONNode
   let codingPath: [any CodingKey]
   var count: Int { node.count }
@@ -203,16 +190,7 @@ private struct TreeUnkeyedContainer: UnkeyedEncodingContainer {
   func encodeNil() throws { try node.element().set(Bool?.none) }
   func encode(_ value: some Encodable) throws { try node.element().set(value) }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type
-  ) -> KeyedEncodingContainer<NestedKey> {
-    encoder().container(keyedBy: type)
-  }
-
-  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder().unkeyedContainer() }
-  func superEncoder() -> any Encoder { encoder() }
-
-  private func encoder() -> TreeEncoder {
+  func nextEncoder() -> any Encoder {
     TreeEncoder(node: node.element(), codingPath: codingPath)
   }
 }
@@ -241,7 +219,7 @@ struct NestingEncoder: Encoder, SingleValueEncodingContainer {
 }
 
 /// Throws at the first value.
-struct NestingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
+struct NestingKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
   let error: any Error
 
   var codingPath: [any CodingKey] { [] }
@@ -249,22 +227,11 @@ struct NestingKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func encodeNil(forKey key: Key) throws { throw error }
   func encode(_ value: some Encodable, forKey key: Key) throws { throw error }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<NestedKey> {
-    KeyedEncodingContainer(NestingKeyedContainer<NestedKey>(error: error))
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    NestingUnkeyedContainer(error: error)
-  }
-
-  func superEncoder() -> any Encoder { NestingEncoder(error: error) }
-  func superEncoder(forKey key: Key) -> any Encoder { NestingEncoder(error: error) }
+  func encoder(forKey key: some CodingKey) -> any Encoder { NestingEncoder(error: error) }
 }
 
 /// Throws at the first value.
-struct NestingUnkeyedContainer: UnkeyedEncodingContainer {
+struct NestingUnkeyedContainer: NestingUnkeyedEncoding {
   let error: any Error
 
   var codingPath: [any CodingKey] { [] }
@@ -273,14 +240,7 @@ struct NestingUnkeyedContainer: UnkeyedEncodingContainer {
   func encodeNil() throws { throw error }
   func encode(_ value: some Encodable) throws { throw error }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type
-  ) -> KeyedEncodingContainer<NestedKey> {
-    KeyedEncodingContainer(NestingKeyedContainer<NestedKey>(error: error))
-  }
-
-  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
-  func superEncoder() -> any Encoder { NestingEncoder(error: error) }
+  func nextEncoder() -> any Encoder { NestingEncoder(error: error) }
 }
 
 extension SQLiteError {

@@ -80,11 +80,11 @@ private struct PlaceholderDecoder: Decoder, SingleValueDecodingContainer {
   }
 }
 
-private struct PlaceholderContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+private struct PlaceholderContainer<Key: CodingKey>: NestingKeyedDecoding {
   let codingPath: [any CodingKey]
   var allKeys: [Key] { [] }
 
-  private func decoder(_ key: any CodingKey) -> PlaceholderDecoder {
+  func decoder(forKey key: some CodingKey) -> any Decoder {
     PlaceholderDecoder(codingPath: codingPath + [key])
   }
 
@@ -95,18 +95,6 @@ private struct PlaceholderContainer<Key: CodingKey>: KeyedDecodingContainerProto
     try Placeholder.value(of: type, codingPath + [key])
   }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) -> KeyedDecodingContainer<NestedKey> {
-    decoder(key).container(keyedBy: type)
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer {
-    decoder(key).unkeyedContainer()
-  }
-
-  func superDecoder() -> any Decoder { decoder(PathKey("super")) }
-  func superDecoder(forKey key: Key) -> any Decoder { decoder(key) }
 }
 
 /// No elements; one that is asked for all the same is made up.

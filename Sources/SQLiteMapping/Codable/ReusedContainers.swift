@@ -13,7 +13,7 @@ import Synchronization
 /// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the permission is valid only
 /// while that reads a row. A copy that is kept is found when its row ends (``ReusedContainer``), and its permission
 /// is never valid again: it throws on any thread, and follows nothing.
-@safe struct BorrowedDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding {
+@safe struct BorrowedDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKeyedDecoding {
   private let permission: RowPermission
   private let container: Unmanaged<RowDecodingContainer<Key>>
   private let slots: UnsafeMutablePointer<Int32>
@@ -89,20 +89,8 @@ extension BorrowedDecodingContainer {
     return try lend { try $0.decodeIfPresent(type, forKey: key) }
   }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) throws -> KeyedDecodingContainer<NestedKey> {
-    try lend { try $0.nestedContainer(keyedBy: type, forKey: key) }
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try lend { try $0.nestedUnkeyedContainer(forKey: key) }
-  }
-
-  func superDecoder() throws -> any Decoder { try lend { try $0.superDecoder() } }
-
-  func superDecoder(forKey key: Key) throws -> any Decoder {
-    try lend { try $0.superDecoder(forKey: key) }
+  func decoder(forKey key: some CodingKey) throws -> any Decoder {
+    try lend { try $0.decoder(forKey: key) }
   }
 }
 

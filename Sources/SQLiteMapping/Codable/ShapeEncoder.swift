@@ -1,4 +1,3 @@
-import ExactText
 package import SQLiteCore
 
 /// Finds out the columns of a type, and what one value of it stores in them.
@@ -137,7 +136,7 @@ extension ShapeEncoder {
 }
 
 /// Notes each property that is encoded.
-struct ShapeContainer<Key: CodingKey>: ScalarKeyedEncoding {
+struct ShapeContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKeyedEncoding {
   let shape: ShapeEncoder
   var codingPath: [any CodingKey] { [] }
 
@@ -201,16 +200,5 @@ struct ShapeContainer<Key: CodingKey>: ScalarKeyedEncoding {
       "“\(key.stringValue)” is an optional of an optional, and NULL is only one nil")
   }
 
-  func nestedContainer<NestedKey: CodingKey>(
-    keyedBy type: NestedKey.Type, forKey key: Key
-  ) -> KeyedEncodingContainer<NestedKey> {
-    shape.treeEncoder(forKey: key).container(keyedBy: type)
-  }
-
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    shape.treeEncoder(forKey: key).unkeyedContainer()
-  }
-
-  func superEncoder() -> any Encoder { shape.treeEncoder(forKey: PathKey("super")) }
-  func superEncoder(forKey key: Key) -> any Encoder { shape.treeEncoder(forKey: key) }
+  func encoder(forKey key: some CodingKey) -> any Encoder { shape.treeEncoder(forKey: key) }
 }

@@ -1,3 +1,5 @@
+import ExactText
+
 // Codable's containers have an overload for each of fourteen types. Those of one container are made of one
 // generic function, which is inlined into each of them: it is not specialized otherwise (benchmark `fetch`).
 
@@ -209,4 +211,60 @@ extension ScalarDecoding {
   @inline(__always) func decode(_ type: UInt16.Type) throws -> UInt16 { try take(type) }
   @inline(__always) func decode(_ type: UInt32.Type) throws -> UInt32 { try take(type) }
   @inline(__always) func decode(_ type: UInt64.Type) throws -> UInt64 { try take(type) }
+}
+
+/// A keyed container that has an encoder for the nested value of each key.
+protocol NestingKeyedEncoding: KeyedEncodingContainerProtocol {
+  func encoder(forKey key: some CodingKey) -> any Encoder
+}
+
+extension NestingKeyedEncoding {
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<NestedKey> {
+    encoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    encoder(forKey: key).unkeyedContainer()
+  }
+
+  func superEncoder() -> any Encoder { encoder(forKey: PathKey("super")) }
+  func superEncoder(forKey key: Key) -> any Encoder { encoder(forKey: key) }
+}
+
+/// An array that has an encoder for its next element.
+protocol NestingUnkeyedEncoding: UnkeyedEncodingContainer {
+  func nextEncoder() -> any Encoder
+}
+
+extension NestingUnkeyedEncoding {
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type
+  ) -> KeyedEncodingContainer<NestedKey> {
+    nextEncoder().container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { nextEncoder().unkeyedContainer() }
+  func superEncoder() -> any Encoder { nextEncoder() }
+}
+
+/// A keyed container that has a decoder for the nested value of each key.
+protocol NestingKeyedDecoding: KeyedDecodingContainerProtocol {
+  func decoder(forKey key: some CodingKey) throws -> any Decoder
+}
+
+extension NestingKeyedDecoding {
+  func nestedContainer<NestedKey: CodingKey>(
+    keyedBy type: NestedKey.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<NestedKey> {
+    try decoder(forKey: key).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    try decoder(forKey: key).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder { try decoder(forKey: PathKey("super")) }
+  func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(forKey: key) }
 }
