@@ -308,7 +308,7 @@ final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKe
   }
 
   var allKeys: [Key] {
-    // It cannot throw, but what is asked for next does.
+    // It cannot throw, but the next call does.
     guard permission.isValid else { return [] }
     return row.ownColumns.compactMap { column in
       let name = row.columns.names[Int(column)].utf8.dropFirst(row.prefix.utf8.count)

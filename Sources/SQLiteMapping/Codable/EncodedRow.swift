@@ -276,7 +276,7 @@ final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKe
   }
 }
 
-/// Binds one value: a single one as it is, one with containers as JSON.
+/// Binds one value: as the single value that it encodes, or as JSON if it has containers.
 ///
 /// Three words, so that it needs no memory of its own as `any Encoder`. Of one that is kept, everything
 /// throws when its row has ended.

@@ -39,7 +39,7 @@ struct Passthrough: Decodable {
   }
 }
 
-/// A nested value that a type builds up piece by piece with `nestedContainer` or `superEncoder`.
+/// A nested value that a type encodes piece by piece with `nestedContainer` or `superEncoder`.
 final class JSONNode {
   private enum Content {
     case nothing
@@ -90,7 +90,7 @@ final class JSONNode {
     content = .array([])
   }
 
-  /// A node that leads nowhere, closed if this one is.
+  /// A node that belongs to no value, closed if this one is.
   private var sibling: JSONNode {
     let node = JSONNode()
     if case .closed = content { node.content = .closed }
@@ -198,7 +198,7 @@ private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
 /// Thrown by a value that turns out to have containers, so that it is encoded as JSON instead.
 struct NestingSignal: Error {}
 
-/// Throws at the first value.
+/// A container or an encoder that throws `error` at the first value.
 struct NestingEncoder: Encoder, SingleValueEncodingContainer {
   let error: any Error
 
@@ -218,7 +218,7 @@ struct NestingEncoder: Encoder, SingleValueEncodingContainer {
   func encode(_ value: some Encodable) throws { throw error }
 }
 
-/// Throws at the first value.
+/// A container or an encoder that throws `error` at the first value.
 struct NestingKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
   let error: any Error
 
@@ -230,7 +230,7 @@ struct NestingKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
   func encoder(forKey key: some CodingKey) -> any Encoder { NestingEncoder(error: error) }
 }
 
-/// Throws at the first value.
+/// A container or an encoder that throws `error` at the first value.
 struct NestingUnkeyedContainer: NestingUnkeyedEncoding {
   let error: any Error
 
@@ -256,7 +256,7 @@ protocol RowEncoding: Encoder {
   func check() throws
 }
 
-/// The whole row as a single value: one that encodes the properties.
+/// The single value container of a row, which takes a value that encodes the properties.
 struct WholeRowContainer: SingleValueEncodingContainer {
   let encoder: any RowEncoding
   let error: any Error

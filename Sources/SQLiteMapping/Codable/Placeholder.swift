@@ -2,7 +2,7 @@ import Essentials
 import ExactText
 import SQLiteCore
 
-/// Made-up values: what a type's `init(from:)` makes of zeros, short texts, nil and empty collections.
+/// Made-up values, which a type's `init(from:)` makes of zeros, short texts, nil and empty collections.
 enum Placeholder {
   /// The type's prototype, or else a value of it that is made up.
   ///

@@ -19,7 +19,7 @@ import Synchronization
   private let slots: UnsafeMutablePointer<Int32>
   private let handle: BorrowedHandle
 
-  /// Makes one, unless the keys are more than a byte.
+  /// Creates a container, or nil if a key is more than a byte.
   init?(_ container: RowDecodingContainer<Key>) {
     guard MemoryLayout<Key>.size == 1, let slots = unsafe container.slots.bytes else { return nil }
     permission = container.row.permission
@@ -164,8 +164,8 @@ enum ContainerLayout {
   }
 }
 
-/// A statement of which this has no part: to use it counts no references, and to keep it keeps no
-/// statement alive, so that SQLite finalizes each where its connection is used.
+/// An unowned reference to a statement. Using it counts no references, and keeping it keeps no statement
+/// alive, so that SQLite finalizes each where its connection is used.
 ///
 /// Proof that it leads to a living statement: it is used by a ``DecodedRow`` or an ``EncodedRow`` on
 /// behalf of decoders, encoders and containers, each of which asks its ``RowMark`` first. A mark is
@@ -177,13 +177,13 @@ enum ContainerLayout {
     unsafe self.handle = Unmanaged.passUnretained(handle)
   }
 
-  /// Lends the statement.
+  /// Calls `body` with the statement.
   @inline(__always)
   func use<Result>(_ body: (StatementHandle) throws -> Result) rethrows -> Result {
     try unsafe handle._withUnsafeGuaranteedRef(body)
   }
 
-  /// Lends the statement to what fails as SQLite does.
+  /// Calls `body`, which throws errors of SQLite, with the statement.
   @inline(__always)
   func attempt<Success>(
     _ body: (StatementHandle) throws(SQLiteError) -> Success
@@ -234,12 +234,12 @@ extension BorrowedHandle {
   }
 
   private static let lives = Atomic<Int>(0)
-  /// Where marks are that no reader has now: as many as there were readers at one time.
+  /// The memory of the marks that no reader has now: as many as there were readers at one time.
   private static let idle = Mutex<[UInt]>([])
 
   private let numbers: UnsafeMutablePointer<Numbers>
 
-  /// Takes a mark, which says that there is no row yet.
+  /// Takes a mark that has no row yet.
   init() {
     let known = Self.idle.withLock { $0.popLast() }
     if let known, let numbers = unsafe UnsafeMutablePointer<Numbers>(bitPattern: known) {
@@ -267,20 +267,20 @@ extension BorrowedHandle {
     unsafe numbers.pointee.life.store(life, ordering: .relaxed)
   }
 
-  /// Ends a row: what was given its number, or had its life, is not valid any more.
+  /// Ends a row: decoders with its number and containers with its life are not valid any more.
   @inline(__always)
   func end() {
     unsafe numbers.pointee.life.store(0, ordering: .relaxed)
     endNumber()
   }
 
-  /// Ends what was given the number of the row. Only the row's own thread writes here.
+  /// Ends the number of the row, and the decoders and encoders that have it. Only the row's thread calls this.
   @inline(__always)
   func endNumber() {
     unsafe numbers.pointee.row.store(row &+ 1, ordering: .relaxed)
   }
 
-  /// Gives the mark to others.
+  /// Gives the memory of the mark back for the next reader.
   func giveBack() {
     end()
     let place = unsafe UInt(bitPattern: numbers)

@@ -132,13 +132,13 @@ package import SQLiteCore
   }
 }
 
-/// The row as a single value: its only column, or a value that reads the row itself.
+/// The single value container of a row, which has the only column, or a value that reads the row itself.
 private struct RowValueContainer: ScalarDecoding {
   let decoder: RowDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
 
   func decodeNil() -> Bool {
-    // It cannot throw, but what is asked for next does.
+    // It cannot throw, but the next call does.
     decoder.content.mark.row == decoder.row && decoder.content.isNull
   }
 
@@ -195,7 +195,7 @@ extension DecodingError {
   }
 }
 
-/// Reads one column: as a single value what is stored, as a container the JSON in it.
+/// Decodes one column: the value itself, or the JSON in it for a type with containers.
 ///
 /// Three words, so that it needs no memory of its own as `any Decoder`. One that is kept throws when
 /// its row has ended.
@@ -250,7 +250,7 @@ struct ColumnDecoder: Decoder {
 
 extension ColumnDecoder: ScalarDecoding {
   func decodeNil() -> Bool {
-    // It cannot throw, but what is asked for next does.
+    // It cannot throw, but the next call does.
     (try? row)?.handle.isNull(at: column) ?? false
   }
 

@@ -7,7 +7,7 @@ final class DirectPlan<Root: DirectRecord> {
   let columns: [DirectColumn<Root>]
   let strategies = Root.strategies
 
-  /// Proves what can be proven.
+  /// Checks the type's declaration against values of it.
   ///
   /// - Throws: ``DirectRecordError``.
   init(_ connection: Connection) throws {

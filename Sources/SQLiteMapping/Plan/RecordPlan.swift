@@ -112,7 +112,7 @@ final class RecordPlan {
         + "in a new value")
   }
 
-  /// As ``checkKey(among:)``, before there is a value; one that cannot be made up is waited for.
+  /// As ``checkKey(among:)``, with a made-up value; if none can be made up, the first value is checked.
   func checkKeyOfExample() throws(SQLiteError) {
     guard countsKeysUp, let example = try? Placeholder.example(of: type),
       let shape = try? ShapeEncoder(example, strategies: strategies)

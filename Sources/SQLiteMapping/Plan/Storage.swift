@@ -15,7 +15,7 @@ package struct Storage: Sendable {
 
   /// Finds out how a type is stored.
   ///
-  /// A type without a form of its own that can be decoded is asked what it would read first.
+  /// A type without a form of its own decodes itself from a probe, which notes what it reads first.
   package init(of type: Any.Type, _ strategies: MappingStrategies = MappingStrategies()) {
     self.type = ObjectIdentifier(type)
     self.strategies = strategies
@@ -210,8 +210,8 @@ extension MappingStrategies {
   }
 }
 
-/// Encodes a value of a type without a form of its own: a single one as what it encodes, one with containers
-/// as the strategy for nested values says.
+/// Encodes a value of a type without a form of its own: as the single value that it encodes, or, if it has
+/// containers, by the strategy for nested values.
 final class SingleValueEncoder: Encoder, ScalarEncoding {
   private let strategies: MappingStrategies
   private var form: StoredForm?
@@ -270,7 +270,7 @@ final class SingleValueEncoder: Encoder, ScalarEncoding {
   func encode(_ value: some Encodable) throws { try set(strategies.form(of: value)) }
 }
 
-/// Reads one stored value: as a single value the value itself, as a container the JSON in it.
+/// Decodes one stored value: the value itself, or the JSON in it for a type with containers.
 struct ValueDecoder: Decoder, ScalarDecoding {
   let value: Value
   let strategies: MappingStrategies

@@ -241,7 +241,7 @@ extension Connection {
     for (plan, fitness) in ensured { plan.ensured = fitness }
   }
 
-  /// Learns the properties of a type without a value of the user's.
+  /// Learns the properties of a type from its prototype, or from a made-up value.
   func learnExample(of plan: RecordPlan) throws {
     if plan.isUnknown { try plan.learn(Placeholder.example(of: plan.type)) }
   }

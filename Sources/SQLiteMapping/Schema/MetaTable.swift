@@ -6,7 +6,7 @@ import Essentials
 ///
 /// It holds the version of this layout, the store's UUID and the tables of types.
 package enum MetaTable {
-  /// The layout that this program writes.
+  /// The version of the layout that this program writes.
   package static let formatVersion: Int64 = 1
   /// The table's name.
   static let name = "magicdata_meta"
@@ -57,20 +57,20 @@ package enum MetaTable {
     return rows
   }
 
-  /// Notes that the database has had a migration.
+  /// Records that the database has had a migration.
   static func note(_ migration: String, _ connection: Connection) throws(SQLiteError) {
     let count = try migrations(connection).count
     try set("migration:\(migration)", .integer(Int64(count + 1)), connection)
   }
 
-  /// Notes that a table is one of ours.
+  /// Records that a table belongs to this library.
   package static func register(
     _ table: String, of type: String, _ connection: Connection
   ) throws(SQLiteError) {
     try set("table:\(table)", .text(type), connection)
   }
 
-  /// Notes that a table is none of ours any more.
+  /// Removes the record that a table belongs to this library.
   static func unregister(_ table: String, _ connection: Connection) throws(SQLiteError) {
     guard try connection.tableExists(name) else { return }
     try connection.executeChange(
