@@ -248,14 +248,18 @@ extension Connection {
     try !columnNames(of: reference.name).isEmpty
   }
 
-  /// The relation of left records to right ones.
+  /// The relation of left records to right ones, put together once by each connection.
   private func relation<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>
   ) throws -> Relation {
-    try Relation(
+    let (references, key) = (references, ReferenceKey(reference))
+    if let known = references.relations[key] { return known }
+    let relation = try Relation(
       rowsOf: reference.name, reference.leftKeyName, reference.rightKeyName,
       from: .init(table: Left.tableName, key: try keyColumn(of: Left.self)),
       to: .init(table: Right.tableName, key: try keyColumn(of: Right.self)))
+    references.relations[key] = relation
+    return relation
   }
 
   /// Notes that the link table belongs to these links.
@@ -264,12 +268,8 @@ extension Connection {
   private func claimTable<Left: Record, Right: Record>(
     of reference: CrossReference<Left, Right>
   ) throws {
-    let claim = ReferenceClaims.Claim(
-      name: reference.name, left: reference.leftKeyName, right: reference.rightKeyName,
-      type: ObjectIdentifier(CrossReference<Left, Right>.self))
-    let known = attachment(ReferenceClaims.self) as? ReferenceClaims
-    let claims = known ?? ReferenceClaims()
-    guard !claims.known.contains(claim) else { return }
+    let (references, key) = (references, ReferenceKey(reference))
+    guard !references.claimed.contains(key) else { return }
     var ends = [
       "\(reference.leftKeyName): \(Left.self)", "\(reference.rightKeyName): \(Right.self)",
     ]
@@ -278,22 +278,38 @@ extension Connection {
     if isMirrored { ends.swapAt(0, 1) }
     let type: Any.Type =
       isMirrored ? CrossReference<Right, Left>.self : CrossReference<Left, Right>.self
-    try self.claim(reference.name, for: type, as: "the links (\(ends[0]), \(ends[1]))")
-    claims.known.insert(claim)
-    if known == nil { attachments[ObjectIdentifier(ReferenceClaims.self)] = claims }
+    try claim(reference.name, for: type, as: "the links (\(ends[0]), \(ends[1]))")
+    references.claimed.insert(key)
+  }
+
+  private var references: KnownReferences {
+    if let known = attachment(KnownReferences.self) as? KnownReferences { return known }
+    let references = KnownReferences()
+    attachments[ObjectIdentifier(KnownReferences.self)] = references
+    return references
   }
 }
 
-/// The links whose tables a connection has claimed.
-private final class ReferenceClaims {
-  struct Claim: Hashable {
-    let name: String
-    let left: String
-    let right: String
-    let type: ObjectIdentifier
-  }
+/// The cross references that a connection has met.
+private final class KnownReferences {
+  var relations: [ReferenceKey: Relation] = [:]
+  /// The references whose tables were claimed.
+  var claimed: Set<ReferenceKey> = []
+}
 
-  var known: Set<Claim> = []
+/// A cross reference without its further columns.
+private struct ReferenceKey: Hashable {
+  let type: ObjectIdentifier
+  let name: String
+  let left: String
+  let right: String
+
+  init<Left: Record, Right: Record>(_ reference: CrossReference<Left, Right>) {
+    type = ObjectIdentifier(CrossReference<Left, Right>.self)
+    name = reference.name
+    left = reference.leftKeyName
+    right = reference.rightKeyName
+  }
 }
 
 extension Connection {

@@ -41,6 +41,11 @@ package struct Relation: Hashable, Sendable {
   private let origin: End
   /// The rows that the relation leads to.
   private let destination: End
+  /// Whether the rows that lead are those of the destination, so that no join is needed to read these.
+  private let isInDestination: Bool
+  /// The tables with the rows of the destination beside the rows that lead to them. The latter come first,
+  /// in the order of their index, so that SQLite need not sort.
+  private let joined: String
 
   private init(
     table: String, start: String, end: String, place: String?, isDistinct: Bool, origin: End,
@@ -53,6 +58,11 @@ package struct Relation: Hashable, Sendable {
     self.isDistinct = isDistinct
     self.origin = origin
     self.destination = destination
+    isInDestination = table == destination.table && end == destination.key
+    let (row, key) = (destination.table, destination.key)
+    joined =
+      isInDestination
+      ? table : "\(table) CROSS JOIN \(row) ON \(row).\(key) = \(table).\(end)"
   }
 
   /// The relation of a table's rows, each of which holds two keys.
@@ -126,9 +136,6 @@ extension Relation {
   ///   - row: The quoted name of its rows.
   private func column(_ name: String, of row: String) -> SQL { SQL(unchecked: "\(row).\(name)") }
 
-  /// Whether the rows that lead are those of the destination, so that no join is needed to read these.
-  private var isInDestination: Bool { table == destination.table && end == destination.key }
-
   /// The aggregate that counts rows, or the different ends of them. A reference that is NULL leads nowhere.
   private func counted(of row: String) -> SQL {
     if isDistinct { return "count(DISTINCT \(column(end, of: row)))" }
@@ -136,13 +143,7 @@ extension Relation {
     return isReference ? "count(\(column(end, of: row)))" : "count(*)"
   }
 
-  /// The tables with the rows of the destination beside the rows that lead to them. The latter come first,
-  /// in the order of their index, so that SQLite need not sort.
-  private var joinedSQL: SQL {
-    if isInDestination { return tableSQL }
-    let (row, key) = (destination.table, destination.key)
-    return SQL(unchecked: "\(table) CROSS JOIN \(row) ON \(row).\(key) = \(table).\(end)")
-  }
+  private var joinedSQL: SQL { SQL(unchecked: joined) }
 
   private func append(_ page: Page, to sql: inout SQL, isGrouped: Bool = false) {
     if let condition = page.condition { sql.append(" AND (\(condition))") }
