@@ -48,7 +48,7 @@ extension MagicCell {
       return set(.live(LiveValue(lazy.init(source: nil))))
     }
     let keys = try RelationKeys(role.kind, from: decoder)
-    if let store = decoder.userInfo[.magicData] as? MagicData {
+    if let store = decoder.userInfo[.magicData] as? any RelationResolver {
       set(.live(try store.relation(type, to: target, keys)))
     } else if let lazy {
       set(.live(LiveValue(lazy.init(unresolved: keys))))

@@ -55,7 +55,7 @@ extension MagicData {
   }
 
   /// The value of a relation that is being decoded, blocking the thread.
-  func relation<Relation, Object: MagicObject>(
+  package func relation<Relation, Object: MagicObject>(
     _ type: Relation.Type, to target: Object.Type, _ keys: RelationKeys
   ) throws -> LiveValue {
     let objects = try keys.objects(target, among: targets(target, keys))
@@ -88,6 +88,8 @@ extension MagicData {
     return index
   }
 }
+
+extension MagicData: RelationResolver {}
 
 /// A relation of a decoded object.
 private struct UnresolvedRelation {

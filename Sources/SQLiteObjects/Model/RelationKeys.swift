@@ -90,6 +90,16 @@ extension RelationKeys {
   }
 }
 
+/// A store that finds the objects with the keys of relations while they are decoded.
+package protocol RelationResolver: Sendable {
+  /// The value of a relation that is being decoded, blocking the thread.
+  ///
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if an object is not in the store.
+  func relation<Relation, Object: MagicObject>(
+    _ type: Relation.Type, to target: Object.Type, _ keys: RelationKeys
+  ) throws -> LiveValue
+}
+
 extension LiveValue {
   /// The keys of a relation that was decoded and not resolved yet.
   var unresolvedKeys: RelationKeys? {

@@ -77,7 +77,7 @@ extension SaveGraph.Transaction {
 // Many new objects of plain values, inserted by one statement.
 extension SaveGraph.Transaction {
   /// The state of inserting many objects of a type.
-  struct Batch {
+  struct InsertBatch {
     /// The most objects that one statement inserts. It updates the table's counter once, whose cost is
     /// half that of a row (benchmark `insert`).
     static var size: Int { 16 }
@@ -94,16 +94,16 @@ extension SaveGraph.Transaction {
   /// values, if the keys are known before, and if no trigger can skip a row or insert others.
   mutating func mayBatch(_ index: Int) throws -> Bool {
     let plan = nodes[index].plan
-    guard plan.isPlain, nodes.count >= Batch.size, nodes[index].expected == nil,
+    guard plan.isPlain, nodes.count >= InsertBatch.size, nodes[index].expected == nil,
       isUnknown(index)
     else { return false }
     if let first = pending.first, nodes[first].plan === plan { return true }
     let type = ObjectIdentifier(plan.type)
     if let known = batches[type] { return known.isAllowed }
-    var batch = Batch()
+    var batch = InsertBatch()
     let isKeyKnown = plan.primary == nil || plan.counting != nil
     // 999 parameters are what each SQLite takes.
-    let fits = !plan.columns.isEmpty && (plan.columns.count + 1) * Batch.size <= 999
+    let fits = !plan.columns.isEmpty && (plan.columns.count + 1) * InsertBatch.size <= 999
     if isKeyKnown, fits {
       batch.isAllowed =
         try connection.firstRow(
@@ -118,7 +118,7 @@ extension SaveGraph.Transaction {
   mutating func addToBatch(_ index: Int) throws {
     if let first = pending.first, nodes[first].plan !== nodes[index].plan { try insertPending() }
     pending.append(index)
-    if pending.count == Batch.size { try insertBatch() }
+    if pending.count == InsertBatch.size { try insertBatch() }
   }
 
   /// Inserts the waiting objects one by one.
@@ -132,12 +132,12 @@ extension SaveGraph.Transaction {
   private mutating func insertBatch() throws {
     let plan = nodes[pending[0]].plan
     let type = ObjectIdentifier(plan.type)
-    var batch = batches[type] ?? Batch()
+    var batch = batches[type] ?? InsertBatch()
     if batch.singleCount != singleCount { batch.lastKey = nil }
     let statement =
       try batch.statement
       ?? InsertStatement(
-        plan, hasKey: true, rows: Batch.size, insertsOnly: insertsOnly, connection)
+        plan, hasKey: true, rows: InsertBatch.size, insertsOnly: insertsOnly, connection)
     batch.statement = statement
     // The keys that this batch has given already, and that the table does not know.
     var highest: Int64 = 0

@@ -79,7 +79,7 @@ extension SaveGraph {
     /// New objects of one type that are to be inserted by one statement.
     var pending: [Int] = []
     /// The state of inserting many objects, for each type of plain values.
-    var batches: [ObjectIdentifier: Batch] = [:]
+    var batches: [ObjectIdentifier: InsertBatch] = [:]
     /// The number of rows that were written outside of batches.
     var singleCount = 0
     /// The keys of new objects that others refer to, or which refer to others; empty if there are none.
