@@ -129,12 +129,12 @@ package final class ObjectStorage: Sendable {
   ///   - shape: The object's type.
   ///   - forms: One for each property.
   ///   - identity: The identity in the store that the object was fetched from.
-  init(_ shape: ObjectShape, _ forms: [CellContent.Form], identity: Identity?) {
+  init(_ shape: ObjectShape, _ forms: consuming [CellContent.Form], identity: consuming Identity?) {
     self.shape = shape
     // First: after the state the compiler copies the identity once more (benchmark `fetch`).
     handedOut = Atomic(false)
     fetchedZIndex = identity?.zIndex
-    state = Mutex(State(forms: forms, identity: identity))
+    state = Mutex(State(forms: consume forms, identity: consume identity))
   }
 
   deinit {
