@@ -17,6 +17,9 @@ package final class ObjectPlan: Sendable {
   package let rows: TablePlan
   /// The texts of the statements that insert one object.
   let insertions: InsertTexts
+  /// The text that finds the object with a z_index, and those that write one property; empty without a column.
+  let presence: String
+  let updates: [String]
   /// The start of a query for the key and the columns of objects.
   let selection: SQL
   /// The readers of the properties' columns.
@@ -72,6 +75,8 @@ package final class ObjectPlan: Sendable {
     let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: shape.table) "
     self.selection = selection
     deletion = try rows.deleteByKey().checkedText
+    presence = try rows.selectByKey("1").checkedText
+    updates = try properties.map { try $0.hasColumn ? rows.update([$0.name]).checkedText : "" }
     let primaryName = shape.primary.map { properties[$0].name }
     insertions = try InsertTexts(rows, columns.map { properties[$0].name }, primary: primaryName)
     qualifiedKey = try rows.qualified(key).checkedText

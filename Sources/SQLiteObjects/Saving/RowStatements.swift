@@ -145,6 +145,8 @@ extension ObjectPlan {
 
   /// The statement that writes some properties of the object with a key if others are as expected.
   fileprivate func update(of slots: [Int], ifStill expected: [Int]) -> SQL {
+    if expected.isEmpty, slots.isEmpty { return SQL(unchecked: presence) }
+    if expected.isEmpty, slots.count == 1 { return SQL(unchecked: updates[slots[0]]) }
     var sql = slots.isEmpty ? rows.selectByKey("1") : rows.update(slots.map { properties[$0].name })
     for slot in expected { sql.append(" AND \(identifier: properties[slot].name) IS ?") }
     return sql
