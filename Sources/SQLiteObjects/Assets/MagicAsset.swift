@@ -17,7 +17,7 @@ import SQLiteCore
 /// is saved.
 public struct MagicAsset<Element: MagicAssetConvert> {
   /// The state of a content.
-  enum State {
+  enum Origin {
     /// There is none.
     case empty
     /// It was set, and will be saved with the object.
@@ -30,13 +30,13 @@ public struct MagicAsset<Element: MagicAssetConvert> {
     case stored(AssetHandle)
   }
 
-  var state: State
+  var state: Origin
   /// The new extension; nil leaves it as it is, and `""` is none.
   var newExtension: String?
   /// The content that was read, shared with others who hold this asset.
   var holder: AssetCache.Holder?
 
-  init(_ state: State, extension newExtension: String?) {
+  init(_ state: Origin, extension newExtension: String?) {
     self.state = state
     self.newExtension = newExtension
   }
@@ -101,7 +101,7 @@ public struct MagicAsset<Element: MagicAssetConvert> {
 extension MagicAsset: Sendable where Element: Sendable {}
 
 // Proof: a live value in it is of the type `Element`, and only a Sendable asset is sent elsewhere.
-extension MagicAsset.State: Sendable {}
+extension MagicAsset.Origin: Sendable {}
 
 extension MagicAsset: Codable {
   /// Reads the content from outside the store.
