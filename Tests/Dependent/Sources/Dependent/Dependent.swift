@@ -92,9 +92,9 @@ struct Town: Record {
     let found: [String?] = [
       try await magic.objects(of: Pair.self).map { $0.first.text + ($0.second?.text ?? "") }
         .joined(),
-      large[0].twins[0].name, try await large[0].map.get().value,
+      large[0].twins[0].name, try await large[0].map.get().get(),
       try await milan.twinnedBy.get().first?.name,
-      try await magic.objects(of: Film.self)[0].script.value,
+      try await magic.objects(of: Film.self)[0].script.get(),
       try await magic.objects(of: Draft.self)[0].text, town.id.map { "\($0)" },
     ]
     let expected = ["abc", "Milan", "<svg/>", "Toronto", "FADE IN", "text", "1"]
