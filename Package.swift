@@ -61,7 +61,9 @@ let package = Package(
       ["Essentials", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations"]),
     layer(
       "SQLitePortable",
-      ["Essentials", "ExactText", "Platform", "SPON", "SQLiteCore", "SQLiteMapping"]),
+      [
+        "Essentials", "ExactText", "Platform", "SPON", "SQLiteCore", "SQLiteMapping", "SystemFiles",
+      ]),
     // Objects and what they stand on, under one name.
     layer(
       "MagicData",
