@@ -55,10 +55,12 @@ let package = Package(
     layer("SQLiteCore", ["CSQLite", "ExactText", "Platform"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
     layer("SQLiteAssets", ["Essentials", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
-    layer("SQLiteRelations", ["Essentials", "SQLiteCore", "SQLiteMapping"]),
+    layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteObjects",
-      ["Essentials", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations"]),
+      [
+        "Essentials", "Platform", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations",
+      ]),
     layer(
       "SQLitePortable",
       [
