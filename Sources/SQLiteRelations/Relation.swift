@@ -1,4 +1,5 @@
 public import SQLiteCore
+import SQLiteMapping
 
 /// A relation between the rows of two tables, asked from one of its ends.
 ///
@@ -366,7 +367,7 @@ extension Relation.Page {
   package var isWhole: Bool { condition == nil && last == nil && limit == nil && offset <= 0 }
 
   fileprivate func appendLimit(to sql: inout SQL) {
-    if limit != nil || offset > 0 { sql.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
+    sql.append(limit: limit, offset: offset)
   }
 }
 

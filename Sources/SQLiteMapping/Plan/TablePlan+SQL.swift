@@ -31,7 +31,7 @@ extension TablePlan {
     guard limit ?? 0 >= 0, offset >= 0 else {
       throw SQLiteError(.range, "a limit and an offset are not negative")
     }
-    if limit != nil || offset > 0 { sql.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
+    sql.append(limit: limit, offset: offset)
     return sql
   }
 
@@ -134,5 +134,12 @@ extension Connection {
     let used = try firstRow(
       "SELECT seq FROM sqlite_sequence WHERE name = \(plan.name) COLLATE NOCASE", as: Int64.self)
     return max(present, used ?? 0)
+  }
+}
+
+extension SQL {
+  /// Appends the clause for the rows from `offset` on, at most `limit` of them; nothing if these are all.
+  package mutating func append(limit: Int?, offset: Int) {
+    if limit != nil || offset > 0 { append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
   }
 }

@@ -153,7 +153,7 @@ struct Query<Object: MagicObject>: Sendable {
     var tail = clause
     tail.append(" ORDER BY ")
     tail.append(order)
-    if limit != nil || offset > 0 { tail.append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
+    tail.append(limit: limit, offset: offset)
     return tail
   }
 }
