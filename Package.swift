@@ -45,6 +45,8 @@ let package = Package(
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     // What the platform has: its C library, and the part of Foundation that is used.
     .systemLibrary(name: "CPlatform", path: "Sources/CPlatform"),
+    // The processor's instructions for SHA-256.
+    .systemLibrary(name: "CSHA256", path: "Sources/CSHA256"),
     layer("Platform", ["CPlatform"]),
     layer("Essentials", []),
     // Dates, hexadecimal digits and names as exact text, without Foundation.
@@ -54,7 +56,9 @@ let package = Package(
     layer("SPON", ["Essentials", "ExactText"]),
     layer("SQLiteCore", ["CSQLite", "ExactText", "Platform"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
-    layer("SQLiteAssets", ["Essentials", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
+    layer(
+      "SQLiteAssets",
+      ["CSHA256", "Essentials", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
     layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteObjects",
@@ -81,7 +85,7 @@ let package = Package(
     tests(
       of: "SQLitePortable",
       ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),
-    tests(of: "SQLiteAssets", ["SystemFiles"]),
+    tests(of: "SQLiteAssets", ["CSHA256", "SystemFiles"]),
     tests(of: "SQLiteRelations"),
     tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
     tests(of: "Tour", ["MagicData"]),

@@ -1,3 +1,4 @@
+import CSHA256
 import ExactText
 
 /// The SHA-256 hash of a stream of bytes (FIPS 180-4).
@@ -135,12 +136,33 @@ extension SHA256.Digest: LosslessStringConvertible {
 }
 
 extension SHA256 {
-  /// Mixes whole blocks of 64 bytes into the state.
+  /// Mixes whole blocks of 64 bytes into the state: by the processor's own instructions where it
+  /// has them, five times as fast.
+  private mutating func compress(_ blocks: UnsafeRawBufferPointer) {
+    guard hasInstructions else { return unsafe compressInSwift(blocks) }
+    unsafe compressByInstructions(blocks)
+  }
+
+  /// Mixes whole blocks of 64 bytes into the state, by the processor's own instructions.
+  ///
+  /// Only where `csha256_is_available` says so.
+  mutating func compressByInstructions(_ blocks: UnsafeRawBufferPointer) {
+    unsafe roundConstants.withUnsafeBufferPointer { constants in
+      unsafe withUnsafeMutableBytes(of: &state) { state in
+        unsafe csha256_compress(
+          state.baseAddress?.assumingMemoryBound(to: UInt32.self),
+          blocks.baseAddress?.assumingMemoryBound(to: UInt8.self), blocks.count / 64,
+          constants.baseAddress)
+      }
+    }
+  }
+
+  /// Mixes whole blocks of 64 bytes into the state, by any processor.
   ///
   /// The schedule's 64 words live in a ring of 16, and rounds and schedule are written out sixteen
   /// at a time with their variables renamed instead of moved: 327 MiB/s where OpenSSL without the
   /// processor's SHA instructions does 369, and a loop over 64 stored words 280.
-  mutating func compress(_ blocks: UnsafeRawBufferPointer) {
+  mutating func compressInSwift(_ blocks: UnsafeRawBufferPointer) {
     unsafe roundConstants.withUnsafeBufferPointer { constants in
       unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 16) { schedule in
         for start in stride(from: 0, to: blocks.count, by: 64) {
@@ -229,6 +251,9 @@ extension UInt32 {
     self &>> bits | self &<< (32 &- bits)
   }
 }
+
+/// Whether the processor has instructions for SHA-256.
+private let hasInstructions = csha256_is_available() != 0
 
 /// The fractional parts of the cube roots of the first 64 primes.
 private let roundConstants: [UInt32] = [

@@ -1,5 +1,7 @@
-import SQLiteAssets
+import CSHA256
 import Testing
+
+@testable import SQLiteAssets
 
 @Suite struct SHA256Tests {
   /// FIPS 180-4 and NIST's example values.
@@ -54,6 +56,24 @@ import Testing
     }
     let digest = hash.finalize()
     #expect(digest == SHA256.digest(of: bytes))
+  }
+
+  @Test(.enabled("no instructions for SHA-256 here") { csha256_is_available() != 0 })
+  func `the processor's instructions and Swift agree on random blocks`() {
+    var generator = SeededGenerator(state: 256)
+    for count in 0..<200 {
+      let blocks = (0..<count % 9 * 64).map { _ in UInt8.random(in: 0...255, using: &generator) }
+      var fast = SHA256()
+      var slow = SHA256()
+      unsafe blocks.withUnsafeBytes { blocks in
+        unsafe fast.compressByInstructions(blocks)
+        unsafe slow.compressInSwift(blocks)
+        unsafe fast.compressByInstructions(blocks)
+        unsafe slow.compressInSwift(blocks)
+      }
+      #expect(fast.state == slow.state)
+      #expect((fast.state == SHA256().state) == blocks.isEmpty)
+    }
   }
 
   @Test func `a copy of a hash goes on alone`() {
