@@ -6,6 +6,27 @@
 #include <features.h>
 #endif
 
+// Requests to valgrind, which cost a few instructions and do nothing without it.
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+
+void instruction_count_begin(void) {
+  CALLGRIND_ZERO_STATS;
+  CALLGRIND_TOGGLE_COLLECT;
+}
+
+void instruction_count_end(const char *name) {
+  CALLGRIND_TOGGLE_COLLECT;
+  CALLGRIND_DUMP_STATS_AT(name);
+}
+
+#else
+
+void instruction_count_begin(void) {}
+void instruction_count_end(const char *name) {}
+
+#endif
+
 #if defined(__GLIBC__)
 
 // What a program itself defines is used by all libraries that it loads: these stand in for the C

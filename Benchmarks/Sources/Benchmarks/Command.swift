@@ -7,6 +7,7 @@ import Foundation
       let options = try Options(CommandLine.arguments.dropFirst())
       switch options.task {
       case .measuring: try run(options)
+      case .counting: try count(options)
       case .planting: try plant(options)
       case .listing: list()
       case .helping: print(Options.usage)
@@ -46,6 +47,14 @@ import Foundation
 
   private static func write(_ data: Data, to path: String?) throws {
     if let path { try data.write(to: URL(filePath: path)) }
+  }
+
+  private static func count(_ options: Options) throws {
+    let fixtures = try Fixtures()
+    let counting = Counting(fixtures: fixtures, filter: options.filter)
+    let outcome = Result { try counting.run(rows: options.rows) }
+    try fixtures.remove()
+    try outcome.get()
   }
 
   private static func plant(_ options: Options) throws {

@@ -11,12 +11,12 @@ struct Options {
 
   /// The task.
   enum Task {
-    case measuring, planting, listing, helping
+    case measuring, counting, planting, listing, helping
   }
 
   static let usage = """
     usage: Benchmarks [--json FILE] [--svg FILE] [--markdown FILE] [--filter NAME] [--rows N]
-                      [--from FILE] [--quick | --plant | --list | --help]
+                      [--from FILE] [--quick | --count | --plant | --list | --help]
       --json FILE      also write the measurements to FILE
       --svg FILE       also draw the ratios to C in FILE
       --markdown FILE  also write a table of the ratios to C in FILE
@@ -24,6 +24,7 @@ struct Options {
       --filter NAME    only the case, engine or case/engine of that name, beside C
       --rows N         work on N rows instead of 200000
       --quick          few rows and runs: checks the results, the times mean nothing
+      --count          measure nothing: tell callgrind and Benchmarks/counts what to count
       --plant          measure nothing: give each engine a wrong value, which must be found
       --list           name the cases and their engines
       --help           show this
@@ -42,6 +43,7 @@ struct Options {
       case "--filter": filter = try Filter(checking: value(of: argument, from: &arguments))
       case "--rows": chosenRows = try count(value(of: argument, from: &arguments))
       case "--quick": isQuick = true
+      case "--count": task = .counting
       case "--plant": task = .planting
       case "--list": task = .listing
       case "--help", "-h": task = .helping
@@ -50,7 +52,7 @@ struct Options {
     }
   }
 
-  var rows: Int { chosenRows ?? (isQuick || task == .planting ? 2_000 : 200_000) }
+  var rows: Int { chosenRows ?? (isQuick || task != .measuring ? 2_000 : 200_000) }
 
   /// The runs that count; an uncounted one goes before them.
   var runs: Int { isQuick ? 1 : 11 }

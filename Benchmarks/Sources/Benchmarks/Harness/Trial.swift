@@ -1,3 +1,5 @@
+import AllocationCount
+
 /// One turn of one engine: the data it works on, and the clock over the parts that count.
 struct Trial {
   /// The quantity that a turn is measured by.
@@ -5,6 +7,8 @@ struct Trial {
     case time
     /// Its memory, by which the time does not count.
     case memory
+    /// Its instructions, which callgrind writes to a file with this name in it.
+    case instructions(name: String)
   }
 
   let fixture: Fixture
@@ -20,14 +24,20 @@ struct Trial {
   /// Times `work`. What goes before, such as opening, and after, such as freeing its result, does
   /// not count. Several parts add up.
   mutating func measure<Result>(_ work: () throws -> Result) throws -> Result {
-    guard watch == .time else {
+    switch watch {
+    case .time:
+      let start = ContinuousClock.now
+      let result = try work()
+      elapsed = (elapsed ?? .zero) + (ContinuousClock.now - start)
+      return result
+    case .memory:
       let (result, use) = try MemoryUse.during(work)
       memory = memory.map { $0 + use } ?? use
       return result
+    case .instructions(let name):
+      instruction_count_begin()
+      defer { unsafe instruction_count_end(name) }
+      return try work()
     }
-    let start = ContinuousClock.now
-    let result = try work()
-    elapsed = (elapsed ?? .zero) + (ContinuousClock.now - start)
-    return result
   }
 }

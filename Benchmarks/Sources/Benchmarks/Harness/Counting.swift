@@ -1,0 +1,46 @@
+/// Counts what the time depends on: the allocations of each case and engine, and, under callgrind, the
+/// instructions. Both are exact where times are noisy, so that a check can compare them.
+struct Counting {
+  let fixtures: Fixtures
+  let filter: Filter
+
+  /// The cases of one thread: what several threads do differs from run to run.
+  private static let cases: Set<String> = [
+    "scan", "fetch", "fetch-direct", "point", "call", "insert", "insert-direct", "update", "upsert",
+    "delete", "json", "blob", "cache", "stream", "filter", "relations", "relation-read", "lazy",
+    "reverse", "reverse-count",
+  ]
+
+  /// Prints a line for each case and engine: its name, its operations and its allocations.
+  ///
+  /// - Throws: ``Failure`` if the results of an engine differ from C's.
+  func run(rows: Int) throws {
+    for entry in allCases where Self.cases.contains(entry.name) {
+      let engines = filter.engines(of: entry).filter { !$0.engine.rawValue.hasPrefix("grdb") }
+      guard let baseline = engines.first else { continue }
+      let fixture = try fixtures.fixture(rows: entry.size(for: rows))
+      let operations = entry.operations(on: fixture)
+      let (expected, _) = try take(baseline.turn, on: fixture, watching: .time)
+      for (engine, turn) in engines {
+        let name = "\(entry.name)/\(engine.rawValue)"
+        // The first turn meets each type and each page for the first time.
+        _ = try take(turn, on: fixture, watching: .time)
+        let (checksum, _) = try take(turn, on: fixture, watching: .instructions(name: name))
+        let (_, memory) = try take(turn, on: fixture, watching: .memory)
+        guard checksum == expected else {
+          throw Failure("\(name) and C differ in their results")
+        }
+        let allocations = memory.memory?.allocations.map(String.init) ?? "-"
+        print("\(name) \(operations) \(allocations)")
+      }
+    }
+  }
+
+  private func take(
+    _ turn: Turn, on fixture: Fixture, watching watch: Trial.Watch
+  ) throws -> (Checksum, Trial) {
+    try fixture.removeFresh()
+    var trial = Trial(on: fixture, watching: watch)
+    return (try turn(&trial), trial)
+  }
+}
