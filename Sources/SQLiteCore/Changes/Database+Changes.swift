@@ -117,9 +117,9 @@ extension Database {
 
 extension Connection {
   fileprivate func foreignVersion() throws -> ForeignVersion {
-    let busyTimeout = interruption.busyTimeout
-    interruption.busyTimeout = .zero
-    defer { interruption.busyTimeout = busyTimeout }
+    let busyTimeout = busyHandler.timeout
+    busyHandler.timeout = .zero
+    defer { busyHandler.timeout = busyTimeout }
     let data = try withoutAuthorizer {
       try firstRow("PRAGMA data_version", as: Int64.self) ?? 0
     }

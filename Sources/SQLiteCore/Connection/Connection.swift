@@ -45,7 +45,8 @@ public final class Connection {
   let handle: ConnectionHandle
   let environment: Environment
   let cache: StatementCache
-  let interruption: Interruption
+  let interruption = Interruption()
+  let busyHandler: BusyHandler
   /// The thread whose access uses the connection now, or 0.
   private let user = Atomic<UInt>(0)
   /// The closures and objects that SQLite calls.
@@ -70,8 +71,9 @@ public final class Connection {
     self.handle = handle
     self.environment = environment
     cache = StatementCache(capacity: environment.cacheCapacity)
-    interruption = Interruption(busyTimeout: environment.busyTimeout)
+    busyHandler = BusyHandler(timeout: environment.busyTimeout, interruption)
     interruption.install(on: handle)
+    busyHandler.install(on: handle)
   }
 
   deinit { close() }
@@ -189,12 +191,7 @@ public final class Connection {
 
   /// The error for a failed call, after noticing what it did to the transaction.
   func failure(_ code: Int32, sql: String, inTransaction: Bool = false) -> SQLiteError {
-    var error = handle.error(code, sql: sql)
-    if error.code.primary == .busy, let users = environment.users {
-      error = SQLiteError(
-        error.code, "\(error.message) (\(users(interruption.cancellation)))", sql: sql,
-        offset: error.offset)
-    }
+    var error = explained(handle.error(code, sql: sql))
     if let reason = interruption.reason {
       if error.code.primary == .interrupt {
         error = SQLiteError(.interrupt, reason, sql: sql)

@@ -29,22 +29,16 @@ extension Database {
     guard !isOnFile(of: destination) else {
       throw SQLiteError(.misuse, "a database cannot be copied onto itself")
     }
-    func copy(_ source: Connection, _ target: Connection) throws {
-      // Now the snapshot is taken, so that later writes do not begin the copy anew.
-      _ = try source.pragma("schema_version")
-      try target.checkIsIdle()
-      try destination.replaceContent(from: source, on: target) {
-        try Backup(of: source, to: target).run(pages: pages, progress)
-      }
-    }
     // Always in one order, so that two backups in opposite directions cannot wait for each other.
     if ObjectIdentifier(self) < ObjectIdentifier(destination) {
       try read(deadline: deadline) { source in
-        try destination.withoutTransaction(deadline: deadline) { try copy(source, $0) }
+        try destination.withoutTransaction(deadline: deadline) {
+          try destination.copy(source, to: $0, pages, progress)
+        }
       }
     } else {
       try destination.withoutTransaction(deadline: deadline) { target in
-        try read(deadline: deadline) { try copy($0, target) }
+        try read(deadline: deadline) { try destination.copy($0, to: target, pages, progress) }
       }
     }
   }
@@ -62,13 +56,20 @@ extension Database {
       throw SQLiteError(.misuse, "a database cannot be copied onto itself")
     }
     try await destination.withoutTransaction(deadline: deadline) { target in
-      try self.read(deadline: deadline) { source in
-        _ = try source.pragma("schema_version")
-        try target.checkIsIdle()
-        try destination.replaceContent(from: source, on: target) {
-          try Backup(of: source, to: target).run(pages: pages, progress)
-        }
-      }
+      try self.read(deadline: deadline) { try destination.copy($0, to: target, pages, progress) }
+    }
+  }
+
+  /// Replaces the content of this database, whose connection is `target`, by a copy.
+  private func copy(
+    _ source: Connection, to target: Connection, _ pages: Int,
+    _ progress: (BackupProgress) throws -> Void
+  ) throws {
+    // Now the snapshot is taken, so that later writes do not begin the copy anew.
+    _ = try source.pragma("schema_version")
+    try target.checkIsIdle()
+    try replaceContent(from: source, on: target) {
+      try Backup(of: source, to: target).run(pages: pages, progress)
     }
   }
 
@@ -141,7 +142,7 @@ extension Database {
 
   func run(pages: Int, _ progress: (BackupProgress) throws -> Void) throws {
     let step = Int32(clamping: max(1, pages))
-    var waitedSince: ContinuousClock.Instant?
+    var waitedSince: Moment?
     while true {
       try source.checkTransaction()
       try target.checkTransaction()
@@ -158,7 +159,7 @@ extension Database {
       case SQLITE_BUSY, SQLITE_LOCKED:
         let since = waitedSince ?? .now
         waitedSince = since
-        guard ContinuousClock.now - since < target.environment.busyTimeout else {
+        guard Moment.now - since < target.environment.busyTimeout else {
           throw SQLiteError(
             ResultCode(rawValue: code), "the backup waited too long for a lock")
         }

@@ -117,7 +117,7 @@ public final class Database: Sendable {
   }
 
   /// Runs a group of writes at its slot, on this thread.
-  func run(_ group: inout GroupRun, at slot: Int) {
+  func run(_ group: inout GroupCommitRun, at slot: Int) {
     defer {
       scheduler.leave(slot)
       group.answer()
@@ -145,10 +145,7 @@ extension Database {
 extension Database {
   /// Whether this thread is inside a read, in which no write can begin.
   package var isInsideRead: Bool {
-    let thread = currentThread()
-    guard let slot = scheduler.holders.firstIndex(where: { $0?.thread == thread }) else {
-      return false
-    }
+    guard let slot = scheduler.slot(heldBy: currentThread()) else { return false }
     var isRead = false
     try? slots[slot].withRunningConnection { isRead = $0.refusesWrites }
     return isRead

@@ -65,7 +65,7 @@ extension DatabaseFile {
     let wanted = options.journalMode.rawValue
     // Taking an exclusive lock, this may meet others who do the same: SQLite then asks the busy
     // handler, except for one deadlock that it reports at once.
-    let began = ContinuousClock.now
+    let began = Moment.now
     while true {
       do {
         let mode = try connection.pragma("journal_mode", "=\(wanted)")
@@ -74,7 +74,7 @@ extension DatabaseFile {
         }
         return
       } catch let error as SQLiteError where error.code.primary == .busy {
-        guard ContinuousClock.now - began < options.busyTimeout else { throw error }
+        guard Moment.now - began < options.busyTimeout else { throw error }
         sqlite3_sleep(5)
       }
     }

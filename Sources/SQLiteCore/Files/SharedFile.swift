@@ -112,7 +112,7 @@ final class SharedFile: Sendable {
     let parts = [(Access.Kind.write, "writing"), (.read, "reading")].compactMap { kind, word in
       let kin = holders.filter { $0.kind == kind }
       return kin.map(\.since).min().map { since in
-        "\(kin.count) \(word) for \(ContinuousClock.now - since)"
+        "\(kin.count) \(word) for \(Moment.now - since)"
       }
     }
     return parts.isEmpty

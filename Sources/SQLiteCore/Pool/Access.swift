@@ -1,3 +1,5 @@
+import Synchronization
+
 /// One use of a connection: what happens around the closure of a `read` or a `write`.
 struct Access: Sendable {
   /// Whether an access needs the connection that writes.
@@ -18,7 +20,7 @@ struct Access: Sendable {
   }
 
   let scope: Scope
-  let deadline: ContinuousClock.Instant?
+  let deadline: Moment?
   let cancellation = Cancellation()
 
   var kind: Kind {
@@ -37,17 +39,21 @@ struct Access: Sendable {
   }
 
   /// Runs the work of the access, whose result its caller keeps.
-  func run(
+  ///
+  /// `dynamic`, so that the compiler makes no copy of it for each closure that it knows.
+  dynamic func run(
     on connection: Connection, _ body: (Connection) throws -> TransactionOutcome
   ) throws {
     connection.noteContent()
     let interruption = connection.interruption
-    let outer = (interruption.deadline, interruption.cancellation)
-    if let deadline { interruption.deadline = min(deadline, outer.0 ?? deadline) }
-    interruption.cancellation = outer.1 ?? cancellation
+    let outerDeadline = interruption.deadline
+    let isOutermost = interruption.cancellation == nil
+    if let deadline { interruption.deadline = min(deadline, outerDeadline ?? deadline) }
+    if isOutermost { interruption.cancellation = cancellation }
     let couldWrite = connection.refusesWrites
     defer {
-      (interruption.deadline, interruption.cancellation) = outer
+      interruption.deadline = outerDeadline
+      if isOutermost { interruption.cancellation = nil }
       connection.refusesWrites = couldWrite
     }
     if kind == .read {
@@ -90,21 +96,48 @@ struct Access: Sendable {
   }
 }
 
-/// An access that has a connection. A class: the copying of an instant is slow, and all holders are looked
-/// through at each access (benchmark `call`).
-final class Holder: Sendable {
+/// An access that has a connection.
+struct Holder: Sendable {
   let kind: Access.Kind
-  let since: ContinuousClock.Instant
-  let cancellation: Cancellation
+  let since: Moment
+  var cancellation: Cancellation
   /// The thread that it runs on, if it runs already.
-  let thread: UInt?
+  var thread: UInt?
+}
 
-  init(
-    _ kind: Access.Kind, since: ContinuousClock.Instant, _ cancellation: Cancellation, thread: UInt?
-  ) {
-    self.kind = kind
-    self.since = since
-    self.cancellation = cancellation
-    self.thread = thread
+/// The work of an access that ends on another thread than it was asked for.
+protocol Work: AnyObject, Sendable {
+  /// Does the work, and keeps its result for the one who waits.
+  func run(on connection: Connection) throws -> TransactionOutcome
+}
+
+/// Work that keeps the result of its last run.
+final class KeptWork<Result: Sendable>: Work {
+  private let body: @Sendable (Connection) throws -> Result
+  private let isTransaction: Bool
+  private let kept = Mutex<Result?>(nil)
+
+  /// - Parameters:
+  ///   - access: The access.
+  ///   - body: The work; it may run several times, of which only the last counts.
+  init(_ access: Access, _ body: @escaping @Sendable (Connection) throws -> Result) {
+    self.body = body
+    isTransaction = access.isTransaction
+  }
+
+  func run(on connection: Connection) throws -> TransactionOutcome {
+    let result = try body(connection)
+    // The result of the run before goes outside the lock: it may be a user's object.
+    let before = kept.withLock { kept in
+      defer { kept = .some(result) }
+      return kept
+    }
+    withExtendedLifetime(before) {}
+    return isTransaction ? TransactionOutcome(of: result) : .commit
+  }
+
+  /// Returns the result.
+  func result() throws(SQLiteError) -> Result {
+    try kept.withLock { $0 }.made()
   }
 }

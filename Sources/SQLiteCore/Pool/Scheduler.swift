@@ -38,7 +38,7 @@ final class Scheduler: Sendable {
     let cancellation: Cancellation
     let thread: UInt?
     /// The write that may share a transaction with those before it.
-    let member: GroupMember?
+    let member: GroupCommitMember?
     let wake: Wake
   }
 
@@ -53,7 +53,7 @@ final class Scheduler: Sendable {
     var holders: [Holder?]
     var waiting: WaitingList<Waiter>
     /// The deadline that the clock is set for, if it is.
-    var alarm: ContinuousClock.Instant?
+    var alarm: Moment?
     /// Why no access begins, if so.
     var refusal: SQLiteError?
     /// Whether `refusal` is for ever.
@@ -73,6 +73,13 @@ final class Scheduler: Sendable {
       waiting = WaitingList(lanes: lanes)
       endsBySlot = Array(repeating: [], count: slots)
     }
+
+    /// The slot of the access that runs on a thread, if there is one.
+    func slot(heldBy thread: UInt) -> Int? {
+      // Without copies of the holders, which are asked at each access (benchmark `call`).
+      for slot in holders.indices where holders[slot]?.thread == thread { return slot }
+      return nil
+    }
   }
 
   private let state: Mutex<State>
@@ -91,6 +98,9 @@ final class Scheduler: Sendable {
 
   deinit { timer.withLock { $0?.cancel() } }
 
+  /// The slot of the access that runs on a thread, if there is one.
+  func slot(heldBy thread: UInt) -> Int? { state.withLock { $0.slot(heldBy: thread) } }
+
   /// The accesses that run, one for each slot.
   var holders: [Holder?] { state.withLock { $0.holders } }
 
@@ -102,7 +112,7 @@ final class Scheduler: Sendable {
 
   /// Finds a slot, blocking the thread until there is one.
   func enter(
-    _ kind: Access.Kind, cancellation: Cancellation, deadline: ContinuousClock.Instant?
+    _ kind: Access.Kind, cancellation: Cancellation, deadline: Moment?
   ) throws(SQLiteError) -> Grant {
     let thread = currentThread()
     if let grant = try grant(kind, thread: thread, cancellation) { return grant }
@@ -122,7 +132,7 @@ final class Scheduler: Sendable {
   /// Blocks the thread until `semaphore` is signalled, giving up the wait for a slot at `deadline`.
   func block(
     _ cancellation: Cancellation, on semaphore: DispatchSemaphore,
-    until deadline: ContinuousClock.Instant?
+    until deadline: Moment?
   ) {
     guard let deadline else { return semaphore.wait() }
     guard semaphore.wait(timeout: Scheduler.time(of: deadline)) == .timedOut else { return }
@@ -135,7 +145,7 @@ final class Scheduler: Sendable {
     _ kind: Access.Kind, thread: UInt?, _ cancellation: Cancellation
   ) throws(SQLiteError) -> Grant? {
     let result: Result<Grant?, SQLiteError> = state.withLock { state in
-      if let thread, let slot = state.holders.firstIndex(where: { $0?.thread == thread }) {
+      if let thread, let slot = state.slot(heldBy: thread) {
         guard kind == .read || state.holders[slot]?.kind == .write else {
           return .failure(
             SQLiteError(
@@ -147,7 +157,8 @@ final class Scheduler: Sendable {
       // First come, first served.
       guard state.waiting.isEmpty(lane(kind)), let slot = freeSlot(lane(kind), in: state)
       else { return .success(nil) }
-      state.holders[slot] = Holder(kind, since: .now, cancellation, thread: thread)
+      state.holders[slot] = Holder(
+        kind: kind, since: .now, cancellation: cancellation, thread: thread)
       return .success(.slot(slot))
     }
     return try result.get()
@@ -162,7 +173,7 @@ final class Scheduler: Sendable {
   }
 
   /// Joins the queue for a task. `wake` is called once, perhaps before this returns.
-  func wait(_ access: Access, member: GroupMember? = nil, wake: @escaping Wake) {
+  func wait(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
     wait(
       access.kind, thread: nil, access.cancellation, member: member, until: access.deadline,
       wake: wake)
@@ -171,7 +182,7 @@ final class Scheduler: Sendable {
   }
 
   /// Finds a slot without blocking; `wake` is called once, perhaps before this returns.
-  func enter(_ access: Access, member: GroupMember? = nil, wake: @escaping Wake) {
+  func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
     do throws(SQLiteError) {
       if let slot = try grant(access) { return wake(.success(slot)) }
     } catch {
@@ -188,8 +199,9 @@ final class Scheduler: Sendable {
   ///   - deadline: When to give up, or nil if the caller sees to that.
   /// - Complexity: O(1), or O(log *n*) with a deadline.
   func wait(
-    _ kind: Access.Kind, thread: UInt?, _ cancellation: Cancellation, member: GroupMember? = nil,
-    until deadline: ContinuousClock.Instant? = nil, wake: @escaping Wake
+    _ kind: Access.Kind, thread: UInt?, _ cancellation: Cancellation,
+    member: GroupCommitMember? = nil,
+    until deadline: Moment? = nil, wake: @escaping Wake
   ) {
     let waiter = Waiter(
       kind: kind, cancellation: cancellation, thread: thread, member: member, wake: wake)
@@ -200,7 +212,7 @@ final class Scheduler: Sendable {
       cancellation.ticket.store(number, ordering: .relaxed)
       // A slot may have become free since it was asked for.
       let calls = admit(lane, &state)
-      guard let next = state.waiting.nextDeadline, next < state.alarm ?? next + .seconds(1) else {
+      guard let next = state.waiting.nextDeadline, state.alarm.map({ next < $0 }) ?? true else {
         return (calls, false)
       }
       state.alarm = next
@@ -214,7 +226,7 @@ final class Scheduler: Sendable {
   /// may share a transaction.
   ///
   /// - Complexity: O(1).
-  func takeMember() -> GroupMember? {
+  func takeMember() -> GroupCommitMember? {
     // Whole, so that nothing is released under the lock.
     let waiter: Waiter? = state.withLock { state in
       let lane = lane(.write)
@@ -250,9 +262,8 @@ final class Scheduler: Sendable {
   func adopt(_ slot: Int, _ cancellation: Cancellation? = nil) {
     let thread = currentThread()
     state.withLock { state in
-      guard let holder = state.holders[slot] else { return }
-      state.holders[slot] = Holder(
-        holder.kind, since: holder.since, cancellation ?? holder.cancellation, thread: thread)
+      state.holders[slot]?.thread = thread
+      if let cancellation { state.holders[slot]?.cancellation = cancellation }
     }
   }
 
@@ -306,7 +317,7 @@ final class Scheduler: Sendable {
       let waiter = state.waiting.removeFirst(in: lane)
     {
       state.holders[slot] = Holder(
-        waiter.kind, since: .now, waiter.cancellation, thread: waiter.thread)
+        kind: waiter.kind, since: .now, cancellation: waiter.cancellation, thread: waiter.thread)
       calls.append(.grant(waiter.wake, slot))
     }
     return calls
@@ -405,16 +416,14 @@ extension Scheduler {
     for holder in holders { holder?.cancellation.request(reason) }
   }
 
-  /// A point in time for Dispatch, no farther than it can count.
-  static func time(of deadline: ContinuousClock.Instant) -> DispatchTime {
-    let left = min(max(.zero, deadline - .now), .seconds(1_000_000_000))
-    return .now() + .nanoseconds(Int(left / .nanoseconds(1)))
+  /// A point in time for Dispatch.
+  static func time(of deadline: Moment) -> DispatchTime {
+    .now() + .nanoseconds(deadline.nanosecondsLeft)
   }
 
   /// Whether an access runs on this thread.
   var isHeldByThisThread: Bool {
-    let thread = currentThread()
-    return holders.contains { $0?.thread == thread }
+    slot(heldBy: currentThread()) != nil
   }
 }
 

@@ -29,14 +29,14 @@ struct WaitingList<Element: Sendable>: Sendable {
   var deadlineCount: Int { deadlines.count }
 
   /// The deadline that passes next.
-  var nextDeadline: ContinuousClock.Instant? { deadlines.first?.deadline }
+  var nextDeadline: Moment? { deadlines.first?.deadline }
 
   /// Returns whether nobody waits in a lane.
   func isEmpty(_ lane: Int) -> Bool { lanes[lane].count == 0 }
 
   /// Joins the end of a lane, and returns the number by which to give up.
   mutating func append(
-    _ element: Element, to lane: Int, deadline: ContinuousClock.Instant?
+    _ element: Element, to lane: Int, deadline: Moment?
   ) -> UInt64 {
     lastNumber += 1
     elements[lastNumber] = (element, lane)
@@ -68,7 +68,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   }
 
   /// Takes out those whose deadlines have passed, the earliest deadline first.
-  mutating func removeLate(_ now: ContinuousClock.Instant) -> [Element] {
+  mutating func removeLate(_ now: Moment) -> [Element] {
     var late: [Element] = []
     while let (deadline, number) = deadlines.first, deadline <= now, let element = remove(number) {
       late.append(element)
@@ -103,15 +103,15 @@ struct WaitingList<Element: Sendable>: Sendable {
 
 /// The deadlines of those who wait, the earliest first; any of them can be taken out.
 private struct DeadlineHeap: Sendable {
-  private var entries: [(deadline: ContinuousClock.Instant, number: UInt64)] = []
+  private var entries: [(deadline: Moment, number: UInt64)] = []
   /// Where each number stands.
   private var indexes: [UInt64: Int] = [:]
 
   var count: Int { entries.count }
 
-  var first: (deadline: ContinuousClock.Instant, number: UInt64)? { entries.first }
+  var first: (deadline: Moment, number: UInt64)? { entries.first }
 
-  mutating func insert(_ number: UInt64, _ deadline: ContinuousClock.Instant) {
+  mutating func insert(_ number: UInt64, _ deadline: Moment) {
     entries.append((deadline, number))
     indexes[number] = entries.count - 1
     rise(entries.count - 1)
@@ -158,7 +158,7 @@ private struct DeadlineHeap: Sendable {
   }
 
   private mutating func put(
-    _ entry: (deadline: ContinuousClock.Instant, number: UInt64), at index: Int
+    _ entry: (deadline: Moment, number: UInt64), at index: Int
   ) {
     entries[index] = entry
     indexes[entry.number] = index

@@ -1,6 +1,8 @@
 import Dispatch
 import Synchronization
 
+import Platform
+
 /// Threads for work that blocks, such as SQLite and files: Swift's own threads, of which there are few, must
 /// not wait.
 ///
@@ -39,4 +41,13 @@ package final class Worker: Sendable {
       start { continuation.resume(with: Swift.Result { try body() }) }
     }
   }
+}
+
+/// A number for the running thread.
+package func currentThread() -> UInt {
+  #if canImport(Darwin)
+    unsafe UInt(bitPattern: pthread_self())
+  #else
+    UInt(pthread_self())
+  #endif
 }

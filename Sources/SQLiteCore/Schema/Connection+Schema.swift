@@ -63,23 +63,23 @@ extension Connection {
 
   /// The tables whose foreign keys refer to a table, besides itself.
   package func tables(referringTo name: String) throws(SQLiteError) -> [String] {
-    try rows(
+    try texts(
       """
       SELECT DISTINCT t.name FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS k
       WHERE t.type = 'table' AND k."table" = \(name) COLLATE NOCASE
       AND t.name <> \(name) COLLATE NOCASE ORDER BY t.name
-      """, as: String.self)
+      """)
   }
 
   /// Returns the names of the tables, in alphabetical order, without SQLite's own.
   ///
   /// - Throws: ``SQLiteError``.
   public func existingTables() throws(SQLiteError) -> [String] {
-    try rows(
+    try texts(
       """
       SELECT name FROM sqlite_schema
       WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
-      """, as: String.self)
+      """)
   }
 
   /// Makes an index.
@@ -121,16 +121,17 @@ extension Connection {
     var indexes: [TableIndex] = []
     let tables = if let table { [table] } else { try existingTables() }
     for table in tables {
-      let list = try rows(
-        "SELECT name, \"unique\", origin, partial FROM pragma_index_list(\(table)) ORDER BY name",
-        as: String.self, Bool.self, String.self, Bool.self)
-      for (name, isUnique, origin, isPartial) in list {
-        let columns = try rows(
-          "SELECT name FROM pragma_index_info(\(name)) ORDER BY seqno", as: String?.self)
+      var list = try statement(
+        "SELECT name, \"unique\", origin, partial FROM pragma_index_list(\(table)) ORDER BY name")
+      while try list.step() {
+        let name = try list.text(at: 0)
+        var parts = try statement("SELECT name FROM pragma_index_info(\(name)) ORDER BY seqno")
+        var columns: [String?] = []
+        while try parts.step() { columns.append(try parts.textUnlessNull(at: 0)) }
         indexes.append(
           TableIndex(
-            name: name, table: table, columns: columns, isUnique: isUnique, isPartial: isPartial,
-            isExplicit: origin == "c"))
+            name: name, table: table, columns: columns, isUnique: list.integer(at: 1) != 0,
+            isPartial: list.integer(at: 3) != 0, isExplicit: try list.text(at: 2) == "c"))
       }
     }
     return indexes
@@ -143,16 +144,21 @@ extension Connection {
   /// - Parameter table: The table's name.
   /// - Throws: ``SQLiteError``.
   public func columns(of table: String) throws(SQLiteError) -> [TableColumn] {
-    try rows(
+    var row = try statement(
       """
       SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(\(table))
       ORDER BY cid
-      """, as: String.self, String.self, Bool.self, String?.self, Int.self, Int.self
-    ).map { row in
-      TableColumn(
-        name: row.0, declaredType: row.1, isNotNull: row.2, defaultSQL: row.3,
-        primaryKeyPosition: row.4, kind: TableColumn.Kind(rawValue: row.5) ?? .ordinary)
+      """)
+    var columns: [TableColumn] = []
+    while try row.step() {
+      columns.append(
+        TableColumn(
+          name: try row.text(at: 0), declaredType: try row.text(at: 1),
+          isNotNull: row.integer(at: 2) != 0, defaultSQL: try row.textUnlessNull(at: 3),
+          primaryKeyPosition: Int(row.integer(at: 4)),
+          kind: TableColumn.Kind(rawValue: Int(row.integer(at: 5))) ?? .ordinary))
     }
+    return columns
   }
 
   /// Returns the foreign keys of a table.
@@ -160,21 +166,24 @@ extension Connection {
   /// - Parameter table: The table's name.
   /// - Throws: ``SQLiteError``.
   public func foreignKeys(of table: String) throws(SQLiteError) -> [ForeignKey] {
-    let list = try rows(
+    var row = try statement(
       """
       SELECT id, "table", "from", "to", on_update, on_delete
       FROM pragma_foreign_key_list(\(table)) ORDER BY id DESC, seq
-      """, as: Int.self, String.self, String.self, String?.self, String.self, String.self)
+      """)
     var keys: [ForeignKey] = []
-    var last: Int?
-    for (id, table, from, to, onUpdate, onDelete) in list {
+    var last: Int64?
+    while try row.step() {
+      let id = row.integer(at: 0)
       let old = id == last ? keys.popLast() : nil
       last = id
+      var referenced = old?.referencedColumns ?? []
+      if let column = try row.textUnlessNull(at: 3) { referenced.append(column) }
       keys.append(
         ForeignKey(
-          columns: (old?.columns ?? []) + [from], referencedTable: table,
-          referencedColumns: (old?.referencedColumns ?? []) + [to].compactMap(\.self),
-          onUpdate: onUpdate, onDelete: onDelete))
+          columns: (old?.columns ?? []) + [try row.text(at: 2)],
+          referencedTable: try row.text(at: 1), referencedColumns: referenced,
+          onUpdate: try row.text(at: 4), onDelete: try row.text(at: 5)))
     }
     return keys
   }
@@ -212,6 +221,20 @@ extension Connection {
 
   private func number(_ name: String) throws(SQLiteError) -> Int32 {
     try Int32(databaseValue: try pragma(name) ?? .null)
+  }
+
+  /// The first column of all rows of a query.
+  private func texts(_ sql: SQL) throws(SQLiteError) -> [String] {
+    var statement = try boundStatement(sql)
+    var texts: [String] = []
+    while try statement.step() { texts.append(try statement.text(at: 0)) }
+    return texts
+  }
+}
+
+extension Statement {
+  fileprivate func textUnlessNull(at column: Int) throws(SQLiteError) -> String? {
+    isNull(at: column) ? nil : try text(at: column)
   }
 }
 
@@ -254,7 +277,7 @@ extension Connection {
 
   /// A name, with a number if it is taken: it says nothing, since an index is found by its columns.
   private func freeName(_ name: String) throws(SQLiteError) -> String {
-    let names = try rows("SELECT name FROM sqlite_schema", as: String.self)
+    let names = try texts("SELECT name FROM sqlite_schema")
     let taken = Set(names.map(asciiLowercased))
     guard taken.contains(asciiLowercased(name)) else { return name }
     var number = 2
@@ -276,10 +299,11 @@ extension Connection {
   package func rewriteTable(
     _ name: String, _ change: (inout TableText) -> Bool
   ) throws(SQLiteError) -> Bool {
-    let found = try rows(
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE",
-      as: String.self, String.self)
-    guard let (stored, sql) = found.first else { return false }
+    let found = try firstRow(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE")
+    guard let found else { return false }
+    let stored = try found.get(0, as: String.self)
+    let sql = try found.get(1, as: String.self)
     var text = TableText(sql)
     guard change(&text) else { return false }
     if text.sql == sql { return true }

@@ -1,10 +1,11 @@
 // Swift 6.3.1 does not unroll packs: `rows(_:as:)` for any number of types calls a generic function for
 // each column of each row, which takes 97 instructions more for each (callgrind: 1,956 and not 1,666 for a
-// row of three columns, with all of SQLite's). These forms are compiled for their types. One column gives
-// its own type, not a tuple of one, which `==` does not take.
+// row of three columns, with all of SQLite's). These forms are compiled for their types, in the module that
+// calls them and not here: a copy for any types would be 30 KB of machine code that nobody calls. One column
+// gives its own type, not a tuple of one, which `==` does not take.
 extension RowSource {
   /// As ``rows(_:as:)`` of any number of columns, for one.
-  @inlinable  // Benchmark `fetch`.
+  @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue>(
     _ sql: SQL, as _: A.Type
   ) throws(Failure) -> [A] {
@@ -12,7 +13,7 @@ extension RowSource {
   }
 
   /// As ``rows(_:as:)`` of any number of columns, for two.
-  @inlinable  // Benchmark `fetch`.
+  @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
   ) throws(Failure) -> [(A, B)] {
@@ -22,7 +23,7 @@ extension RowSource {
   }
 
   /// As ``rows(_:as:)`` of any number of columns, for three.
-  @inlinable  // Benchmark `fetch`.
+  @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
   ) throws(Failure) -> [(A, B, C)] {
@@ -32,7 +33,7 @@ extension RowSource {
   }
 
   /// As ``rows(_:as:)`` of any number of columns, for four.
-  @inlinable  // Benchmark `fetch`.
+  @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
   ) throws(Failure) -> [(A, B, C, D)] {
@@ -42,7 +43,7 @@ extension RowSource {
   }
 
   /// As ``rows(_:as:)`` of any number of columns, for five.
-  @inlinable  // Benchmark `fetch`.
+  @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type, _: E.Type
   ) throws(Failure) -> [(A, B, C, D, E)] {
@@ -55,7 +56,7 @@ extension RowSource {
   }
 
   /// As ``rows(_:as:)`` of any number of columns, for six.
-  @inlinable  // Benchmark `fetch`.
+  @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
   >(
@@ -70,7 +71,7 @@ extension RowSource {
   }
 
   /// As ``rows(_:as:)`` of any number of columns, for seven.
-  @inlinable  // Benchmark `fetch`.
+  @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
     G: ColumnValue
@@ -86,7 +87,7 @@ extension RowSource {
   }
 
   /// As ``rows(_:as:)`` of any number of columns, for eight.
-  @inlinable  // Benchmark `fetch`.
+  @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
     G: ColumnValue, H: ColumnValue
@@ -103,7 +104,7 @@ extension RowSource {
   }
 
   /// As ``firstRow(_:as:)`` of any number of columns, for one.
-  @inlinable  // Benchmark `point`.
+  @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue>(
     _ sql: SQL, as _: A.Type
   ) throws(Failure) -> A? {
@@ -111,7 +112,7 @@ extension RowSource {
   }
 
   /// As ``firstRow(_:as:)`` of any number of columns, for two.
-  @inlinable  // Benchmark `point`.
+  @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
   ) throws(Failure) -> (A, B)? {
@@ -121,7 +122,7 @@ extension RowSource {
   }
 
   /// As ``firstRow(_:as:)`` of any number of columns, for three.
-  @inlinable  // Benchmark `point`.
+  @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
   ) throws(Failure) -> (A, B, C)? {
@@ -131,7 +132,7 @@ extension RowSource {
   }
 
   /// As ``firstRow(_:as:)`` of any number of columns, for four.
-  @inlinable  // Benchmark `point`.
+  @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
   ) throws(Failure) -> (A, B, C, D)? {
@@ -141,7 +142,7 @@ extension RowSource {
   }
 
   /// As ``firstRow(_:as:)`` of any number of columns, for five.
-  @inlinable  // Benchmark `point`.
+  @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue
   >(
@@ -156,7 +157,7 @@ extension RowSource {
   }
 
   /// As ``firstRow(_:as:)`` of any number of columns, for six.
-  @inlinable  // Benchmark `point`.
+  @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
   >(
@@ -171,7 +172,7 @@ extension RowSource {
   }
 
   /// As ``firstRow(_:as:)`` of any number of columns, for seven.
-  @inlinable  // Benchmark `point`.
+  @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
     G: ColumnValue
@@ -187,7 +188,7 @@ extension RowSource {
   }
 
   /// As ``firstRow(_:as:)`` of any number of columns, for eight.
-  @inlinable  // Benchmark `point`.
+  @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
     G: ColumnValue, H: ColumnValue

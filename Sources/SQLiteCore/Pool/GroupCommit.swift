@@ -32,7 +32,7 @@ public struct GroupCommit: Hashable, Sendable {
 /// They run together, each in a savepoint. If SQLite ends the transaction, the last one is to blame:
 /// the others run together once more, and then that one alone. If that fails too, or the commit, each
 /// runs alone. So each ends as if it had been alone from the start, after at most three runs.
-struct GroupRun {
+struct GroupCommitRun {
   /// Why a transaction was given up.
   private struct GivenUp: Error {}
 
@@ -40,14 +40,14 @@ struct GroupRun {
   private let slot: Int
   private let limits: GroupCommit
   /// Those who wait for their outcome, in order.
-  private var members: [GroupMember]
+  private var members: [GroupCommitMember]
   /// Those who have it, and with which error.
-  private var answers: [(member: GroupMember, error: (any Error)?)] = []
+  private var answers: [(member: GroupCommitMember, error: (any Error)?)] = []
   private var hasBegun = false
   /// Whether the database was suspended while a member ran: then all of them end.
   private var wasSuspended = false
 
-  init(_ first: GroupMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit) {
+  init(_ first: GroupCommitMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit) {
     self.scheduler = scheduler
     self.slot = slot
     self.limits = limits
@@ -99,7 +99,7 @@ struct GroupRun {
     do {
       begin(members[0].access, on: connection)
       try connection.runTransaction(.immediate) {
-        let end = ContinuousClock.now + limits.maximumDuration
+        let end = Moment.now + limits.maximumDuration
         repeat {
           let member = members[outcomes.count]
           begin(member.access, on: connection)
@@ -114,7 +114,7 @@ struct GroupRun {
           connection.interruption.end()
           try connection.endDeferral()
           if takesMore, outcomes.count == members.count, members.count < limits.maximumCount,
-            ContinuousClock.now < end, let next = scheduler.takeMember()
+            .now < end, let next = scheduler.takeMember()
           {
             members.append(next)
           }
@@ -188,6 +188,75 @@ extension Connection {
       // Not from the cache: SQLite asks for the setting when it compiles.
       guard try pragma("defer_foreign_keys") != .integer(0) else { return }
       _ = try pragma("defer_foreign_keys", " = 0")
+    }
+  }
+}
+
+/// A write that may share a transaction with others, and the one who waits for its outcome.
+final class GroupCommitMember: Sendable {
+  let access: Access
+  /// Whether a task waits for the outcome, or a thread.
+  let isTask: Bool
+  private let work: any Work
+  /// Tells the one who waits, at the end of all runs.
+  let finish: @Sendable ((any Error)?) -> Void
+
+  /// - Parameters:
+  ///   - access: When it must end, and by whom it is cancelled.
+  ///   - isTask: Whether a task waits for the outcome.
+  ///   - work: The work; it may run several times, of which only the last counts.
+  ///   - finish: Takes the outcome, once.
+  init(
+    _ access: Access, isTask: Bool, _ work: any Work,
+    finish: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    self.access = access
+    self.isTask = isTask
+    self.work = work
+    self.finish = finish
+  }
+
+  /// Whether it must end now, so that another run would end like the last.
+  var isInterrupted: Bool {
+    access.cancellation.isRequested || access.deadline.map { $0 <= .now } ?? false
+  }
+
+  /// Runs the work in a transaction of its own.
+  func run(on connection: Connection) -> (any Error)? {
+    error { try access.run(on: connection) { try work.run(on: $0) } }
+  }
+
+  /// Runs the work in a savepoint of the transaction that is open.
+  func join(_ connection: Connection) -> (any Error)? {
+    error {
+      try connection.runSavepoint {
+        let outcome = try work.run(on: connection)
+        if outcome == .commit { try connection.prepareRelease() }
+        return outcome
+      }
+    }
+  }
+
+  private func error(_ body: () throws -> Void) -> (any Error)? {
+    do {
+      try body()
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+extension Connection {
+  /// Does and asks before the end of a savepoint what a commit would do and ask.
+  fileprivate func prepareRelease() throws {
+    // The release itself will say so.
+    guard state.failure == nil else { return }
+    try prepareCommit()
+    if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
+    // Nobody else's: those before it had none at their ends.
+    if hasDeferredViolations {
+      throw SQLiteError(.foreignKeyConstraint, "FOREIGN KEY constraint failed", sql: "COMMIT")
     }
   }
 }

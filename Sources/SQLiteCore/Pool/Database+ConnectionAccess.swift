@@ -1,12 +1,17 @@
 import Dispatch
 import Synchronization
 
-// The common part of `read`, `write` and their like. It is not generic but for thin shells that keep the
-// results, and `dynamic`: the compiler makes copies of it neither for each type of results nor for each
-// closure that it knows.
+// How calls get a connection: the blocking ones on their own thread, the asynchronous ones on a thread of a
+// ``Worker``, each as soon as the ``Scheduler`` has a slot for it.
+//
+// Not generic but for thin shells that keep the results, and `dynamic`: the compiler makes copies of it
+// neither for each type of results nor for each closure that it knows.
 extension Database {
-  var defaultDeadline: ContinuousClock.Instant? {
-    options.accessTimeout.map { .now + $0 }
+  /// Describes an access that begins now.
+  func access(_ scope: Access.Scope, _ deadline: ContinuousClock.Instant?) -> Access {
+    Access(
+      scope: scope,
+      deadline: deadline.map { Moment($0) } ?? options.accessTimeout.map { .now + $0 })
   }
 
   @usableFromInline dynamic func runRead(
@@ -40,17 +45,17 @@ extension Database {
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> TransactionOutcome
   ) throws {
-    let access = Access(scope: scope, deadline: deadline ?? defaultDeadline)
+    let access = access(scope, deadline)
     let grant = try scheduler.enter(
       access.kind, cancellation: access.cancellation, deadline: access.deadline)
     try run(grant, access, body)
   }
 
-  func perform<Result: Sendable>(
+  dynamic func perform<Result: Sendable>(
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let access = Access(scope: scope, deadline: deadline ?? defaultDeadline)
+    let access = access(scope, deadline)
     let work = KeptWork(access, body)
     if case .write(.immediate) = scope, options.groupCommit.includesAsyncWrites {
       try await performInGroup(access, work)
@@ -96,69 +101,8 @@ extension Database {
     scheduler.messenger.async { continuation.resume(throwing: error) }
   }
 
-  /// Runs a write that may share its transaction, suspending the task.
-  func performInGroup(_ access: Access, _ work: any Work) async throws {
-    try await suspendTask(access) { continuation in
-      let member = GroupMember(access, isTask: true, work) { error in
-        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
-      }
-      self.scheduler.enter(access, member: member) { self.run(member, $0) }
-    }
-  }
-
-  /// Runs a write that may share its transaction, if nobody is before it, or else returns false.
-  @usableFromInline dynamic func runInGroupAtOnce(
-    deadline: ContinuousClock.Instant?, _ body: (Connection) throws -> TransactionOutcome
-  ) throws -> Bool {
-    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
-    guard
-      let grant = try scheduler.grant(.write, thread: currentThread(), access.cancellation)
-    else { return false }
-    try run(grant, access, body)
-    return true
-  }
-
-  /// Waits with a write that may share its transaction, blocking the thread.
-  @usableFromInline func waitInGroup<Result: Sendable>(
-    deadline: ContinuousClock.Instant?, _ body: @escaping @Sendable (Connection) throws -> Result
-  ) throws -> Result {
-    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
-    let work = KeptWork(access, body)
-    try waitInGroup(access, work)
-    return try work.result()
-  }
-
-  private func waitInGroup(_ access: Access, _ work: any Work) throws {
-    let semaphore = DispatchSemaphore(value: 0)
-    let outcome = Mutex<(any Error)?>(nil)
-    let member = GroupMember(access, isTask: false, work) { error in
-      outcome.withLock { $0 = error }
-      semaphore.signal()
-    }
-    scheduler.wait(.write, thread: nil, access.cancellation, member: member) {
-      self.run(member, $0)
-    }
-    scheduler.block(access.cancellation, on: semaphore, until: access.deadline)
-    if let error = outcome.withLock({ $0 }) { throw error }
-  }
-
-  /// Runs a member that was found a slot, and those that wait behind it.
-  private func run(_ member: GroupMember, _ granted: Result<Int, SQLiteError>) {
-    switch granted {
-    case .failure(let error):
-      guard member.isTask else { return member.finish(error) }
-      scheduler.messenger.async { member.finish(error) }
-    case .success(let slot):
-      worker.start { [self] in
-        scheduler.adopt(slot)
-        var group = GroupRun(member, at: slot, of: scheduler, options.groupCommit)
-        run(&group, at: slot)
-      }
-    }
-  }
-
   /// Suspends the task until `enter`, which is called once, has resumed it.
-  private func suspendTask(
+  func suspendTask(
     _ access: Access, _ enter: (CheckedContinuation<Void, any Error>) -> Void
   ) async throws {
     try Task.checkCancellation()

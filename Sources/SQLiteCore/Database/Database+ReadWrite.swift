@@ -1,6 +1,3 @@
-import Dispatch
-import Synchronization
-
 extension Database {
   /// Runs `body` on one snapshot of the database, blocking the thread.
   ///
@@ -141,64 +138,5 @@ extension Database {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await perform(.bare, deadline: deadline, body)
-  }
-}
-
-extension Database {
-  /// Runs `body` as a write that may share its transaction with others, blocking the thread.
-  ///
-  ///     let id = try await database.writeInGroup { connection in
-  ///       try connection.executeChange("INSERT INTO event (text) VALUES (\(text))").lastInsertedRowID
-  ///     }
-  ///
-  /// Writes of this kind that wait at the same time become one transaction, in the order in which
-  /// they were asked for, each in a savepoint. Each caller goes on after the common commit, with
-  /// its own result or error, as if it had been alone: its changes are durable, or all undone. What
-  /// one of them throws undoes nothing of the others.
-  ///
-  /// `body` may run up to three times, of which the last counts: if one of the writes ends the whole
-  /// transaction, as an interrupted one does, or if the commit fails, the others run again. So it must have no
-  /// effects but those on the connection. It runs on any thread, and must not wait for another
-  /// write.
-  ///
-  /// ``Options/groupCommit`` says how many writes are merged and for how long. Other writes are
-  /// never overtaken. Inside another write on the same thread this is a savepoint of that one, and
-  /// inside a read it throws.
-  ///
-  /// - Parameters:
-  ///   - deadline: The time at which the write must be over. A statement that still runs then is stopped.
-  ///   - body: The work. The connection must not be kept.
-  /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``, as ``write(_:deadline:_:)`` does.
-  @inlinable  // As `Connection.transaction`.
-  @discardableResult
-  public func writeInGroup<Result: Sendable>(
-    deadline: ContinuousClock.Instant? = nil,
-    _ body: @escaping @Sendable (Connection) throws -> Result
-  ) throws -> Result {
-    var result: Result?
-    let isDone = try runInGroupAtOnce(deadline: deadline) {
-      let made = try body($0)
-      result = .some(made)
-      return TransactionOutcome(of: made)
-    }
-    return isDone ? try result.made() : try waitInGroup(deadline: deadline, body)
-  }
-
-  /// As ``writeInGroup(deadline:_:)``, without blocking the task.
-  ///
-  /// Cancelling the task stops a running statement and undoes the task's own changes; those of a
-  /// write whose `body` has ended may still be committed.
-  ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  @discardableResult
-  public func writeInGroup<Result: Sendable>(
-    deadline: ContinuousClock.Instant? = nil,
-    _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    let access = Access(scope: .write(.immediate), deadline: deadline ?? defaultDeadline)
-    let work = KeptWork(access, body)
-    try await performInGroup(access, work)
-    return try work.result()
   }
 }
