@@ -1,5 +1,3 @@
-import ExactText
-
 /// The mark that says what a scalar is.
 package enum Designator: UInt8, Sendable {
   /// `%`: `true` or `false`.
@@ -84,85 +82,6 @@ extension UInt8 {
   @inline(__always) var isBlank: Bool {
     self == Byte.space || self == 0x0a || self == 0x0d || self == 0x09
   }
-
-  /// Returns whether an escape stands for the byte in quoted text.
-  @inline(__always) var isEscaped: Bool {
-    self < 0x20 || self == Byte.quote || self == Byte.ampersand || self == 0x7f
-  }
-}
-
-/// An escape in quoted text: `&00;` for `&`, `&01;` for a back-quote, `&u…;` for any other scalar.
-///
-/// The seed of this library wrote `&01;` and left every other `&` as it was. So an `&` that begins
-/// none of these is an `&`.
-struct Escape {
-  let scalar: Unicode.Scalar
-  /// The bytes from `&` to `;`.
-  let count: Int
-  /// Whether the seed wrote it, too.
-  let isSeeds: Bool
-
-  /// Reads the escape that an `&` begins, if it begins one.
-  init?(_ input: Span<UInt8>, at start: Int, before end: Int) {
-    guard end - start >= 4 else { return nil }
-    switch (input[start + 1], input[start + 2], input[start + 3]) {
-    case (UInt8(ascii: "0"), UInt8(ascii: "0"), Byte.semicolon):
-      self.init(scalar: "&", count: 4, isSeeds: false)
-    case (UInt8(ascii: "0"), UInt8(ascii: "1"), Byte.semicolon):
-      self.init(scalar: "`", count: 4, isSeeds: true)
-    case (UInt8(ascii: "u"), _, _):
-      self.init(hexadecimal: input, at: start, before: end)
-    default:
-      return nil
-    }
-  }
-
-  private init(scalar: Unicode.Scalar, count: Int, isSeeds: Bool) {
-    self.scalar = scalar
-    self.count = count
-    self.isSeeds = isSeeds
-  }
-
-  private init?(hexadecimal input: Span<UInt8>, at start: Int, before end: Int) {
-    var position = start + 2
-    var code: UInt32 = 0
-    while position < end, position - start <= 7, let digit = Hex.value(input[position]) {
-      code = code << 4 | UInt32(digit)
-      position += 1
-    }
-    guard position > start + 2, position < end, input[position] == Byte.semicolon,
-      let scalar = Unicode.Scalar(code)
-    else { return nil }
-    self.init(scalar: scalar, count: position - start + 1, isSeeds: false)
-  }
-}
-
-/// The text of a range with its escapes resolved.
-func text(_ input: Span<UInt8>, _ range: Range<Int>, hasEscapes: Bool) -> String {
-  guard hasEscapes else {
-    return unsafe input.extracting(range).withUnsafeBufferPointer {
-      unsafe String(decoding: $0, as: UTF8.self)
-    }
-  }
-  return String(decoding: resolved(input, range), as: UTF8.self)
-}
-
-/// The bytes of a range with its escapes resolved.
-func resolved(_ input: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
-  var bytes: [UInt8] = []
-  bytes.reserveCapacity(range.count)
-  var index = range.lowerBound
-  while index < range.upperBound {
-    let byte = input[index]
-    if byte == Byte.ampersand, let escape = Escape(input, at: index, before: range.upperBound) {
-      bytes.append(contentsOf: UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter)
-      index += escape.count
-    } else {
-      bytes.append(byte)
-      index += 1
-    }
-  }
-  return bytes
 }
 
 /// Text that equals only the very same bytes, unlike `String`.

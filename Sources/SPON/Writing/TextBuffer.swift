@@ -1,5 +1,3 @@
-import ExactText
-
 /// SPON text that is being written.
 ///
 /// A scalar has two forms: a member's comes behind a key (``name$=`Ann` ``), an element's stands in an
@@ -134,36 +132,6 @@ package struct TextBuffer {
     }
   }
 
-  /// Appends text, and escapes what must not stand between back-quotes.
-  package mutating func appendEscaped(_ text: String) {
-    var text = text
-    text.withUTF8 { unsafe appendEscaped($0) }
-  }
-
-  private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
-    var copied = 0
-    for index in text.indices {
-      let byte = unsafe text[index]
-      guard byte.isEscaped else { continue }
-      unsafe bytes.append(contentsOf: text[copied..<index])
-      copied = index + 1
-      switch byte {
-      case Byte.ampersand: append("&00;")
-      case Byte.quote: append("&01;")
-      default:
-        append("&u")
-        if byte > 15 { bytes.append(Hex.uppercase(byte >> 4)) }
-        bytes.append(Hex.uppercase(byte & 15))
-        bytes.append(Byte.semicolon)
-      }
-    }
-    if copied == 0 {
-      unsafe bytes.append(contentsOf: text)
-    } else {
-      unsafe bytes.append(contentsOf: text[copied...])
-    }
-  }
-
   /// Appends a key, quoted if it must be, and returns a hash of its bytes.
   @discardableResult
   package mutating func append(key: String) -> UInt32 {
@@ -187,7 +155,7 @@ package struct TextBuffer {
 
   private mutating func quote(_ key: UnsafeBufferPointer<UInt8>) {
     bytes.append(UInt8(ascii: "`"))
-    unsafe appendEscaped(String(decoding: key, as: UTF8.self))
+    unsafe appendEscaped(key)
     bytes.append(UInt8(ascii: "`"))
   }
 }

@@ -150,37 +150,4 @@ extension AssetStore {
       return AssetRecord(id: id, content: content)
     }
   }
-
-  /// Deletes an asset, as part of the open transaction.
-  ///
-  /// - Parameters:
-  ///   - id: The asset.
-  ///   - connection: As for ``put(_:extension:in:)``.
-  /// - Returns: Whether there was such an asset.
-  /// - Throws: ``SQLiteError``.
-  @discardableResult
-  public func delete(_ id: AssetID, in connection: Connection) throws -> Bool {
-    try inTransaction(connection) {
-      let change = try connection.executeChange(
-        "DELETE FROM main.magicdata_asset WHERE id = \(id)")
-      if change.rows > 0 { scheduleUpkeep(in: connection) }
-      return change.rows > 0
-    }
-  }
-
-  /// Deletes an asset, in a transaction of its own.
-  ///
-  /// - Parameter id: The asset.
-  /// - Returns: Whether there was such an asset.
-  /// - Throws: ``SQLiteError``.
-  @discardableResult
-  public func delete(_ id: AssetID) throws -> Bool {
-    try database.write { connection in try delete(id, in: connection) }
-  }
-
-  /// As ``delete(_:)``, without blocking the task.
-  @discardableResult
-  nonisolated(nonsending) public func delete(_ id: AssetID) async throws -> Bool {
-    try await database.write { connection in try self.delete(id, in: connection) }
-  }
 }

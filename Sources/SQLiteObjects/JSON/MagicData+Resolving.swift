@@ -68,14 +68,14 @@ extension MagicData {
   private func targets<Object: MagicObject>(
     _ type: Object.Type, _ keys: RelationKeys
   ) throws -> [Value: any MagicObject] {
-    let query = try Query<Object>(self, keys: keys.targets.map(\.key))
+    let query = try Query<Object>(self, keys: keys.targets.map(\.target))
     return try index(FetchContext(self, reading(type, query.load)).objects(of: type))
   }
 
   nonisolated(nonsending) private func targets<Object: MagicObject>(
     _ type: Object.Type, _ keys: RelationKeys
   ) async throws -> [Value: any MagicObject] {
-    let query = try Query<Object>(self, keys: keys.targets.map(\.key))
+    let query = try Query<Object>(self, keys: keys.targets.map(\.target))
     let graph = try await reading(type) { try query.load($0) }
     return try index(FetchContext(self, graph).objects(of: type))
   }
@@ -83,7 +83,7 @@ extension MagicData {
   private func index<Object: MagicObject>(_ objects: [Object]) throws -> [Value: any MagicObject] {
     var index: [Value: any MagicObject] = [:]
     for object in objects {
-      for target in try RelationKeys(of: object).targets { index[target.key] = object }
+      for target in try RelationKeys(of: object).targets { index[target.target] = object }
     }
     return index
   }
@@ -113,12 +113,12 @@ extension RelationKeys {
   /// The objects with the keys, in their order.
   fileprivate func objects<Object: MagicObject>(
     _ type: Object.Type, among objects: [Value: any MagicObject]
-  ) throws -> [(place: Value, object: Object)] {
-    try targets.map { place, key in
-      guard let object = objects[key] as? Object else {
-        throw MagicError.notFound(type: "\(type)", primary: "\(key)")
+  ) throws -> [(key: Value, object: Object)] {
+    try targets.map { key, target in
+      guard let object = objects[target] as? Object else {
+        throw MagicError.notFound(type: "\(type)", primary: "\(target)")
       }
-      return (place, object)
+      return (key, object)
     }
   }
 }
@@ -126,7 +126,7 @@ extension RelationKeys {
 extension MagicProperty {
   /// A value of the property that leads to objects, or nil if the property is no relation to them.
   fileprivate static func relation<Object: MagicObject>(
-    to targets: [(place: SQLiteCore.Value, object: Object)]
+    to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
     if let type = Value.self as? any OptionalRelation.Type {
       return try type.relation(to: targets)
@@ -138,13 +138,13 @@ extension MagicProperty {
 /// An optional, whose wrapped type is asked instead.
 private protocol OptionalRelation {
   static func relation<Object: MagicObject>(
-    to targets: [(place: SQLiteCore.Value, object: Object)]
+    to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue?
 }
 
 extension Optional: OptionalRelation {
   fileprivate static func relation<Object: MagicObject>(
-    to targets: [(place: SQLiteCore.Value, object: Object)]
+    to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
     try RelationMaker.value(Wrapped.self, targets)
   }
@@ -153,13 +153,13 @@ extension Optional: OptionalRelation {
 /// A relation that is fetched on demand, whose element is asked instead.
 private protocol LazyRelation {
   static func relation<Object: MagicObject>(
-    to targets: [(place: SQLiteCore.Value, object: Object)]
+    to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue?
 }
 
 extension AsyncMagical: LazyRelation {
   fileprivate static func relation<Object: MagicObject>(
-    to targets: [(place: SQLiteCore.Value, object: Object)]
+    to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
     let live = try RelationMaker.value(Element.self, targets)
     return (live?.value as? Element).map { LiveValue(AsyncMagical(value: $0)) }
@@ -168,7 +168,7 @@ extension AsyncMagical: LazyRelation {
 
 private enum RelationMaker {
   static func value<Object: MagicObject>(
-    _ type: Any.Type, _ targets: [(place: SQLiteCore.Value, object: Object)]
+    _ type: Any.Type, _ targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
     if let type = type as? any LazyRelation.Type { return try type.relation(to: targets) }
     if type == Object.self { return targets.first.map { LiveValue($0.object) } }
@@ -177,19 +177,19 @@ private enum RelationMaker {
   }
 
   private static func collection<Collection: MagicCollection>(
-    _ type: Collection.Type, _ targets: [(place: SQLiteCore.Value, object: Collection.Target)]
+    _ type: Collection.Type, _ targets: [(key: SQLiteCore.Value, object: Collection.Target)]
   ) throws -> LiveValue {
     do {
-      return LiveValue(try Collection(magicLinks: targets.map { MagicLink($0.place, $0.object) }))
+      return LiveValue(try Collection(magicLinks: targets.map { MagicLink($0.key, $0.object) }))
     } catch {
       // Coders write the number that is a key of a dictionary as text.
-      let links = targets.map { MagicLink(number($0.place) ?? $0.place, $0.object) }
+      let links = targets.map { MagicLink(number($0.key) ?? $0.key, $0.object) }
       return LiveValue(try Collection(magicLinks: links))
     }
   }
 
-  private static func number(_ place: SQLiteCore.Value) -> SQLiteCore.Value? {
-    guard case .text(let text) = place else { return nil }
+  private static func number(_ key: SQLiteCore.Value) -> SQLiteCore.Value? {
+    guard case .text(let text) = key else { return nil }
     return Int64(text).map { .integer($0) } ?? Double(text).map { .real($0) }
   }
 }

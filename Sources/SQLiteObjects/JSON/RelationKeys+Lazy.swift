@@ -11,31 +11,32 @@ extension RelationKeys {
       targets = stored
       return
     }
-    var links = stored.map { KeyedLink(place: $0, key: $1) }
+    var links = stored.map { KeyedLink(key: $0, target: $1) }
     try KeyedLink.apply(state.changes, to: &links, arrangement.form, in: nil)
-    targets = links.map { ($0.place, $0.key) }
+    targets = links.map { ($0.key, $0.target) }
   }
 }
 
 /// A link by its target's key.
 private struct KeyedLink: LinkItem {
-  let place: Value
   let key: Value
+  let target: Value
 
-  func identity(_ store: StoreIdentity?) -> Value { key }
+  func identity(_ store: StoreIdentity?) -> Value { target }
 
   static func identity(of target: LiveValue, _ store: StoreIdentity?) -> Value {
-    (try? make(.null, target))?.key ?? .null
+    (try? make(.null, target))?.target ?? .null
   }
 
-  static func make(_ place: Value, _ target: LiveValue) throws -> KeyedLink {
-    KeyedLink(place: place, key: try RelationKeys(of: target.value).targets.first?.key ?? .null)
+  static func make(_ key: Value, _ target: LiveValue) throws -> KeyedLink {
+    KeyedLink(
+      key: key, target: try RelationKeys(of: target.value).targets.first?.target ?? .null)
   }
 }
 
 extension LazySource {
   /// The keys of the objects that the relation leads to in the store, blocking the thread.
-  fileprivate func keys() throws -> [(place: Value, key: Value)] {
+  fileprivate func keys() throws -> [(key: Value, target: Value)] {
     let objects = try objects
     return try objects.store.read { connection in
       let links = try objects.read(.links(), connection).links
@@ -46,21 +47,21 @@ extension LazySource {
 
   /// The primary values of objects; their z_index values if that is what tells them apart.
   private func keys(
-    _ targets: [(place: Value, zIndex: Int64)], _ target: ObjectPlan, _ connection: Connection
-  ) throws -> [(place: Value, key: Value)] {
+    _ targets: [(key: Value, zIndex: Int64)], _ target: ObjectPlan, _ connection: Connection
+  ) throws -> [(key: Value, target: Value)] {
     guard let primary = target.primary, target.counting == nil else {
-      return targets.map { ($0.place, .integer($0.zIndex)) }
+      return targets.map { ($0.key, .integer($0.zIndex)) }
     }
     let name = target.properties[primary].name
     let rows = try connection.rows(
       "SELECT \(identifier: target.key), \(identifier: name) FROM \(identifier: target.table) WHERE \(identifier: target.key) IN \(targets.map(\.zIndex))",
       as: Int64.self, Value.self)
     let keys = Dictionary(rows.map { ($0.0, $0.1) }, uniquingKeysWith: { first, _ in first })
-    return try targets.map { place, zIndex in
-      guard let key = keys[zIndex] else {
+    return try targets.map { key, zIndex in
+      guard let target = keys[zIndex] else {
         throw MagicError.missingTarget(type: target.typeName, zIndex: zIndex)
       }
-      return (place, key)
+      return (key, target)
     }
   }
 }

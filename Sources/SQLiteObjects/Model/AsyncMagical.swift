@@ -241,16 +241,16 @@ extension AsyncMagical {
   public func set<Key: Codable & Hashable, Object: MagicObject>(
     _ object: Object?, forKey key: Key
   ) throws where Element == [Key: Object] {
-    let place = try stored(key: key)
-    change(object.map { .put(LiveValue($0), key: place) } ?? .removeKey(place))
+    let stored = try stored(key: key)
+    change(object.map { .put(LiveValue($0), key: stored) } ?? .removeKey(stored))
   }
 
   /// The stored form of a key.
   func stored<Key: Codable>(key: Key) throws -> Value {
-    let place = try ValueCoding.stored(key)
-    guard !place.isNull else {
+    let stored = try ValueCoding.stored(key)
+    guard !stored.isNull else {
       throw SQLiteError(.mismatch, "nil is no key of a dictionary of objects")
     }
-    return place
+    return stored
   }
 }

@@ -232,8 +232,8 @@ struct CellIndex: Sendable, Hashable {
 extension FetchContext {
   /// The form of a relation that is set in one of the fetch's objects: objects of the same fetch as z_index values.
   func form(
-    of form: CellContent.Form, for property: ObjectProperty
-  ) -> CellContent.Form {
+    of form: CellValue.Form, for property: ObjectProperty
+  ) -> CellValue.Form {
     guard property.isRelation, !property.role.isLazy, case .live(let live) = form else {
       return form
     }
@@ -254,9 +254,9 @@ extension FetchContext {
       magicLinks: targets.map { target in
         switch target.end {
         case .fetched(let zIndex):
-          MagicLink(target.place, try object(Collection.Target.self, zIndex))
+          MagicLink(target.key, try object(Collection.Target.self, zIndex))
         case .other(let live):
-          MagicLink(target.place, try live.object(Collection.Target.self))
+          MagicLink(target.key, try live.object(Collection.Target.self))
         }
       })
   }
@@ -270,9 +270,9 @@ extension FetchContext {
     if let list = objects as? Collection { return list }
     var next = 0
     return try Collection(
-      magicLinks: links.map { place, _ in
+      magicLinks: links.map { key, _ in
         next += 1
-        return MagicLink(place, objects[next - 1])
+        return MagicLink(key, objects[next - 1])
       })
   }
 
@@ -283,19 +283,20 @@ extension FetchContext {
     guard let links = try? collection.magicLinks else { return nil }
     return links.map { link in
       RelationTarget(
-        place: link.place,
+        key: link.key,
         end: zIndex(of: link.object).map { .fetched($0) } ?? .other(LiveValue(link.object)))
     }
   }
 
   /// The z_index of an object of this fetch.
   private func zIndex<Object: MagicObject>(of object: Object) -> Int64? {
-    guard let place = PropertyCollector.firstCell(of: object)?.place, place.context === self else {
+    guard let address = PropertyCollector.firstCell(of: object)?.address, address.context === self
+    else {
       return nil
     }
     // One that was removed and saved anew has another z_index than the fetch knows it by.
-    let zIndex = place.storage.zIndex(in: token.identity)
-    return zIndex == place.storage.fetchedZIndex ? zIndex : nil
+    let zIndex = address.storage.zIndex(in: token.identity)
+    return zIndex == address.storage.fetchedZIndex ? zIndex : nil
   }
 }
 

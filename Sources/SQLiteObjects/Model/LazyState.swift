@@ -83,8 +83,8 @@ package struct LazyState: Sendable {
   var changes: [LinkEdit<LiveValue>] { edits.map(\.change) }
 
   /// The values that may lead to other objects.
-  var held: [CellContent.Form] {
-    var held: [CellContent.Form] = live.map { [.live($0)] } ?? []
+  var held: [CellValue.Form] {
+    var held: [CellValue.Form] = live.map { [.live($0)] } ?? []
     for edit in edits {
       switch edit.change {
       case .add(let targets, _): held += targets.map { .live($0) }

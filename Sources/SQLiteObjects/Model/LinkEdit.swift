@@ -18,13 +18,13 @@ struct LinkTargets: Sendable {
   }
 
   /// Takes links over.
-  init(_ links: [(place: Value, target: Int64)], _ arrangement: LinkTable.Arrangement) {
+  init(_ links: [(key: Value, target: Int64)], _ arrangement: LinkTable.Arrangement) {
     targets = links.map(\.target)[...]
-    keys = arrangement == .dictionary ? links.map(\.place)[...] : []
+    keys = arrangement == .dictionary ? links.map(\.key)[...] : []
   }
 
   func map<Result>(
-    _ body: (_ place: Value, _ target: Int64) throws -> Result
+    _ body: (_ key: Value, _ target: Int64) throws -> Result
   ) rethrows -> [Result] {
     guard !keys.isEmpty else { return try targets.map { try body(.null, $0) } }
     return try zip(keys, targets).map(body)
@@ -100,13 +100,13 @@ protocol LinkItem {
   associatedtype Identity: Hashable
 
   /// The key in a dictionary.
-  var place: Value { get }
+  var key: Value { get }
   /// The identity of the target.
   func identity(_ store: StoreIdentity?) -> Identity
   /// The identity of a target.
   static func identity(of target: Target, _ store: StoreIdentity?) -> Identity
   /// Makes a link.
-  static func make(_ place: Value, _ target: Target) throws -> Self
+  static func make(_ key: Value, _ target: Target) throws -> Self
 }
 
 extension LinkItem {
@@ -134,7 +134,7 @@ extension LinkItem {
         }
       case .put(let target, let key):
         let item = try make(key, target)
-        if let index = items.firstIndex(where: { $0.place == key }) {
+        if let index = items.firstIndex(where: { $0.key == key }) {
           items[index] = item
         } else {
           items.append(item)
@@ -142,7 +142,7 @@ extension LinkItem {
       case .remove(let target):
         let identity = identity(of: target, store)
         items.removeAll { $0.identity(store) == identity }
-      case .removeKey(let key): items.removeAll { $0.place == key }
+      case .removeKey(let key): items.removeAll { $0.key == key }
       case .removeAll: items = []
       }
     }
@@ -165,15 +165,15 @@ extension LinkItem {
 
 /// A link by its target's z_index.
 struct StoredItem: LinkItem {
-  let place: Value
+  let key: Value
   let target: Int64
 
   func identity(_ store: StoreIdentity?) -> Int64 { target }
 
   static func identity(of target: Int64, _ store: StoreIdentity?) -> Int64 { target }
 
-  static func make(_ place: Value, _ target: Int64) -> StoredItem {
-    StoredItem(place: place, target: target)
+  static func make(_ key: Value, _ target: Int64) -> StoredItem {
+    StoredItem(key: key, target: target)
   }
 }
 
@@ -183,9 +183,9 @@ extension LinkTargets {
     _ edits: [LinkEdit<Int64>], _ arrangement: LinkTable.Arrangement
   ) throws -> LinkTargets {
     guard !edits.isEmpty else { return self }
-    var items = map { StoredItem(place: $0, target: $1) }
+    var items = map { StoredItem(key: $0, target: $1) }
     try StoredItem.apply(edits, to: &items, arrangement, in: nil)
-    return LinkTargets(items.map { ($0.place, $0.target) }, arrangement)
+    return LinkTargets(items.map { ($0.key, $0.target) }, arrangement)
   }
 }
 
@@ -225,11 +225,11 @@ extension MagicLink: LinkItem {
     MagicIdentity(target, in: store)
   }
 
-  static func make(_ place: Value, _ target: LiveValue) throws -> MagicLink {
+  static func make(_ key: Value, _ target: LiveValue) throws -> MagicLink {
     guard let object = target.value as? Object else {
       throw MagicError.notSaved(type: "\(Object.self)")
     }
-    return MagicLink(place, object)
+    return MagicLink(key, object)
   }
 }
 
@@ -238,10 +238,10 @@ enum LazyItem: LinkItem, Sendable {
   case stored(Link, StoreIdentity)
   case added(Value, LiveValue)
 
-  var place: Value {
+  var key: Value {
     switch self {
     case .stored(let link, _): link.place
-    case .added(let place, _): place
+    case .added(let key, _): key
     }
   }
 
@@ -256,7 +256,7 @@ enum LazyItem: LinkItem, Sendable {
     MagicIdentity(target, in: store)
   }
 
-  static func make(_ place: Value, _ target: LiveValue) -> LazyItem { .added(place, target) }
+  static func make(_ key: Value, _ target: LiveValue) -> LazyItem { .added(key, target) }
 
   /// The link in the store, or nil.
   var link: Link? {

@@ -30,9 +30,9 @@ extension MagicCell {
 
   /// The asset with a stored identifier.
   private func asset<Value>(_ type: Value.Type, _ stored: SQLiteCore.Value) -> Value? {
-    guard let type = Value.self as? any AssetValue.Type, let place else { return nil }
-    if stored.isNull, place.storage.isSet(place.slot) { return nil }
-    let asset = type.init(place.storage.assetHandle(at: place.slot))
+    guard let type = Value.self as? any AssetValue.Type, let address else { return nil }
+    if stored.isNull, address.storage.isSet(address.slot) { return nil }
+    let asset = type.init(address.storage.assetHandle(at: address.slot))
     // A lazy one must be the same from now on, so that what is set through it is found.
     guard asset is any LazyValue else { return asset.handedOut as? Value }
     return self.asset(cache(LiveValue(asset)))
@@ -54,7 +54,7 @@ extension MagicCell {
 
   /// An object, a collection of objects or a lazy value of a fetched object.
   private func related<Value>(_ type: Value.Type) -> Value? {
-    guard let (storage, slot, context) = place else { return nil }
+    guard let (storage, slot, context) = address else { return nil }
     switch storage[slot] {
     case .reference(let zIndex):
       guard let type = Value.self as? any MagicObject.Type else { return nil }
@@ -90,15 +90,15 @@ extension MagicCell {
   }
 }
 
-extension CellContent {
+extension CellValue {
   /// The content of a cell for a stored value: checked here, so that reading it later cannot fail.
   static func of<Value: Codable>(
     _ type: Value.Type, stored: SQLiteCore.Value
-  ) throws -> CellContent {
-    if PlainForm.value(type, from: stored) != nil { return CellContent(.stored(stored)) }
+  ) throws -> CellValue {
+    if PlainForm.value(type, from: stored) != nil { return CellValue(.stored(stored)) }
     let value = try ValueCoding.value(type, from: stored)
-    if let data = value as? Data { return CellContent(.data(data)) }
-    return CellContent(.live(LiveValue(value)))
+    if let data = value as? Data { return CellValue(.data(data)) }
+    return CellValue(.live(LiveValue(value)))
   }
 }
 

@@ -8,7 +8,7 @@ public struct MagicCell: Sendable {
   /// The object that a property belongs to.
   enum Owner: Sendable {
     /// A property of an object that was made and not fetched.
-    case made(MadeCell)
+    case box(ValueBox)
     /// A fetched object that leads to no others.
     case storage(ObjectStorage)
     /// A fetched object that leads to others, as a row of the fetch.
@@ -28,44 +28,44 @@ public struct MagicCell: Sendable {
   /// The type and the line are for the message about a value that was never set, which cannot name the
   /// property otherwise: the cell does not know its object.
   @usableFromInline package init(type: StaticString, line: UInt32) {
-    self.init(.made(MadeCell(type: type, line: line)), CellIndex(slot: 0))
+    self.init(.box(ValueBox(type: type, line: line)), CellIndex(slot: 0))
   }
 
   /// The storage of an object that was fetched.
   private var storage: ObjectStorage? {
     switch owner {
-    case .made: nil
+    case .box: nil
     case .storage(let storage): storage
     case .row(let context): context.storage(at: index)
     }
   }
 
   /// The value as the cell holds it.
-  package var form: CellContent.Form { read { $0 } }
+  package var form: CellValue.Form { read { $0 } }
 
   /// Lends the form of the value, which costs more to copy than to look at.
   @inline(__always)
-  func read<Result>(_ body: (CellContent.Form) -> Result) -> Result {
+  func read<Result>(_ body: (CellValue.Form) -> Result) -> Result {
     switch owner {
-    case .made(let cell): body(cell.form)
+    case .box(let box): body(box.form)
     case .storage(let storage): storage.read(index.slot, body)
     case .row(let context): context.storage(at: index).read(index.slot, body)
     }
   }
 
   /// Sets the value, as a change to be saved.
-  package func set(_ form: CellContent.Form) {
+  package func set(_ form: CellValue.Form) {
     switch owner {
-    case .made(let cell): cell.set(form)
+    case .box(let box): box.set(form)
     case .storage(let storage): storage.set(form, at: index.slot)
     case .row(let context): context.storage(at: index).set(form, at: index.slot, in: context)
     }
   }
 
   /// Sets the value if there is none yet.
-  func setFirst(_ form: CellContent.Form) {
-    if case .made(let cell) = owner {
-      cell.setFirst(form)
+  func setFirst(_ form: CellValue.Form) {
+    if case .box(let box) = owner {
+      box.setFirst(form)
     } else if case .unset = self.form {
       set(form)
     }
@@ -75,14 +75,14 @@ public struct MagicCell: Sendable {
   ///
   /// - Returns: The value that is kept: of several tasks the first one's.
   package func cache(_ live: LiveValue) -> LiveValue {
-    if case .made(let cell) = owner { return cell.cache(live) }
+    if case .box(let box) = owner { return box.cache(live) }
     return storage?.cache(live, at: index.slot) ?? live
   }
 
   /// The storage, the slot and the fetch of the property if its object was saved or fetched.
-  package var place: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
+  package var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
     switch owner {
-    case .made(let cell): cell.place
+    case .box(let box): box.address
     case .storage(let storage): (storage, index.slot, nil)
     case .row(let context): (context.storage(at: index), index.slot, context)
     }
@@ -92,8 +92,8 @@ public struct MagicCell: Sendable {
   ///
   /// - Returns: False if the cell is one of a fetched object, which leads where it leads.
   package func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) -> Bool {
-    guard case .made(let cell) = owner else { return false }
-    cell.bind(to: storage, slot: slot, context: context)
+    guard case .box(let box) = owner else { return false }
+    box.bind(to: storage, slot: slot, context: context)
     return true
   }
 
@@ -118,7 +118,7 @@ public struct MagicCell: Sendable {
   /// The message for a value that was read before it was set.
   @usableFromInline func missing(_ value: Any.Type) -> String {
     switch owner {
-    case .made(let cell): cell.missing(value)
+    case .box(let box): box.missing(value)
     case .storage(let storage): storage.missing(index.slot)
     case .row(let context): context.storage(at: index).missing(index.slot)
     }
@@ -127,7 +127,7 @@ public struct MagicCell: Sendable {
   /// The identity of the property's object, or of the property itself as long as its object was never saved.
   var identity: ObjectIdentifier {
     switch owner {
-    case .made(let cell): ObjectIdentifier(cell)
+    case .box(let box): ObjectIdentifier(box)
     case .storage(let storage): ObjectIdentifier(storage)
     case .row(let context): ObjectIdentifier(context.storage(at: index))
     }

@@ -22,7 +22,7 @@ public protocol MagicCollection<Target>: MagicRelation, Codable, SendableMetatyp
   static func magicItem(of link: MagicLink<Target>) throws -> MagicItem
   /// Makes the collection of its objects in their order. Opaque.
   init(magicLinks: [MagicLink<Target>]) throws
-  /// The objects with the places of their links. Opaque.
+  /// The objects with the keys of their links. Opaque.
   var magicLinks: [MagicLink<Target>] { get throws }
 }
 
@@ -36,7 +36,7 @@ extension Array: MagicCollection where Element: MagicObject {
   /// Makes the collection of its objects in their order. Opaque.
   public init(magicLinks: [MagicLink<Element>]) { self = magicLinks.map(\.object) }
 
-  /// The objects with the places of their links. Opaque.
+  /// The objects with the keys of their links. Opaque.
   public var magicLinks: [MagicLink<Element>] { map { MagicLink(.null, $0) } }
 }
 
@@ -50,7 +50,7 @@ extension MagicalSet: MagicCollection {
   /// Makes the collection of its objects. Opaque.
   public init(magicLinks: [MagicLink<Element>]) { self.init(magicLinks.map(\.object)) }
 
-  /// The objects with the places of their links. Opaque.
+  /// The objects with the keys of their links. Opaque.
   public var magicLinks: [MagicLink<Element>] { elements.map { MagicLink(.null, $0) } }
 }
 
@@ -60,18 +60,18 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
 
   /// Makes one item. Opaque.
   public static func magicItem(of link: MagicLink<Value>) throws -> (key: Key, value: Value) {
-    (try ValueCoding.value(Key.self, from: link.place), link.object)
+    (try ValueCoding.value(Key.self, from: link.key), link.object)
   }
 
   /// Makes the collection of its objects. Opaque.
   public init(magicLinks: [MagicLink<Value>]) throws {
     self.init(minimumCapacity: magicLinks.count)
     for link in magicLinks {
-      self[try ValueCoding.value(Key.self, from: link.place)] = link.object
+      self[try ValueCoding.value(Key.self, from: link.key)] = link.object
     }
   }
 
-  /// The objects with the places of their links. Opaque.
+  /// The objects with the keys of their links. Opaque.
   public var magicLinks: [MagicLink<Value>] {
     get throws { try map { MagicLink(try ValueCoding.stored($0.key), $0.value) } }
   }
@@ -80,17 +80,17 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
 /// A collection whose links have keys: what is stored may be none of its type.
 protocol KeyedCollection {
   /// Throws if a stored key is none of the collection's type.
-  static func check(_ place: SQLiteCore.Value) throws
+  static func check(_ key: SQLiteCore.Value) throws
 }
 
 extension Dictionary: KeyedCollection where Key: Codable, Value: MagicObject {
-  static func check(_ place: SQLiteCore.Value) throws {
-    _ = try ValueCoding.value(Key.self, from: place)
+  static func check(_ key: SQLiteCore.Value) throws {
+    _ = try ValueCoding.value(Key.self, from: key)
   }
 }
 
 extension Optional: KeyedCollection where Wrapped: KeyedCollection {
-  static func check(_ place: SQLiteCore.Value) throws { try Wrapped.check(place) }
+  static func check(_ key: SQLiteCore.Value) throws { try Wrapped.check(key) }
 }
 
 extension MagicProperty {
@@ -100,11 +100,11 @@ extension MagicProperty {
 
 /// An object in a collection, of a dictionary with its key. Opaque.
 public struct MagicLink<Object: MagicObject> {
-  let place: SQLiteCore.Value
+  let key: SQLiteCore.Value
   let object: Object
 
-  init(_ place: SQLiteCore.Value, _ object: Object) {
-    self.place = place
+  init(_ key: SQLiteCore.Value, _ object: Object) {
+    self.key = key
     self.object = object
   }
 }

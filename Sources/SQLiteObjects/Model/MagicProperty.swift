@@ -12,7 +12,7 @@ public protocol MagicProperty: Codable, SendableMetatype {
   /// The role of the property in its table.
   static var role: PropertyRole { get }
   /// Makes the content of a cell from a stored value.
-  static func content(from stored: SQLiteCore.Value) throws -> CellContent
+  static func content(from stored: SQLiteCore.Value) throws -> CellValue
   /// Makes the stored form of a value.
   static func stored(_ live: LiveValue) throws -> SQLiteCore.Value
 }

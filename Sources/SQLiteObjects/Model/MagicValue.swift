@@ -62,7 +62,7 @@ extension MagicValue {
   public static var role: PropertyRole { .of(Value.self) }
 
   /// Makes the content of a cell from a stored value.
-  public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
+  public static func content(from stored: SQLiteCore.Value) throws -> CellValue {
     try .of(Value.self, stored: stored)
   }
 

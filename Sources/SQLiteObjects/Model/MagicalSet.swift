@@ -166,7 +166,7 @@ enum MagicIdentity: Hashable {
 
   init<Object: MagicObject>(_ object: Object) {
     let first = PropertyCollector.firstCell(of: object)
-    if let identity = first?.place?.storage.lastIdentity {
+    if let identity = first?.address?.storage.lastIdentity {
       self = .saved(store: identity.store.uuid, zIndex: identity.zIndex)
       return
     }

@@ -13,7 +13,7 @@ package final class ObjectStorage: Sendable {
     /// The links that were saved there, unless they were none. Others are known to the fetch.
     var links: [KnownLinks]
     /// The values at the last save or fetch there, if another store got to know the object since.
-    var originals: [CellContent.Form] = []
+    var originals: [CellValue.Form] = []
     /// The content of the store that the object is in.
     let generation: Int
 
@@ -32,7 +32,7 @@ package final class ObjectStorage: Sendable {
 
   /// The values as of one moment.
   struct Snapshot: Sendable {
-    let forms: [CellContent.Form]
+    let forms: [CellValue.Form]
     /// The number of changes of each property; empty for none.
     let changes: [UInt32]
     /// The numbers at the last save in the store, or at the fetch from it.
@@ -46,10 +46,10 @@ package final class ObjectStorage: Sendable {
   }
 
   private struct State {
-    var forms: [CellContent.Form]
+    var forms: [CellValue.Form]
     var changes: [UInt32] = []
     /// The values at the last save or fetch, if a property was set since.
-    var originals: [CellContent.Form] = []
+    var originals: [CellValue.Form] = []
     /// The identity in the store of the last save or fetch.
     var identity: Identity?
     /// The identities in other stores.
@@ -72,7 +72,7 @@ package final class ObjectStorage: Sendable {
     }
 
     /// Sets a property, and returns its former form.
-    mutating func exchange(_ form: CellContent.Form, _ slot: Int) -> CellContent.Form {
+    mutating func exchange(_ form: CellValue.Form, _ slot: Int) -> CellValue.Form {
       var other = form
       swap(&forms[slot], &other)
       return other
@@ -80,7 +80,7 @@ package final class ObjectStorage: Sendable {
 
     /// Sets a value that a store made, and adds the former one to `gone`.
     mutating func settle(
-      _ form: CellContent.Form, _ slot: Int, _ gone: inout [CellContent.Form]
+      _ form: CellValue.Form, _ slot: Int, _ gone: inout [CellValue.Form]
     ) {
       // An equal value is not written: the array that a snapshot shares would be copied.
       if case .stored(let value) = form, case .stored(value) = forms[slot] { return }
@@ -129,7 +129,7 @@ package final class ObjectStorage: Sendable {
   ///   - shape: The object's type.
   ///   - forms: One for each property.
   ///   - identity: The identity in the store that the object was fetched from.
-  init(_ shape: ObjectShape, _ forms: consuming [CellContent.Form], identity: consuming Identity?) {
+  init(_ shape: ObjectShape, _ forms: consuming [CellValue.Form], identity: consuming Identity?) {
     self.shape = shape
     // First: after the state the compiler copies the identity once more (benchmark `fetch`).
     handedOut = Atomic(false)
@@ -170,7 +170,7 @@ package final class ObjectStorage: Sendable {
       let count = shape.properties.count
       state.forms.reserveCapacity(count)
       for slot in 0..<count {
-        guard case .made(let made) = cells[slot].owner, let form = made.adopt(by: self, slot) else {
+        guard case .box(let box) = cells[slot].owner, let form = box.adopt(by: self, slot) else {
           state.forms.append(contentsOf: repeatElement(.unset, count: count - slot))
           return slot == 0 ? .none : .some
         }
@@ -180,11 +180,11 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  subscript(slot: Int) -> CellContent.Form { state.withLock { $0.forms[slot] } }
+  subscript(slot: Int) -> CellValue.Form { state.withLock { $0.forms[slot] } }
 
   /// Lends what a property holds.
   @inline(__always)
-  func read<Result>(_ slot: Int, _ body: (CellContent.Form) -> Result) -> Result {
+  func read<Result>(_ slot: Int, _ body: (CellValue.Form) -> Result) -> Result {
     state.withLock { body($0.forms[slot]) }
   }
 
@@ -197,7 +197,7 @@ package final class ObjectStorage: Sendable {
   }
 
   /// Sets a value, a relation in the form that keeps objects of one fetch from holding each other.
-  func set(_ form: CellContent.Form, at slot: Int, in context: FetchContext?) {
+  func set(_ form: CellValue.Form, at slot: Int, in context: FetchContext?) {
     set(context?.form(of: form, for: shape.properties[slot]) ?? form, at: slot)
   }
 
@@ -206,7 +206,7 @@ package final class ObjectStorage: Sendable {
     "\(shape.typeName).\(shape.properties[slot].name) was read, but it was never set"
   }
 
-  func set(_ form: CellContent.Form, at slot: Int) {
+  func set(_ form: CellValue.Form, at slot: Int) {
     _ = state.withLock { state in
       if state.changes.isEmpty {
         state.changes = Array(repeating: 0, count: state.forms.count)
@@ -221,7 +221,7 @@ package final class ObjectStorage: Sendable {
   ///
   /// - Returns: The value that is kept.
   func cache(_ live: LiveValue, at slot: Int) -> LiveValue {
-    let (held, _) = state.withLock { state -> (LiveValue, CellContent.Form) in
+    let (held, _) = state.withLock { state -> (LiveValue, CellValue.Form) in
       if case .live(let other) = state.forms[slot] { return (other, .unset) }
       return (live, state.exchange(.live(live), slot))
     }
@@ -239,7 +239,7 @@ package final class ObjectStorage: Sendable {
 
   /// The values at the last save in a store, or at the fetch from it; nil if the store does not know the
   /// object.
-  func originals(in store: StoreIdentity) -> [CellContent.Form]? {
+  func originals(in store: StoreIdentity) -> [CellValue.Form]? {
     state.withLock { state in
       guard let identity = state.identity(in: store) else { return nil }
       if !identity.originals.isEmpty { return identity.originals }
@@ -291,11 +291,11 @@ package final class ObjectStorage: Sendable {
   ///   - links: The links that were written.
   func saved(
     as zIndex: Int64, in token: any StoreToken, _ snapshot: Snapshot,
-    settled: [(slot: Int, form: CellContent.Form)], links: [KnownLinks] = []
+    settled: [(slot: Int, form: CellValue.Form)], links: [KnownLinks] = []
   ) {
     let changes = snapshot.changes
-    _ = state.withLock { state -> ([CellContent.Form], Identity?, [Identity]) in
-      var gone: [CellContent.Form] = []
+    _ = state.withLock { state -> ([CellValue.Form], Identity?, [Identity]) in
+      var gone: [CellValue.Form] = []
       let former = (state.identity, state.otherIdentities)
       let known = former.1.first { $0.store == token.identity }?.originals ?? []
       var identity = Identity(token, zIndex: zIndex, saved: changes, links: links)
@@ -335,7 +335,7 @@ package final class ObjectStorage: Sendable {
   func removed(from store: StoreIdentity, _ zIndex: Int64) {
     _ = state.withLock { state in
       guard state.identity(in: store)?.zIndex == zIndex else {
-        return (nil, [], []) as (Identity?, [Identity], [CellContent.Form])
+        return (nil, [], []) as (Identity?, [Identity], [CellValue.Form])
       }
       let before = (state.identity, state.otherIdentities, state.originals)
       state.removeIdentity(in: store)

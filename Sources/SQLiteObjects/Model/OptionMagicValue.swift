@@ -61,8 +61,8 @@ extension OptionMagicValue {
   }
 
   /// Makes the content of a cell from a stored value.
-  public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
-    stored.isNull ? CellContent(.stored(.null)) : try .of(Wrapped.self, stored: stored)
+  public static func content(from stored: SQLiteCore.Value) throws -> CellValue {
+    stored.isNull ? CellValue(.stored(.null)) : try .of(Wrapped.self, stored: stored)
   }
 
   /// Makes the stored form of a value.

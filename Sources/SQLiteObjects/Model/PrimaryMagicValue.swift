@@ -84,7 +84,7 @@ extension PrimaryMagicValue {
   }
 
   /// Makes the content of a cell from a stored value.
-  public static func content(from stored: SQLiteCore.Value) throws -> CellContent {
+  public static func content(from stored: SQLiteCore.Value) throws -> CellValue {
     try .of(Value.self, stored: stored)
   }
 

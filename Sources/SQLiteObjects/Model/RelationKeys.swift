@@ -4,12 +4,12 @@ import SQLiteCore
 ///
 /// A decoded property holds this until ``MagicData/resolve(_:)`` has found the objects.
 package struct RelationKeys: Sendable {
-  /// The keys, with the keys of a dictionary.
-  let targets: [(place: Value, key: Value)]
+  /// The keys of the objects, each with its key in a dictionary.
+  let targets: [(key: Value, target: Value)]
   /// The property that was decoded.
   var property = ""
 
-  init(targets: [(place: Value, key: Value)]) {
+  init(targets: [(key: Value, target: Value)]) {
     self.targets = targets
   }
 
@@ -37,8 +37,8 @@ package struct RelationKeys: Sendable {
 
   private static func targets(
     of collection: some MagicCollection
-  ) throws -> [(place: Value, key: Value)] {
-    try collection.magicLinks.map { (place: $0.place, key: try key(of: $0.object)) }
+  ) throws -> [(key: Value, target: Value)] {
+    try collection.magicLinks.map { (key: $0.key, target: try key(of: $0.object)) }
   }
 
   /// The primary value, or the z_index of an object whose type has none; NULL if it was never saved.
@@ -47,7 +47,7 @@ package struct RelationKeys: Sendable {
     if let primary = entries.first(where: { $0.type.role.isPrimary }) {
       return primary.cell.primaryForm(primary.type) ?? .null
     }
-    return entries.first?.cell.place?.storage.lastIdentity.map { .integer($0.zIndex) } ?? .null
+    return entries.first?.cell.address?.storage.lastIdentity.map { .integer($0.zIndex) } ?? .null
   }
 }
 
@@ -58,18 +58,18 @@ extension RelationKeys {
     switch kind {
     case .links(.dictionary, _):
       let container = try decoder.container(keyedBy: DictionaryKey.self)
-      targets = try container.allKeys.map { key in
-        (place: key.place, key: try container.decode(CodedKey.self, forKey: key).value)
+      targets = try container.allKeys.map { name in
+        (key: name.key, target: try container.decode(CodedKey.self, forKey: name).value)
       }
     case .links:
       var container = try decoder.unkeyedContainer()
-      var found: [(place: Value, key: Value)] = []
+      var found: [(key: Value, target: Value)] = []
       while !container.isAtEnd {
-        found.append((place: .null, key: try container.decode(CodedKey.self).value))
+        found.append((key: .null, target: try container.decode(CodedKey.self).value))
       }
       targets = found
     default:
-      targets = [(place: .null, key: try CodedKey(from: decoder).value)]
+      targets = [(key: .null, target: try CodedKey(from: decoder).value)]
     }
   }
 
@@ -78,14 +78,14 @@ extension RelationKeys {
     switch kind {
     case .links(.dictionary, _):
       var container = encoder.container(keyedBy: DictionaryKey.self)
-      for (place, key) in targets {
-        try container.encode(CodedKey(value: key), forKey: DictionaryKey(place: place))
+      for (key, target) in targets {
+        try container.encode(CodedKey(value: target), forKey: DictionaryKey(key: key))
       }
     case .links:
       var container = encoder.unkeyedContainer()
-      for (_, key) in targets { try container.encode(CodedKey(value: key)) }
+      for (_, target) in targets { try container.encode(CodedKey(value: target)) }
     default:
-      try CodedKey(value: targets.first?.key ?? .null).encode(to: encoder)
+      try CodedKey(value: targets.first?.target ?? .null).encode(to: encoder)
     }
   }
 }
@@ -146,22 +146,22 @@ private struct CodedKey: Codable {
 
 /// The key of a dictionary of objects, as the name of a member.
 private struct DictionaryKey: CodingKey {
-  let place: Value
+  let key: Value
 
-  init(place: Value) {
-    self.place = place
+  init(key: Value) {
+    self.key = key
   }
 
   init(stringValue: String) {
-    place = .text(stringValue)
+    key = .text(stringValue)
   }
 
   init(intValue: Int) {
-    place = .integer(Int64(intValue))
+    key = .integer(Int64(intValue))
   }
 
   var stringValue: String {
-    switch place {
+    switch key {
     case .text(let text): text
     case .integer(let integer): "\(integer)"
     case .real(let real): "\(real)"
@@ -170,6 +170,6 @@ private struct DictionaryKey: CodingKey {
   }
 
   var intValue: Int? {
-    if case .integer(let integer) = place { Int(exactly: integer) } else { nil }
+    if case .integer(let integer) = key { Int(exactly: integer) } else { nil }
   }
 }

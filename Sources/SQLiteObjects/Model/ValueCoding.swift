@@ -22,7 +22,7 @@ enum ValueCoding {
 /// The conversions of the types that SQLite stores as they are, without a dynamic cast.
 enum PlainForm {
   /// The form of a value of a plain type, or nil if the type is not plain.
-  static func form<Value>(of value: Value) -> CellContent.Form? {
+  static func form<Value>(of value: Value) -> CellValue.Form? {
     if Value.self == String.self { return .stored(.text(same(value, String.self))) }
     if Value.self == Int.self { return .stored(.integer(Int64(same(value, Int.self)))) }
     if Value.self == Double.self {

@@ -16,7 +16,7 @@ extension ObjectPlan {
   func storage(
     of row: borrowing Statement, _ zIndex: Int64, in store: any ObjectStore
   ) throws -> ObjectStorage {
-    var forms: [CellContent.Form] = []
+    var forms: [CellValue.Form] = []
     forms.reserveCapacity(readers.count)
     try appendForms(of: row, zIndex, to: &forms)
     return ObjectStorage(shape, forms, identity: .init(store, zIndex: zIndex))
@@ -25,7 +25,7 @@ extension ObjectPlan {
 
 extension ObjectPlan {
   private func appendForms(
-    of row: borrowing Statement, _ zIndex: Int64, to forms: inout [CellContent.Form]
+    of row: borrowing Statement, _ zIndex: Int64, to forms: inout [CellValue.Form]
   ) throws {
     let handle = row.handle
     var column: Int32 = 1
@@ -47,7 +47,7 @@ extension ObjectPlan {
   /// Converts the value of a column that its reader could not read, or refuses it.
   private func form(
     of row: StatementHandle, at column: Int32, _ property: Property, _ zIndex: Int64
-  ) throws -> CellContent.Form {
+  ) throws -> CellValue.Form {
     func refuse(_ reason: String) -> MagicError {
       .unreadableValue(
         type: typeName, property: property.name, zIndex: zIndex, reason: reason)
@@ -121,7 +121,7 @@ struct PropertyReader: Sendable {
   let kind: Kind
   let isOptional: Bool
   /// The form of a property without a column.
-  let absent: CellContent.Form
+  let absent: CellValue.Form
 
   init(_ property: ObjectProperty) {
     isOptional = property.role.isOptional
@@ -164,7 +164,7 @@ struct PropertyReader: Sendable {
   /// Reads a column.
   ///
   /// - Returns: Nil if the value must be converted or refused.
-  func form(of row: StatementHandle, at column: Int32) -> CellContent.Form? {
+  func form(of row: StatementHandle, at column: Int32) -> CellValue.Form? {
     switch kind {
     case .text:
       if let text = row.text(at: column) { return .stored(.text(text)) }

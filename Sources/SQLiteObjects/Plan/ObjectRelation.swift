@@ -47,7 +47,7 @@ final class ObjectRelation: Sendable {
   var property: ObjectPlan.Property { owner.properties[slot] }
 
   /// Returns whether the relation is stored in the database yet.
-  func isStored(_ tables: KnownTables, _ connection: Connection) throws -> Bool {
+  func isStored(_ tables: TableCache, _ connection: Connection) throws -> Bool {
     if let table { return try tables.has(table, connection) }
     return try tables.columns(of: owner, connection)?.contains(asciiLowercased(property.name))
       ?? false
@@ -91,7 +91,7 @@ extension ObjectPlan {
 }
 
 /// The relations that a store was asked for, each put together once.
-package final class KnownRelations: Sendable {
+package final class RelationCache: Sendable {
   private struct Key: Hashable {
     let property: PropertyKey
     let isReversed: Bool

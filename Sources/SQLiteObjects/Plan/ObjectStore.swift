@@ -15,9 +15,9 @@ extension StoreToken {
 /// A store, as the floors below ``MagicData`` know it.
 package protocol ObjectStore: StoreToken {
   /// The tables that the store has looked up.
-  var tables: KnownTables { get }
+  var tables: TableCache { get }
   /// The relations that the store was asked for.
-  var relations: KnownRelations { get }
+  var relations: RelationCache { get }
   /// Returns what is known of a type.
   func plan(_ type: any MagicObject.Type) throws -> ObjectPlan
   /// Returns whether the tables of a type are known to lack nothing.

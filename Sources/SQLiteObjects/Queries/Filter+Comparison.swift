@@ -81,7 +81,7 @@ extension MagicExpression where Element: Equatable {
 extension Operand {
   /// An object that the store knows.
   init<Object: MagicObject>(object: Object) {
-    let storage = PropertyCollector.firstCell(of: object)?.place?.storage
+    let storage = PropertyCollector.firstCell(of: object)?.address?.storage
     self = .known(.object(storage, type: "\(Object.self)"))
   }
 }

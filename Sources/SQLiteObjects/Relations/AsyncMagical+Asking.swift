@@ -285,9 +285,9 @@ extension AsyncMagical {
     switch try known() {
     case .value(let value): return .known(value[key])
     case .source(let objects, let state):
-      let place = try stored(key: key)
-      return .request(.links(key: place), objects) {
-        let items = try items($0.links, objects, state).filter { $0.place == place }
+      let stored = try stored(key: key)
+      return .request(.links(key: stored), objects) {
+        let items = try items($0.links, objects, state).filter { $0.key == stored }
         return try fetching(items[...], objects).map { $0.first?.value }
       }
     }
@@ -326,8 +326,8 @@ extension AsyncMagical where Element: MagicCollection {
     var next = 0
     return try items.compactMap { item in
       switch item {
-      case .added(let place, let target):
-        return try Element.magicItem(of: MagicLink.make(place, target))
+      case .added(let key, let target):
+        return try Element.magicItem(of: MagicLink.make(key, target))
       case .stored(let link, _):
         // Links to objects that are gone since were left out.
         guard next < links.count, links[next] == link else { return nil }

@@ -179,7 +179,7 @@ extension RelatedObjects {
     try answer.fetched.objects(type, relation.destination, in: store)
   }
 
-  /// The objects of an answer with the places of their links.
+  /// The objects of an answer with the keys of their links.
   func links<Object: MagicObject>(
     to type: Object.Type, _ answer: Answer
   ) throws -> [MagicLink<Object>] {

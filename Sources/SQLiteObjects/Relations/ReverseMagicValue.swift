@@ -60,7 +60,7 @@ extension ReverseMagicValue {
   public static var role: PropertyRole { PropertyRole(.reverse) }
 
   /// Nothing is stored.
-  public static func content(from stored: SQLiteCore.Value) -> CellContent { CellContent(.unset) }
+  public static func content(from stored: SQLiteCore.Value) -> CellValue { CellValue(.unset) }
 
   /// Nothing is stored.
   public static func stored(_ live: LiveValue) -> SQLiteCore.Value { .null }
@@ -145,16 +145,19 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
 
   /// The objects in the store, or nil if this one was never saved.
   fileprivate func owners() throws -> RelatedObjects? {
-    guard let place = cell.place, let identity = place.storage.lastIdentity else { return nil }
+    guard let address = cell.address, let identity = address.storage.lastIdentity else {
+      return nil
+    }
     guard identity.isCurrent else {
-      throw MagicError.restored(type: place.storage.shape.typeName)
+      throw MagicError.restored(type: address.storage.shape.typeName)
     }
     let store = try identity.token.store
-    let key = PropertyKey(type: ObjectIdentifier(place.storage.shape.type), slot: place.slot)
+    let key = PropertyKey(type: ObjectIdentifier(address.storage.shape.type), slot: address.slot)
     let relation = try store.relations.reverse(key) {
       let plan = try store.plan(Owner.self)
       let prototype = Owner()
-      let path = place.storage.shape.properties[place.slot].reverse?.value as? ReversePath<Owner>
+      let path =
+        address.storage.shape.properties[address.slot].reverse?.value as? ReversePath<Owner>
       let wanted = path?.cell(prototype)
       let entries = try PropertyCollector.entries(of: prototype)
       guard let slot = entries.firstIndex(where: { $0.cell == wanted }),

@@ -83,8 +83,8 @@ struct Removal: Sendable {
 extension ObjectPlan {
   /// The storage of an object, if it has one.
   fileprivate func storage<Object: MagicObject>(of object: Object) -> ObjectStorage? {
-    guard let layout else { return PropertyCollector.firstCell(of: object)?.place?.storage }
-    return layout.withCells(of: object) { $0[0].place }?.storage
+    guard let layout else { return PropertyCollector.firstCell(of: object)?.address?.storage }
+    return layout.withCells(of: object) { $0[0].address }?.storage
   }
 
   /// Turns the error of a deletion that a delete rule forbids into one that names the properties.

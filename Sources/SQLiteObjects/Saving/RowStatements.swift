@@ -39,7 +39,7 @@ final class InsertStatement {
   ///   - key: The key, if it is given.
   ///   - row: The number of the row, from 0.
   /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
-  func bind(_ forms: [CellContent.Form], key: Int64?, row: Int = 0) throws {
+  func bind(_ forms: [CellValue.Form], key: Int64?, row: Int = 0) throws {
     let handle = statement.handle
     var parameter = Int32(truncatingIfNeeded: row * (plan.columns.count + (hasKey ? 1 : 0)))
     if let key {
@@ -104,7 +104,7 @@ final class UpdateStatement {
   ///   - expected: The values that the expected columns must have.
   /// - Returns: False if the object is not there, or not as expected.
   func run(
-    _ forms: [CellContent.Form], _ zIndex: Int64, ifStill expected: [Value] = []
+    _ forms: [CellValue.Form], _ zIndex: Int64, ifStill expected: [Value] = []
   ) throws -> Bool {
     let handle = statement.handle
     var parameter: Int32 = 0
@@ -132,7 +132,7 @@ extension ObjectPlan {
   /// - Throws: ``MagicError/missingValue(type:property:)`` if there is none.
   @inline(__always)
   fileprivate func bind(
-    _ form: CellContent.Form, of slot: Int, to handle: StatementHandle, at parameter: Int32
+    _ form: CellValue.Form, of slot: Int, to handle: StatementHandle, at parameter: Int32
   ) throws {
     switch form {
     case .stored(let value): try handle.bind(value, at: parameter)

@@ -48,7 +48,7 @@ extension SaveGraph.Transaction {
   /// - Returns: The form of the asset's id, or nil to leave the column alone.
   mutating func asset(
     _ pending: PendingAsset, _ slot: Int, _ index: Int, _ zIndex: Int64?
-  ) throws -> CellContent.Form? {
+  ) throws -> CellValue.Form? {
     let present = try zIndex.flatMap { try assetID(slot, of: index, $0) }
     let id: AssetID?
     do {
@@ -58,7 +58,7 @@ extension SaveGraph.Transaction {
       let plan = nodes[index].plan
       throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
     }
-    let form = CellContent.Form.stored(id.map { .text($0.description) } ?? .null)
+    let form = CellValue.Form.stored(id.map { .text($0.description) } ?? .null)
     if zIndex != nil { saved[index]?.settled.append((slot, form)) }
     if id == present, zIndex != nil, !pending.isContent { return nil }
     // The id of a replaced content is written too, so that observers of the object learn of it.

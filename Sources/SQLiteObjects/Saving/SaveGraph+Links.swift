@@ -48,7 +48,7 @@ extension SaveGraph.Transaction {
       guard node.plan.properties[slot].isLinked else { continue }
       switch value {
       case .links(let links, let isSet) where isSet || isNew[index]:
-        let links = try links.map { (place: $0.place, target: try zIndex(of: $0.target)) }
+        let links = try links.map { (key: $0.key, target: try zIndex(of: $0.target)) }
         try write(links, owner, index, slot)
       case .missing: throw node.missingValue(slot)
       case .object, .links, .copy, .asset, .kept, .untouched: break
@@ -59,11 +59,11 @@ extension SaveGraph.Transaction {
 
   /// Writes links that were set.
   private mutating func write(
-    _ links: [(place: Value, target: Int64)], _ owner: Int64, _ index: Int, _ slot: Int
+    _ links: [(key: Value, target: Int64)], _ owner: Int64, _ index: Int, _ slot: Int
   ) throws {
     let node = nodes[index]
     let table = try linkTable(node.plan, slot)
-    if table.arrangement == .dictionary { try refuseUnstorableKeys(links.map(\.place), node, slot) }
+    if table.arrangement == .dictionary { try refuseUnstorableKeys(links.map(\.key), node, slot) }
     let links = LinkTargets(links, table.arrangement)
     var base: LinkTargets?
     if !isNew[index] {

@@ -74,7 +74,7 @@ extension SaveGraph.Transaction {
 
   /// Writes the values of some properties, which are other ones than those of the last object.
   private mutating func update(
-    _ index: Int, _ slots: [Int], _ parameters: [CellContent.Form], _ zIndex: Int64
+    _ index: Int, _ slots: [Int], _ parameters: [CellValue.Form], _ zIndex: Int64
   ) throws -> Bool {
     let plan = nodes[index].plan
     if slots.isEmpty, index >= rootCount, !plan.links.contains(where: nodes[index].isChanged) {
@@ -98,7 +98,7 @@ extension SaveGraph.Transaction {
     let plan = nodes[index].plan
     if nodes[index].expected != nil { try refuseUnknownRow(index) }
     var parameters = nodes[index].parameters
-    var settled: [(slot: Int, form: CellContent.Form)] = []
+    var settled: [(slot: Int, form: CellValue.Form)] = []
     if !nodes[index].late.isEmpty {
       try refuseLostValues(index)
       for (slot, value) in nodes[index].late where plan.properties[slot].hasColumn {
@@ -192,7 +192,7 @@ extension SaveGraph.Transaction {
   ///   - zIndex: The object's z_index, or nil for a new object.
   private mutating func form(
     of value: SaveGraph.LateValue, _ slot: Int, _ index: Int, _ zIndex: Int64?
-  ) throws -> CellContent.Form? {
+  ) throws -> CellValue.Form? {
     switch value {
     case .object(.none): return .stored(.null)
     case .object(.stored(let target)): return .stored(.integer(target))

@@ -36,7 +36,7 @@ extension SaveGraph {
     }
 
     private mutating func add(_ plan: ObjectPlan, _ cells: FoundCells) throws -> Int {
-      if let place = cells[0].place { return add(place.storage, place.context) }
+      if let address = cells[0].address { return add(address.storage, address.context) }
       if let primary = plan.primary, plan.counting == nil {
         _ = cells[primary].primaryForm(plan.properties[primary].type)
       }
@@ -45,7 +45,7 @@ extension SaveGraph {
       case .all: return add(storage, nil)
       case .none:
         // Another task that saves the object was first.
-        if let place = cells[0].place { return add(place.storage, place.context) }
+        if let address = cells[0].address { return add(address.storage, address.context) }
       case .some: break
       }
       throw MagicError.unsuitableType(
@@ -113,7 +113,7 @@ extension SaveGraph {
 extension SaveGraph.Walk {
   /// Adds the value of a property to its node.
   private mutating func add(
-    _ form: CellContent.Form, _ slot: Int, to node: inout SaveGraph.Node
+    _ form: CellValue.Form, _ slot: Int, to node: inout SaveGraph.Node
   ) throws {
     let property = node.plan.properties[slot]
     switch form {
@@ -140,14 +140,14 @@ extension SaveGraph.Walk {
     case .links:
       guard let context = node.context else { return node.late.append((slot, .untouched)) }
       let links = try context.links(of: node.storage, slot: slot)
-        .map { (place: $0, target: try target($1, property, context)) }
+        .map { (key: $0, target: try target($1, property, context)) }
       node.late.append((slot, .links(links, isSet: node.isChanged(slot))))
     case .targets(let targets):
       let links = try targets.map { target in
         switch target.end {
         case .fetched(let zIndex):
-          (place: target.place, target: try self.target(zIndex, property, node.context))
-        case .other(let live): (place: target.place, target: try add(live, node.plan, property))
+          (key: target.key, target: try self.target(zIndex, property, node.context))
+        case .other(let live): (key: target.key, target: try add(live, node.plan, property))
         }
       }
       node.late.append((slot, .links(links, isSet: node.isChanged(slot))))
@@ -222,8 +222,8 @@ extension SaveGraph.Walk {
 
   private mutating func links<Collection: MagicCollection>(
     of collection: Collection
-  ) throws -> [(place: Value, target: SaveGraph.Target)] {
-    try collection.magicLinks.map { ($0.place, .node(try add($0.object))) }
+  ) throws -> [(key: Value, target: SaveGraph.Target)] {
+    try collection.magicLinks.map { ($0.key, .node(try add($0.object))) }
   }
 }
 
@@ -231,7 +231,7 @@ extension SaveGraph.Walk {
 extension SaveGraph.Walk {
   /// Adds a lazy value to its node as it is at this moment.
   private mutating func add(
-    _ lazy: any LazyValue, _ form: CellContent.Form, _ slot: Int, to node: inout SaveGraph.Node
+    _ lazy: any LazyValue, _ form: CellValue.Form, _ slot: Int, to node: inout SaveGraph.Node
   ) throws {
     let storage = node.storage
     let property = node.plan.properties[slot]
@@ -328,7 +328,7 @@ extension LiveValue {
   /// The storage of an object, if it has one.
   fileprivate var storage: ObjectStorage? {
     func storage(of object: some MagicObject) -> ObjectStorage? {
-      PropertyCollector.firstCell(of: object)?.place?.storage
+      PropertyCollector.firstCell(of: object)?.address?.storage
     }
     return (value as? any MagicObject).flatMap { storage(of: $0) }
   }
@@ -348,7 +348,7 @@ extension ObjectPlan {
   /// The cells of an object's properties, found by its `encode(to:)`.
   fileprivate func cells<Object: MagicObject>(of object: Object) throws -> [MagicCell] {
     // Fetched objects are known by their first cell.
-    if let first = PropertyCollector.firstCell(of: object), first.place != nil { return [first] }
+    if let first = PropertyCollector.firstCell(of: object), first.address != nil { return [first] }
     let entries = try PropertyCollector.entries(of: object)
     guard entries.count == properties.count else {
       throw MagicError.unsuitableType(

@@ -6,7 +6,7 @@ extension SaveGraph {
   struct Saved: Sendable {
     let zIndex: Int64
     /// The forms that the store made of properties, such as the id of an asset.
-    var settled: [(slot: Int, form: CellContent.Form)] = []
+    var settled: [(slot: Int, form: CellValue.Form)] = []
     /// The links that were written.
     var links: [KnownLinks] = []
   }

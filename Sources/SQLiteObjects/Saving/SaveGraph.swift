@@ -57,7 +57,7 @@ extension SaveGraph {
     let snapshot: ObjectStorage.Snapshot
     /// The stored forms of the values, one for each property. Those of the properties in ``late`` become
     /// known while the graph is written.
-    var parameters: [CellContent.Form]
+    var parameters: [CellValue.Form]
     /// The properties whose columns or links depend on other objects, on assets or on the store.
     var late: [(slot: Int, value: LateValue)] = []
     /// The lazy values, which count their changes themselves; also those that belong to another object.
@@ -83,7 +83,7 @@ extension SaveGraph {
     /// A relation to one object.
     case object(Target)
     /// Links. Those that were not set are written only if the object is new.
-    case links([(place: Value, target: Target)], isSet: Bool)
+    case links([(key: Value, target: Target)], isSet: Bool)
     /// The targets of another object's lazy relation.
     case copy(LazySource)
     /// An asset that was set.

@@ -37,8 +37,8 @@ public final class MagicData: ObjectStore {
   private let temporaryFolder: TemporaryFolder?
   private let plans = Mutex<[ObjectIdentifier: ObjectPlan]>([:])
   /// The tables that the store has looked up.
-  package let tables = KnownTables()
-  package let relations = KnownRelations()
+  package let tables = TableCache()
+  package let relations = RelationCache()
   private let replacement = Mutex<Registration?>(nil)
 
   /// Takes over what was opened.

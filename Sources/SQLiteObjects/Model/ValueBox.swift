@@ -3,11 +3,11 @@ import Synchronization
 
 /// The value of one property of an object that the program has made.
 ///
-/// A cell holds the value itself until its object is saved; from then on the object's
-/// ``ObjectStorage`` holds the values of all its properties, and the cell leads there.
-final class MadeCell: Sendable {
+/// The box holds the value itself until its object is saved; from then on the object's
+/// ``ObjectStorage`` holds the values of all its properties, and the box leads there.
+final class ValueBox: Sendable {
   private enum State {
-    case own(CellContent.Form)
+    case own(CellValue.Form)
     case bound(ObjectStorage, slot: Int, FetchContext?)
   }
 
@@ -31,8 +31,8 @@ final class MadeCell: Sendable {
       })
   }
 
-  var form: CellContent.Form {
-    let (form, bound) = state.withLock { state -> (CellContent.Form, (ObjectStorage, Int)?) in
+  var form: CellValue.Form {
+    let (form, bound) = state.withLock { state -> (CellValue.Form, (ObjectStorage, Int)?) in
       switch state {
       case .own(let form): (form, nil)
       case .bound(let storage, let slot, _): (.unset, (storage, slot))
@@ -42,7 +42,7 @@ final class MadeCell: Sendable {
     return form
   }
 
-  func set(_ form: CellContent.Form) {
+  func set(_ form: CellValue.Form) {
     var other = State.own(form)
     let bound = state.withLock { state -> (ObjectStorage, Int, FetchContext?)? in
       if case .bound(let storage, let slot, let context) = state { return (storage, slot, context) }
@@ -54,7 +54,7 @@ final class MadeCell: Sendable {
   }
 
   /// Sets the value if there is none yet: of several tasks one is the first.
-  func setFirst(_ form: CellContent.Form) {
+  func setFirst(_ form: CellValue.Form) {
     state.withLock { state in
       if case .own(.unset) = state { state = .own(form) }
     }
@@ -69,7 +69,7 @@ final class MadeCell: Sendable {
     return bound.map { storage, slot in storage.cache(live, at: slot) } ?? live
   }
 
-  var place: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
+  var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
     if case .bound(let storage, let slot, let context) = state.withLock({ $0 }) {
       (storage, slot, context)
     } else {
@@ -85,7 +85,7 @@ final class MadeCell: Sendable {
   /// Leads to a storage from now on.
   ///
   /// - Returns: The value as the cell held it, or nil if it leads to a storage already.
-  func adopt(by storage: ObjectStorage, _ slot: Int) -> CellContent.Form? {
+  func adopt(by storage: ObjectStorage, _ slot: Int) -> CellValue.Form? {
     state.withLock { state in
       guard case .own(let form) = state else { return nil }
       state = .bound(storage, slot: slot, nil)
@@ -94,7 +94,7 @@ final class MadeCell: Sendable {
   }
 
   func missing(_ value: Any.Type) -> String {
-    if let (storage, slot, _) = place { return storage.missing(slot) }
+    if let (storage, slot, _) = address { return storage.missing(slot) }
     return "the property of type \(value) that \(type) declares in line \(line) was read, "
       + "but it was never set"
   }

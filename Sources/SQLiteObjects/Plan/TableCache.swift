@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Only tables that were seen committed are remembered, and only those that lack nothing. If a statement fails on
 /// a table or a column that is gone, the store forgets them all: others may have migrated the database.
-package final class KnownTables: Sendable {
+package final class TableCache: Sendable {
   /// The types whose tables lack nothing.
   private let ready = Mutex<Set<ObjectIdentifier>>([])
   /// The columns of tables.

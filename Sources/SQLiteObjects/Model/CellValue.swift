@@ -3,7 +3,7 @@ import Platform
 package import SQLiteCore
 
 /// The value of a property as its cell holds it. Opaque.
-public struct CellContent: Sendable {
+public struct CellValue: Sendable {
   package enum Form: Sendable {
     /// Nothing yet.
     case unset
@@ -40,7 +40,7 @@ package struct RelationTarget: Sendable {
     case other(LiveValue)
   }
 
-  let place: SQLiteCore.Value
+  let key: SQLiteCore.Value
   let end: End
 }
 
@@ -64,13 +64,13 @@ public struct LiveValue: @unchecked Sendable {
 /// A holder of such values passes them on in its `deinit`. The outermost call releases one value after the
 /// other; calls inside it, from the holders that go meanwhile, only add theirs.
 struct IterativeRelease: ~Copyable {
-  private var pending: [CellContent.Form]
+  private var pending: [CellValue.Form]
 
   /// Releases values, now or in the outermost call.
   ///
   /// The caller must keep none of them, not even in a variable: they would be released at its end, by
   /// recursion.
-  static func forms(_ forms: consuming [CellContent.Form]) {
+  static func forms(_ forms: consuming [CellValue.Form]) {
     guard !forms.isEmpty, let key else { return }
     if let outer = unsafe pthread_getspecific(key) {
       unsafe outer.assumingMemoryBound(to: IterativeRelease.self).pointee.pending += forms
@@ -93,7 +93,7 @@ struct IterativeRelease: ~Copyable {
   }()
 }
 
-extension CellContent.Form {
+extension CellValue.Form {
   /// Whether the value may lead to objects and hold them.
   var holdsOthers: Bool {
     switch self {

@@ -54,6 +54,6 @@ extension ObjectStorage {
 extension MagicObject {
   /// The object's z_index in a store, or nil if it is not there.
   func zIndex(in store: StoreIdentity) -> Int64? {
-    PropertyCollector.firstCell(of: self)?.place?.storage.zIndex(in: store)
+    PropertyCollector.firstCell(of: self)?.address?.storage.zIndex(in: store)
   }
 }

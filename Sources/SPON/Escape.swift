@@ -1,0 +1,118 @@
+import ExactText
+
+/// An escape in quoted text: `&00;` for `&`, `&01;` for a back-quote, `&u…;` for any other scalar.
+///
+/// The seed of this library wrote `&01;` and left every other `&` as it was. So an `&` that begins
+/// none of these is an `&`.
+struct Escape {
+  let scalar: Unicode.Scalar
+  /// The bytes from `&` to `;`.
+  let count: Int
+  /// Whether the seed wrote it, too.
+  let isSeeds: Bool
+
+  /// Reads the escape that an `&` begins, if it begins one.
+  init?(_ input: Span<UInt8>, at start: Int, before end: Int) {
+    guard end - start >= 4 else { return nil }
+    switch (input[start + 1], input[start + 2], input[start + 3]) {
+    case (UInt8(ascii: "0"), UInt8(ascii: "0"), Byte.semicolon):
+      self.init(scalar: "&", count: 4, isSeeds: false)
+    case (UInt8(ascii: "0"), UInt8(ascii: "1"), Byte.semicolon):
+      self.init(scalar: "`", count: 4, isSeeds: true)
+    case (UInt8(ascii: "u"), _, _):
+      self.init(hexadecimal: input, at: start, before: end)
+    default:
+      return nil
+    }
+  }
+
+  private init(scalar: Unicode.Scalar, count: Int, isSeeds: Bool) {
+    self.scalar = scalar
+    self.count = count
+    self.isSeeds = isSeeds
+  }
+
+  private init?(hexadecimal input: Span<UInt8>, at start: Int, before end: Int) {
+    var position = start + 2
+    var code: UInt32 = 0
+    while position < end, position - start <= 7, let digit = Hex.value(input[position]) {
+      code = code << 4 | UInt32(digit)
+      position += 1
+    }
+    guard position > start + 2, position < end, input[position] == Byte.semicolon,
+      let scalar = Unicode.Scalar(code)
+    else { return nil }
+    self.init(scalar: scalar, count: position - start + 1, isSeeds: false)
+  }
+}
+
+// Reading.
+
+/// The text of a range with its escapes resolved.
+func text(_ input: Span<UInt8>, _ range: Range<Int>, hasEscapes: Bool) -> String {
+  guard hasEscapes else {
+    return unsafe input.extracting(range).withUnsafeBufferPointer {
+      unsafe String(decoding: $0, as: UTF8.self)
+    }
+  }
+  return String(decoding: resolved(input, range), as: UTF8.self)
+}
+
+/// The bytes of a range with its escapes resolved.
+func resolved(_ input: Span<UInt8>, _ range: Range<Int>) -> [UInt8] {
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(range.count)
+  var index = range.lowerBound
+  while index < range.upperBound {
+    let byte = input[index]
+    if byte == Byte.ampersand, let escape = Escape(input, at: index, before: range.upperBound) {
+      bytes.append(contentsOf: UTF8.encode(escape.scalar) ?? UTF8.encodedReplacementCharacter)
+      index += escape.count
+    } else {
+      bytes.append(byte)
+      index += 1
+    }
+  }
+  return bytes
+}
+
+// Writing.
+
+extension UInt8 {
+  /// Returns whether an escape stands for the byte in quoted text.
+  @inline(__always) var isEscaped: Bool {
+    self < 0x20 || self == Byte.quote || self == Byte.ampersand || self == 0x7f
+  }
+}
+
+extension TextBuffer {
+  /// Appends text, and escapes what must not stand between back-quotes.
+  package mutating func appendEscaped(_ text: String) {
+    var text = text
+    text.withUTF8 { unsafe appendEscaped($0) }
+  }
+
+  @unsafe mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
+    var copied = 0
+    for index in text.indices {
+      let byte = unsafe text[index]
+      guard byte.isEscaped else { continue }
+      unsafe bytes.append(contentsOf: text[copied..<index])
+      copied = index + 1
+      switch byte {
+      case Byte.ampersand: append("&00;")
+      case Byte.quote: append("&01;")
+      default:
+        append("&u")
+        if byte > 15 { bytes.append(Hex.uppercase(byte >> 4)) }
+        bytes.append(Hex.uppercase(byte & 15))
+        bytes.append(Byte.semicolon)
+      }
+    }
+    if copied == 0 {
+      unsafe bytes.append(contentsOf: text)
+    } else {
+      unsafe bytes.append(contentsOf: text[copied...])
+    }
+  }
+}
