@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "SQLiteRelations", targets: ["SQLiteRelations"]),
     .library(name: "SQLiteObjects", targets: ["SQLiteObjects"]),
     .library(name: "SPON", targets: ["SPON"]),
+    .library(name: "SQLSyntax", targets: ["SQLSyntax"]),
     .library(name: "SQLitePortable", targets: ["SQLitePortable"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "Tour", targets: ["Tour"]),
@@ -54,6 +55,8 @@ let package = Package(
     // The calls into the file system, behind a seam for tests.
     layer("SystemFiles", ["Platform"]),
     layer("SPON", ["Essentials", "ExactText"]),
+    // SQL as text and as a tree: it knows no database.
+    layer("SQLSyntax", []),
     layer("SQLiteCore", ["CSQLite", "ExactText", "Platform"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
     layer(

@@ -1,0 +1,115 @@
+extension SQLToken {
+  /// What the parser sees: one code for each keyword and each mark.
+  ///
+  /// The order matters: ranges of codes are classes of words.
+  enum Code: UInt8 {
+    // Between the tokens of the grammar.
+    case endOfText, blank, comment, unread, illegal
+    // Marks.
+    case semicolon, leftParenthesis, rightParenthesis, comma, dot, plus, minus, star, slash
+    case percent, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, shiftLeft
+    case shiftRight, ampersand, bar, tilde, concatenate, arrow, longArrow
+    // Values.
+    case integer, real, blob, parameter, string
+    // A name, then the keywords that are names where they mean nothing else (`%fallback ID`).
+    case identifier
+    case abort, action, after, always, analyze, asc, attach, before, begin, by, cascade, cast,
+      column, conflict, current, currentDate, currentTime, currentTimestamp, database, deferred,
+      desc, detach, `do`, each, end, exclude, exclusive, explain, fail, first, following, `for`,
+      generated, glob, groups, `if`, ignore, immediate, initially, instead, key, last, like,
+      match, materialized, no, nulls, of, offset, others, partition, plan, pragma, preceding,
+      query, raise, range, recursive, regexp, reindex, release, rename, replace, restrict,
+      rollback, row, rows, savepoint, temp, temporary, ties, trigger, unbounded, vacuum, view,
+      virtual, with, without
+    // The words before JOIN, which are names in many places.
+    case cross, full, inner, left, natural, outer, right
+    // Words that are names unless what is beside them makes them keywords.
+    case window, over, filter, indexed, within
+    // The words that are never names.
+    case add, all, alter, and, `as`, autoincrement, between, `case`, check, collate, commit,
+      constraint, create, `default`, deferrable, delete, distinct, drop, `else`, escape, except,
+      exists, foreign, from, group, having, `in`, index, insert, intersect, into, `is`, isnull,
+      join, limit, not, nothing, notnull, null, on, or, order, primary, references, returning,
+      select, set, table, then, to, transaction, union, unique, update, using, values, when,
+      `where`
+  }
+}
+
+extension SQLToken.Code {
+  /// A name where nothing but a name and a text may stand.
+  var isIdentifier: Bool {
+    rawValue >= SQLToken.Code.identifier.rawValue && rawValue <= SQLToken.Code.without.rawValue
+  }
+
+  /// A word before JOIN.
+  var isJoinWord: Bool {
+    rawValue >= SQLToken.Code.cross.rawValue && rawValue <= SQLToken.Code.right.rawValue
+  }
+
+  /// Whether the token is a keyword or a name, quoted names included.
+  var isWord: Bool { rawValue >= SQLToken.Code.identifier.rawValue }
+}
+
+/// The keywords, found by their letters.
+struct Keywords {
+  private struct Entry {
+    var low: UInt64 = 0
+    var high: UInt64 = 0
+    var code = SQLToken.Code.identifier
+  }
+
+  private var entries: [Entry]
+
+  static let table = Keywords()
+
+  private init() {
+    entries = Array(repeating: Entry(), count: 1024)
+    for raw in SQLToken.Code.abort.rawValue...SQLToken.Code.where.rawValue {
+      guard let code = SQLToken.Code(rawValue: raw), code != .within else { continue }
+      let (low, high) = Keywords.pack(Array(code.keyword.utf8))
+      var slot = Keywords.slot(low, high)
+      while entries[slot].low != 0 { slot = (slot + 1) & 1023 }
+      entries[slot] = Entry(low: low, high: high, code: code)
+    }
+  }
+
+  /// The code of the word whose letters are packed into two numbers, or `identifier`.
+  @inline(__always)
+  func code(_ low: UInt64, _ high: UInt64) -> SQLToken.Code {
+    var slot = Keywords.slot(low, high)
+    while entries[slot].low != 0 {
+      if entries[slot].low == low, entries[slot].high == high { return entries[slot].code }
+      slot = (slot + 1) & 1023
+    }
+    return .identifier
+  }
+
+  @inline(__always)
+  private static func slot(_ low: UInt64, _ high: UInt64) -> Int {
+    Int(truncatingIfNeeded: ((low ^ (high &* 31)) &* 0x9e37_79b9_7f4a_7c15) >> 54)
+  }
+
+  /// The letters without their case; the 17th of CURRENT_TIMESTAMP goes over the first.
+  private static func pack(_ letters: [UInt8]) -> (low: UInt64, high: UInt64) {
+    var low: UInt64 = 0
+    var high: UInt64 = 0
+    for (index, letter) in letters.enumerated() {
+      if index < 8 { low |= UInt64(letter & 0xdf) << UInt64(index * 8) }
+      if index >= 8, index < 16 { high |= UInt64(letter & 0xdf) << UInt64(index * 8 - 64) }
+      if index == 16 { high ^= UInt64(letter & 0xdf) << 32 }
+    }
+    return (low, high)
+  }
+}
+
+extension SQLToken.Code {
+  /// The keyword in capitals.
+  var keyword: String {
+    switch self {
+    case .currentDate: "CURRENT_DATE"
+    case .currentTime: "CURRENT_TIME"
+    case .currentTimestamp: "CURRENT_TIMESTAMP"
+    default: "\(self)".uppercased()
+    }
+  }
+}
