@@ -8,4 +8,3 @@ extension SQLStatement {
   /// Prints the statement.
   public func printed(_ style: SQLStyle = .compact) -> String { "" }
 }
-extension SQLExpression.Node: Hashable {}
