@@ -144,11 +144,11 @@ final class DecodedRow {
   }
 
   /// The only column of the row.
-  func onlyColumn(for wanted: String) throws -> ColumnDecoder {
+  func onlyColumn(for wanted: String) throws -> ColumnDecoder<RowColumn> {
     guard columns.count == 1, prefix.isEmpty else {
       throw error("\(wanted) needs one column, and there are \(columns.count)", at: nil)
     }
-    return ColumnDecoder(self, column: 0)
+    return ColumnDecoder(source: RowColumn(self, 0))
   }
 
   /// The way to a column's value.
@@ -207,30 +207,12 @@ extension DecodedRow {
   /// Reads a scalar.
   @inline(__always)
   func scalar<Scalar: ScalarValue>(_ type: Scalar.Type, at column: Int32) throws -> Scalar {
-    if let value = usual(type, at: column) { return value }
+    if let value = handle.use({ type.read(from: $0, at: column, forms) }) { return value }
     return try converted(type, at: column)
   }
 
-  /// Reads a scalar, or NULL as nil.
-  @inline(__always)
-  func scalarIfPresent<Scalar: ScalarValue>(
-    _ type: Scalar.Type, at column: Int32
-  ) throws -> Scalar? {
-    if let value = usual(type, at: column) { return value }
-    return handle.isNull(at: column) ? nil : try converted(type, at: column)
-  }
-
-  /// Reads a scalar from a column that holds its usual storage class.
-  @inline(__always)
-  private func usual<Scalar: ScalarValue>(
-    _ type: Scalar.Type, at column: Int32
-  ) -> Scalar? {
-    handle.use { type.read(from: $0, at: column, forms) }
-  }
-
   /// Converts what a column holds, or throws an error that names the column.
-  @inline(never)
-  private func converted<Scalar: ScalarValue>(
+  private dynamic func converted<Scalar: ScalarValue>(
     _ type: Scalar.Type, at column: Int32
   ) throws -> Scalar {
     do {
@@ -246,7 +228,7 @@ extension DecodedRow {
       return try value(type, as: scalar, at: column)
     }
     do {
-      return try Result(from: ColumnDecoder(self, column: column))
+      return try Result(from: ColumnDecoder(source: RowColumn(self, column)))
     } catch let error as DecodingError {
       throw self.error(error, at: column)
     }
@@ -288,7 +270,7 @@ extension StatementHandle {
 /// The columns of a row, by the coding keys of one type.
 ///
 /// A class, since the standard library copies its containers at every call.
-final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKeyedDecoding {
+final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding {
   let row: DecodedRow
   let slots: KeySlots<Key>
   private let permission: RowPermission
@@ -335,17 +317,7 @@ final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKe
     return try row.handle.isNull(at: column(key))
   }
 
-  @inline(__always)
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
-    try row.scalar(type, at: column(key))
-  }
-
-  @inline(__always)
-  func takeOptional<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) throws -> Scalar? {
-    try row.scalarIfPresent(type, at: column(key))
-  }
-
-  func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
+  dynamic func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
     try check()
     let column = slots[key]
     if column >= 0 { return try row.value(type, at: column) }
@@ -353,8 +325,8 @@ final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKe
     return try child.decoder.value(as: type)
   }
 
-  func decodeIfPresent<Result: Decodable>(
-    _ type: Result.Type, forKey key: Key
+  dynamic func decodeOptional<Result: Decodable>(
+    _ type: Result.Type, _ key: Key
   ) throws -> Result? {
     try check()
     let column = slots[key]
@@ -367,7 +339,7 @@ final class RowDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKe
 
   func decoder(forKey key: some CodingKey) throws -> any Decoder {
     try check()
-    if let column = row.column(of: key) { return ColumnDecoder(row, column: column) }
+    if let column = row.column(of: key) { return ColumnDecoder(source: RowColumn(row, column)) }
     guard let child = row.child(of: key) else { throw row.missing(key) }
     return child.decoder
   }

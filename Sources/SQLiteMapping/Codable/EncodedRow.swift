@@ -1,23 +1,29 @@
 import SQLiteCore
 
-/// The parameters of one statement, and the ones that the current row has bound.
+/// The values that one row encodes: bound to the parameters of a statement, or collected (``RowShape``).
 ///
 /// Encoders and containers hold it, so that it may be kept. Everything in it but ``mark`` belongs to
-/// the thread that binds the row: encoders and containers, which may have been kept, ask the mark first.
+/// the thread that encodes the row: encoders and containers, which may have been kept, ask the mark first.
 final class EncodedRow {
-  let handle: BorrowedHandle
+  /// The statement; nil if values are collected.
+  let handle: BorrowedHandle?
   let strategies: MappingStrategies
   let forms: ScalarForms
-  /// The number of the row that is being bound.
+  /// The number of the row that is being encoded.
   let mark = RowMark()
   /// Set while a value is encoded that has not said yet that it is a single one.
   var isNested = false
 
-  private let columns: [String]
-  private let positions: [String: Int32]
+  /// The column of each parameter.
+  private var columns: [String]
+  private var positions: [String: Int32]
+  /// The property of each parameter and its stored form, if values are collected.
+  private var collected: [(property: String, form: StoredForm?)] = []
+  /// The first error of a property that was collected.
+  private var failure: SQLiteError?
   private let bound: BoundParameters
   /// Whether properties without a parameter are passed over.
-  private let bindsKeysOnly: Bool
+  private let isPartial: Bool
   private var trees: [Int32: JSONNode] = [:]
   /// The nested values of properties that are passed over.
   private var looseTrees: [JSONNode] = []
@@ -30,14 +36,14 @@ final class EncodedRow {
   @exclusivity(unchecked) private var hasOthers = false
   @exclusivity(unchecked) private var scalars: ScalarCache
 
+  /// Prepares to bind.
   init(
-    _ handle: StatementHandle, columns: [String], strategies: MappingStrategies,
-    bindsKeysOnly: Bool
+    _ handle: StatementHandle, columns: [String], strategies: MappingStrategies, isPartial: Bool
   ) {
     self.handle = BorrowedHandle(handle)
     self.columns = columns
     self.strategies = strategies
-    self.bindsKeysOnly = bindsKeysOnly
+    self.isPartial = isPartial
     forms = strategies.scalars
     unsafe scalars = ScalarCache(count: columns.count + 1)
     positions = Dictionary(
@@ -45,24 +51,40 @@ final class EncodedRow {
     bound = BoundParameters(count: columns.count)
   }
 
+  /// Prepares to collect.
+  ///
+  /// - Parameter only: The only column that is collected, or nil for all.
+  init(collecting only: String?, strategies: MappingStrategies) {
+    handle = nil
+    columns = []
+    positions = [:]
+    isPartial = only != nil
+    self.strategies = strategies
+    forms = strategies.scalars
+    unsafe scalars = ScalarCache(count: 0)
+    bound = BoundParameters(count: 0)
+    if let only { add(only, of: only) }
+  }
+
   /// The permission of the present row's containers.
   var permission: RowPermission { RowPermission(mark: mark, life: unsafe life) }
 
-  /// Begins a row in which nothing is bound, with an encoder for it.
+  /// Begins a row in which nothing is encoded, with an encoder for it.
   func begin() -> RowEncoder {
     unsafe mark.begin(life: life)
     beginInPlace()
     return RowEncoder(content: self, row: mark.row)
   }
 
-  /// Begins a row in which nothing is bound, and for which nobody gets an encoder.
+  /// Begins a row in which nothing is encoded, and for which nobody gets an encoder.
   func beginInPlace() {
     bound.beginRow()
   }
 
   /// Makes NULL what the row has not bound.
   func bindRest() throws {
-    if !trees.isEmpty { try bindTrees() }
+    if !trees.isEmpty { try encodeTrees() }
+    guard let handle else { return }
     try bound.forEachUnbound { parameter throws(SQLiteError) in
       try handle.bindNull(at: parameter)
     }
@@ -110,28 +132,48 @@ final class EncodedRow {
   /// - Throws: ``UnknownColumn``.
   @inline(never)
   func missing(_ key: some CodingKey) throws -> Int32 {
-    if bindsKeysOnly { return 0 }
+    if isPartial { return 0 }
     throw UnknownColumn(name: strategies.keys.column(for: key.stringValue))
   }
 
-  /// The parameter of a property, or nil.
+  /// The parameter of a property, or nil; a new one if all properties are collected.
   func parameter(of key: some CodingKey) -> Int32? {
-    positions[asciiLowercased(strategies.keys.column(for: key.stringValue))]
+    let name = strategies.keys.column(for: key.stringValue)
+    let known = positions[asciiLowercased(name)]
+    guard handle == nil, !isPartial else { return known }
+    guard let known else { return add(name, of: key.stringValue) }
+    let other = collected[Int(known) - 1].property
+    if other != key.stringValue, failure == nil {
+      failure = SQLiteError(
+        .misuse, "the properties “\(other)” and “\(key.stringValue)” are one column to SQLite")
+    }
+    return known
+  }
+
+  /// Adds a column that is collected.
+  @discardableResult
+  private func add(_ column: String, of property: String) -> Int32 {
+    columns.append(column)
+    collected.append((property, nil))
+    let parameter = Int32(columns.count)
+    positions[asciiLowercased(column)] = parameter
+    return parameter
   }
 
   /// Notes that a parameter has a value of this row.
   @inline(__always)
   func mark(_ parameter: Int32) { bound[parameter] = true }
 
-  /// Makes a parameter NULL, as those are that are not marked in the end.
-  func bindNil(at parameter: Int32) { bound[parameter] = false }
-
   /// An error that names the property.
   @inline(never)
   func named(_ error: SQLiteError, _ parameter: Int32) -> SQLiteError {
     SQLiteError(
-      error.code, "“\(columns[Int(parameter) - 1])”: \(error.message)", sql: error.sql ?? handle.sql
-    )
+      error.code, "“\(name(of: parameter))”: \(error.message)", sql: error.sql ?? handle?.sql)
+  }
+
+  private func name(of parameter: Int32) -> String {
+    let index = Int(parameter) - 1
+    return handle == nil ? collected[index].property : columns[index]
   }
 
   /// An encoder for a nested value that a type builds up piece by piece.
@@ -140,7 +182,7 @@ final class EncodedRow {
     if let parameter = parameter(of: key) {
       node = trees[parameter] ?? JSONNode()
       trees[parameter] = node
-    } else if bindsKeysOnly {
+    } else if isPartial {
       node = JSONNode()
       looseTrees.append(node)
     } else {
@@ -148,6 +190,19 @@ final class EncodedRow {
         error: UnknownColumn(name: strategies.keys.column(for: key.stringValue)))
     }
     return TreeEncoder(node: node, codingPath: [key])
+  }
+
+  private func encodeTrees() throws {
+    for (parameter, node) in trees.sorted(by: { $0.key < $1.key }) {
+      if case .coder = strategies.nested {
+        throw named(
+          SQLiteError(.misuse, "a nested container needs JSON, and another coder is set"),
+          parameter)
+      }
+      let stored = try strategies.nested.stored(json: node.data())
+      try set(
+        StoredForm(type: strategies.nested.columnType, value: stored), at: parameter)
+    }
   }
 
   /// Ends nested values that are built up piece by piece.
@@ -160,9 +215,10 @@ final class EncodedRow {
 }
 
 extension EncodedRow {
-  /// Binds a scalar.
+  /// Encodes a scalar of a property that is not optional.
   @inline(__always)
-  func bind(_ scalar: some ScalarValue, at parameter: Int32) throws {
+  func encode<Scalar: ScalarValue>(scalar: Scalar, at parameter: Int32) throws {
+    guard let handle else { return try collect(scalar: scalar, at: parameter) }
     do {
       try handle.attempt { handle throws(SQLiteError) in
         try scalar.bind(to: handle, at: parameter, forms)
@@ -173,21 +229,42 @@ extension EncodedRow {
     mark(parameter)
   }
 
-  /// Binds a value of any type.
-  func bind<Source: Encodable>(any value: Source, at parameter: Int32) throws {
+  /// Encodes a value of any type.
+  func encode<Source: Encodable>(_ value: Source, at parameter: Int32) throws {
+    guard handle != nil else { return try collect(value, at: parameter) }
     if let scalar = unsafe scalars.scalar(of: Source.self, at: parameter) {
       return try bind(value, as: scalar, at: parameter)
     }
     isNested = true
     do {
-      try value.encode(to: ColumnEncoder(self, parameter: parameter))
+      try value.encode(to: ColumnEncoder(sink: RowParameter(self, parameter)))
     } catch is NestingSignal {
       isNested = true
     }
     guard isNested else { return }
     isNested = false
-    try bind(stored: strategies.nested.stored(value), at: parameter)
+    let stored = try strategies.nested.stored(value)
+    try set(StoredForm(type: strategies.nested.columnType, value: stored), at: parameter)
   }
+
+  /// Encodes a value, or nil, of an optional property.
+  func encode<Source: Encodable>(optional value: Source?, at parameter: Int32) throws {
+    guard handle != nil else { return try collect(optional: value, at: parameter) }
+    if let value { try encode(value, at: parameter) } else { bindNil(at: parameter) }
+  }
+
+  /// Encodes a nil of which the type is not known.
+  func encodeNil(at parameter: Int32) {
+    if handle == nil {
+      collected[Int(parameter) - 1].form = StoredForm(type: .blob, isOptional: true, value: .null)
+    } else {
+      bindNil(at: parameter)
+    }
+  }
+
+  /// Makes a parameter NULL, as those are that are not marked in the end.
+  @inline(__always)
+  func bindNil(at parameter: Int32) { bound[parameter] = false }
 
   @inline(__always)
   private func bind<Source>(
@@ -195,32 +272,76 @@ extension EncodedRow {
   ) throws {
     do {
       // The cache found the scalar for this type, which it is.
-      let isBound = try handle.use { unsafe try scalar.bind(value, to: $0, at: parameter, forms) }
-      bound[parameter] = isBound
+      let isBound = try handle?.use { unsafe try scalar.bind(value, to: $0, at: parameter, forms) }
+      bound[parameter] = isBound == true
     } catch let error as SQLiteError {
       throw named(error, parameter)
     }
   }
 
-  private func bind(stored: Value, at parameter: Int32) throws {
-    try handle.bind(stored, at: parameter)
-    mark(parameter)
-  }
-
-  private func bindTrees() throws {
-    for (parameter, node) in trees {
-      if case .coder = strategies.nested {
-        throw named(
-          SQLiteError(.misuse, "a nested container needs JSON, and another coder is set"),
-          parameter)
-      }
-      try bind(stored: strategies.nested.stored(json: node.data()), at: parameter)
+  /// Binds or collects a stored form.
+  private func set(_ form: StoredForm, at parameter: Int32) throws {
+    guard let handle else {
+      collected[Int(parameter) - 1].form = form
+      return
     }
+    try handle.bind(form.value, at: parameter)
+    mark(parameter)
   }
 }
 
-/// The parameters of a statement, by the coding keys of one type. Properties without a parameter are an error, or
-/// are passed over by a statement for the primary key only.
+// Collecting.
+extension EncodedRow {
+  /// The columns and the values that were collected.
+  func collection() throws -> (columns: [ColumnDefinition], values: [Value]) {
+    if let failure { throw failure }
+    let known = zip(columns, collected).compactMap { name, entry in
+      entry.form.map { (ColumnDefinition(name, $0.type, isOptional: $0.isOptional), $0.value) }
+    }
+    return (known.map(\.0), known.map(\.1))
+  }
+
+  private dynamic func collect<Scalar: ScalarValue>(scalar: Scalar, at parameter: Int32) throws {
+    try collect(at: parameter) {
+      StoredForm(type: Scalar.columnType(forms), value: try scalar.stored(forms))
+    }
+  }
+
+  private dynamic func collect<Source: Encodable>(_ value: Source, at parameter: Int32) throws {
+    try refuseTwoNils(Source.self, parameter)
+    try collect(at: parameter) { try strategies.form(of: value) }
+  }
+
+  dynamic func collect<Source: Encodable>(optional value: Source?, at parameter: Int32) throws {
+    try refuseTwoNils(Source?.self, parameter)
+    try collect(at: parameter) {
+      var form =
+        try value.map { try strategies.form(of: $0) }
+        ?? StoredForm(type: Storage(of: Source.self, strategies).columnType, value: .null)
+      form.isOptional = true
+      return form
+    }
+  }
+
+  /// Collects a property's form; an error names the property.
+  private func collect(at parameter: Int32, _ form: () throws -> StoredForm) throws {
+    do {
+      collected[Int(parameter) - 1].form = try form()
+    } catch let error as SQLiteError {
+      throw named(error, parameter)
+    }
+  }
+
+  private func refuseTwoNils(_ type: Any.Type, _ parameter: Int32) throws(SQLiteError) {
+    guard isOptionalOfOptional(type) else { return }
+    throw SQLiteError(
+      .mismatch,
+      "“\(name(of: parameter))” is an optional of an optional, and NULL is only one nil")
+  }
+}
+
+/// The properties of a row, by the coding keys of one type. Those without a parameter are an error, or are
+/// passed over where only some are wanted.
 ///
 /// A class, since the standard library copies its containers at every call.
 final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKeyedEncoding {
@@ -246,28 +367,36 @@ final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKe
 
   func encodeNil(forKey key: Key) throws {
     let parameter = try parameter(key)
-    if parameter > 0 { row.bindNil(at: parameter) }
+    if parameter > 0 { row.encodeNil(at: parameter) }
   }
 
   @inline(__always)
-  func put(_ scalar: some ScalarValue, _ key: Key) throws {
+  func put<Scalar: ScalarValue>(_ scalar: Scalar, _ key: Key) throws {
     let parameter = try parameter(key)
-    if parameter > 0 { try row.bind(scalar, at: parameter) }
+    if parameter > 0 { try row.encode(scalar: scalar, at: parameter) }
   }
 
   @inline(__always)
-  func putOptional(_ scalar: (some ScalarValue)?, _ key: Key) throws {
-    if let scalar { try put(scalar, key) } else { try encodeNil(forKey: key) }
-  }
-
-  func encode(_ value: some Encodable, forKey key: Key) throws {
+  func putOptional<Scalar: ScalarValue & Encodable>(_ scalar: Scalar?, _ key: Key) throws {
     let parameter = try parameter(key)
-    if parameter > 0 { try row.bind(any: value, at: parameter) }
+    guard parameter > 0 else { return }
+    if row.handle == nil {
+      try row.collect(optional: scalar, at: parameter)
+    } else if let scalar {
+      try row.encode(scalar: scalar, at: parameter)
+    } else {
+      row.bindNil(at: parameter)
+    }
   }
 
-  func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws {
-    guard let value else { return try encodeNil(forKey: key) }
-    try encode(value, forKey: key)
+  dynamic func encodeOptional<Source: Encodable>(_ value: Source?, _ key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { try row.encode(optional: value, at: parameter) }
+  }
+
+  dynamic func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { try row.encode(value, at: parameter) }
   }
 
   func encoder(forKey key: some CodingKey) -> any Encoder {
@@ -276,66 +405,11 @@ final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKe
   }
 }
 
-/// Binds one value: as the single value that it encodes, or as JSON if it has containers.
-///
-/// Three words, so that it needs no memory of its own as `any Encoder`. Of one that is kept, everything
-/// throws when its row has ended.
-struct ColumnEncoder: Encoder {
-  private let content: EncodedRow
-  /// The number of its row.
-  private let number: Int
-  private let parameter: Int32
-
-  init(_ row: EncodedRow, parameter: Int32) {
-    content = row
-    number = row.mark.row
-    self.parameter = parameter
-  }
-
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  /// The row of the parameter; throws if it has ended.
-  private var row: EncodedRow {
-    @inline(__always) get throws {
-      if content.mark.row != number { throw SQLiteError.keptEncoder }
-      return content
-    }
-  }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    nesting().container(keyedBy: type)
-  }
-
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { nesting().unkeyedContainer() }
-
-  func singleValueContainer() -> any SingleValueEncodingContainer {
-    (try? row)?.isNested = false
-    return self
-  }
-
-  /// Notes that the value has containers, all of which throw.
-  private func nesting() -> NestingEncoder {
-    guard let row = try? row else { return NestingEncoder(error: SQLiteError.keptEncoder) }
-    row.isNested = true
-    return NestingEncoder(error: NestingSignal())
-  }
-}
-
-extension ColumnEncoder: ScalarEncoding {
-  func encodeNil() throws { try row.bindNil(at: parameter) }
-
-  @inline(__always)
-  func put(_ scalar: some ScalarValue) throws { try row.bind(scalar, at: parameter) }
-
-  func encode(_ value: some Encodable) throws { try row.bind(any: value, at: parameter) }
-}
-
-/// Binds the properties of one value.
+/// Encodes the properties of one value.
 ///
 /// Two words, so that it needs no memory of its own as `any Encoder`. Of one that is kept, everything
 /// throws when its row has ended.
-struct RowEncoder: RowEncoding {
+struct RowEncoder: Encoder {
   let content: EncodedRow
   /// The number of its row.
   let row: Int
@@ -344,7 +418,7 @@ struct RowEncoder: RowEncoding {
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   /// Throws if the row has ended.
-  func check() throws {
+  fileprivate func check() throws {
     if content.mark.row != row { throw SQLiteError.keptEncoder }
   }
 
@@ -360,6 +434,28 @@ struct RowEncoder: RowEncoding {
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer {
-    WholeRowContainer(encoder: self, error: SQLiteError.notARow)
+    WholeRowContainer(encoder: self)
+  }
+}
+
+/// The single value container of a row, which takes a value that encodes the properties.
+private struct WholeRowContainer: SingleValueEncodingContainer {
+  let encoder: RowEncoder
+
+  var codingPath: [any CodingKey] { [] }
+  func encodeNil() throws { throw SQLiteError.notARow }
+
+  dynamic func encode(_ value: some Encodable) throws {
+    try encoder.check()
+    if value is any LosslessStringConvertible { throw SQLiteError.notARow }
+    try value.encode(to: encoder)
+  }
+}
+
+extension SQLiteError {
+  /// The error of a value that does not encode itself as properties.
+  static var notARow: SQLiteError {
+    SQLiteError(
+      .misuse, "a row is made of properties with names, not of a single value or an array")
   }
 }

@@ -164,7 +164,7 @@ struct TreeEncoder: Encoder {
 
 extension TreeEncoder: SingleValueEncodingContainer {
   func encodeNil() throws { try node.set(Bool?.none) }
-  func encode(_ value: some Encodable) throws { try node.set(value) }
+  dynamic func encode(_ value: some Encodable) throws { try node.set(value) }
 }
 
 private struct TreeKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
@@ -173,7 +173,7 @@ private struct TreeKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
 
   func encodeNil(forKey key: Key) throws { try node.member(key.stringValue).set(Bool?.none) }
 
-  func encode(_ value: some Encodable, forKey key: Key) throws {
+  dynamic func encode(_ value: some Encodable, forKey key: Key) throws {
     try node.member(key.stringValue).set(value)
   }
 
@@ -188,15 +188,12 @@ private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
   var count: Int { node.count }
 
   func encodeNil() throws { try node.element().set(Bool?.none) }
-  func encode(_ value: some Encodable) throws { try node.element().set(value) }
+  dynamic func encode(_ value: some Encodable) throws { try node.element().set(value) }
 
   func nextEncoder() -> any Encoder {
     TreeEncoder(node: node.element(), codingPath: codingPath)
   }
 }
-
-/// Thrown by a value that turns out to have containers, so that it is encoded as JSON instead.
-struct NestingSignal: Error {}
 
 /// A container or an encoder that throws `error` at the first value.
 struct NestingEncoder: Encoder, SingleValueEncodingContainer {
@@ -247,33 +244,5 @@ extension SQLiteError {
   /// The error of a container or an encoder that is kept.
   static var keptEncoder: SQLiteError {
     SQLiteError(.misuse, "it was kept after its value was encoded")
-  }
-}
-
-/// An encoder of a whole row.
-protocol RowEncoding: Encoder {
-  /// Throws if the row has ended.
-  func check() throws
-}
-
-/// The single value container of a row, which takes a value that encodes the properties.
-struct WholeRowContainer: SingleValueEncodingContainer {
-  let encoder: any RowEncoding
-  let error: any Error
-
-  var codingPath: [any CodingKey] { encoder.codingPath }
-  func encodeNil() throws { throw error }
-  func encode(_ value: some Encodable) throws {
-    try encoder.check()
-    if value is any LosslessStringConvertible { throw error }
-    try value.encode(to: encoder)
-  }
-}
-
-extension SQLiteError {
-  /// The error of a value that does not encode itself as properties.
-  static var notARow: SQLiteError {
-    SQLiteError(
-      .misuse, "a row is made of properties with names, not of a single value or an array")
   }
 }

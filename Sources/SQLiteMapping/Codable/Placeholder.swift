@@ -35,7 +35,6 @@ enum Placeholder {
   }
 
   /// Makes a value up.
-  // Dynamic, so that the compiler makes no copy of it for each primitive type.
   fileprivate dynamic static func value<Value: Decodable>(
     of type: Value.Type, _ path: [any CodingKey]
   ) throws -> Value {
@@ -75,7 +74,7 @@ private struct PlaceholderDecoder: Decoder, SingleValueDecodingContainer {
 
   func decodeNil() -> Bool { true }
 
-  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+  dynamic func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try Placeholder.value(of: type, codingPath + [PathKey("value")])
   }
 }
@@ -91,10 +90,9 @@ private struct PlaceholderContainer<Key: CodingKey>: NestingKeyedDecoding {
   func contains(_ key: Key) -> Bool { true }
   func decodeNil(forKey key: Key) -> Bool { true }
 
-  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+  dynamic func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
     try Placeholder.value(of: type, codingPath + [key])
   }
-
 }
 
 /// No elements; one that is asked for all the same is made up.
@@ -115,7 +113,7 @@ private struct PlaceholderElements: UnkeyedDecodingContainer {
 
   mutating func decodeNil() -> Bool { true }
 
-  mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+  dynamic mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
     try Placeholder.value(of: type, next().codingPath)
   }
 
@@ -136,7 +134,6 @@ private struct PlaceholderElements: UnkeyedDecodingContainer {
 /// that one of them is another than the prototype's.
 enum Examples {
   /// A function, for it is Sendable, and not every type of values is.
-  // Dynamic, so that the compiler makes no copy of it for each primitive type.
   dynamic static func values<Property>(of type: Property.Type) -> @Sendable () -> [Property] {
     { all.compactMap { $0 as? Property } + none(of: Property.self) }
   }

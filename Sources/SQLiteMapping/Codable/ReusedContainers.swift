@@ -44,6 +44,13 @@ import Synchronization
     return handle.use { type.read(from: $0, at: column, forms) }
   }
 
+  /// Whether a property has a column, and that is NULL.
+  @inline(__always)
+  private func isNull(_ key: Key) -> Bool {
+    let column = column(key)
+    return column >= 0 && handle.isNull(at: column)
+  }
+
   /// Lends the container that reads everything else: other types, NULL and wrong content.
   @inline(__always)
   private func lend<Result>(
@@ -61,15 +68,17 @@ extension BorrowedDecodingContainer {
   func decodeNil(forKey key: Key) throws -> Bool { try lend { try $0.decodeNil(forKey: key) } }
 
   @inline(__always)
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
+  func take<Scalar: ScalarValue & Decodable>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
     if let value = usual(type, key) { return value }
-    return try lend { try $0.take(type, key) }
+    return try lent(type, key)
   }
 
   @inline(__always)
-  func takeOptional<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) throws -> Scalar? {
+  func takeOptional<Scalar: ScalarValue & Decodable>(
+    _ type: Scalar.Type, _ key: Key
+  ) throws -> Scalar? {
     if let value = usual(type, key) { return value }
-    return try lend { try $0.takeOptional(type, key) }
+    return isNull(key) ? nil : try lentOptional(type, key)
   }
 
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
@@ -77,16 +86,25 @@ extension BorrowedDecodingContainer {
       // From the type to itself, which the comparison has just proven.
       return unsafe unsafeBitCast(data, to: type)
     }
-    return try lend { try $0.decode(type, forKey: key) }
+    return try lent(type, key)
   }
 
-  func decodeIfPresent<Result: Decodable>(
-    _ type: Result.Type, forKey key: Key
-  ) throws -> Result? {
+  func decodeOptional<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result? {
     if type == Data.self, let data = usual(Data.self, key) {
       return unsafe unsafeBitCast(data, to: type)
     }
-    return try lend { try $0.decodeIfPresent(type, forKey: key) }
+    return isNull(key) ? nil : try lentOptional(type, key)
+  }
+
+  /// Reads any type, and what is stored otherwise than usual, by the container.
+  private dynamic func lent<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result {
+    try lend { try $0.decode(type, forKey: key) }
+  }
+
+  private dynamic func lentOptional<Result: Decodable>(
+    _ type: Result.Type, _ key: Key
+  ) throws -> Result? {
+    try lend { try $0.decodeOptional(type, key) }
   }
 
   func decoder(forKey key: some CodingKey) throws -> any Decoder {

@@ -15,14 +15,14 @@ package final class RowBinder {
   ///   - statement: A statement with one parameter for each column.
   ///   - columns: The columns that parameters 1 and following stand for.
   ///   - strategies: How values are stored.
-  ///   - bindsKeysOnly: Whether properties without a parameter are passed over.
+  ///   - isPartial: Whether properties without a parameter are passed over.
   package init(
     _ statement: borrowing Statement, columns: [String], strategies: MappingStrategies,
-    bindsKeysOnly: Bool = false
+    isPartial: Bool = false
   ) {
     handle = statement.handle
     content = EncodedRow(
-      statement.handle, columns: columns, strategies: strategies, bindsKeysOnly: bindsKeysOnly)
+      statement.handle, columns: columns, strategies: strategies, isPartial: isPartial)
   }
 
   deinit {

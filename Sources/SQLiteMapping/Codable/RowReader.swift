@@ -126,14 +126,14 @@ package import SQLiteCore
   }
 
   /// A decoder for the only column.
-  fileprivate func only(_ wanted: String) throws -> ColumnDecoder {
+  fileprivate func only(_ wanted: String) throws -> ColumnDecoder<RowColumn> {
     try check()
     return try content.onlyColumn(for: wanted)
   }
 }
 
 /// The single value container of a row, which has the only column, or a value that reads the row itself.
-private struct RowValueContainer: ScalarDecoding {
+private struct RowValueContainer: SingleValueDecodingContainer {
   let decoder: RowDecoder
   var codingPath: [any CodingKey] { decoder.codingPath }
 
@@ -142,12 +142,9 @@ private struct RowValueContainer: ScalarDecoding {
     decoder.content.mark.row == decoder.row && decoder.content.isNull
   }
 
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
-    try decoder.only("\(type)").take(type)
-  }
-
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try decoder.value(as: type)
+  dynamic func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
+    guard type is any ScalarValue.Type else { return try decoder.value(as: type) }
+    return try decoder.only("\(type)").decode(type)
   }
 }
 
@@ -192,73 +189,5 @@ extension DecodingError {
       ("there is no value for “\(key.stringValue)”", context.codingPath)
     @unknown default: ("\(self)", [])
     }
-  }
-}
-
-/// Decodes one column: the value itself, or the JSON in it for a type with containers.
-///
-/// Three words, so that it needs no memory of its own as `any Decoder`. One that is kept throws when
-/// its row has ended.
-struct ColumnDecoder: Decoder {
-  private let content: DecodedRow
-  /// The number of its row.
-  private let number: Int
-  private let column: Int32
-
-  init(_ row: DecodedRow, column: Int32) {
-    content = row
-    number = row.mark.row
-    self.column = column
-  }
-
-  var codingPath: [any CodingKey] { (try? row)?.path(to: column) ?? [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  /// The row of the column; throws if it has ended.
-  private var row: DecodedRow {
-    @inline(__always) get throws {
-      if content.mark.row != number { throw DecodedRow.gone }
-      return content
-    }
-  }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    try nested().container(keyedBy: type)
-  }
-
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try nested().unkeyedContainer()
-  }
-
-  func singleValueContainer() throws -> any SingleValueDecodingContainer {
-    _ = try row
-    return self
-  }
-
-  /// A decoder for the nested value in the column.
-  private func nested() throws -> any Decoder {
-    let row = try self.row
-    do {
-      return try row.strategies.nested.decoder(of: row.handle.value(at: column))
-    } catch let error as DecodingError {
-      throw row.error(error, at: column)
-    } catch let error as SQLiteError {
-      throw row.error(error.message, at: column)
-    }
-  }
-}
-
-extension ColumnDecoder: ScalarDecoding {
-  func decodeNil() -> Bool {
-    // It cannot throw, but the next call does.
-    (try? row)?.handle.isNull(at: column) ?? false
-  }
-
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
-    try row.scalar(type, at: column)
-  }
-
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try row.value(type, at: column)
   }
 }

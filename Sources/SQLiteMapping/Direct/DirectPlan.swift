@@ -27,7 +27,7 @@ final class DirectPlan<Root: DirectRecord> {
     let values: [Value]
 
     init(_ value: Root, _ strategies: MappingStrategies) throws {
-      let shape = try ShapeEncoder(value, strategies: strategies)
+      let shape = try RowShape(value, strategies: strategies)
       names = shape.columns.map(\.name)
       values = shape.values
     }

@@ -145,7 +145,7 @@ extension PropertyKind {
         try row.value(Property.self, at: column)
     }
     unsafe bindOther = { row, parameter, place in
-      try row.bind(any: unsafe place.assumingMemoryBound(to: Property.self).pointee, at: parameter)
+      try row.encode(unsafe place.assumingMemoryBound(to: Property.self).pointee, at: parameter)
     }
   }
 
@@ -167,15 +167,16 @@ extension PropertyKind {
 
   /// Binds the property to a parameter. Returns false if that is not possible.
   @unsafe func bind(_ row: EncodedRow, _ parameter: Int32, of place: UnsafeRawPointer) -> Bool {
+    guard let handle = row.handle else { return false }
     if let scalar {
-      let isBound = row.handle.use { unsafe scalar.bind(place, to: $0, at: parameter, row.forms) }
+      let isBound = handle.use { unsafe scalar.bind(place, to: $0, at: parameter, row.forms) }
       if isBound == true { row.mark(parameter) }
       return isBound != nil
     }
     do {
       try unsafe bindOther(row, parameter, place)
       // Nil is what was not marked.
-      if !row.isBound(parameter) { try row.handle.bindNull(at: parameter) }
+      if !row.isBound(parameter) { try handle.bindNull(at: parameter) }
       return true
     } catch {
       return false

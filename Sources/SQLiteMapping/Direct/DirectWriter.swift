@@ -75,7 +75,7 @@ final class DirectWriter<Root> {
   /// Encodes a value by the type's own code.
   @inline(never)
   private func compare(_ value: Root) throws where Root: Record {
-    let shape = try ShapeEncoder(value, strategies: strategies)
+    let shape = try RowShape(value, strategies: strategies)
     for column in columns {
       let name = strategies.keys.column(for: column.name)
       guard try column.stored(value, strategies) == shape.value(in: name) else {

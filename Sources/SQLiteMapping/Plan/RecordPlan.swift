@@ -80,7 +80,7 @@ final class RecordPlan {
 
   /// Learns the columns of a value, besides those known already. Nothing is learned if it throws.
   func learn(_ value: some Record) throws {
-    let shape = try ShapeEncoder(value, strategies: strategies)
+    let shape = try RowShape(value, strategies: strategies)
     var columns = table.columns
     for var column in shape.columns where table.index(ofColumn: column.name) == nil {
       // A property that a value before did not encode is optional, whatever its type.
@@ -115,7 +115,7 @@ final class RecordPlan {
   /// As ``checkKey(among:)``, with a made-up value; if none can be made up, the first value is checked.
   func checkKeyOfExample() throws(SQLiteError) {
     guard countsKeysUp, let example = try? Placeholder.example(of: type),
-      let shape = try? ShapeEncoder(example, strategies: strategies)
+      let shape = try? RowShape(example, strategies: strategies)
     else { return }
     try checkKey(among: shape.columns)
   }
@@ -169,7 +169,7 @@ final class RecordPlan {
   /// for the same statement.
   func keyBinder(of statement: borrowing Statement) -> RowBinder {
     if let keyBinder, keyBinder.binds(to: statement) { return keyBinder }
-    let new = RowBinder(statement, columns: keys, strategies: strategies, bindsKeysOnly: true)
+    let new = RowBinder(statement, columns: keys, strategies: strategies, isPartial: true)
     keyBinder = new
     return new
   }

@@ -49,17 +49,6 @@ protocol ScalarValue: SendableMetatype {
   @unsafe static func bind<Source>(
     _ source: Source, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
   ) throws(SQLiteError) -> Bool
-
-  /// Reads a column into a property that lies at `place`, as ``read(from:at:_:)``; false for nil.
-  @unsafe static func read(
-    into place: UnsafeMutableRawPointer, from handle: StatementHandle, at column: Int32,
-    _ forms: ScalarForms
-  ) -> Bool
-
-  /// Binds a property that lies at `place`. Returns nil if it cannot be bound, or else whether it is not NULL.
-  @unsafe static func bind(
-    _ place: UnsafeRawPointer, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
-  ) -> Bool?
 }
 
 /// The types that callers may read and bind by code of their own, for speed, and all others.
@@ -123,26 +112,30 @@ extension ScalarValue {
     return true
   }
 
+  /// Reads a column into a property that lies at `place`; false if it holds something else.
   @unsafe static func read(
     into place: UnsafeMutableRawPointer, from handle: StatementHandle, at column: Int32,
     _ forms: ScalarForms
   ) -> Bool {
-    // The type's own code will say what is wrong with other values.
-    guard
-      let value = read(from: handle, at: column, forms)
-        ?? (try? value(of: handle.value(at: column), forms))
-    else { return false }
-    unsafe place.assumingMemoryBound(to: Self.self).pointee = value
-    return true
+    let place = unsafe place.assumingMemoryBound(to: Self.self)
+    do throws(SQLiteError) {
+      unsafe place.pointee = try read(as: Self.self, from: handle, at: column, forms)
+      return true
+    } catch {
+      // The type's own code will say what is wrong.
+      return false
+    }
   }
 
+  /// Binds a property that lies at `place`. Returns nil if it cannot be bound, or else whether it is not NULL.
   @unsafe static func bind(
     _ place: UnsafeRawPointer, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
   ) -> Bool? {
     let value = unsafe place.assumingMemoryBound(to: Self.self)
     do throws(SQLiteError) {
-      try unsafe value.pointee.bind(to: handle, at: parameter, forms)
-      return unsafe !value.pointee.isNil
+      if unsafe try bind(value.pointee, to: handle, at: parameter, forms) { return true }
+      try handle.bindNull(at: parameter)
+      return false
     } catch {
       return nil
     }

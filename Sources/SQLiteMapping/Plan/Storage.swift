@@ -52,7 +52,7 @@ package struct Storage: Sendable {
   /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
   package func stored<Source: Encodable>(_ value: Source) throws -> Value {
     guard let scalar, let stored = try strategies.stored(value, as: scalar) else {
-      return try SingleValueEncoder.form(of: value, strategies).value
+      return try CollectedForm.of(value, strategies).value
     }
     return stored
   }
@@ -77,7 +77,8 @@ package struct Storage: Sendable {
     _ type: Result.Type, of stored: Value
   ) throws -> Result {
     if let scalar, let value = try strategies.value(type, of: stored, as: scalar) { return value }
-    return try Result(from: ValueDecoder(value: stored, strategies: strategies))
+    return try Result(
+      from: ColumnDecoder(source: StoredColumn(value: stored, strategies: strategies)))
   }
 }
 
@@ -88,7 +89,7 @@ extension MappingStrategies {
   /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
   package func stored<Source: Encodable>(_ value: Source) throws -> Value {
     if let stored = try scalarForm(of: value) { return stored }
-    return try SingleValueEncoder.form(of: value, self).value
+    return try CollectedForm.of(value, self).value
   }
 
   /// Returns the value of a stored form.
@@ -102,7 +103,7 @@ extension MappingStrategies {
     {
       return value
     }
-    return try Result(from: ValueDecoder(value: stored, strategies: self))
+    return try Result(from: ColumnDecoder(source: StoredColumn(value: stored, strategies: self)))
   }
 
   /// Returns the stored form of a value that can be bound.
@@ -197,7 +198,7 @@ extension MappingStrategies {
     {
       return form
     }
-    return try SingleValueEncoder.form(of: value, self)
+    return try CollectedForm.of(value, self)
   }
 
   private func form<Source, Scalar: ScalarValue>(
@@ -207,95 +208,6 @@ extension MappingStrategies {
     return StoredForm(
       type: scalar.columnType(scalars), isOptional: scalar is any OptionalValue.Type,
       value: try value.stored(scalars))
-  }
-}
-
-/// Encodes a value of a type without a form of its own: as the single value that it encodes, or, if it has
-/// containers, by the strategy for nested values.
-final class SingleValueEncoder: Encoder, ScalarEncoding {
-  private let strategies: MappingStrategies
-  private var form: StoredForm?
-  private var isDone = false
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  private init(_ strategies: MappingStrategies) {
-    self.strategies = strategies
-  }
-
-  static func form<Source: Encodable>(
-    of value: Source, _ strategies: MappingStrategies
-  ) throws -> StoredForm {
-    let encoder = SingleValueEncoder(strategies)
-    // If the value keeps a part of it, that throws from then on.
-    defer { encoder.isDone = true }
-    do {
-      try value.encode(to: encoder)
-    } catch is NestingSignal {
-      encoder.form = nil
-    }
-    var form =
-      try encoder.form
-      ?? StoredForm(type: strategies.nested.columnType, value: strategies.nested.stored(value))
-    if let optional = Source.self as? any OptionalValue.Type {
-      form.type = Storage(of: optional.wrappedType, strategies).columnType
-      form.isOptional = true
-    }
-    return form
-  }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    NestingEncoder(error: NestingSignal()).container(keyedBy: type)
-  }
-
-  func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    NestingEncoder(error: NestingSignal()).unkeyedContainer()
-  }
-
-  func singleValueContainer() -> any SingleValueEncodingContainer { self }
-
-  private func set(_ form: StoredForm) throws {
-    if isDone { throw SQLiteError.keptEncoder }
-    self.form = form
-  }
-
-  func encodeNil() throws { try set(StoredForm(type: .blob, isOptional: true, value: .null)) }
-
-  func put<Scalar: ScalarValue>(_ scalar: Scalar) throws {
-    try set(
-      StoredForm(
-        type: Scalar.columnType(strategies.scalars), value: scalar.stored(strategies.scalars)))
-  }
-
-  func encode(_ value: some Encodable) throws { try set(strategies.form(of: value)) }
-}
-
-/// Decodes one stored value: the value itself, or the JSON in it for a type with containers.
-struct ValueDecoder: Decoder, ScalarDecoding {
-  let value: Value
-  let strategies: MappingStrategies
-
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    try strategies.nested.decoder(of: value).container(keyedBy: type)
-  }
-
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    try strategies.nested.decoder(of: value).unkeyedContainer()
-  }
-
-  func singleValueContainer() -> any SingleValueDecodingContainer { self }
-
-  func decodeNil() -> Bool { value.isNull }
-
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
-    try type.value(of: value, strategies.scalars)
-  }
-
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try strategies.value(type, of: value)
   }
 }
 

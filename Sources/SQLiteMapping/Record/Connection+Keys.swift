@@ -88,7 +88,7 @@ extension Connection {
 
   /// Returns the stored form of a value in a column.
   package func value(of column: String, in object: some Record) throws -> Value {
-    try ShapeEncoder(
+    try RowShape(
       object, strategies: plan(of: type(of: object)).strategies, only: column
     ).value(in: column)
   }
