@@ -80,6 +80,7 @@ let package = Package(
     .executableTarget(
       name: "Tour", dependencies: ["Essentials", "MagicData", "Platform"], swiftSettings: settings),
     tests(of: "SPON", ["Fuzzing"]),
+    tests(of: "SQLSyntax", ["SyntaxOracle"]),
     tests(of: "SQLiteCore", ["CoreHelper"]),
     .executableTarget(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
@@ -102,9 +103,14 @@ let package = Package(
     .executableTarget(
       name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
+    // What SQLite says of a text, beside what our parser says.
     .target(
-      name: "Fuzzing", dependencies: ["Essentials", "MagicData", "SPON"], path: "Tests/Fuzzing",
-      swiftSettings: settings),
+      name: "SyntaxOracle", dependencies: ["CSQLite", "Platform", "SQLSyntax"],
+      path: "Tests/SyntaxOracle", swiftSettings: settings),
+    .target(
+      name: "Fuzzing",
+      dependencies: ["Essentials", "MagicData", "SPON", "SQLSyntax", "SyntaxOracle"],
+      path: "Tests/Fuzzing", swiftSettings: settings),
     .testTarget(
       name: "ReliabilityTests",
       dependencies: ["Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper", "SQLitePortable"],
@@ -121,7 +127,7 @@ if let layers = Context.environment["MAGICDATA_TESTS"]?.split(separator: ",") {
 
 // Programs for libFuzzer, which `.ci/fuzz` builds and runs. They have no main of their own.
 if Context.environment["MAGICDATA_FUZZ"] != nil {
-  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON"].map { name in
+  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON", "Syntax"].map { name in
     .executableTarget(
       name: "Fuzz\(name)", dependencies: ["Fuzzing"], path: "Tests/Fuzz\(name)",
       swiftSettings: settings)

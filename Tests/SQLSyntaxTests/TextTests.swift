@@ -1,0 +1,72 @@
+import SQLSyntax
+import SyntaxOracle
+import Testing
+
+/// The parser and the printer on our own texts.
+@Suite(.enabled(if: parserIsThere)) struct TextTests {
+  let judge: Judge
+
+  init() throws { judge = try Judge() }
+
+  private static var all: [String] {
+    (Texts.marked + Texts.bytes + Texts.meaningless.map(\.text)).map(\.sql)
+  }
+
+  @Test func `each text is accepted or refused as SQLite does`() {
+    var differences = Differences()
+    for sql in Self.all {
+      if let difference = judge.difference(Array(sql.utf8)) { differences.add(difference, sql) }
+    }
+    #expect(differences.count == 0, "\(differences)")
+  }
+
+  @Test func `what ends a text too early is found at each of its bytes`() {
+    var differences = Differences()
+    for sql in Self.all where sql.utf8.count < 60 {
+      let bytes = Array(sql.utf8)
+      for count in 0..<bytes.count {
+        if let difference = judge.difference(Array(bytes[..<count])) {
+          differences.add(difference, Array(bytes[..<count]))
+        }
+      }
+    }
+    #expect(differences.count == 0, "\(differences)")
+  }
+
+  @Test func `a text that is accepted is the same tree when it is printed`() {
+    var differences = Differences()
+    for sql in Self.all {
+      if let difference = judge.unfaithfulness(Array(sql.utf8)) { differences.add(difference, sql) }
+    }
+    #expect(differences.count == 0, "\(differences)")
+  }
+
+  @Test func `SQLite makes the same program of a printed text`() throws {
+    for sql in TreeSource.schema { #expect(judge.oracle.run(sql)) }
+    var differences = Differences()
+    for sql in Self.all {
+      if let printed = judge.otherProgram(sql) {
+        differences.add("other program", sql + " -> " + printed)
+      }
+    }
+    #expect(differences.count == 0, "\(differences)")
+  }
+
+  @Test func `a structure that never has a meaning is refused in SQLite's words`() {
+    let refused = [
+      "unknown table option", "unknown join type", "a JOIN clause is required", "ORDER BY clause",
+      "LIMIT clause", "duplicate WITH table", "syntax error after column name",
+      "variable number must be", "unsupported frame", "qualified table names", "the INDEXED BY",
+      "the NOT INDEXED", "cannot use RETURNING",
+    ]
+    var seen: Set<String> = []
+    for (message, text) in Texts.meaningless {
+      guard let start = refused.first(where: message.hasPrefix) else { continue }
+      seen.insert(start)
+      #expect(throws: SQLSyntaxError.self, "\(text.sql)") {
+        try SQLStatement(parsing: text.sql, grammar: judge.grammar)
+      }
+    }
+    #expect(seen == Set(refused))
+  }
+}

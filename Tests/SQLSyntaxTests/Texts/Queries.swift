@@ -1,0 +1,205 @@
+extension Texts {
+  /// SELECT, VALUES and WITH.
+  static let queries = #"""
+    SELECT *
+    SELECT * FROM t
+    SELECT t.*, "t".*, [t].*, 't'.* FROM t
+    SELECT main.t.‸* FROM t
+    SELECT *, a, * FROM t
+    SELECT * ‸a FROM t
+    SELECT * ‸AS a FROM t
+    SELECT t.* ‸AS a FROM t
+    SELECT ‸
+    SELECT ‸FROM t
+    SELECT a,‸
+    SELECT a, ‸FROM t
+    SELECT DISTINCT a FROM t
+    SELECT ALL a FROM t
+    SELECT DISTINCT ‸ALL a FROM t
+    SELECT DISTINCT *
+    SELECT a b, a AS b, a AS "b", a AS 'b', a AS [b], a 'b', a AS left, a AS abort, a abort
+    SELECT a AS indexed, a AS cross, a AS window, a AS over
+    SELECT a ‸indexed FROM t
+    SELECT a ‸left FROM t
+    SELECT a AS ‸select
+    SELECT a AS ‸1
+    SELECT a like‸
+    SELECT a AS like, a AS glob
+    SELECT 1 FROM‸
+    SELECT 1 FROM t WHERE‸
+    SELECT 1 WHERE 0
+    SELECT a FROM t WHERE a = 1 GROUP BY a, b HAVING count(*) > 1 ORDER BY 1 LIMIT 10 OFFSET 5
+    SELECT a FROM t GROUP BY a
+    SELECT a FROM t HAVING 1
+    SELECT a FROM t GROUP ‸a
+    SELECT a FROM t GROUP BY‸
+    SELECT a FROM t ORDER BY a ASC, b DESC, c COLLATE nocase DESC, d NULLS FIRST, e DESC NULLS LAST
+    SELECT a FROM t ORDER BY a NULLS‸
+    SELECT a FROM t ORDER BY a NULLS ‸1
+    SELECT a FROM t ORDER BY a ASC ‸DESC
+    SELECT a FROM t LIMIT 1, 2
+    SELECT a FROM t LIMIT 1 OFFSET 2
+    SELECT a FROM t LIMIT a + 1 OFFSET (SELECT 1)
+    SELECT a FROM t LIMIT -1
+    SELECT a FROM t LIMIT 1, 2‸, 3
+    SELECT a FROM t LIMIT 1 OFFSET 2 ‸OFFSET 3
+    SELECT a FROM t OFFSET ‸1
+    SELECT a FROM t LIMIT‸
+    SELECT a FROM t LIMIT 1 ‸ORDER BY a
+    SELECT a FROM t ORDER BY a ‸WHERE 1
+    SELECT a FROM t WHERE 1 ‸WHERE 2
+    SELECT a FROM t x, main.t y, temp.t AS z, "t" "w", t 'v', t AS 'u'
+    SELECT a FROM t AS left, t AS abort, t abort
+    SELECT a FROM t left‸
+    SELECT a FROM t AS ‸select
+    SELECT a FROM t INDEXED BY i, t AS x INDEXED BY "i", t NOT INDEXED
+    SELECT a FROM t INDEXED ‸i
+    SELECT a FROM t INDEXED‸
+    SELECT a FROM t AS indexed INDEXED BY indexed
+    SELECT a FROM t NOT‸
+    SELECT a FROM t INDEXED BY i ‸AS x
+    SELECT a FROM main.f(1), f(1, 2) AS x, f(), "f"(1) y
+    SELECT a FROM f(1) ‸INDEXED BY i
+    SELECT a FROM f(‸*)
+    SELECT a FROM f(‸DISTINCT 1)
+    SELECT a FROM a.b‸.c
+    SELECT a FROM (SELECT 1), (SELECT 2) AS x, (VALUES (1)) y, (WITH z AS (SELECT 1) SELECT * FROM z)
+    SELECT a FROM (SELECT 1) ‸INDEXED BY i
+    SELECT a FROM (t), (t AS x), (t JOIN t), ((t)), (t, t) AS y
+    SELECT a FROM ((t JOIN t)) x
+    SELECT a FROM (‸)
+    SELECT a FROM (WITH‸)
+    SELECT a FROM (‸1)
+    SELECT a FROM ‸1
+    SELECT a FROM (SELECT 1‸
+    SELECT a FROM ((SELECT 1) ‸UNION SELECT 2)
+    SELECT a FROM ((SELECT 1))
+    SELECT a FROM ((SELECT 1) AS x JOIN t)
+    SELECT a FROM a, b JOIN c ON a.x = b.x LEFT JOIN d USING (x, y) NATURAL JOIN e CROSS JOIN f
+    SELECT a FROM a INNER JOIN b, a LEFT OUTER JOIN b ON 1, c RIGHT JOIN d ON 1, e FULL OUTER JOIN f ON 1
+    SELECT a FROM a NATURAL LEFT JOIN b NATURAL INNER JOIN c NATURAL FULL OUTER JOIN d
+    SELECT a FROM a LEFT NATURAL JOIN b, c OUTER LEFT JOIN d ON 1, e NATURAL CROSS JOIN f
+    SELECT a FROM a LEFT RIGHT JOIN b ON 1
+    SELECT a FROM a JOIN b ON 1 ‸ON 2
+    SELECT a FROM a, b ON 1
+    SELECT a FROM a, b USING (x)
+    SELECT a FROM a JOIN b ON 1 ‸USING (x)
+    SELECT a FROM a JOIN b USING ‸x
+    SELECT a FROM a JOIN b USING (‸)
+    SELECT a FROM a JOIN b USING (x ‸y)
+    SELECT a FROM a JOIN‸
+    SELECT a FROM a JOIN ‸WHERE 1
+    SELECT a FROM a OUTER b‸
+    SELECT a FROM a LEFT b‸
+    SELECT a FROM a JOIN LEFT JOIN b
+    SELECT a FROM ‸, a
+    SELECT a FROM a,‸
+    SELECT a FROM a JOIN (b JOIN c ON 1) ON 2 WHERE 3
+    SELECT a FROM a JOIN (SELECT 1) AS b USING (x) WHERE 3
+    SELECT a FROM a LEFT JOIN b ON 1 JOIN c INDEXED BY i ON 2 JOIN d NOT INDEXED USING (e)
+    SELECT 1 UNION SELECT 2 UNION ALL SELECT 3 INTERSECT SELECT 4 EXCEPT SELECT 5
+    SELECT 1 UNION VALUES (2), (3)
+    SELECT 1 UNION SELECT 2 ORDER BY 1 LIMIT 2
+    SELECT 1 UNION ‸ORDER BY 1
+    SELECT 1 UNION ALL‸
+    SELECT 1 UNION ‸DISTINCT SELECT 2
+    SELECT 1 INTERSECT ‸ALL SELECT 2
+    SELECT 1 UNION ‸(SELECT 2)
+    ‸(SELECT 1) UNION SELECT 2
+    ‸(SELECT 1)
+    SELECT (SELECT 1) UNION SELECT 2
+    SELECT 1 UNION ‸WITH a AS (SELECT 1) SELECT 2
+    VALUES (1)
+    VALUES (1), (2), (3)
+    VALUES (1, 2, 3), (4, 5, 6)
+    VALUES (1) ‸ORDER BY 1
+    VALUES (1) ‸LIMIT 1
+    VALUES (1), (2) UNION SELECT 3
+    VALUES (1) UNION SELECT 2 ORDER BY 1
+    VALUES (1) UNION VALUES (2)
+    VALUES (1) UNION VALUES (2) ‸ORDER BY 1
+    VALUES ‸1
+    VALUES (‸)
+    VALUES (1),‸
+    VALUES (1) ‸(2)
+    VALUES (‸DEFAULT)
+    SELECT 1 FROM (VALUES (1)) WHERE (VALUES (1))
+    WITH a AS (SELECT 1) SELECT * FROM a
+    WITH RECURSIVE a(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM a LIMIT 10) SELECT x FROM a
+    WITH a AS (SELECT 1), b(x, y) AS (SELECT 1, 2), c AS (VALUES (1)) SELECT * FROM a, b, c
+    WITH a AS MATERIALIZED (SELECT 1), b AS NOT MATERIALIZED (SELECT 2) SELECT * FROM a, b
+    WITH a AS (‸INSERT INTO t VALUES (1)) SELECT 1
+    WITH a AS ‸SELECT 1
+    WITH a (‸SELECT 1) SELECT 1
+    WITH a AS (SELECT 1)‸
+    WITH a AS (SELECT 1), ‸SELECT 1
+    WITH recursive ‸AS (SELECT 1) SELECT 1
+    WITH RECURSIVE recursive AS (SELECT 1) SELECT 1
+    WITH "recursive" AS (SELECT 1) SELECT 1
+    WITH a AS NOT ‸(SELECT 1) SELECT 1
+    WITH a AS materialized ‸SELECT 1
+    WITH a(‸) AS (SELECT 1) SELECT 1
+    WITH ‸SELECT 1
+    WITH a AS (WITH b AS (SELECT 1) SELECT * FROM b) SELECT * FROM a
+    WITH a AS (SELECT 1) ‸WITH b AS (SELECT 1) SELECT 1
+    WITH a AS (SELECT 1) VALUES (1)
+    WITH a AS (SELECT 1) ‸CREATE TABLE t(a)
+    SELECT sum(a) OVER w FROM t WINDOW w AS (PARTITION BY b)
+    SELECT sum(a) OVER w FROM t WINDOW w AS (ORDER BY a), v AS (w ROWS CURRENT ROW), "u" AS ()
+    SELECT sum(a) OVER w FROM t GROUP BY a HAVING 1 WINDOW w AS () ORDER BY 1
+    SELECT 1 WINDOW w AS ()
+    SELECT 1 WINDOW w AS () ‸WHERE 1
+    SELECT 1 WINDOW ‸w
+    SELECT 1 WINDOW ‸w, v
+    SELECT 1 WINDOW window AS ()
+    SELECT 1 FROM t WINDOW
+    SELECT 1 FROM t WINDOW WINDOW w AS ()
+    SELECT 1 WINDOW w AS ‸1
+    SELECT 1 WINDOW w AS (), v‸
+    SELECT 1 WINDOW w AS (‸WHERE 1)
+    SELECT 1;
+    ;
+    SELECT 1 ‸SELECT 2
+    SELECT a FROM t /* comment */ WHERE b -- to the end
+    /* only a comment */
+    -- only a comment
+    SELECT 1 /* not ended
+    SELECT 1 /* /* nested */
+    SELECT 1 /* /* nested */ *‸/
+    SELECT 1 /‸*
+    SELECT 1 - -1
+    SELECT 1 --1
+    select Distinct A from T where B Is NoT nUlL
+    SELECT‸
+    ‸SELEC
+    ‸SELEC 1
+    ‸1
+    ‸a
+    ‸FROM t
+    ‸*
+    ‸,
+    SELECT 1 FROM t FOR ‸UPDATE
+    SELECT TOP ‸1 a FROM t
+    SELECT a ‸INTO b FROM t
+    SELECT a FROM t LIMIT ‸ALL
+    SELECT a FROM t FETCH ‸FIRST 1 ROW ONLY
+    SELECT a FROM t TABLESAMPLE ‸system(1)
+    SELECT a FROM LATERAL (‸SELECT 1)
+    SELECT a FROM ONLY t
+    SELECT a‸::int
+    SELECT INTERVAL '1' ‸day
+    SELECT DATE '2020-01-01'
+    SELECT ARRAY[1]
+    SELECT ARRAY[1]‸[2]
+    SELECT EXTRACT(year ‸FROM a)
+    SELECT a ILIKE ‸b
+    SELECT a SIMILAR ‸TO b
+    SELECT a = ANY (‸SELECT 1)
+    SELECT a = ‸ALL (SELECT 1)
+    SELECT POSITION(a IN b)
+    SELECT SUBSTRING(a ‸FROM 1)
+    SELECT TRIM(BOTH ‸' ' FROM a)
+    SELECT a % b, a MOD ‸b
+    SELECT a &‸& b
+    """#
+}

@@ -1,0 +1,101 @@
+package import SQLSyntax
+
+/// Compares the parser with SQLite.
+package struct Judge {
+  package let oracle: Oracle
+  package let grammar: SQLGrammar
+
+  package init() throws {
+    oracle = try Oracle()
+    grammar = SQLGrammar(version: Oracle.version, options: Oracle.options)
+  }
+
+  private enum Reading {
+    case accepted(end: Int)
+    case refused(SQLSyntaxError)
+  }
+
+  /// Returns what the parser and SQLite say differently of the first statement of a text, or nil.
+  package func difference(_ text: [UInt8]) -> String? {
+    let reading: Reading
+    do {
+      reading = .accepted(end: try SQLStatement.parseFirst(in: text, grammar: grammar).end)
+    } catch {
+      reading = .refused(error)
+    }
+    switch (oracle.verdict(on: text), reading) {
+    case (.accepted(let end), .accepted(let ours)):
+      return end == ours ? nil : "ends at \(ours), SQLite's statement at \(end)"
+    case (.refused(let message, let offset), .refused(let error)):
+      if error.message == message, error.offset == offset { return nil }
+      // The tree has a limit of its own, and it may be reached before SQLite's error.
+      if error.kind == .tooDeep, error.offset <= offset { return nil }
+      return "refused: \(error.message) at \(error.offset), SQLite: \(message) at \(offset)"
+    case (.meaningless(let message, let offset, _), .refused(let error)):
+      return agrees(text, error, message, offset)
+        ? nil : "refused: \(error.message) at \(error.offset), SQLite accepts: \(message)"
+    case (.meaningless(_, _, let end), .accepted(let ours)):
+      return end == ours ? nil : "ends at \(ours), SQLite's statement at \(end)"
+    case (.undecided(let message, let offset, let end), .refused(let error)):
+      if error.kind == .tooDeep || agrees(text, error, message, offset) || error.offset >= end {
+        return nil
+      }
+      return "refused: \(error.message) at \(error.offset), SQLite reads on to \(end): \(message)"
+    case (.undecided, .accepted): return nil
+    case (.accepted, .refused(let error)):
+      return "refused: \(error.message) at \(error.offset), SQLite accepts"
+    case (.refused(let message, let offset), .accepted):
+      return "accepted, SQLite: \(message) at \(offset)"
+    }
+  }
+
+  /// Whether the parser refuses a structure with SQLite's message.
+  private func agrees(
+    _ text: [UInt8], _ error: SQLSyntaxError, _ message: String, _ offset: Int?
+  ) -> Bool {
+    guard error.kind == .structure else { return false }
+    if error.message == message { return offset == nil || offset == error.offset }
+    // What is wrong with the columns is said in place of what is wrong with the options behind
+    // them. Behind other columns SQLite says it.
+    guard error.message.hasPrefix("unknown table option"), error.offset < text.count else {
+      return false
+    }
+    let options = oracle.verdict(
+      on: Array("CREATE TABLE t(a INTEGER PRIMARY KEY) ".utf8) + text[error.offset...])
+    switch options {
+    case .meaningless(let message, _, _), .undecided(let message, _, _):
+      return message == error.message
+    default: return false
+    }
+  }
+}
+
+// MARK: - Printing
+
+extension Judge {
+  /// Returns what is lost when the first statement of a text is printed, or nil.
+  package func unfaithfulness(_ text: [UInt8]) -> String? {
+    guard let parsed = try? SQLStatement.parseFirst(in: text, grammar: grammar),
+      let statement = parsed.statement
+    else { return nil }
+    for style in [SQLStyle.compact, .indented] {
+      let printed = statement.printed(style)
+      do {
+        let again = try SQLStatement(parsing: printed, grammar: grammar)
+        guard again == statement else { return "is another tree when printed: \(printed)" }
+        guard again.printed(style) == printed else { return "is printed anew: \(printed)" }
+      } catch {
+        return "is refused when printed: \(error): \(printed)"
+      }
+    }
+    return nil
+  }
+
+  /// Returns the printed text of which SQLite makes another program than of `sql`, or nil.
+  package func otherProgram(_ sql: String) -> String? {
+    guard let statement = try? SQLStatement(parsing: sql, grammar: grammar) else { return nil }
+    if case .explain = statement { return nil }
+    let printed = statement.printed()
+    return oracle.haveOneProgram(sql, printed) == false ? printed : nil
+  }
+}

@@ -1,0 +1,257 @@
+import CSQLite
+import Platform
+
+/// SQLite's own answer to a text, read from `sqlite3_prepare_v2`.
+///
+/// Nothing that is asked is ever run, and the database stays empty: most texts name tables that do
+/// not exist. The parser goes on to the end of the statement before such an error is reported, so
+/// its grammar accepted the text. `sql-grammar.md` 4.1 holds the rule.
+@safe package final class Oracle {
+  /// What SQLite says of the first statement of a text.
+  package enum Verdict: Equatable {
+    /// The grammar accepts the statement, which ends at the byte `end`.
+    case accepted(end: Int)
+    /// The grammar or the lexer refuses the token at `offset`.
+    case refused(message: String, offset: Int)
+    /// The grammar accepts, and something else is wrong.
+    case meaningless(message: String, offset: Int?, end: Int)
+    /// SQLite stopped at the byte `end` for a reason that is not of the grammar.
+    case undecided(message: String, offset: Int?, end: Int)
+  }
+
+  private let connection: OpaquePointer
+  /// The text, then a line end and a semicolon in place of its end, then NUL.
+  private var buffer: [UInt8] = []
+
+  package struct Failure: Error {
+    package let reason: String
+  }
+
+  package init() throws {
+    var connection: OpaquePointer?
+    let code = unsafe sqlite3_open_v2(
+      ":memory:", &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil
+    )
+    guard code == SQLITE_OK, let opened = unsafe connection else {
+      unsafe sqlite3_close_v2(connection)
+      throw Failure(reason: "no database in memory: \(code)")
+    }
+    unsafe self.connection = opened
+    // Some pragmas act while they are prepared, some of them on the whole process.
+    _ = unsafe sqlite3_set_authorizer(
+      opened, { _, action, _, _, _, _ in action == SQLITE_PRAGMA ? SQLITE_IGNORE : SQLITE_OK }, nil)
+    // A table's reserved name is no matter of grammar.
+    _ = unsafe csqlite_db_config(opened, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nil)
+    // Any collation exists.
+    _ = unsafe sqlite3_collation_needed(opened, nil) { _, connection, _, name in
+      _ = unsafe sqlite3_create_collation_v2(
+        connection, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 0 }, nil)
+    }
+  }
+
+  deinit { unsafe sqlite3_close_v2(connection) }
+
+  /// The 147 keywords of the library, in capitals. `sqlite3_keyword_name`
+  package static var keywords: [String] {
+    (0..<sqlite3_keyword_count()).compactMap { index in
+      var name: UnsafePointer<CChar>?
+      var count: CInt = 0
+      guard unsafe sqlite3_keyword_name(index, &name, &count) == SQLITE_OK, let name = unsafe name
+      else { return nil }
+      return unsafe String(
+        decoding: UnsafeRawBufferPointer(start: name, count: Int(count)), as: UTF8.self)
+    }
+  }
+
+  /// The number of the library's version. `sqlite3_libversion_number`
+  package static var version: Int { Int(sqlite3_libversion_number()) }
+
+  /// The options that the library was built with. `sqlite3_compileoption_get`
+  package static var options: [String] {
+    var options: [String] = []
+    while let option = unsafe sqlite3_compileoption_get(CInt(options.count)) {
+      unsafe options.append(String(cString: option))
+    }
+    return options
+  }
+
+  // MARK: Asking
+
+  /// Judges the first statement of a text.
+  package func verdict(on text: some Sequence<UInt8>) -> Verdict {
+    buffer.removeAll(keepingCapacity: true)
+    // SQLite reads to the first NUL.
+    for byte in text {
+      guard byte != 0 else { break }
+      buffer.append(byte)
+    }
+    let count = buffer.count
+    buffer.append(contentsOf: [0x0A, 0x3B, 0])
+    return verdict(count: count, repairs: 3)
+  }
+
+  /// Judges a text.
+  package func verdict(on text: String) -> Verdict { verdict(on: text.utf8) }
+
+  private func verdict(count: Int, repairs: Int) -> Verdict {
+    buffer[count] = 0
+    let raw = prepare()
+    buffer[count] = 0x0A
+    guard let message = raw.message else { return .accepted(end: raw.tail) }
+    if Self.isOfGrammar(message) { return .refused(message: message, offset: raw.offset ?? count) }
+    // At the end of the text SQLite makes up a semicolon without a length. A real one shows by the
+    // tail whether the statement was read to its end.
+    let ended = prepare()
+    guard let message = ended.message else { return .accepted(end: min(ended.tail, count)) }
+    let tail = ended.tail
+    if tail == count + 2 || isEnd(tail) {
+      return .meaningless(message: message, offset: ended.offset, end: min(tail, count))
+    }
+    if repairs > 0, let repaired = repair(message, count: count, repairs: repairs - 1) {
+      return repaired
+    }
+    return .undecided(message: message, offset: ended.offset, end: min(tail, count))
+  }
+
+  /// Whether a statement ends with the semicolon before the byte `tail`, though more follows.
+  private func isEnd(_ tail: Int) -> Bool {
+    guard tail > 0, buffer[tail - 1] == 0x3B else { return false }
+    // The statements in a trigger end with semicolons too.
+    let words = String(decoding: buffer[..<tail], as: UTF8.self).uppercased()
+    return !words.contains("TRIGGER")
+  }
+
+  private static func isOfGrammar(_ message: String) -> Bool {
+    message == "incomplete input" || message.hasPrefix("unrecognized token: \"")
+      || (message.hasPrefix("near \"") && message.hasSuffix("\": syntax error"))
+  }
+
+  private struct Answer {
+    var message: String?
+    var offset: Int?
+    var tail: Int
+  }
+
+  private func prepare() -> Answer {
+    unsafe buffer.withUnsafeBytes { bytes -> Answer in
+      let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      var statement: OpaquePointer?
+      var tail: UnsafePointer<CChar>?
+      // Up to the first NUL, without a copy.
+      let code = unsafe sqlite3_prepare_v2(connection, start, -1, &statement, &tail)
+      var answer = Answer(tail: 0)
+      if let start = unsafe start, let tail = unsafe tail { answer.tail = unsafe tail - start }
+      if code != SQLITE_OK {
+        answer.message = unsafe String(cString: sqlite3_errmsg(connection))
+        let offset = unsafe csqlite_error_offset(connection)
+        if offset >= 0 { answer.offset = Int(offset) }
+      }
+      unsafe sqlite3_finalize(statement)
+      return answer
+    }
+  }
+
+  // MARK: Repairing
+
+  /// Judges anew after making what SQLite misses, and takes it away again.
+  private func repair(_ message: String, count: Int, repairs: Int) -> Verdict? {
+    func name(after prefix: String) -> String? {
+      message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : nil
+    }
+    var (make, unmake) = ("", "")
+    if let schema = name(after: "unknown database ") {
+      let quoted = Self.quoted(schema)
+      (make, unmake) = ("ATTACH ':memory:' AS \(quoted)", "DETACH \(quoted)")
+    } else if let table = name(after: "no such table: ") {
+      let parts = table.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+      let quoted = parts.map { Self.quoted(String($0)) }.joined(separator: ".")
+      (make, unmake) = ("CREATE TABLE \(quoted)(zz_)", "DROP TABLE \(quoted)")
+      guard run(make) else {
+        return parts.count == 2
+          ? repair("unknown database \(parts[0])", count: count, repairs: repairs) : nil
+      }
+      let verdict = verdict(count: count, repairs: repairs)
+      run(unmake)
+      guard case .undecided(let message, _, _) = verdict, message.hasPrefix("cannot create INSTEAD")
+      else { return verdict }
+      (make, unmake) = ("CREATE VIEW \(quoted) AS SELECT 1 AS zz_", "DROP VIEW \(quoted)")
+    } else {
+      return nil
+    }
+    guard run(make) else { return nil }
+    defer { run(unmake) }
+    return verdict(count: count, repairs: repairs)
+  }
+
+  private static func quoted(_ name: String) -> String {
+    if let first = name.first, "\"'`[".contains(first) { return name }
+    return "\""
+      + name.split(separator: "\"", omittingEmptySubsequences: false)
+      .joined(separator: "\"\"") + "\""
+  }
+
+  /// Runs SQL of our own.
+  @discardableResult
+  package func run(_ sql: String) -> Bool {
+    unsafe sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK
+  }
+
+  // MARK: What a statement does
+
+  /// The rows of a statement that only reads, or nil if it cannot be prepared.
+  package func rows(_ sql: String) -> [String]? {
+    var statement: OpaquePointer?
+    defer { unsafe sqlite3_finalize(statement) }
+    guard unsafe sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK,
+      let statement = unsafe statement
+    else { return nil }
+    var rows: [String] = []
+    while unsafe sqlite3_step(statement) == SQLITE_ROW {
+      var row = ""
+      let count = unsafe sqlite3_column_count(statement)
+      for column in 0..<count {
+        row += "|"
+        guard let text = unsafe sqlite3_column_text(statement, column) else { continue }
+        unsafe row += String(cString: text)
+      }
+      rows.append(row)
+    }
+    return rows
+  }
+
+  /// The program that SQLite makes of a statement, or nil if it cannot be prepared.
+  package func program(_ sql: String) -> [String]? { rows("EXPLAIN " + sql) }
+
+  /// Whether SQLite makes the same program of two statements; nil if it compiles neither.
+  package func haveOneProgram(_ first: String, _ second: String) -> Bool? {
+    var left: OpaquePointer?
+    var right: OpaquePointer?
+    defer {
+      unsafe sqlite3_finalize(left)
+      unsafe sqlite3_finalize(right)
+    }
+    _ = unsafe sqlite3_prepare_v2(connection, "EXPLAIN " + first, -1, &left, nil)
+    _ = unsafe sqlite3_prepare_v2(connection, "EXPLAIN " + second, -1, &right, nil)
+    guard let left = unsafe left, let right = unsafe right else {
+      return unsafe left == nil && right == nil ? nil : false
+    }
+    while true {
+      let code = unsafe sqlite3_step(left)
+      guard unsafe code == sqlite3_step(right) else { return false }
+      guard code == SQLITE_ROW else { return code == SQLITE_DONE }
+      // Address, opcode, the operands P1 to P5.
+      for column in 0..<CInt(7) where unsafe !isEqual(left, right, column) { return false }
+    }
+  }
+
+  private func isEqual(_ left: OpaquePointer, _ right: OpaquePointer, _ column: CInt) -> Bool {
+    let first = unsafe sqlite3_column_text(left, column)
+    let second = unsafe sqlite3_column_text(right, column)
+    guard let first = unsafe first, let second = unsafe second else {
+      return unsafe first == nil && second == nil
+    }
+    let count = unsafe sqlite3_column_bytes(left, column)
+    return unsafe count == sqlite3_column_bytes(right, column)
+      && memcmp(first, second, Int(count)) == 0
+  }
+}
