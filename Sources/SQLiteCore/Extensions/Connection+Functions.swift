@@ -136,6 +136,44 @@ extension Connection {
     try add(function, name, argumentCount: 0, SQLITE_UTF8 | SQLITE_INNOCUOUS)
   }
 
+  /// Makes a function of the library's own: equal arguments give equal results, and NULL gives NULL. It has no
+  /// effects, so that a hostile file may name it too.
+  ///
+  /// - Parameters:
+  ///   - name: The function's name.
+  ///   - argumentCount: The number of arguments.
+  ///   - body: The function, of arguments that are not NULL.
+  package func addPureFunction(
+    _ name: String, argumentCount: Int32, _ body: @escaping @Sendable ([Value]) throws -> Value
+  ) throws(SQLiteError) {
+    let function = ScalarFunction { values in
+      values.contains(where: \.isNull) ? .null : try body(values)
+    }
+    try add(function, name, argumentCount: argumentCount, flags(true, true))
+  }
+
+  /// Makes an aggregate function of the library's own, as ``addPureFunction(_:argumentCount:_:)``.
+  ///
+  /// - Parameters:
+  ///   - name: The function's name.
+  ///   - argumentCount: The number of arguments.
+  ///   - initial: Makes the state of a group without rows.
+  ///   - step: Takes the arguments of a row into the state. They may be NULL.
+  ///   - result: The function's value for a state.
+  package func addPureAggregate<State>(
+    _ name: String, argumentCount: Int32, initial: @escaping @Sendable () -> State,
+    step: @escaping @Sendable (inout State, [Value]) throws -> Void,
+    result: @escaping @Sendable (State) throws -> Value
+  ) throws(SQLiteError) {
+    let function = AggregateFunction {
+      var state = initial()
+      return AggregateRun(
+        step: { try step(&state, $0) }, remove: { _ in }, value: { try result(state) })
+    }
+    try add(
+      function, name, argumentCount: argumentCount, flags(true, true), isWindow: false)
+  }
+
   /// Removes a function that was added.
   ///
   /// - Parameters:

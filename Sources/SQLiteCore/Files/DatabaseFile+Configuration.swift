@@ -23,6 +23,8 @@ extension DatabaseFile {
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
     // Before the schema is read, which is SQL of another program.
     for (limit, value) in options.limits { try connection.setLimit(limit, to: value) }
+    // An index of the schema may need it.
+    try DecimalOrder.offer(on: handle)
     let isWritable = options.mode != .readOnly
     // SQLite opens a file that it may not write for reading instead, and says nothing.
     if isWritable, unsafe sqlite3_db_readonly(handle.pointer, "main") == 1 {

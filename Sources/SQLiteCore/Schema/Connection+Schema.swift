@@ -125,13 +125,19 @@ extension Connection {
         "SELECT name, \"unique\", origin, partial FROM pragma_index_list(\(table)) ORDER BY name")
       while try list.step() {
         let name = try list.text(at: 0)
-        var parts = try statement("SELECT name FROM pragma_index_info(\(name)) ORDER BY seqno")
+        var parts = try statement(
+          "SELECT name, coll FROM pragma_index_xinfo(\(name)) WHERE key ORDER BY seqno")
         var columns: [String?] = []
-        while try parts.step() { columns.append(try parts.textUnlessNull(at: 0)) }
+        var collations: [String] = []
+        while try parts.step() {
+          columns.append(try parts.textUnlessNull(at: 0))
+          collations.append(try parts.text(at: 1))
+        }
         indexes.append(
           TableIndex(
-            name: name, table: table, columns: columns, isUnique: list.integer(at: 1) != 0,
-            isPartial: list.integer(at: 3) != 0, isExplicit: try list.text(at: 2) == "c"))
+            name: name, table: table, columns: columns, collations: collations,
+            isUnique: list.integer(at: 1) != 0, isPartial: list.integer(at: 3) != 0,
+            isExplicit: try list.text(at: 2) == "c"))
       }
     }
     return indexes
@@ -267,11 +273,23 @@ extension Connection {
   }
 
   /// Makes an index that a table lacks, by a name that is free.
+  ///
+  /// An index of the same columns that was made for the same purpose, before their values had an order of their
+  /// own, goes.
   package func make(_ index: IndexDefinition, on table: String) throws(SQLiteError) {
+    if !index.collations.isEmpty {
+      for found in try existingIndexes(of: table) where index.isPreceded(by: found, on: table) {
+        try executeChange("DROP INDEX \(identifier: found.name)")
+      }
+    }
     let name = try freeName(index.name(on: table))
     let unique: SQL = index.isUnique ? "UNIQUE " : ""
+    let columns = index.columns.map { column -> SQL in
+      guard let collation = index.collations[column] else { return "\(identifier: column)" }
+      return "\(identifier: column) COLLATE \(identifier: collation)"
+    }
     try executeChange(
-      "CREATE \(unique)INDEX \(identifier: name) ON \(identifier: table) (\(SQL(identifiers: index.columns)))"
+      "CREATE \(unique)INDEX \(identifier: name) ON \(identifier: table) (\(SQL(joining: columns, separator: ", ")))"
     )
   }
 

@@ -73,6 +73,9 @@ public struct ColumnDefinition: Hashable, Sendable {
   public var isUnique: Bool
   /// The row that the column refers to.
   public var reference: Reference?
+  /// The collation of the column in indexes that are not unique, where that of bytes does not sort as the values
+  /// do. The table does not name it: other programs, which do not know it, read the table all the same.
+  package var collation: String?
 
   /// Describes a column.
   ///
@@ -105,6 +108,8 @@ public struct IndexDefinition: Hashable, Sendable {
   public var columns: [String]
   /// Whether no two rows may have the same values in them.
   public var isUnique: Bool
+  /// The collations of columns that are not in the order that the table says.
+  package var collations: [String: String] = [:]
 
   /// Describes an index.
   ///
@@ -231,7 +236,10 @@ extension TableDefinition {
     var needed: [IndexDefinition] = []
     let unique = columns.filter(\.isUnique).map { IndexDefinition([$0.name], isUnique: true) }
     for index in unique + indexes {
-      guard let known = needed.firstIndex(where: { $0.hasColumns(index.columns) }) else {
+      let known = needed.firstIndex {
+        $0.hasColumns(index.columns) && $0.collations == index.collations
+      }
+      guard let known else {
         needed.append(index)
         continue
       }
@@ -254,6 +262,15 @@ extension IndexDefinition {
   package func isFulfilled(by found: TableIndex) -> Bool {
     !found.isPartial && (found.isUnique || !isUnique)
       && hasColumns(found.columns.map { $0 ?? "" })
+      && zip(columns, found.collations).allSatisfy { column, collation in
+        collations[column].map { asciiLowercased($0) == asciiLowercased(collation) } ?? true
+      }
+  }
+
+  /// Returns whether an index that is there has been made for this one by the order of bytes.
+  func isPreceded(by found: TableIndex, on table: String) -> Bool {
+    !collations.isEmpty && found.isExplicit && !found.isUnique && found.name == name(on: table)
+      && hasColumns(found.columns.map { $0 ?? "" }) && !isFulfilled(by: found)
   }
 
   func hasColumns(_ names: [String]) -> Bool {
@@ -311,6 +328,8 @@ public struct TableIndex: Hashable, Sendable {
   public let table: String
   /// Its columns in order; nil for an expression.
   public let columns: [String?]
+  /// The collation of each of them, such as `BINARY`.
+  public let collations: [String]
   /// Whether no two rows may have one key.
   public let isUnique: Bool
   /// Whether it holds only the rows that fulfil a condition.

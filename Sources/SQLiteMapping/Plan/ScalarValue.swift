@@ -13,6 +13,10 @@ protocol ScalarValue: SendableMetatype {
   /// Returns the type of a column of such values.
   static func columnType(_ forms: ScalarForms) -> ColumnType
 
+  /// Returns the collation by which the stored values sort as the values do; nil if SQLite's own order does, or
+  /// if there is none.
+  static func collation(_ forms: ScalarForms) -> String?
+
   /// Returns the stored form.
   ///
   /// - Throws: ``SQLiteError`` if SQLite cannot hold the value exactly.
@@ -82,6 +86,7 @@ extension MappingStrategies {
 
 extension ScalarValue {
   static var kind: ScalarKind { .other }
+  static func collation(_ forms: ScalarForms) -> String? { nil }
   var isNil: Bool { false }
 
   func bind(
@@ -367,6 +372,7 @@ extension UUID: ScalarValue {
 
 extension Decimal: ScalarValue {
   static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
+  static func collation(_ forms: ScalarForms) -> String? { DecimalOrder.collation }
 
   func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
     try DecimalText.value(for: self)
@@ -395,6 +401,10 @@ extension Duration: ScalarValue {
     }
   }
 
+  static func collation(_ forms: ScalarForms) -> String? {
+    forms.durations == .text ? DecimalOrder.collation : nil
+  }
+
   func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
     try forms.durations.value(for: self)
   }
@@ -411,6 +421,7 @@ extension Optional: ScalarValue where Wrapped: ScalarValue {
   var isNil: Bool { self == nil }
 
   static func columnType(_ forms: ScalarForms) -> ColumnType { Wrapped.columnType(forms) }
+  static func collation(_ forms: ScalarForms) -> String? { Wrapped.collation(forms) }
 
   func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
     guard let self else { return .null }

@@ -5,6 +5,8 @@ package import SQLiteCore
 package struct Storage: Sendable {
   /// The type of the column.
   package let columnType: ColumnType
+  /// The collation by which the stored values sort as the values do, where SQLite's own order does not.
+  package let collation: String?
   /// Whether the type has a nil, which is NULL.
   package let isOptional: Bool
   /// The kind of the type, or of what an optional wraps.
@@ -24,6 +26,7 @@ package struct Storage: Sendable {
     let wrapped = optional?.wrappedType ?? type
     scalar = type as? any ScalarValue.Type
     let forms = strategies.scalars
+    collation = Storage.scalar(of: wrapped)?.collation(forms)
     if let wrapped = wrapped as? any ScalarValue.Type {
       columnType = wrapped.columnType(forms)
       kind = wrapped.kind == .data && forms.data != .blob ? .other : wrapped.kind
@@ -36,6 +39,13 @@ package struct Storage: Sendable {
         } else { .blob }
       kind = .other
     }
+  }
+
+  /// The scalar that the values of a type are stored as, be it the raw value of an enumeration; nil for others.
+  private static func scalar(of type: Any.Type) -> (any ScalarValue.Type)? {
+    func raw<Raw: RawRepresentable>(_ type: Raw.Type) -> Any.Type { Raw.RawValue.self }
+    if let scalar = type as? any ScalarValue.Type { return scalar }
+    return (type as? any RawRepresentable.Type).flatMap { scalar(of: raw($0)) }
   }
 
   /// Binds a value of the type.

@@ -125,7 +125,12 @@ package struct TablePlan: Sendable {
     }
     switch (trait.kind, kind) {
     case (.unique, _): indexes.append(IndexDefinition(names, isUnique: true))
-    case (.indexed, _): indexes.append(IndexDefinition(names))
+    case (.indexed, _):
+      var index = IndexDefinition(names)
+      for column in slots.compactMap({ properties[$0].column }) {
+        index.collations[column.name] = column.collation
+      }
+      indexes.append(index)
     case (.defaultValue(let value), _):
       let stored = try strategies.stored(bindable: value)
       for slot in slots { properties[slot].column?.defaultValue = stored }

@@ -169,7 +169,9 @@ extension ObjectPlan.Property {
   fileprivate var row: TablePlan.Property {
     var column = ColumnDefinition(name, .text, isOptional: role.isOptional)
     switch role.kind {
-    case .column(let storage): column.type = storage.columnType
+    case .column(let storage):
+      column.type = storage.columnType
+      column.collation = storage.collation
     // An asset without content is none.
     case .asset: column.isOptional = true
     case .object: column.type = .integer

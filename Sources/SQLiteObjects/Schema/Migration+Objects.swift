@@ -261,8 +261,12 @@ struct ObjectTables {
     try rename()
     for index in indexes {
       let columns = index.columns.compactMap { $0.map(newName) }
+      var renamed = IndexDefinition(columns, isUnique: index.isUnique)
+      for (column, collation) in zip(columns, index.collations) where collation != "BINARY" {
+        renamed.collations[column] = collation
+      }
       try connection.executeChange("DROP INDEX \(identifier: index.name)")
-      try connection.make(IndexDefinition(columns, isUnique: index.isUnique), on: newTable)
+      try connection.make(renamed, on: newTable)
     }
     for asset in assets {
       try AssetTriggers(connection).make(newName(asset), of: newTable)
