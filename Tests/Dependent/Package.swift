@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A user's package. `.ci/run` builds it optimized, as the compiler may fail only then.
+// A user's package, and the README's first program. `.ci/run` builds them optimized, as the compiler may
+// fail only then.
 let package = Package(
   name: "Dependent",
   platforms: [.macOS(.v15)],
@@ -12,6 +13,9 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Dependent", dependencies: [.product(name: "MagicData", package: "MagicData")],
-      swiftSettings: [.swiftLanguageMode(.v6)])
+      swiftSettings: [.swiftLanguageMode(.v6)]),
+    .executableTarget(
+      name: "Cities", dependencies: [.product(name: "MagicData", package: "MagicData")],
+      swiftSettings: [.swiftLanguageMode(.v6)]),
   ]
 )

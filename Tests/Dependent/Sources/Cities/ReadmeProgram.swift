@@ -1,0 +1,60 @@
+import Foundation
+import MagicData
+
+struct City: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var population: Int
+  @OptionMagicValue var founded: Date?
+  @MagicValue var twins: [City]
+  @ReverseMagicValue(\City.$twins) var twinnedBy: AsyncReverseMagicSet<City>
+  @MagicValue var map: AsyncMagical<MagicAsset<String>>
+
+  init() {}
+
+  init(_ name: String, population: Int) {
+    self.name = name
+    self.population = population
+    twins = []
+    map = AsyncMagical(value: MagicAsset())
+  }
+}
+
+@main struct Cities {
+  static func main() async throws {
+    let magic = try await MagicData(type: .temporary)  // or MagicData(path: "cities")
+
+    // Saving an object saves what it leads to.
+    let toronto = City("Toronto", population: 2_794_356)
+    let milan = City("Milan", population: 1_354_196)
+    toronto.twins = [milan]
+    try await magic.update(toronto)
+
+    // This writes one column: what others have changed meanwhile stays.
+    let fetched = try await magic.object(of: City.self, primary: toronto.id)
+    fetched.founded = Date(timeIntervalSince1970: -4_291_574_400)
+    try await magic.update(fetched)
+
+    // Questions are asked in Swift and answered by SQLite.
+    let large = try await magic.objects(
+      of: City.self, where: \.$population > 2_000_000 && \.$founded != nil,
+      orderedBy: [.descending(\.$population)], limit: 10)
+    let admirers = try await milan.twinnedBy.get()
+    print(large.map(\.name), admirers.map(\.name))  // ["Toronto"] ["Toronto"]
+
+    // A file belongs to its object, and goes when the object goes.
+    toronto.map = AsyncMagical(value: MagicAsset(value: "<svg/>", pathExtension: "svg"))
+    try await magic.update(toronto)
+    print(try await toronto.map.get().get() ?? "no map")  // <svg/>
+
+    // Below the objects there is SQL. An interpolated value is bound, never spliced.
+    let name = "Robert'); DROP TABLE City;--"
+    try await magic.database.executeChange(
+      "UPDATE City SET name = \(name) WHERE population < \(1_400_000)")
+    for (name, population) in try await magic.database.rows(
+      "SELECT name, population FROM City ORDER BY name", as: String.self, Int.self)
+    {
+      print(name, population)
+    }
+  }
+}
