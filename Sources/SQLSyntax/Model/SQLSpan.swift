@@ -3,7 +3,7 @@
 /// A span says where a node stands, not what it is: two spans are always equal, so that two trees
 /// are equal if they say the same, wherever they were read. Compare ``range`` to compare places.
 public struct SQLSpan: Hashable, Sendable {
-  private var start: UInt32
+  private(set) var start: UInt32
   private var end: UInt32
 
   /// Makes the span of `range`.

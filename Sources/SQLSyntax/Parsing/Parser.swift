@@ -20,6 +20,8 @@ struct Parser {
   var level = 0
   /// The height of the expression read last.
   var height = 0
+  /// The height of the tallest expression of the query that is read.
+  var tallest = 0
   /// The operators and parentheses that wait for their right side.
   var stack: [Waiting] = []
   /// Whether the texts of result columns are kept, since they name columns of a view or a table.

@@ -1,0 +1,421 @@
+/// An operator or a parenthesis whose right side is being read.
+struct Waiting {
+  enum Kind: UInt8 {
+    case prefix, binary, like, escape, low, high, parenthesis
+  }
+
+  var kind: Kind
+  /// How tightly it binds: a following operator that binds as tightly or less completes it.
+  /// Zero holds until the token that ends it.
+  var power: UInt8
+  var operation: UInt8 = 0
+  var isNegated = false
+  /// Where the node begins.
+  var start: UInt32
+  /// The height of what was read already.
+  var height: Int32 = 0
+  /// The left side.
+  var value: SQLExpression?
+  /// The pattern behind LIKE, or the low bound behind BETWEEN.
+  var second: SQLExpression?
+  /// The values of a row that were read already.
+  var row: [SQLExpression] = []
+}
+
+/// How tightly the operators bind.
+enum Power {
+  static let or: UInt8 = 1
+  static let and: UInt8 = 2
+  static let not: UInt8 = 3
+  static let equality: UInt8 = 4
+  static let comparison: UInt8 = 5
+  static let bits: UInt8 = 7
+  static let sum: UInt8 = 8
+  static let product: UInt8 = 9
+  static let concatenation: UInt8 = 10
+  static let collate: UInt8 = 11
+  static let sign: UInt8 = 12
+}
+
+extension Parser {
+  mutating func parseOnlyExpression() throws(Refusal) -> SQLExpression {
+    try read(behind: .endOfText)
+    let expression = try parseExpression()
+    guard token.code == .endOfText else { try refuse() }
+    try throwPending()
+    return expression
+  }
+
+  /// Reads an expression as far as it goes.
+  ///
+  /// Operators and parentheses stand on a stack of their own, so that no chain and no heap of
+  /// parentheses recurses; calls, CASE, IN and queries do.
+  mutating func parseExpression() throws(Refusal) -> SQLExpression {
+    let base = stack.count
+    let operand = try parseOperand()
+    return try parseExpression(from: operand, base)
+  }
+
+  /// Goes on behind the first operand of an expression.
+  mutating func parseExpression(
+    from first: SQLExpression, _ base: Int
+  ) throws(Refusal) -> SQLExpression {
+    var operand = first
+    while try readOperators(&operand, base) { operand = try parseOperand() }
+    tallest = max(tallest, height)
+    return operand
+  }
+
+  /// Reads up to the first operand; the signs and parentheses before it wait.
+  private mutating func parseOperand() throws(Refusal) -> SQLExpression {
+    while true {
+      switch token.code {
+      case .leftParenthesis:
+        let parenthesis = token.start
+        try advance()
+        if token.code == .select || token.code == .values || token.code == .with {
+          return try parseSubquery(from: Int(parenthesis))
+        }
+        try wait(Waiting(kind: .parenthesis, power: 0, start: parenthesis))
+      case .minus: try pushPrefix(.minus, Power.sign)
+      case .plus: try pushPrefix(.plus, Power.sign)
+      case .tilde: try pushPrefix(.bitNot, Power.sign)
+      case .not: try pushPrefix(.not, Power.not)
+      default: return try parsePrimary()
+      }
+    }
+  }
+
+  private mutating func parseSubquery(from start: Int) throws(Refusal) -> SQLExpression {
+    try enter(1)
+    let query = try parseSelect()
+    level -= 1
+    try expect(.rightParenthesis)
+    try heighten()
+    return SQLExpression(.subquery(query), span: span(from: start))
+  }
+
+  @inline(never)
+  private mutating func pushPrefix(
+    _ operation: SQLUnaryOperator, _ power: UInt8
+  ) throws(Refusal) {
+    try wait(
+      Waiting(kind: .prefix, power: power, operation: operation.rawValue, start: token.start))
+    try advance()
+  }
+
+  private mutating func wait(_ waiting: Waiting) throws(Refusal) {
+    stack.append(waiting)
+    if level + stack.count > Parser.maximumLevel { try refuseDepth() }
+  }
+
+  /// Counts one level above the expression read last.
+  @inline(__always)
+  mutating func heighten() throws(Refusal) {
+    height += 1
+    if height > Parser.maximumHeight { try refuseHeight() }
+  }
+
+  // MARK: Operators
+
+  /// Reads the operators behind `operand`; returns whether one of them wants another operand.
+  private mutating func readOperators(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    while true {
+      switch token.code {
+      case .or: return try pushBinary(.or, Power.or, &operand, base)
+      case .and: return try readAnd(&operand, base)
+      case .equal: return try pushBinary(.equal, Power.equality, &operand, base)
+      case .notEqual: return try pushBinary(.notEqual, Power.equality, &operand, base)
+      case .is: return try readIs(&operand, base)
+      case .less: return try pushBinary(.less, Power.comparison, &operand, base)
+      case .lessOrEqual: return try pushBinary(.lessOrEqual, Power.comparison, &operand, base)
+      case .greater: return try pushBinary(.greater, Power.comparison, &operand, base)
+      case .greaterOrEqual:
+        return try pushBinary(.greaterOrEqual, Power.comparison, &operand, base)
+      case .ampersand: return try pushBinary(.bitAnd, Power.bits, &operand, base)
+      case .bar: return try pushBinary(.bitOr, Power.bits, &operand, base)
+      case .shiftLeft: return try pushBinary(.shiftLeft, Power.bits, &operand, base)
+      case .shiftRight: return try pushBinary(.shiftRight, Power.bits, &operand, base)
+      case .plus: return try pushBinary(.add, Power.sum, &operand, base)
+      case .minus: return try pushBinary(.subtract, Power.sum, &operand, base)
+      case .star: return try pushBinary(.multiply, Power.product, &operand, base)
+      case .slash: return try pushBinary(.divide, Power.product, &operand, base)
+      case .percent: return try pushBinary(.remainder, Power.product, &operand, base)
+      case .concatenate:
+        return try pushBinary(.concatenate, Power.concatenation, &operand, base)
+      case .arrow: return try pushBinary(.extract, Power.concatenation, &operand, base)
+      case .longArrow: return try pushBinary(.extractText, Power.concatenation, &operand, base)
+      case .like, .glob, .regexp, .match:
+        return try pushLike(isNegated: false, from: operand, base)
+      case .between: return try pushBetween(isNegated: false, from: operand, base)
+      case .in: try readIn(isNegated: false, &operand, base)
+      case .not:
+        if try readNot(&operand, base) { return true }
+      case .isnull, .notnull: try readNullTest(&operand, base)
+      case .collate: try readCollate(&operand, base)
+      case .escape: return try pushEscape(operand, base)
+      case .rightParenthesis:
+        guard try closeParenthesis(&operand, base) else { return false }
+      case .comma: return try pushRow(&operand, base)
+      default:
+        try finish(&operand, base)
+        return false
+      }
+    }
+  }
+
+  @inline(never)
+  private mutating func pushBinary(
+    _ operation: SQLBinaryOperator, _ power: UInt8, _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    try reduce(&operand, power, base)
+    try advance()
+    try waitBehind(operand, operation, power)
+    return true
+  }
+
+  private mutating func waitBehind(
+    _ operand: SQLExpression, _ operation: SQLBinaryOperator, _ power: UInt8
+  ) throws(Refusal) {
+    try wait(
+      Waiting(
+        kind: .binary, power: power, operation: operation.rawValue, start: operand.span.start,
+        height: Int32(height), value: operand))
+  }
+
+  @inline(never)
+  private mutating func readIs(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    try reduce(&operand, Power.equality, base)
+    try advance()
+    let isNegated = try take(.not)
+    var operation: SQLBinaryOperator = isNegated ? .isNot : .is
+    if try take(.distinct) {
+      try expect(.from)
+      operation = isNegated ? .isNotDistinctFrom : .isDistinctFrom
+    }
+    try waitBehind(operand, operation, Power.equality)
+    return true
+  }
+
+  /// AND, of BETWEEN if a low bound waits.
+  @inline(never)
+  private mutating func readAnd(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    try reduce(&operand, Power.not, base)
+    guard stack.count > base, stack[stack.count - 1].kind == .low else {
+      return try pushBinary(.and, Power.and, &operand, base)
+    }
+    try advance()
+    let top = stack.count - 1
+    stack[top].kind = .high
+    stack[top].power = Power.equality
+    stack[top].second = operand
+    stack[top].height = max(stack[top].height, Int32(height))
+    return true
+  }
+
+  @inline(never)
+  private mutating func pushLike(
+    isNegated: Bool, from first: SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    var operand = first
+    try reduce(&operand, Power.equality, base)
+    let operation = UInt8(token.code.rawValue)
+    try advance()
+    try wait(
+      Waiting(
+        kind: .like, power: Power.equality, operation: operation, isNegated: isNegated,
+        start: operand.span.start, height: Int32(height), value: operand))
+    return true
+  }
+
+  /// ESCAPE belongs to the nearest LIKE whose right side was read.
+  @inline(never)
+  private mutating func pushEscape(
+    _ first: SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    var operand = first
+    while stack.count > base, let top = stack.last, top.power > 0, top.kind != .like {
+      operand = try combine(top, operand)
+    }
+    guard stack.count > base, stack[stack.count - 1].kind == .like else { try refuse() }
+    try advance()
+    let top = stack.count - 1
+    stack[top].kind = .escape
+    stack[top].second = operand
+    stack[top].height = max(stack[top].height, Int32(height))
+    return true
+  }
+
+  @inline(never)
+  private mutating func pushBetween(
+    isNegated: Bool, from first: SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    var operand = first
+    try reduce(&operand, Power.equality, base)
+    try advance()
+    try wait(
+      Waiting(
+        kind: .low, power: 0, isNegated: isNegated, start: operand.span.start,
+        height: Int32(height), value: operand))
+    return true
+  }
+
+  /// NOT behind a value: NOT LIKE, NOT BETWEEN, NOT IN or NOT NULL.
+  @inline(never)
+  private mutating func readNot(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    try reduce(&operand, Power.equality, base)
+    try advance()
+    switch token.code {
+    case .like, .glob, .regexp, .match:
+      return try pushLike(isNegated: true, from: operand, base)
+    case .between: return try pushBetween(isNegated: true, from: operand, base)
+    case .in: try readIn(isNegated: true, &operand, base)
+    case .null:
+      try advance()
+      try heighten()
+      operand = SQLExpression(
+        .notNull(operand, isOneWord: false), span: span(from: operand.span.range.lowerBound))
+    default: try refuse()
+    }
+    return false
+  }
+
+  @inline(never)
+  private mutating func readNullTest(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) {
+    try reduce(&operand, Power.equality, base)
+    let isNull = token.code == .isnull
+    try advance()
+    try heighten()
+    operand = SQLExpression(
+      isNull ? .isNull(operand) : .notNull(operand, isOneWord: true),
+      span: span(from: operand.span.range.lowerBound))
+  }
+
+  @inline(never)
+  private mutating func readCollate(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) {
+    try reduce(&operand, Power.collate, base)
+    var names: [SQLName] = []
+    while try take(.collate) { names.append(try parseIdentifierOrText()) }
+    try heighten()
+    operand = SQLExpression(
+      .collate(operand, names), span: span(from: operand.span.range.lowerBound))
+  }
+
+  /// Completes what binds as tightly as IN, which is read elsewhere.
+  mutating func reduceForIn(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) {
+    try reduce(&operand, Power.equality, base)
+  }
+
+  // MARK: Parentheses and ends
+
+  /// Closes the parenthesis that waits; returns false if none does.
+  @inline(never)
+  private mutating func closeParenthesis(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    try reduce(&operand, Power.or, base)
+    guard stack.count > base else { return false }
+    guard stack[stack.count - 1].kind == .parenthesis else { try refuse() }
+    try advance()
+    guard let parenthesis = stack.popLast() else { return false }
+    let span = span(from: Int(parenthesis.start))
+    if parenthesis.row.isEmpty {
+      operand = SQLExpression(.parenthesized(operand), span: span)
+    } else {
+      height = max(height, Int(parenthesis.height))
+      try heighten()
+      operand = SQLExpression(.row(parenthesis.row + [operand]), span: span)
+    }
+    return true
+  }
+
+  /// A comma in parentheses makes a row.
+  @inline(never)
+  private mutating func pushRow(
+    _ operand: inout SQLExpression, _ base: Int
+  ) throws(Refusal) -> Bool {
+    try finish(&operand, base, isComma: true)
+    guard stack.count > base else { return false }
+    try advance()
+    let top = stack.count - 1
+    stack[top].row.append(operand)
+    stack[top].height = max(stack[top].height, Int32(height))
+    return true
+  }
+
+  /// Completes the expression before a token that goes on with none.
+  @inline(never)
+  private mutating func finish(
+    _ operand: inout SQLExpression, _ base: Int, isComma: Bool = false
+  ) throws(Refusal) {
+    try reduce(&operand, Power.or, base)
+    guard stack.count > base else { return }
+    guard isComma, stack[stack.count - 1].kind == .parenthesis else { try refuse() }
+  }
+
+  /// Completes what waits and binds as tightly as `power` or more.
+  @inline(__always)
+  private mutating func reduce(
+    _ operand: inout SQLExpression, _ power: UInt8, _ base: Int
+  ) throws(Refusal) {
+    while stack.count > base, stack[stack.count - 1].power >= power {
+      operand = try combine(stack[stack.count - 1], operand)
+    }
+  }
+
+  /// Takes what waits off the stack and joins it with its right side.
+  private mutating func combine(
+    _ waiting: Waiting, _ right: SQLExpression
+  ) throws(Refusal) -> SQLExpression {
+    stack.removeLast()
+    height = max(height, Int(waiting.height))
+    try heighten()
+    let span = SQLSpan(Int(waiting.start)..<right.span.range.upperBound)
+    guard let left = waiting.value else {
+      let operation = SQLUnaryOperator(rawValue: waiting.operation) ?? .not
+      return SQLExpression(.unary(operation, right), span: span)
+    }
+    if waiting.kind == .binary {
+      let operation = SQLBinaryOperator(rawValue: waiting.operation) ?? .and
+      return SQLExpression(.binary(left, operation, right), span: span)
+    }
+    return SQLExpression(Parser.pattern(waiting, left, right), span: span)
+  }
+
+  @inline(never)
+  private static func pattern(
+    _ waiting: Waiting, _ left: SQLExpression, _ right: SQLExpression
+  ) -> SQLExpression.Node {
+    guard waiting.kind != .high else {
+      return .between(
+        left, isNegated: waiting.isNegated, low: waiting.second ?? right, high: right)
+    }
+    var operation = SQLLike.Operator.like
+    switch waiting.operation {
+    case SQLToken.Code.glob.rawValue: operation = .glob
+    case SQLToken.Code.regexp.rawValue: operation = .regexp
+    case SQLToken.Code.match.rawValue: operation = .match
+    default: break
+    }
+    let isEscaped = waiting.kind == .escape
+    return .like(
+      left,
+      SQLLike(
+        operation, isNegated: waiting.isNegated, pattern: waiting.second ?? right,
+        escape: isEscaped ? right : nil))
+  }
+}

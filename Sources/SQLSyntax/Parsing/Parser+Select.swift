@@ -1,0 +1,222 @@
+extension Parser {
+  /// Reads a query that begins with SELECT, VALUES or WITH.
+  mutating func parseSelect() throws(Refusal) -> SQLSelect {
+    let start = start
+    try enter(2)
+    let outer = tallest
+    tallest = 0
+    var with: SQLWith?
+    if token.code == .with { with = try parseWith() }
+    var select = SQLSelect(with: with, try parseBody())
+    try readOrderAndLimit(&select)
+    var misplaced: String?
+    while token.code == .union || token.code == .except || token.code == .intersect {
+      try readCompound(&select, &misplaced)
+    }
+    if let misplaced { object(misplaced, start..<start) }
+    height = tallest
+    tallest = outer
+    level -= 2
+    select.span = span(from: start)
+    return select
+  }
+
+  private mutating func readOrderAndLimit(_ select: inout SQLSelect) throws(Refusal) {
+    if case .values = select.compounds.last?.body ?? select.body { return }
+    if token.code == .order { select.orderBy = try parseOrderBy() }
+    if token.code == .limit { select.limit = try parseLimit() }
+  }
+
+  /// Reads a further SELECT. ORDER BY and LIMIT before it are an error once the query is complete.
+  @inline(never)
+  private mutating func readCompound(
+    _ select: inout SQLSelect, _ misplaced: inout String?
+  ) throws(Refusal) {
+    var operation = SQLCompound.Operator.union
+    switch token.code {
+    case .except: operation = .except
+    case .intersect: operation = .intersect
+    default: break
+    }
+    try advance()
+    if operation == .union, try take(.all) { operation = .unionAll }
+    if !select.orderBy.isEmpty || select.limit != nil {
+      let clause = select.orderBy.isEmpty ? "LIMIT" : "ORDER BY"
+      misplaced = "\(clause) clause should come after \(operation.rawValue) not before"
+      select.orderBy = []
+      select.limit = nil
+    }
+    select.compounds.append(SQLCompound(operation, try parseBody()))
+    try readOrderAndLimit(&select)
+  }
+
+  private mutating func parseBody() throws(Refusal) -> SQLSelectBody {
+    if token.code == .values { return .values(try parseValues()) }
+    guard token.code == .select else { try refuse() }
+    return .select(try parseCore())
+  }
+
+  @inline(never)
+  private mutating func parseValues() throws(Refusal) -> [[SQLExpression]] {
+    try advance()
+    var rows: [[SQLExpression]] = []
+    repeat {
+      try expect(.leftParenthesis)
+      rows.append(try parseExpressionList())
+      try expect(.rightParenthesis)
+    } while try take(.comma)
+    return rows
+  }
+
+  @inline(never)
+  private mutating func parseCore() throws(Refusal) -> SQLSelectCore {
+    try enter(1)
+    try advance()
+    let quantifier = try parseQuantifier()
+    var core = SQLSelectCore(quantifier: quantifier, try parseResultColumns())
+    if try take(.from) { core.from = try parseFrom() }
+    if try take(.where) { core.where = try parseExpression() }
+    if token.code == .group { core.groupBy = try parseGroupBy() }
+    if try take(.having) { core.having = try parseExpression() }
+    if token.code == .window { core.windows = try parseNamedWindows() }
+    level -= 1
+    return core
+  }
+
+  private mutating func parseGroupBy() throws(Refusal) -> [SQLExpression] {
+    try advance()
+    try expect(.by)
+    return try parseExpressionList()
+  }
+
+  // MARK: Result columns
+
+  /// Reads the columns of a result, also those behind RETURNING.
+  mutating func parseResultColumns() throws(Refusal) -> [SQLResultColumn] {
+    var columns: [SQLResultColumn] = []
+    repeat { columns.append(try parseResultColumn()) } while try take(.comma)
+    return columns
+  }
+
+  private mutating func parseResultColumn() throws(Refusal) -> SQLResultColumn {
+    if try take(.star) { return SQLResultColumn(.all) }
+    let expression: SQLExpression
+    if token.code.isName, !token.code.beginsForm {
+      let code = token.code
+      let name = takeName()
+      try advance()
+      height = 1
+      let operand: SQLExpression
+      if token.code == .dot {
+        try advance()
+        if try take(.star) { return SQLResultColumn(.allOf(name)) }
+        operand = try parseQualified(name)
+      } else if code == .string {
+        operand = SQLExpression(.literal(.string(name.text)), span: name.span)
+      } else {
+        operand = try parseBehindName(name, code)
+      }
+      expression = try parseExpression(from: operand, stack.count)
+    } else {
+      expression = try parseExpression()
+    }
+    let end = previousEnd
+    var column = SQLResultColumn(expression, as: try parseAlias())
+    if keepsColumnTexts, column.alias == nil {
+      column.written.text = tokens.text(expression.span.range.lowerBound..<end)
+    }
+    return column
+  }
+
+  // MARK: WITH
+
+  @inline(never)
+  mutating func parseWith() throws(Refusal) -> SQLWith {
+    try advance()
+    var with = SQLWith(isRecursive: try take(.recursive), [])
+    repeat {
+      let table = try parseCommonTable()
+      if with.tables.contains(where: { $0.name.matches(table.name) }) {
+        object("duplicate WITH table name: \(table.name.text)", table.name.span.range)
+      }
+      with.tables.append(table)
+    } while try take(.comma)
+    return with
+  }
+
+  private mutating func parseCommonTable() throws(Refusal) -> SQLCommonTable {
+    let name = try parseName()
+    let columns = try parseColumnNamesInParentheses()
+    try expect(.as)
+    var isMaterialized: Bool?
+    if token.code == .not {
+      try advance()
+      isMaterialized = false
+      try expect(.materialized)
+    } else if try take(.materialized) {
+      isMaterialized = true
+    }
+    try expect(.leftParenthesis)
+    try enter(2)
+    guard token.code.beginsSelect else { try refuse() }
+    let select = try parseSelect()
+    level -= 2
+    try expect(.rightParenthesis)
+    return SQLCommonTable(name, columns: columns, isMaterialized: isMaterialized, select)
+  }
+
+  // MARK: ORDER BY and LIMIT
+
+  mutating func parseOrderBy() throws(Refusal) -> [SQLOrderTerm] {
+    try expect(.order)
+    try expect(.by)
+    return try parseOrderTerms()
+  }
+
+  /// Reads expressions with their directions: `sortlist`.
+  mutating func parseOrderTerms() throws(Refusal) -> [SQLOrderTerm] {
+    var terms: [SQLOrderTerm] = []
+    var height = 0
+    repeat {
+      var term = SQLOrderTerm(try parseExpression())
+      height = max(height, self.height)
+      term.direction = try parseDirection()
+      if try take(.nulls) { term.nulls = try parseNulls() }
+      terms.append(term)
+    } while try take(.comma)
+    self.height = height
+    return terms
+  }
+
+  mutating func parseDirection() throws(Refusal) -> SQLOrderTerm.Direction? {
+    if try take(.asc) { return .ascending }
+    return try take(.desc) ? .descending : nil
+  }
+
+  private mutating func parseNulls() throws(Refusal) -> SQLOrderTerm.Nulls {
+    if try take(.first) { return .first }
+    try expect(.last)
+    return .last
+  }
+
+  mutating func parseLimit() throws(Refusal) -> SQLLimit {
+    try expect(.limit)
+    let first = try parseExpression()
+    if try take(.offset) { return SQLLimit(first, offset: try parseExpression()) }
+    guard try take(.comma) else { return SQLLimit(first) }
+    return SQLLimit(try parseExpression(), offset: first, offsetStandsFirst: true)
+  }
+}
+
+extension SQLToken.Code {
+  /// Begins a query.
+  var beginsSelect: Bool { self == .select || self == .values || self == .with }
+
+  /// Begins a value or a form at the start of an expression, where it is no name.
+  var beginsForm: Bool {
+    switch self {
+    case .cast, .raise, .currentDate, .currentTime, .currentTimestamp: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,157 @@
+extension Parser {
+  /// Reads the next statement and its semicolon. Semicolons before it are passed over.
+  mutating func parseNextStatement() throws(Refusal) -> SQLParsedStatement {
+    try read(behind: .endOfText)
+    while token.code == .semicolon { try advance() }
+    guard token.code != .endOfText else {
+      return SQLParsedStatement(
+        statement: nil, span: SQLSpan(start..<start), end: tokens.position)
+    }
+    let start = start
+    let statement = try parseStatement()
+    guard token.code == .semicolon || token.code == .endOfText else { try refuse() }
+    try throwPending()
+    return SQLParsedStatement(
+      statement: statement, span: span(from: start), end: tokens.position)
+  }
+
+  mutating func parseOnlyStatement() throws(Refusal) -> SQLStatement {
+    guard let statement = try parseNextStatement().statement else { try refuse() }
+    while token.code == .semicolon { try advance() }
+    guard token.code == .endOfText else { try refuse() }
+    return statement
+  }
+
+  private mutating func parseStatement() throws(Refusal) -> SQLStatement {
+    guard try take(.explain) else { return try parseCommand() }
+    var isQueryPlan = false
+    if try take(.query) {
+      try expect(.plan)
+      isQueryPlan = true
+    }
+    return .explain(try parseCommand(), isQueryPlan: isQueryPlan)
+  }
+
+  private mutating func parseCommand() throws(Refusal) -> SQLStatement {
+    switch token.code {
+    case .select, .values: return .select(try parseSelect())
+    case .with: return try parseBehindWith()
+    case .insert, .replace: return .insert(try parseInsert(nil))
+    case .update: return .update(try parseUpdate(nil))
+    case .delete: return .delete(try parseDelete(nil))
+    case .create: return try parseCreate()
+    case .alter: return .alterTable(try parseAlterTable())
+    case .drop: return .drop(try parseDrop())
+    case .pragma: return .pragma(try parsePragma())
+    case .attach, .detach, .vacuum, .reindex, .analyze: return try parseMaintenance()
+    default: return try parseTransaction()
+    }
+  }
+
+  // MARK: Transactions
+
+  @inline(never)
+  private mutating func parseTransaction() throws(Refusal) -> SQLStatement {
+    switch token.code {
+    case .begin:
+      try advance()
+      let mode = try parseTransactionMode()
+      return .begin(mode, name: try parseTransactionName())
+    case .commit, .end:
+      try advance()
+      return .commit(name: try parseTransactionName())
+    case .rollback: return try parseRollback()
+    case .savepoint:
+      try advance()
+      return .savepoint(try parseName())
+    case .release:
+      try advance()
+      _ = try take(.savepoint)
+      return .release(try parseName())
+    default: try refuse()
+    }
+  }
+
+  private mutating func parseRollback() throws(Refusal) -> SQLStatement {
+    try advance()
+    let name = try parseTransactionName()
+    guard try take(.to) else { return .rollback(name: name) }
+    _ = try take(.savepoint)
+    return .rollbackTo(savepoint: try parseName(), transaction: name)
+  }
+
+  private mutating func parseTransactionMode() throws(Refusal) -> SQLTransactionMode? {
+    if try take(.deferred) { return .deferred }
+    if try take(.immediate) { return .immediate }
+    return try take(.exclusive) ? .exclusive : nil
+  }
+
+  /// Reads TRANSACTION and the name behind it, which means nothing.
+  private mutating func parseTransactionName() throws(Refusal) -> SQLName? {
+    guard try take(.transaction), token.code.isName else { return nil }
+    return try parseName()
+  }
+
+  // MARK: Maintenance
+
+  @inline(never)
+  private mutating func parseMaintenance() throws(Refusal) -> SQLStatement {
+    let code = token.code
+    try advance()
+    switch code {
+    case .attach: return try parseAttach()
+    case .detach:
+      _ = try take(.database)
+      return .detach(try parseExpression())
+    case .vacuum: return try parseVacuum()
+    case .reindex:
+      return .reindex(token.code.isName ? try parseQualifiedName() : nil)
+    default: return .analyze(token.code.isName ? try parseQualifiedName() : nil)
+    }
+  }
+
+  private mutating func parseAttach() throws(Refusal) -> SQLStatement {
+    _ = try take(.database)
+    let file = try parseExpression()
+    try expect(.as)
+    let schema = try parseExpression()
+    return .attach(file, as: schema, key: try take(.key) ? try parseExpression() : nil)
+  }
+
+  private mutating func parseVacuum() throws(Refusal) -> SQLStatement {
+    let schema = token.code.isName ? try parseName() : nil
+    return .vacuum(schema, into: try take(.into) ? try parseExpression() : nil)
+  }
+
+  // MARK: PRAGMA
+
+  @inline(never)
+  private mutating func parsePragma() throws(Refusal) -> SQLPragma {
+    try advance()
+    let name = try parseQualifiedName()
+    if try take(.equal) { return SQLPragma(name, try parsePragmaValue()) }
+    guard try take(.leftParenthesis) else { return SQLPragma(name) }
+    let value = try parsePragmaValue()
+    try expect(.rightParenthesis)
+    return SQLPragma(name, value, isCall: true)
+  }
+
+  private mutating func parsePragmaValue() throws(Refusal) -> SQLPragma.Value {
+    var sign = ""
+    switch token.code {
+    case .on, .delete, .default:
+      let word = tokens.name(token)
+      try advance()
+      return .name(word)
+    case .plus, .minus:
+      sign = token.code == .plus ? "+" : "-"
+      try advance()
+    case .integer, .real: break
+    default: return .name(try parseName())
+    }
+    guard token.code == .integer || token.code == .real else { try refuse() }
+    let number = sign + tokens.text(of: token)
+    try advance()
+    return .number(number)
+  }
+}
