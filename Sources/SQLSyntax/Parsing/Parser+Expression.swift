@@ -35,6 +35,8 @@ enum Power {
   static let concatenation: UInt8 = 10
   static let collate: UInt8 = 11
   static let sign: UInt8 = 12
+  /// What no operator takes apart.
+  static let value: UInt8 = 13
 }
 
 extension Parser {

@@ -1,0 +1,310 @@
+extension SQLExpression.Node {
+  /// How tightly the node holds together: a value more tightly than any operator.
+  var power: UInt8 {
+    switch self {
+    case .binary(_, let operation, _): operation.power
+    case .like, .between, .in, .isNull, .notNull: Power.equality
+    case .unary(let operation, _): operation == .not ? Power.not : Power.sign
+    case .collate: Power.collate
+    default: Power.value
+    }
+  }
+
+  /// The least power of the signs and NOTs at the right end, which would take what follows for
+  /// themselves.
+  fileprivate var powerAtRight: UInt8 {
+    var least = Power.value
+    var node = self
+    while true {
+      switch node {
+      case .unary(_, let value):
+        least = min(least, node.power)
+        node = value.node
+      case .binary(_, _, let value): node = value.node
+      case .like(_, let like): node = (like.escape ?? like.pattern).node
+      case .between(_, _, _, let high): node = high.node
+      default: return least
+      }
+    }
+  }
+
+  /// Whether a LIKE at the right end would take an ESCAPE that follows.
+  fileprivate var endsInLike: Bool {
+    var node = self
+    while true {
+      switch node {
+      case .unary(_, let value): node = value.node
+      case .binary(_, _, let value): node = value.node
+      case .like(_, let like):
+        guard let escape = like.escape else { return true }
+        node = escape.node
+      case .between(_, _, _, let high): node = high.node
+      default: return false
+      }
+    }
+  }
+
+  fileprivate var isPrefix: Bool {
+    if case .unary = self { true } else { false }
+  }
+}
+
+extension SQLBinaryOperator {
+  var power: UInt8 {
+    switch self {
+    case .or: Power.or
+    case .and: Power.and
+    case .equal, .notEqual, .is, .isNot, .isDistinctFrom, .isNotDistinctFrom: Power.equality
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: Power.comparison
+    case .bitAnd, .bitOr, .shiftLeft, .shiftRight: Power.bits
+    case .add, .subtract: Power.sum
+    case .multiply, .divide, .remainder: Power.product
+    case .concatenate, .extract, .extractText: Power.concatenation
+    }
+  }
+
+  /// The operator with blanks around it.
+  fileprivate var spaced: String {
+    switch self {
+    case .or: " OR "
+    case .and: " AND "
+    case .equal: " = "
+    case .notEqual: " <> "
+    case .is: " IS "
+    case .isNot: " IS NOT "
+    case .isDistinctFrom: " IS DISTINCT FROM "
+    case .isNotDistinctFrom: " IS NOT DISTINCT FROM "
+    case .less: " < "
+    case .lessOrEqual: " <= "
+    case .greater: " > "
+    case .greaterOrEqual: " >= "
+    case .bitAnd: " & "
+    case .bitOr: " | "
+    case .shiftLeft: " << "
+    case .shiftRight: " >> "
+    case .add: " + "
+    case .subtract: " - "
+    case .multiply: " * "
+    case .divide: " / "
+    case .remainder: " % "
+    case .concatenate: " || "
+    case .extract: " -> "
+    case .extractText: " ->> "
+    }
+  }
+}
+
+extension Printer {
+  /// Writes an expression. Left sides are written by a loop, since chains are long.
+  mutating func expression(_ expression: SQLExpression) {
+    guard expression.node.leftSide != nil else { return leaf(expression.node) }
+    var operators: [SQLExpression.Node] = []
+    var first = expression
+    while let left = first.node.leftSide {
+      let power = first.node.power
+      operators.append(first.node)
+      first = left
+      if left.node.power < power || left.node.powerAtRight < power { break }
+    }
+    let power = operators.last?.power ?? 0
+    operand(first, isBare: first.node.power >= power && first.node.powerAtRight >= power)
+    for node in operators.reversed() { behindLeftSide(node) }
+  }
+
+  /// Writes an operand, in parentheses unless it is `isBare`.
+  private mutating func operand(_ operand: SQLExpression, isBare: Bool) {
+    if isBare {
+      expression(operand)
+    } else {
+      parentheses { $0.expression(operand) }
+    }
+  }
+
+  /// Writes the right side of an operator: a sign or NOT may stand behind every operator.
+  private mutating func rightSide(_ value: SQLExpression, above power: UInt8) {
+    operand(value, isBare: value.node.power > power || value.node.isPrefix)
+  }
+
+  private mutating func behindLeftSide(_ node: SQLExpression.Node) {
+    switch node {
+    case .binary(_, let operation, let value):
+      write(operation.spaced)
+      // `a IS (NOT b)` is not `a IS NOT b`.
+      if operation == .is, case .unary(.not, _) = value.node {
+        operand(value, isBare: false)
+      } else {
+        rightSide(value, above: operation.power)
+      }
+    case .like(_, let like): self.like(like)
+    case .between(_, let isNegated, let low, let high):
+      write(isNegated ? " NOT BETWEEN " : " BETWEEN ")
+      operand(low, isBare: low.node.power >= Power.not)
+      write(" AND ")
+      rightSide(high, above: Power.equality)
+    case .in(_, let isNegated, let set):
+      write(isNegated ? " NOT IN " : " IN ")
+      inSet(set)
+    case .isNull: write(" ISNULL")
+    case .notNull(_, let isOneWord): write(isOneWord ? " NOTNULL" : " NOT NULL")
+    case .collate(_, let names):
+      for collation in names {
+        write(" COLLATE ")
+        name(collation)
+      }
+    default: break
+    }
+  }
+
+  private mutating func like(_ like: SQLLike) {
+    write(like.isNegated ? " NOT " : " ")
+    write(like.operator.rawValue)
+    write(" ")
+    guard let escape = like.escape else {
+      return rightSide(like.pattern, above: Power.equality)
+    }
+    let pattern = like.pattern.node
+    operand(
+      like.pattern,
+      isBare: (pattern.power > Power.equality || pattern.isPrefix) && !pattern.endsInLike)
+    write(" ESCAPE ")
+    rightSide(escape, above: Power.equality)
+  }
+
+  private mutating func inSet(_ set: SQLInSet) {
+    switch set {
+    case .list(let values): parentheses { $0.list(values) { $0.expression($1) } }
+    case .select(let query): block { $0.select(query) }
+    case .table(let table): name(table)
+    case .function(let function, let arguments):
+      name(function)
+      parentheses { $0.list(arguments) { $0.expression($1) } }
+    }
+  }
+
+  // MARK: Without a left side
+
+  private mutating func leaf(_ node: SQLExpression.Node) {
+    switch node {
+    case .literal(let value): literal(value)
+    case .parameter(let parameter): write(parameter)
+    case .column(let column): name(column)
+    case .qualifiedColumn(let schema, let table, let column):
+      if let schema {
+        name(schema)
+        write(".")
+      }
+      name(table)
+      write(".")
+      name(column)
+    case .unary(let operation, let value): unary(operation, value)
+    case .parenthesized(let value): parentheses { $0.expression(value) }
+    case .row(let values): parentheses { $0.list(values) { $0.expression($1) } }
+    default: form(node)
+    }
+  }
+
+  private mutating func form(_ node: SQLExpression.Node) {
+    switch node {
+    case .cast(let value, let type):
+      write("CAST(")
+      expression(value)
+      write(type.text.isEmpty ? " AS)" : " AS \(type.text))")
+    case .case(let value): caseExpression(value)
+    case .call(let call): self.call(call)
+    case .exists(let query):
+      write("EXISTS ")
+      block { $0.select(query) }
+    case .subquery(let query): block { $0.select(query) }
+    case .raise(let raise):
+      write("RAISE(\(raise.action.rawValue)")
+      if let message = raise.message {
+        write(", ")
+        expression(message)
+      }
+      write(")")
+    default: break
+    }
+  }
+
+  mutating func literal(_ value: SQLLiteral) {
+    switch value {
+    case .null: write("NULL")
+    case .integer(let digits), .real(let digits): write(digits)
+    case .string(let content): quoted(content, "'")
+    case .blob(let digits): write("x'\(digits)'")
+    case .currentTime: write("CURRENT_TIME")
+    case .currentDate: write("CURRENT_DATE")
+    case .currentTimestamp: write("CURRENT_TIMESTAMP")
+    }
+  }
+
+  private mutating func unary(_ operation: SQLUnaryOperator, _ value: SQLExpression) {
+    switch operation {
+    case .minus: write("-")
+    case .plus: write("+")
+    case .bitNot: write("~")
+    case .not: write("NOT ")
+    }
+    // Two signs side by side would begin a comment.
+    if operation == .minus, case .unary(.minus, _) = value.node { write(" ") }
+    let power = operation == .not ? Power.not : Power.sign
+    operand(value, isBare: value.node.power >= power || value.node.isPrefix)
+  }
+
+  private mutating func caseExpression(_ value: SQLCase) {
+    write("CASE")
+    if let base = value.base {
+      write(" ")
+      expression(base)
+    }
+    for branch in value.branches {
+      write(" WHEN ")
+      expression(branch.condition)
+      write(" THEN ")
+      expression(branch.result)
+    }
+    if let otherwise = value.otherwise {
+      write(" ELSE ")
+      expression(otherwise)
+    }
+    write(" END")
+  }
+
+  private mutating func call(_ call: SQLFunctionCall) {
+    name(call.name)
+    write("(")
+    if let quantifier = call.quantifier {
+      write(quantifier.rawValue)
+      if call.arguments?.isEmpty == false { write(" ") }
+    }
+    if let arguments = call.arguments {
+      list(arguments) { $0.expression($1) }
+    } else {
+      write("*")
+    }
+    if !call.orderBy.isEmpty {
+      write(" ORDER BY ")
+      list(call.orderBy) { $0.orderTerm($1) }
+    }
+    write(")")
+    if let value = call.withinGroup {
+      write(" WITHIN GROUP (ORDER BY ")
+      expression(value)
+      write(")")
+    }
+    if let condition = call.filter {
+      write(" FILTER (WHERE ")
+      expression(condition)
+      write(")")
+    }
+    if let over = call.over { self.over(over) }
+  }
+
+  private mutating func over(_ over: SQLOver) {
+    write(" OVER ")
+    switch over {
+    case .name(let window): name(window)
+    case .window(let window): self.window(window)
+    }
+  }
+}
