@@ -27,7 +27,10 @@ import Platform
     package let reason: String
   }
 
-  package init() throws {
+  /// Opens a database in memory.
+  ///
+  /// - Parameter runsPragmas: Whether pragmas are run, as only our own may be.
+  package init(runsPragmas: Bool = false) throws {
     var connection: OpaquePointer?
     let code = unsafe sqlite3_open_v2(
       ":memory:", &connection, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil
@@ -38,6 +41,7 @@ import Platform
     }
     unsafe self.connection = opened
     // Some pragmas act while they are prepared, some of them on the whole process.
+    if runsPragmas { return }
     _ = unsafe sqlite3_set_authorizer(
       opened, { _, action, _, _, _, _ in action == SQLITE_PRAGMA ? SQLITE_IGNORE : SQLITE_OK }, nil)
     // A table's reserved name is no matter of grammar.
