@@ -252,6 +252,15 @@ extension StatementHandle {
     try check(code, parameter)
   }
 
+  /// Lends the address of a variable to a function that asks for a pointer of `type`
+  /// (`sqlite3_bind_pointer`).
+  func bind(
+    pointerTo variable: UnsafeMutableRawPointer, ofType type: StaticString, at parameter: Int32
+  ) {
+    let name = unsafe UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)
+    _ = unsafe sqlite3_bind_pointer(pointer, parameter, variable, name, nil)
+  }
+
   /// Binds a stored form.
   package func bind(_ value: Value, at parameter: Int32) throws(SQLiteError) {
     switch value {

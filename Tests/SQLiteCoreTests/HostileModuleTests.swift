@@ -1,0 +1,75 @@
+import SQLiteCore
+import Testing
+
+/// Arguments of virtual tables that kill some versions of SQLite. Each case is a process of its own.
+@Suite struct HostileModuleTests {
+  /// An option of `trigram` without its value.
+  static let arguments = [
+    "a, tokenize = 'trigram case_sensitive'", "tokenize=\"trigram case_sensitive\", a",
+    "a, tokenize = 'porter trigram case_sensitive'",
+    "a, tokenize = 'TRIGRAM case_sensitive 1 case_sensitive'",
+  ]
+
+  private static func isRefused(_ body: () throws -> Void) -> Bool {
+    do {
+      try body()
+      return false
+    } catch {
+      return error is SQLiteError
+    }
+  }
+
+  @Test func `a tokenizer's option without a value is refused`() async {
+    await #expect(processExitsWith: .success) {
+      for arguments in HostileModuleTests.arguments {
+        let database = try Database.memory()
+        let sql = SQL(unchecked: "CREATE VIRTUAL TABLE t USING fts5(\(arguments))")
+        #expect(HostileModuleTests.isRefused { try database.executeChange(sql) })
+        #expect(try database.rows("SELECT count(*) FROM sqlite_schema", as: Int.self) == [0])
+      }
+    }
+  }
+
+  @Test func `a table in the schema of a file is refused when it is used`() async {
+    await #expect(processExitsWith: .success) {
+      for arguments in HostileModuleTests.arguments {
+        let folder = try TemporaryFolder()
+        let path = folder.file()
+        var damaging = Database.Options()
+        damaging.allowsSchemaDamage = true
+        let maker = try Database(path: path, options: damaging)
+        try maker.withoutTransaction { connection in
+          try connection.executeMultipleChanges("CREATE TABLE s (a); INSERT INTO s VALUES (7)")
+          try connection.executeChange("PRAGMA writable_schema = 1")
+          let sql = "CREATE VIRTUAL TABLE t USING fts5(\(arguments))"
+          try connection.executeChange(
+            "INSERT INTO sqlite_schema VALUES ('table', 't', 't', 0, \(sql))")
+        }
+        try maker.close()
+        for options in [Database.Options(), .readOnly, .untrusted] {
+          let database = try Database(path: path, options: options)
+          #expect(try database.rows("SELECT a FROM s", as: Int.self) == [7])
+          for query: SQL in ["PRAGMA table_info(t)", "SELECT * FROM t", "SELECT * FROM t('abc')"] {
+            #expect(HostileModuleTests.isRefused { _ = try database.executeQuery(query) })
+          }
+          try database.close()
+        }
+      }
+    }
+  }
+
+  @Test func `trigram works as before`() throws {
+    let database = try Database.memory()
+    try database.executeMultipleChanges(
+      """
+      CREATE VIRTUAL TABLE folded USING fts5(a, tokenize = 'trigram');
+      CREATE VIRTUAL TABLE exact USING fts5(a, tokenize = 'trigram case_sensitive 1');
+      INSERT INTO folded VALUES ('SQLite');
+      INSERT INTO exact VALUES ('SQLite');
+      """)
+    #expect(try database.rows("SELECT count(*) FROM folded('lit')", as: Int.self) == [1])
+    #expect(try database.rows("SELECT count(*) FROM folded('LIT')", as: Int.self) == [1])
+    #expect(try database.rows("SELECT count(*) FROM exact('Lit')", as: Int.self) == [1])
+    #expect(try database.rows("SELECT count(*) FROM exact('LIT')", as: Int.self) == [0])
+  }
+}
