@@ -26,7 +26,7 @@ package struct Storage: Sendable {
     let wrapped = optional?.wrappedType ?? type
     scalar = type as? any ScalarValue.Type
     let forms = strategies.scalars
-    collation = Storage.scalar(of: wrapped)?.collation(forms)
+    collation = Storage.collation(of: wrapped, strategies)
     if let wrapped = wrapped as? any ScalarValue.Type {
       columnType = wrapped.columnType(forms)
       kind = wrapped.kind == .data && forms.data != .blob ? .other : wrapped.kind
@@ -41,11 +41,15 @@ package struct Storage: Sendable {
     }
   }
 
-  /// The scalar that the values of a type are stored as, be it the raw value of an enumeration; nil for others.
-  private static func scalar(of type: Any.Type) -> (any ScalarValue.Type)? {
-    func raw<Raw: RawRepresentable>(_ type: Raw.Type) -> Any.Type { Raw.RawValue.self }
-    if let scalar = type as? any ScalarValue.Type { return scalar }
-    return (type as? any RawRepresentable.Type).flatMap { scalar(of: raw($0)) }
+  /// Returns the collation by which the stored values of a type, be it an enumeration with raw values, sort as the
+  /// values do; nil where SQLite's own order does.
+  package static func collation(
+    of type: Any.Type, _ strategies: MappingStrategies = MappingStrategies()
+  ) -> String? {
+    func rawType<Raw: RawRepresentable>(_ type: Raw.Type) -> Any.Type { Raw.RawValue.self }
+    if let scalar = type as? any ScalarValue.Type { return scalar.collation(strategies.scalars) }
+    guard let raw = type as? any RawRepresentable.Type else { return nil }
+    return collation(of: rawType(raw), strategies)
   }
 
   /// Binds a value of the type.

@@ -21,16 +21,19 @@ struct StoreParts: Sendable {
     let path = try StorePath.database(at: path)
     try OlderStore.refuse(path: path, options)
     try self.init(
-      Database(path: path, options: options), nil, minimumFileSize: minimumFileSize)
+      Database(path: path, options: options.withQueryFunctions), nil,
+      minimumFileSize: minimumFileSize)
   }
 
   /// Opens a store that goes away.
   init(type: MagicData.StoreType) throws {
     let folder = try TemporaryFolder()
+    let options = Database.Options().withQueryFunctions
     let database: Database =
       switch type {
-      case .memory: try .memory()
-      case .temporary: try Database(path: "\(folder.path)/\(StorePath.fileName)")
+      case .memory: try .memory(options: options)
+      case .temporary:
+        try Database(path: "\(folder.path)/\(StorePath.fileName)", options: options)
       }
     try self.init(database, folder, minimumFileSize: 0)
   }
@@ -45,6 +48,19 @@ struct StoreParts: Sendable {
     assets = try AssetStore(
       database, folder: folder ?? "", minimumFileSize: minimumFileSize, isAdopting: true)
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
+  }
+}
+
+extension Database.Options {
+  /// The options, so that each connection has the functions of queries before the caller prepares it.
+  fileprivate var withQueryFunctions: Database.Options {
+    var options = self
+    let prepare = prepareConnection
+    options.prepareConnection = { connection in
+      try QueryFunctions.add(to: connection)
+      try prepare?(connection)
+    }
+    return options
   }
 }
 

@@ -1,0 +1,122 @@
+import Foundation
+import MagicData
+import Testing
+
+/// The functions of SQL that queries call, by themselves.
+@Suite struct QueryFunctionTests {
+  /// Every function with the number of its arguments.
+  static let functions: [(name: String, count: Int)] =
+    ["add", "subtract", "multiply", "divide"].map { ("decimal_\($0)", 2) }
+    + ["lowercased", "uppercased", "count", "trimmed"].map { ("text_\($0)", 1) }
+    + [("text_prefix", 2), ("text_suffix", 2), ("text_replacing", 3)]
+    + [
+      "date_seconds", "date", "integer_of_text", "real_of_text", "text_of_real", "text_of_float",
+      "float", "decimal_of_text", "decimal_of_real", "real_of_decimal", "integer_of_decimal",
+      "decimal_sum", "decimal_average",
+    ].map { ($0, 1) }
+    + [("percentile", 2)]
+
+  static let hostile: [Value] = [
+    .null, .integer(.min), .integer(-1), .integer(0), .integer(.max), .real(-.infinity),
+    .real(-0.0), .real(5e-324), .real(.greatestFiniteMagnitude), .real(.infinity), .text(""),
+    .text("\0"), .text("a\0b"), .text("e\u{301}"), .text("\u{D7FF}\u{E000}\u{10FFFF}"),
+    .text("'; DROP TABLE t; --"), .text("-"), .text("1e400"), .text("-0"),
+    .text(String(repeating: "9", count: 5_000)), .text("0." + String(repeating: "1", count: 200)),
+    .text("9999-12-31 23:59:59.9999999"), .text("0000-01-01 00:00:00"), .text("٣"), .blob([]),
+    .blob([0xff, 0]),
+  ]
+
+  private func call(_ name: String, _ arguments: [Value], _ database: Database) throws -> Value? {
+    let sql: SQL =
+      "SELECT \(identifier: "magicdata_\(name)")(\(SQL(joining: arguments.map { "\($0)" }, separator: ", ")))"
+    return try database.firstRow(sql, as: Value.self)
+  }
+
+  @Test func `every function gives a value or an error for all values, and NULL for NULL`() throws {
+    let database = try MagicData(type: .memory).database
+    for (name, count) in Self.functions {
+      for first in Self.hostile {
+        for second in count > 1 ? Self.hostile : [.null] {
+          for third in count > 2 ? Self.hostile : [.null] {
+            let arguments = Array([first, second, third].prefix(count))
+            let result = try? call(name, arguments, database)
+            let isAggregate = ["decimal_sum", "decimal_average", "percentile"].contains(name)
+            if !isAggregate, arguments.contains(.null) {
+              #expect(result == .some(.null), "\(name) \(arguments)")
+            }
+          }
+        }
+      }
+      #expect(throws: SQLiteError.self) { try call(name, [], database) }
+    }
+    // The connection is as good as before.
+    #expect(try database.firstRow("SELECT magicdata_text_count('é')", as: Int.self) == 1)
+  }
+
+  @Test func `text that is not UTF-8 is an error`() throws {
+    let database = try MagicData(type: .memory).database
+    for (name, count) in Self.functions {
+      let argument = "CAST(x'ff' AS TEXT)"
+      let arguments = Array(repeating: argument, count: count).joined(separator: ", ")
+      #expect(throws: SQLiteError.self) {
+        try database.firstRow(SQL(unchecked: "SELECT magicdata_\(name)(\(arguments))"))
+      }
+    }
+  }
+
+  @Test func `readers and writers of every kind of store have the functions`() throws {
+    let folder = try TemporaryFolder()
+    let stores = [
+      try MagicData(type: .memory), try MagicData(type: .temporary),
+      try MagicData(path: folder.path + "/store"),
+    ]
+    for magic in stores {
+      let sql: SQL = "SELECT magicdata_decimal_add('0.1', '0.2')"
+      #expect(try magic.database.read { try $0.firstRow(sql, as: String.self) } == "0.3")
+      #expect(try magic.database.write { try $0.firstRow(sql, as: String.self) } == "0.3")
+    }
+  }
+
+  @Test func `a caller's own preparation comes after the functions, which it may use`() throws {
+    let folder = try TemporaryFolder()
+    var options = Database.Options()
+    options.prepareConnection = { connection in
+      #expect(
+        try connection.firstRow("SELECT magicdata_text_uppercased('é')", as: String.self) == "É")
+      try connection.addFunction("own") { 1 }
+    }
+    let magic = try MagicData(path: folder.path + "/store", options: options)
+    #expect(try magic.database.firstRow("SELECT own()", as: Int.self) == 1)
+  }
+
+  @Test func `sums of decimals are exact, in whatever order they come`() throws {
+    let database = try MagicData(type: .memory).database
+    var random = SplitMix64(seed: 18)
+    for round in 0..<60 {
+      // Few digits, which are added as integers, many, which are not, and both.
+      let digits = [1...9, 19...30, 1...30][round % 3]
+      var numbers = (0..<50).map { _ in
+        let text = (0..<Int.random(in: digits, using: &random)).map { _ in
+          "\(Int.random(in: 0...9, using: &random))"
+        }.joined()
+        return Decimal(
+          sign: Bool.random(using: &random) ? .plus : .minus,
+          exponent: -Int.random(in: 0...min(6, digits.upperBound), using: &random),
+          significand: Decimal(string: text) ?? 0)
+      }
+      let expected = numbers.reduce(0, +)
+      for _ in 0..<2 {
+        let values: [Value] = try numbers.map { try $0.databaseValue } + [.null]
+        let sum = try database.firstRow(
+          "SELECT magicdata_decimal_sum(value) FROM \(values)",
+          as: Decimal.self)
+        #expect(sum == expected)
+        let average = try database.firstRow(
+          "SELECT magicdata_decimal_average(value) FROM \(values)",
+          as: Decimal.self)
+        #expect(average == expected / 50)
+        numbers.shuffle(using: &random)
+      }
+    }
+  }
+}
