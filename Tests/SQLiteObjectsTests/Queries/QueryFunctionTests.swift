@@ -5,20 +5,37 @@ import Testing
 /// The functions of SQL that queries call, by themselves.
 @Suite struct QueryFunctionTests {
   /// Every function with the number of its arguments.
-  static let functions: [(name: String, count: Int)] =
-    ["add", "subtract", "multiply", "divide"].map { ("decimal_\($0)", 2) }
-    + ["lowercased", "uppercased", "count", "trimmed"].map { ("text_\($0)", 1) }
-    + [("text_prefix", 2), ("text_suffix", 2), ("text_replacing", 3)]
-    + [
-      "date_seconds", "date", "integer_of_text", "real_of_text", "text_of_real", "text_of_float",
-      "float", "decimal_of_text", "decimal_of_real", "real_of_decimal", "integer_of_decimal",
-      "decimal_sum", "decimal_average",
-    ].map { ($0, 1) }
-    + [("percentile", 2)]
+  static let functions: [(name: String, count: Int)] = [
+    ("text_lowercased", 1),
+    ("text_uppercased", 1),
+    ("text_count", 1),
+    ("text_trimmed", 1),
+    ("date_seconds", 1),
+    ("date", 1),
+    ("integer_of_text", 1),
+    ("real_of_text", 1),
+    ("text_of_real", 1),
+    ("text_of_float", 1),
+    ("float", 1),
+    ("decimal_of_text", 1),
+    ("decimal_of_real", 1),
+    ("real_of_decimal", 1),
+    ("integer_of_decimal", 1),
+    ("decimal_sum", 1),
+    ("decimal_average", 1),
+    ("decimal_add", 2),
+    ("decimal_subtract", 2),
+    ("decimal_multiply", 2),
+    ("decimal_divide", 2),
+    ("text_prefix", 2),
+    ("text_suffix", 2),
+    ("percentile", 2),
+    ("text_replacing", 3),
+  ]
 
   static let hostile: [Value] = [
     .null, .integer(.min), .integer(-1), .integer(0), .integer(.max), .real(-.infinity),
-    .real(-0.0), .real(5e-324), .real(.greatestFiniteMagnitude), .real(.infinity), .text(""),
+    .real(-0.0), .real(.leastNonzeroMagnitude), .real(.greatestFiniteMagnitude), .real(.infinity), .text(""),
     .text("\0"), .text("a\0b"), .text("e\u{301}"), .text("\u{D7FF}\u{E000}\u{10FFFF}"),
     .text("'; DROP TABLE t; --"), .text("-"), .text("1e400"), .text("-0"),
     .text(String(repeating: "9", count: 5_000)), .text("0." + String(repeating: "1", count: 200)),
@@ -65,7 +82,7 @@ import Testing
   }
 
   @Test func `readers and writers of every kind of store have the functions`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryTestFolder()
     let stores = [
       try MagicData(type: .memory), try MagicData(type: .temporary),
       try MagicData(path: folder.path + "/store"),
@@ -78,7 +95,7 @@ import Testing
   }
 
   @Test func `a caller's own preparation comes after the functions, which it may use`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TemporaryTestFolder()
     var options = Database.Options()
     options.prepareConnection = { connection in
       #expect(
