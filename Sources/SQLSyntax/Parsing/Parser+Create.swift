@@ -147,6 +147,8 @@ extension Parser {
     var body: [SQLStatement] = []
     repeat {
       body.append(try parseTriggerStatement())
+      // SQLite reads a semicolon at the end of the text, which completes the statement here.
+      if token.code == .endOfText { try throwPending() }
       try expect(.semicolon)
     } while token.code != .end
     isInTrigger = false

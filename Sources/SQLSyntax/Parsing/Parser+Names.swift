@@ -49,9 +49,8 @@ extension Parser {
     try expect(.leftParenthesis)
     var names: [SQLName] = []
     repeat {
-      let name = takeName()
       let range = token.range
-      _ = try parseName()
+      let name = try parseName()
       var isPlain = true
       if try take(.collate) {
         _ = try parseIdentifierOrText()

@@ -5,14 +5,15 @@ extension Parser {
     while token.code == .semicolon { try advance() }
     guard token.code != .endOfText else {
       return SQLParsedStatement(
-        statement: nil, span: SQLSpan(start..<start), end: tokens.position)
+        statement: nil, span: SQLSpan(start..<start), end: start)
     }
     let start = start
     let statement = try parseStatement()
     guard token.code == .semicolon || token.code == .endOfText else { try refuse() }
     try throwPending()
     return SQLParsedStatement(
-      statement: statement, span: span(from: start), end: tokens.position)
+      statement: statement, span: span(from: start),
+      end: token.code == .semicolon ? tokens.position : self.start)
   }
 
   mutating func parseOnlyStatement() throws(Refusal) -> SQLStatement {
