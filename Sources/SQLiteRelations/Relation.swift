@@ -36,27 +36,27 @@ package struct Relation: Hashable, Sendable {
   private let end: String
   /// The column by which the ends of one start are ordered, and told apart; nil if that is the end itself.
   private let place: String?
-  /// Whether several rows may lead from one start to one end, which counts as one.
-  private let isDistinct: Bool
+  /// The column that tells apart several rows that lead from one start to one end, which count as one.
+  private let distinction: String?
   /// The rows that the relation leads from.
   private let origin: End
   /// The rows that the relation leads to.
   private let destination: End
   /// Whether the rows that lead are those of the destination, so that no join is needed to read these.
-  private let isInDestination: Bool
+  package let isInDestination: Bool
   /// The tables with the rows of the destination beside the rows that lead to them. The latter come first,
   /// in the order of their index, so that SQLite need not sort.
   private let joined: String
 
   private init(
-    table: String, start: String, end: String, place: String?, isDistinct: Bool, origin: End,
-    destination: End
+    table: String, start: String, end: String, place: String?, distinction: String?,
+    origin: End, destination: End
   ) {
     self.table = table
     self.start = start
     self.end = end
     self.place = place
-    self.isDistinct = isDistinct
+    self.distinction = distinction
     self.origin = origin
     self.destination = destination
     isInDestination = table == destination.table && end == destination.key
@@ -85,7 +85,7 @@ package struct Relation: Hashable, Sendable {
     if let place { quotedPlace = try SQL.escapeIdentifier(place) }
     self.init(
       table: try SQL.escapeIdentifier(table), start: try SQL.escapeIdentifier(start),
-      end: try SQL.escapeIdentifier(end), place: quotedPlace, isDistinct: false,
+      end: try SQL.escapeIdentifier(end), place: quotedPlace, distinction: nil,
       origin: try origin.quoted, destination: try destination.quoted)
   }
 
@@ -99,7 +99,7 @@ package struct Relation: Hashable, Sendable {
   /// The same rows, asked from the other end: the keys that lead to one, each of them once.
   package var reversed: Relation {
     Relation(
-      table: table, start: end, end: start, place: nil, isDistinct: place != nil,
+      table: table, start: end, end: start, place: nil, distinction: place,
       origin: destination, destination: origin)
   }
 }
@@ -138,10 +138,10 @@ extension Relation {
   private func column(_ name: String, of row: String) -> SQL { SQL(unchecked: "\(row).\(name)") }
 
   /// The aggregate that counts rows, or the different ends of them. A reference that is NULL leads nowhere.
-  private func counted(of row: String) -> SQL {
-    if isDistinct { return "count(DISTINCT \(column(end, of: row)))" }
+  private var counted: SQL {
+    if distinction != nil { return "count(DISTINCT \(endSQL))" }
     let isReference = table == origin.table && start == origin.key
-    return isReference ? "count(\(column(end, of: row)))" : "count(*)"
+    return isReference ? "count(\(endSQL))" : "count(*)"
   }
 
   private var joinedSQL: SQL { SQL(unchecked: joined) }
@@ -149,7 +149,7 @@ extension Relation {
   private func append(_ page: Page, to sql: inout SQL, isGrouped: Bool = false) {
     if let condition = page.condition { sql.append(" AND (\(condition))") }
     if let last = page.last { sql.append(" AND \(orderSQL) > \(last)") }
-    if isGrouped, isDistinct { sql.append(" GROUP BY \(endSQL)") }
+    if isGrouped, distinction != nil { sql.append(" GROUP BY \(endSQL)") }
     sql.append(" ORDER BY \(orderSQL)")
     page.appendLimit(to: &sql)
   }
@@ -228,7 +228,7 @@ extension Relation {
 extension Relation {
   /// A query for the number of ends of a start, with a parameter for that.
   package var countOfParameter: SQL {
-    "SELECT \(counted(of: table)) FROM \(tableSQL) WHERE \(startSQL) = ?"
+    "SELECT \(counted) FROM \(tableSQL) WHERE \(startSQL) = ?"
   }
 
   /// Counts the ends of a start.
@@ -239,7 +239,7 @@ extension Relation {
   package func count(
     from key: Value, where condition: SQL? = nil, in connection: Connection
   ) throws(SQLiteError) -> Int {
-    var sql: SQL = "SELECT \(counted(of: table)) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
+    var sql: SQL = "SELECT \(counted) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
     if let condition { sql.append(" AND (\(condition))") }
     return try connection.firstRow(sql, as: Int.self) ?? 0
   }
@@ -248,7 +248,7 @@ extension Relation {
   package func ends(
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [Int64] {
-    var sql: SQL = isDistinct ? "SELECT DISTINCT " : "SELECT "
+    var sql: SQL = distinction != nil ? "SELECT DISTINCT " : "SELECT "
     sql.append("\(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)")
     append(page, to: &sql)
     return try connection.rows(sql, as: Int64.self)
@@ -313,52 +313,36 @@ extension Relation {
   }
 }
 
-// Parts of conditions on the rows of the origin. The rows that lead have a name of their own there, since
-// their table may be that of the rows around them.
+// Parts of subqueries that lead from other rows to those of the destination. The rows that lead have a name
+// of their own there, which needs no quotes, since their table may be that of the rows around them.
 extension Relation {
-  /// The number of ends of a start.
-  ///
-  /// - Parameters:
-  ///   - key: The start.
-  ///   - name: The name of the rows that lead, which needs no quotes.
-  package func countSQL(from key: SQL, as name: String) -> SQL {
-    "(SELECT \(counted(of: name)) FROM \(rows(name, from: key)))"
-  }
+  /// The table of the rows that lead.
+  package func rows(as name: String) -> String { "\(table) AS \(name)" }
 
-  /// True if a start has any end, or a certain one.
+  /// True for the rows that lead from a key, one for each end: of several that lead from one start to one end,
+  /// it is the first.
   ///
   /// - Parameters:
-  ///   - key: The start.
-  ///   - end: The end, or nil for any.
-  ///   - name: The name of the rows that lead, which needs no quotes.
-  package func existsSQL(from key: SQL, to end: SQL? = nil, as name: String) -> SQL {
-    var sql: SQL = "EXISTS (SELECT 1 FROM \(rows(name, from: key))"
-    if let end { sql.append(" AND \(column(self.end, of: name)) = \(end)") }
-    sql.append(")")
-    return sql
-  }
-
-  /// True if a condition holds for the row of an end of a start.
-  ///
-  /// - Parameters:
-  ///   - key: The start.
-  ///   - name: The name of the rows that lead, which needs no quotes.
-  ///   - row: The name of the rows of the destination in the condition, which needs no quotes.
-  ///   - condition: A condition on the columns of the destination.
-  package func existsSQL(
-    from key: SQL, as name: String, to row: String, where condition: SQL
-  ) -> SQL {
-    if isInDestination { return "EXISTS (SELECT 1 FROM \(rows(row, from: key)) AND \(condition))" }
-    let join = SQL(
-      unchecked:
-        "\(table) AS \(name) JOIN \(destination.table) AS \(row) ON \(row).\(destination.key) = \(name).\(end)"
-    )
+  ///   - key: The start, as SQL.
+  ///   - name: The name of the rows that lead.
+  package func leads(from key: String, as name: String) -> String {
+    let condition = "\(name).\(start) = \(key)"
+    guard let distinction else { return condition }
+    let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"
     return
-      "EXISTS (SELECT 1 FROM \(join) WHERE \(column(start, of: name)) = \(key) AND \(condition))"
+      "\(condition) AND NOT EXISTS (SELECT 1 FROM \(table) AS \(name)_ WHERE \(same) AND \(name)_.\(distinction) < \(name).\(distinction))"
   }
 
-  private func rows(_ name: String, from key: SQL) -> SQL {
-    "\(tableSQL) AS \(SQL(unchecked: name)) WHERE \(column(start, of: name)) = \(key)"
+  /// The end of the rows that lead.
+  package func end(as name: String) -> String { "\(name).\(end)" }
+
+  /// Joins the rows of the destination to the rows that lead.
+  ///
+  /// - Parameters:
+  ///   - row: The name for the rows of the destination.
+  ///   - name: The name of the rows that lead.
+  package func joinOfDestination(_ row: String, _ name: String) -> String {
+    " JOIN \(destination.table) AS \(row) ON \(row).\(destination.key) = \(name).\(end)"
   }
 }
 

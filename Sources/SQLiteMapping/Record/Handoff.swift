@@ -4,14 +4,14 @@ package import SQLiteCore
 // Proof: what goes in was given away (`sending`), and what comes out was read from a row by that one
 // access, or went in before: the connection keeps nothing of either. Each side looks at the value
 // once, the second after the first.
-struct Handoff<Value>: @unchecked Sendable {
+package struct Handoff<Value>: @unchecked Sendable {
   // Proof: as above.
   private nonisolated(unsafe) let value: Value
 
-  init(_ value: Value) { unsafe self.value = value }
+  package init(_ value: Value) { unsafe self.value = value }
 
   /// The value, for the side that it was made for.
-  func take() -> sending Value {
+  package func take() -> sending Value {
     // Proof: as above.
     nonisolated(unsafe) let value = unsafe value
     return unsafe value

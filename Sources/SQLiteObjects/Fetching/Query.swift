@@ -16,10 +16,11 @@ struct Query<Object: MagicObject>: Sendable {
     _ store: any ObjectStore, _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [],
     _ limit: Int? = nil, _ offset: Int = 0
   ) throws {
+    let plan = try store.plan(Object.self)
     self.store = store
-    plan = try store.plan(Object.self)
+    self.plan = plan
     condition = try filter?.sql(in: store)
-    self.order = try order.map { try $0.sql(in: store) }
+    self.order = try order.map { try $0.order.sql(on: plan, in: store) }
     self.limit = limit
     self.offset = offset
   }
@@ -84,52 +85,19 @@ struct Query<Object: MagicObject>: Sendable {
 
   /// Counts the objects.
   func count(_ connection: Connection) throws -> Int {
-    guard try isThere(connection) else { return 0 }
+    guard try store.isThere(plan, connection) else { return 0 }
     return try connection.firstRow(
       "SELECT count(*) FROM \(identifier: plan.table) \(clause)", as: Int.self) ?? 0
   }
 
   /// Deletes the objects, and returns their number.
   func delete(_ connection: Connection) throws -> Int {
-    guard try isThere(connection) else { return 0 }
+    // Others may have dropped the table since it was known, and this runs once.
+    guard try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
     let keys: SQL = "SELECT \(key) FROM \(identifier: plan.table) \(clause)"
     return try plan.namingRestrictions(of: keys, connection) {
       try connection.executeChange("DELETE FROM \(identifier: plan.table) \(clause)").rows
     }
-  }
-
-  /// Reads one column of the objects.
-  func values(
-    of operand: Operand, isDistinct: Bool, _ connection: Connection
-  ) throws -> [Value] {
-    guard try isThere(connection) else { return [] }
-    let column = try ConditionWriter.sql(operand, on: plan, in: store)
-    let distinct: SQL = isDistinct ? "DISTINCT " : ""
-    // Equal values of several objects are one value then.
-    let order = isDistinct ? self.order : self.order + [key]
-    let tail = tail(order.isEmpty ? "1" : SQL(joining: order, separator: ", "))
-    return try connection.rows(
-      "SELECT \(distinct)\(column) FROM \(identifier: plan.table) \(tail)", as: Value.self)
-  }
-
-  /// Calculates one value of all objects, or of each group of them.
-  func aggregate<Result>(
-    _ aggregate: Aggregate<Object, Result>, by group: Operand? = nil, _ connection: Connection
-  ) throws -> [(key: Value, value: Value)] {
-    guard try isThere(connection) else { return [] }
-    func sql(_ operand: Operand) throws -> SQL {
-      try ConditionWriter.sql(operand, on: plan, in: store)
-    }
-    let value = aggregate.function(try aggregate.operand.map(sql) ?? "*")
-    let grouping: SQL = group == nil ? "" : "GROUP BY 1 ORDER BY 1"
-    return try connection.rows(
-      "SELECT \(group.map(sql) ?? "NULL"), \(value) FROM \(identifier: plan.table) \(clause) \(grouping)",
-      as: Value.self, Value.self
-    ).map { (key: $0, value: $1) }
-  }
-
-  private func isThere(_ connection: Connection) throws -> Bool {
-    try !connection.columnNames(of: plan.table).isEmpty
   }
 
   private var key: SQL { SQL(unchecked: plan.qualifiedKey) }
@@ -185,5 +153,22 @@ extension Fetched {
     case .graph(let graph):
       return try FetchContext(store, graph).objects(of: type)
     }
+  }
+}
+
+extension ObjectStore {
+  /// Returns whether the table of a type is there.
+  func isThere(_ plan: ObjectPlan, _ connection: Connection) throws -> Bool {
+    if isReady(plan) { return true }
+    return try tables.columns(of: plan, connection) != nil
+  }
+}
+
+extension QueryOrder {
+  /// The term of ORDER BY on the rows of a type's own table.
+  fileprivate func sql(on plan: ObjectPlan, in store: any ObjectStore) throws -> SQL {
+    var sql = try FilterSQL.sql(node, on: plan, in: store)
+    if isDescending { sql.append(text: " DESC") }
+    return sql
   }
 }

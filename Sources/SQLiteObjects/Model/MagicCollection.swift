@@ -128,3 +128,8 @@ extension AsyncMagical: MagicRelation where Element: MagicRelation {
   /// The type of the objects.
   public typealias Target = Element.Target
 }
+
+extension AsyncReverseMagicSet: MagicRelation {
+  /// The type of the objects.
+  public typealias Target = Owner
+}

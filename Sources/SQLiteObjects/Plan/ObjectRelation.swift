@@ -113,12 +113,19 @@ package final class RelationCache: Sendable {
     return relation
   }
 
-  /// The relation that a reverse value names, which `find` looks up once.
+  /// The relation that a reverse value names, which is looked up once.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if it names something that is no relation.
   func reverse(
-    _ key: PropertyKey, _ find: () throws -> ObjectRelation
-  ) rethrows -> ObjectRelation {
+    of shape: ObjectShape, _ slot: Int, in store: any ObjectStore
+  ) throws -> ObjectRelation {
+    let key = PropertyKey(type: ObjectIdentifier(shape.type), slot: slot)
     if let known = reverses.withLock({ $0[key] }) { return known }
-    let relation = try find()
+    guard let reverse = shape.properties[slot].reverse?.value as? any ReverseRelation else {
+      throw MagicError.unsuitableType(
+        type: shape.typeName, reason: "“\(shape.properties[slot].name)” is no reverse value")
+    }
+    let relation = try reverse.relation(in: store)
     reverses.withLock { $0[key] = relation }
     return relation
   }

@@ -3,40 +3,58 @@ import SQLiteCore
 /// A value that is calculated of many objects.
 ///
 ///     try magic.aggregate(.average(\Player.$age), where: \.$isKeeper == true)
-///     try magic.aggregate(.count, of: Player.self, by: \.$team.$title)
+///     try magic.aggregate(.count, .sum(\Player.$goals), by: \.$team.$title)
 public struct Aggregate<Object: MagicObject, Result>: Sendable {
-  let operand: Operand?
-  let function: @Sendable (SQL) -> SQL
+  let node: QueryNode
+  /// Makes the result of the stored value, which is NULL of no objects.
   let result: @Sendable (Value) throws -> Result
 
-  private init(
-    _ operand: Operand?, _ function: @escaping @Sendable (SQL) -> SQL,
-    _ result: @escaping @Sendable (Value) throws -> Result
-  ) {
-    self.operand = operand
-    self.function = function
+  /// An aggregate in SQL.
+  ///
+  /// - Parameters:
+  ///   - node: The aggregate function with its operand.
+  ///   - result: Makes the result of the stored value, which is NULL of no objects.
+  init(_ node: QueryNode, _ result: @escaping @Sendable (Value) throws -> Result) {
+    self.node = node
     self.result = result
   }
+
+  /// Reads the value from a row.
+  var reader: ColumnReader<Result> { ColumnReader { [result] in try result($0.value(at: $1)) } }
 }
 
 extension Aggregate where Result == Int {
   /// The number of objects.
-  public static var count: Aggregate {
-    Aggregate(nil, { _ in "count(*)" }, Aggregate.integer)
-  }
+  public static var count: Aggregate { Aggregate(.form(.count, []), Aggregate.integer) }
 
   /// The number of objects whose property is not nil.
   ///
   /// - Parameter path: A property that may be nil.
   public static func count(_ path: KeyPath<Object, some MagicColumn>) -> Aggregate {
-    Aggregate(Operand(path), { "count(\($0))" }, Aggregate.integer)
+    Aggregate(.form(["count(", ")"], [QueryNode(path)]), Aggregate.integer)
+  }
+
+  /// The number of objects that the expression is not nil for.
+  ///
+  /// - Parameter expression: The value that is calculated of each object.
+  public static func count(_ expression: MagicExpression<Object, some Codable>) -> Aggregate {
+    Aggregate(.form(["count(", ")"], [expression.node]), Aggregate.integer)
   }
 
   /// The number of different values of the property, nil not counted.
   ///
   /// - Parameter path: A property.
   public static func distinctCount(_ path: KeyPath<Object, some MagicColumn>) -> Aggregate {
-    Aggregate(Operand(path), { "count(DISTINCT \($0))" }, Aggregate.integer)
+    Aggregate(.form(["count(DISTINCT ", ")"], [QueryNode(path)]), Aggregate.integer)
+  }
+
+  /// The number of different values of the expression, nil not counted.
+  ///
+  /// - Parameter expression: The value that is calculated of each object.
+  public static func distinctCount(
+    _ expression: MagicExpression<Object, some Codable>
+  ) -> Aggregate {
+    Aggregate(.form(["count(DISTINCT ", ")"], [expression.node]), Aggregate.integer)
   }
 
   private static func integer(_ value: Value) throws -> Int {
@@ -51,7 +69,7 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   public static func sum<Column: MagicColumn<Result>>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Result: MagicComparable {
-    sum(Operand(path))
+    sum(QueryNode(path))
   }
 
   /// The sum; zero of no objects. A sum that does not fit 64 bits throws.
@@ -59,13 +77,13 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   /// - Parameter expression: The number that is calculated of each object.
   public static func sum(_ expression: MagicExpression<Object, Result>) -> Aggregate
   where Result: MagicComparable {
-    sum(expression.operand)
+    sum(expression.node)
   }
 
-  private static func sum(_ operand: Operand) -> Aggregate {
-    Aggregate(
-      operand, { "sum(\($0))" },
-      { $0.isNull ? .zero : try ValueCoding.value(Result.self, from: $0) })
+  private static func sum(_ operand: QueryNode) -> Aggregate {
+    Aggregate(.form(.sum, [operand])) {
+      $0.isNull ? .zero : try ValueCoding.value(Result.self, from: $0)
+    }
   }
 }
 
@@ -76,11 +94,41 @@ extension Aggregate where Result == Double? {
   public static func average<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: Numeric & MagicComparable {
-    Aggregate(Operand(path), { "avg(\($0))" }, Aggregate.real)
+    Aggregate(.form(.average, [QueryNode(path)]), Aggregate.optional)
   }
 
-  private static func real(_ value: Value) throws -> Double? {
-    value.isNull ? nil : try ValueCoding.value(Double.self, from: value)
+  /// The average; nil of no objects.
+  ///
+  /// - Parameter expression: The number that is calculated of each object.
+  public static func average(
+    _ expression: MagicExpression<Object, some Codable & Numeric & MagicComparable>
+  ) -> Aggregate {
+    Aggregate(.form(.average, [expression.node]), Aggregate.optional)
+  }
+
+  /// The value in the middle of the sorted ones, of an even number of values the average of the two; nil of
+  /// no objects.
+  ///
+  /// - Parameter path: A property that is a number.
+  public static func median<Column: MagicColumn>(
+    _ path: KeyPath<Object, Column>
+  ) -> Aggregate where Column.Element: Numeric & MagicComparable {
+    percentile(path, 0.5)
+  }
+
+  /// The value that a part of the sorted values lies below, calculated between the two nearest ones; nil of no
+  /// objects.
+  ///
+  /// - Parameters:
+  ///   - path: A property that is a number.
+  ///   - part: The part, from 0 for the smallest value to 1 for the greatest; else the query throws.
+  /// - Complexity: O(*n* log *n*), in the memory of all values of a group.
+  public static func percentile<Column: MagicColumn>(
+    _ path: KeyPath<Object, Column>, _ part: Double
+  ) -> Aggregate where Column.Element: Numeric & MagicComparable {
+    Aggregate(
+      .form(["magicdata_percentile(", ", ", ")"], [QueryNode(path), .value(.real(part))]),
+      Aggregate.optional)
   }
 }
 
@@ -91,7 +139,16 @@ extension Aggregate {
   public static func min<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: MagicComparable, Result == Column.Element? {
-    Aggregate(Operand(path), { "min(\($0))" }, Aggregate.optional)
+    Aggregate(.form(.min, [QueryNode(path)]), Aggregate.optional)
+  }
+
+  /// The smallest value; nil of no objects.
+  ///
+  /// - Parameter expression: The value that is calculated of each object.
+  public static func min<Element: Codable & MagicComparable & SendableMetatype>(
+    _ expression: MagicExpression<Object, Element>
+  ) -> Aggregate where Result == Element? {
+    Aggregate(.form(.min, [expression.node]), Aggregate.optional)
   }
 
   /// The greatest value; nil of no objects.
@@ -100,7 +157,16 @@ extension Aggregate {
   public static func max<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: MagicComparable, Result == Column.Element? {
-    Aggregate(Operand(path), { "max(\($0))" }, Aggregate.optional)
+    Aggregate(.form(.max, [QueryNode(path)]), Aggregate.optional)
+  }
+
+  /// The greatest value; nil of no objects.
+  ///
+  /// - Parameter expression: The value that is calculated of each object.
+  public static func max<Element: Codable & MagicComparable & SendableMetatype>(
+    _ expression: MagicExpression<Object, Element>
+  ) -> Aggregate where Result == Element? {
+    Aggregate(.form(.max, [expression.node]), Aggregate.optional)
   }
 
   private static func optional<Wrapped: Codable>(_ value: Value) throws -> Wrapped?

@@ -8,37 +8,42 @@ public import SQLiteCore
 /// Conditions mean what they mean in Swift: `!=` and `!` keep objects whose property is nil. Texts
 /// are compared by their bytes.
 public struct Filter<Object: MagicObject>: Sendable {
-  let condition: Condition
+  let node: QueryNode
 
-  init(_ condition: Condition) {
-    self.condition = condition
+  init(_ node: QueryNode) {
+    self.node = node
   }
 
   /// A condition in SQL, where the operators of filters do not suffice.
   ///
-  /// - Parameter sql: A condition on the columns, which are named like the properties.
-  public init(sql: SQL) {
-    condition = .sql(sql)
+  ///     Filter<Track>(sql: "\(\Track.$name) GLOB \(pattern) AND \(\Track.$album.$year) % 4 = 0")
+  ///
+  /// An interpolated key path is its column, also behind relations; an interpolated value is bound, never
+  /// spliced into the text.
+  ///
+  /// - Parameter sql: A condition.
+  public init(sql: FilterText<Object>) {
+    node = .sql(sql.pieces, sql.operands)
   }
 
   /// True if both are.
   public static func && (left: Filter, right: Filter) -> Filter {
-    Filter(.and(left.condition, right.condition))
+    Filter(.and(left.node, right.node))
   }
 
   /// True if one of them is.
   public static func || (left: Filter, right: Filter) -> Filter {
-    Filter(.or(left.condition, right.condition))
+    Filter(.or(left.node, right.node))
   }
 
   /// True if the other is not.
   public static prefix func ! (operand: Filter) -> Filter {
-    Filter(.not(operand.condition))
+    Filter(.not(operand.node))
   }
 
   /// The condition as a store evaluates it.
   package func sql(in store: any ObjectStore) throws -> SQL {
-    try ConditionWriter.sql(condition, on: store.plan(Object.self), in: store)
+    try FilterSQL.sql(node, on: store.plan(Object.self), in: store)
   }
 }
 
@@ -62,7 +67,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn {
   /// - Parameter values: Any number of values.
   public func isIn(_ values: some Sequence<Value.Element>) -> Filter<Root>
   where Value.Element: Equatable {
-    Filter(.isIn(Operand(self), values.map { Operand($0) }))
+    Filter(.isIn(QueryNode(self), values.map { QueryNode($0) }))
   }
 }
 
@@ -74,8 +79,8 @@ where Root: MagicObject, Value: MagicColumn, Value.Element: Comparable & MagicCo
   public func isIn(_ range: ClosedRange<Value.Element>) -> Filter<Root> {
     Filter(
       .and(
-        .comparison(Operand(self), .greaterOrEqual, Operand(range.lowerBound)),
-        .comparison(Operand(self), .lessOrEqual, Operand(range.upperBound))))
+        .comparison(QueryNode(self), .greaterOrEqual, QueryNode(range.lowerBound)),
+        .comparison(QueryNode(self), .lessOrEqual, QueryNode(range.upperBound))))
   }
 
   /// True if the property is in the range: `(\Person.$age).isIn(18..<65)`.
@@ -84,8 +89,8 @@ where Root: MagicObject, Value: MagicColumn, Value.Element: Comparable & MagicCo
   public func isIn(_ range: Range<Value.Element>) -> Filter<Root> {
     Filter(
       .and(
-        .comparison(Operand(self), .greaterOrEqual, Operand(range.lowerBound)),
-        .comparison(Operand(self), .less, Operand(range.upperBound))))
+        .comparison(QueryNode(self), .greaterOrEqual, QueryNode(range.lowerBound)),
+        .comparison(QueryNode(self), .less, QueryNode(range.upperBound))))
   }
 }
 
@@ -94,48 +99,111 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element == 
   ///
   /// - Parameter prefix: The beginning.
   public func hasPrefix(_ prefix: String) -> Filter<Root> {
-    Filter(.hasPrefix(Operand(self), prefix))
+    Filter(.hasPrefix(QueryNode(self), prefix))
   }
 
   /// True if the text contains another, byte by byte: case matters.
   ///
   /// - Parameter part: What to look for.
   public func contains(_ part: String) -> Filter<Root> {
-    Filter(.contains(Operand(self), part))
+    Filter(.contains(QueryNode(self), part))
   }
 
   /// True if the text is like a pattern: SQLite's LIKE, for which case does not matter in ASCII.
   ///
   /// - Parameter pattern: Text in which `%` stands for any text and `_` for any character.
   public func like(_ pattern: String) -> Filter<Root> {
-    Filter(.like(Operand(self), pattern))
+    Filter(.like(QueryNode(self), pattern))
   }
 }
 
-extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: MagicRelation {
-  /// True if the relation leads to some object that the filter holds for.
+/// A condition in SQL with columns and values in it, written as a literal.
+///
+///     Filter<Track>(sql: "length(\(\Track.$name)) > \(limit)")
+public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation, Sendable {
+  /// The SQL before, between and behind the columns.
+  let pieces: [SQL]
+  let operands: [QueryNode]
+
+  /// Takes a literal without columns and values.
   ///
-  ///     (\Person.$friends).contains(where: \.$age > 30)
-  ///
-  /// - Parameter filter: A condition on the objects at the other end.
-  public func contains(where filter: Filter<Value.Element.Target>) -> Filter<Root> {
-    Filter(.term(.leads(to: filter.condition, through: relation), around: filter.condition))
+  /// - Parameter value: The literal's text.
+  public init(stringLiteral value: String) {
+    pieces = [SQL(unchecked: value)]
+    operands = []
   }
 
-  /// True if the relation leads to the object.
+  /// Takes a literal with columns or values.
   ///
-  /// - Parameter object: An object that was saved, else the query throws.
-  public func contains(_ object: Value.Element.Target) -> Filter<Root> {
-    Filter(.term(.leadsToObject(Operand(object: object), through: relation)))
+  /// - Parameter stringInterpolation: The pieces of the literal.
+  public init(stringInterpolation: StringInterpolation) {
+    pieces = stringInterpolation.pieces + [SQL(stringInterpolation: stringInterpolation.sql)]
+    operands = stringInterpolation.operands
   }
 
-  /// True if the relation leads to no object.
-  public var isEmpty: Filter<Root> {
-    Filter(.not(.term(.leads(to: nil, through: relation))))
+  /// The pieces of a literal as the compiler hands them over.
+  public struct StringInterpolation: StringInterpolationProtocol {
+    fileprivate var pieces: [SQL] = []
+    fileprivate var operands: [QueryNode] = []
+    fileprivate var sql: SQL.StringInterpolation
+
+    /// Prepares for a literal.
+    ///
+    /// - Parameters:
+    ///   - literalCapacity: The size of its text.
+    ///   - interpolationCount: The number of its columns and values.
+    public init(literalCapacity: Int, interpolationCount: Int) {
+      sql = SQL.StringInterpolation(
+        literalCapacity: literalCapacity, interpolationCount: interpolationCount)
+    }
+
+    /// Appends the literal's own text.
+    ///
+    /// - Parameter literal: SQL.
+    public mutating func appendLiteral(_ literal: String) { sql.appendLiteral(literal) }
+
+    /// Appends the column of a property.
+    ///
+    /// - Parameter path: The property, such as `\Track.$name` or `\Track.$album.$title`.
+    public mutating func appendInterpolation(_ path: KeyPath<Object, some MagicColumn>) {
+      append(QueryNode(path))
+    }
+
+    /// Appends a value that is calculated of the object.
+    ///
+    /// - Parameter expression: The expression.
+    public mutating func appendInterpolation(_ expression: MagicExpression<Object, some Codable>) {
+      append(expression.node)
+    }
+
+    /// Binds a value as a property of its type is stored; nil is NULL.
+    ///
+    /// - Parameter value: The value that is bound to a parameter.
+    public mutating func appendInterpolation(_ value: some Codable) { append(QueryNode(value)) }
+
+    /// Binds a list for `IN`, of any length: `\(\Track.$id) IN \(ids)`.
+    ///
+    /// - Parameter list: The values.
+    public mutating func appendInterpolation<Element: Bindable>(_ list: [Element]) {
+      sql.appendInterpolation(list)
+    }
+
+    /// Appends SQL with the values bound to it.
+    ///
+    /// - Parameter fragment: A piece of SQL.
+    public mutating func appendInterpolation(_ fragment: SQL) { sql.appendInterpolation(fragment) }
+
+    /// Appends the name of a table, a column or another thing of the schema, quoted.
+    ///
+    /// - Parameter name: The name as it is, with or without quotes in it.
+    public mutating func appendInterpolation(identifier name: String) {
+      sql.appendInterpolation(identifier: name)
+    }
+
+    private mutating func append(_ node: QueryNode) {
+      pieces.append(SQL(stringInterpolation: sql))
+      sql = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 0)
+      operands.append(node)
+    }
   }
-
-  /// The number of objects that the relation leads to, duplicates included.
-  public var count: MagicExpression<Root, Int> { MagicExpression(relation) }
-
-  private var relation: Operand { Operand(self) { .known(.count($0)) } }
 }

@@ -2,18 +2,21 @@
 ///
 /// Integers are calculated in 64 bits; what does not fit becomes a real. A division by zero is nil.
 public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
-  let operand: Operand
+  let node: QueryNode
 
-  init(_ operand: Operand) {
-    self.operand = operand
+  init(_ node: QueryNode) {
+    self.node = node
   }
 
-  init<Column: MagicColumn<Element>>(_ path: KeyPath<Object, Column>) {
-    operand = Operand(path)
+  /// The value of a property, among other expressions: `MagicExpression(\.$name)`.
+  ///
+  /// - Parameter path: The property.
+  public init<Column: MagicColumn<Element>>(_ path: KeyPath<Object, Column>) {
+    node = QueryNode(path)
   }
 
-  func with(_ arithmetic: FilterArithmetic, _ other: Operand) -> MagicExpression {
-    MagicExpression(.arithmetic(operand, arithmetic, other))
+  func with(_ arithmetic: QueryArithmetic, _ other: QueryNode) -> MagicExpression {
+    MagicExpression(.arithmetic(node, arithmetic, other))
   }
 }
 
@@ -21,7 +24,7 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
 public func + <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  MagicExpression(left).with(.sum, Operand(right))
+  MagicExpression(left).with(.sum, QueryNode(right))
 }
 
 /// The sum.
@@ -29,25 +32,25 @@ public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  MagicExpression(left).with(.sum, Operand(right))
+  MagicExpression(left).with(.sum, QueryNode(right))
 }
 
 extension MagicExpression where Element: Numeric & MagicComparable {
   /// The sum.
   public static func + (left: MagicExpression, right: Element) -> MagicExpression {
-    left.with(.sum, Operand(right))
+    left.with(.sum, QueryNode(right))
   }
 
   /// The sum.
   public static func + <Column: MagicColumn<Element>>(
     left: MagicExpression, right: KeyPath<Object, Column>
   ) -> MagicExpression {
-    left.with(.sum, Operand(right))
+    left.with(.sum, QueryNode(right))
   }
 
   /// The sum.
   public static func + (left: MagicExpression, right: MagicExpression) -> MagicExpression {
-    left.with(.sum, right.operand)
+    left.with(.sum, right.node)
   }
 }
 
@@ -55,7 +58,7 @@ extension MagicExpression where Element: Numeric & MagicComparable {
 public func - <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  MagicExpression(left).with(.difference, Operand(right))
+  MagicExpression(left).with(.difference, QueryNode(right))
 }
 
 /// The difference.
@@ -63,25 +66,25 @@ public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  MagicExpression(left).with(.difference, Operand(right))
+  MagicExpression(left).with(.difference, QueryNode(right))
 }
 
 extension MagicExpression where Element: Numeric & MagicComparable {
   /// The difference.
   public static func - (left: MagicExpression, right: Element) -> MagicExpression {
-    left.with(.difference, Operand(right))
+    left.with(.difference, QueryNode(right))
   }
 
   /// The difference.
   public static func - <Column: MagicColumn<Element>>(
     left: MagicExpression, right: KeyPath<Object, Column>
   ) -> MagicExpression {
-    left.with(.difference, Operand(right))
+    left.with(.difference, QueryNode(right))
   }
 
   /// The difference.
   public static func - (left: MagicExpression, right: MagicExpression) -> MagicExpression {
-    left.with(.difference, right.operand)
+    left.with(.difference, right.node)
   }
 }
 
@@ -89,7 +92,7 @@ extension MagicExpression where Element: Numeric & MagicComparable {
 public func * <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  MagicExpression(left).with(.product, Operand(right))
+  MagicExpression(left).with(.product, QueryNode(right))
 }
 
 /// The product.
@@ -97,25 +100,25 @@ public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  MagicExpression(left).with(.product, Operand(right))
+  MagicExpression(left).with(.product, QueryNode(right))
 }
 
 extension MagicExpression where Element: Numeric & MagicComparable {
   /// The product.
   public static func * (left: MagicExpression, right: Element) -> MagicExpression {
-    left.with(.product, Operand(right))
+    left.with(.product, QueryNode(right))
   }
 
   /// The product.
   public static func * <Column: MagicColumn<Element>>(
     left: MagicExpression, right: KeyPath<Object, Column>
   ) -> MagicExpression {
-    left.with(.product, Operand(right))
+    left.with(.product, QueryNode(right))
   }
 
   /// The product.
   public static func * (left: MagicExpression, right: MagicExpression) -> MagicExpression {
-    left.with(.product, right.operand)
+    left.with(.product, right.node)
   }
 }
 
@@ -123,7 +126,7 @@ extension MagicExpression where Element: Numeric & MagicComparable {
 public func / <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  MagicExpression(left).with(.quotient, Operand(right))
+  MagicExpression(left).with(.quotient, QueryNode(right))
 }
 
 /// The quotient; of integers without the fraction.
@@ -131,25 +134,25 @@ public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  MagicExpression(left).with(.quotient, Operand(right))
+  MagicExpression(left).with(.quotient, QueryNode(right))
 }
 
 extension MagicExpression where Element: Numeric & MagicComparable {
   /// The quotient; of integers without the fraction.
   public static func / (left: MagicExpression, right: Element) -> MagicExpression {
-    left.with(.quotient, Operand(right))
+    left.with(.quotient, QueryNode(right))
   }
 
   /// The quotient; of integers without the fraction.
   public static func / <Column: MagicColumn<Element>>(
     left: MagicExpression, right: KeyPath<Object, Column>
   ) -> MagicExpression {
-    left.with(.quotient, Operand(right))
+    left.with(.quotient, QueryNode(right))
   }
 
   /// The quotient; of integers without the fraction.
   public static func / (left: MagicExpression, right: MagicExpression) -> MagicExpression {
-    left.with(.quotient, right.operand)
+    left.with(.quotient, right.node)
   }
 }
 
@@ -157,5 +160,5 @@ extension MagicExpression where Element: Numeric & MagicComparable {
 public func % <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> MagicExpression<Object, Column.Element> where Column.Element: BinaryInteger & MagicComparable {
-  MagicExpression(left).with(.remainder, Operand(right))
+  MagicExpression(left).with(.remainder, QueryNode(right))
 }

@@ -83,3 +83,175 @@ extension OptionMagicValue {
     dynamicMember path: KeyPath<Object, Column>
   ) -> RelatedColumn<Column> where Wrapped == AsyncMagical<Object> { RelatedColumn(cell, path) }
 }
+
+/// The objects that relations lead to, one of them to many, as in `\Artist.$albums.$tracks`. Opaque.
+///
+/// Filters and expressions ask about them as about a relation: `(\Artist.$albums.$tracks).count > 100`. It has no
+/// value that could be fetched.
+@dynamicMemberLookup
+public struct RelatedCollection<Target: MagicObject>: MagicColumn {
+  /// The objects.
+  public typealias Value = [Target]
+  /// The objects.
+  public typealias Element = [Target]
+
+  /// The properties that lead there.
+  public let route: ColumnRoute
+
+  fileprivate init<Object: MagicObject>(
+    behind route: ColumnRoute, _ path: KeyPath<Object, some MagicColumn>
+  ) {
+    let rest = Prototype<Object>.slots(path)
+    self.route = ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
+  }
+
+  /// Always throws: the objects are in no column.
+  public static func value(from stored: SQLiteCore.Value) throws -> [Target] {
+    throw SQLiteError(.mismatch, "the objects of a relation are in no column")
+  }
+}
+
+extension MagicValue where Value: MagicRelation {
+  /// All objects that a relation of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Value.Target, Next>
+  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Value.Target, Next>
+  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a lazy reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Value.Target, Next>
+  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
+    RelatedCollection(behind: route, path)
+  }
+}
+
+extension OptionMagicValue where Wrapped: MagicRelation {
+  /// All objects that a relation of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Wrapped.Target, Next>
+  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Wrapped.Target, Next>
+  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a lazy reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Wrapped.Target, Next>
+  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
+    RelatedCollection(behind: route, path)
+  }
+}
+
+extension ReverseMagicValue {
+  /// All objects that a relation of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Owner, Next>
+  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Owner, Next>
+  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a lazy reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Owner, Next>
+  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
+    RelatedCollection(behind: route, path)
+  }
+}
+
+extension RelatedColumn where Column.Element: MagicRelation {
+  /// All objects that a relation of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Column.Element.Target, Next>
+  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Column.Element.Target, Next>
+  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a lazy reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Column.Element.Target, Next>
+  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
+    RelatedCollection(behind: route, path)
+  }
+}
+
+extension RelatedCollection {
+  /// All objects that a relation of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Target, Next>
+  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
+    RelatedCollection<Next.Element.Target>(behind: route, path)
+  }
+
+  /// The objects that a reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Target, Next>
+  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
+    RelatedCollection<Next.Element>(behind: route, path)
+  }
+
+  /// The objects that a lazy reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Target, Next>
+  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
+    RelatedCollection<Object>(behind: route, path)
+  }
+}

@@ -1,14 +1,9 @@
-import SQLiteCore
-import SQLiteMapping
-
 /// A property or a number that objects are sorted by.
 public struct SortKey<Object: MagicObject>: Sendable {
-  private let operand: Operand
-  private let isDescending: Bool
+  let order: QueryOrder
 
-  private init(_ operand: Operand, isDescending: Bool) {
-    self.operand = operand
-    self.isDescending = isDescending
+  private init(_ node: QueryNode, isDescending: Bool) {
+    order = QueryOrder(node, isDescending: isDescending)
   }
 
   /// Smaller values first, nil before all.
@@ -17,7 +12,7 @@ public struct SortKey<Object: MagicObject>: Sendable {
   public static func ascending<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> SortKey where Column.Element: MagicComparable {
-    SortKey(Operand(path), isDescending: false)
+    SortKey(QueryNode(path), isDescending: false)
   }
 
   /// Greater values first, nil after all.
@@ -26,25 +21,32 @@ public struct SortKey<Object: MagicObject>: Sendable {
   public static func descending<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> SortKey where Column.Element: MagicComparable {
-    SortKey(Operand(path), isDescending: true)
+    SortKey(QueryNode(path), isDescending: true)
   }
 
   /// Smaller numbers first, nil before all.
   ///
   /// - Parameter expression: The number that is calculated of each object.
   public static func ascending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
-    SortKey(expression.operand, isDescending: false)
+    SortKey(expression.node, isDescending: false)
   }
 
   /// Greater numbers first, nil after all.
   ///
   /// - Parameter expression: The number that is calculated of each object.
   public static func descending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
-    SortKey(expression.operand, isDescending: true)
+    SortKey(expression.node, isDescending: true)
   }
 
-  func sql(in store: any ObjectStore) throws -> SQL {
-    let sql = try ConditionWriter.sql(operand, on: store.plan(Object.self), in: store)
-    return isDescending ? "\(sql) DESC" : sql
+}
+
+/// An expression that rows are sorted by.
+struct QueryOrder: Sendable {
+  let node: QueryNode
+  let isDescending: Bool
+
+  init(_ node: QueryNode, isDescending: Bool) {
+    self.node = node
+    self.isDescending = isDescending
   }
 }

@@ -10,7 +10,9 @@ import SQLiteRelations
 ///     }
 ///
 /// Nothing is stored for it, and it cannot be set: it is looked up in the other type's relation.
+/// `$parents` stands for the objects in a ``Filter``: `(\Sub.$parents).isEmpty`.
 @propertyWrapper
+@dynamicMemberLookup
 public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
   /// The type of the property.
   public typealias Value = AsyncReverseMagicSet<Owner>
@@ -42,9 +44,18 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
   public var wrappedValue: AsyncReverseMagicSet<Owner> {
     AsyncReverseMagicSet(of: cell)
   }
+
+  /// The property itself, for a ``Filter``.
+  public var projectedValue: ReverseMagicValue<Owner> { self }
 }
 
 extension ReverseMagicValue: SingleCellProperty {}
+
+/// The relation that a reverse value names.
+protocol ReverseRelation {
+  /// The owners' relation, asked from the other end.
+  func relation(in store: any ObjectStore) throws -> ObjectRelation
+}
 
 /// The relation that a reverse value names, as a cell of an owner.
 final class ReversePath<Owner: MagicObject>: Sendable {
@@ -52,6 +63,22 @@ final class ReversePath<Owner: MagicObject>: Sendable {
 
   init(_ cell: @escaping @Sendable (Owner) -> MagicCell) {
     self.cell = cell
+  }
+}
+
+extension ReversePath: ReverseRelation {
+  func relation(in store: any ObjectStore) throws -> ObjectRelation {
+    let plan = try store.plan(Owner.self)
+    let prototype = Owner()
+    let wanted = cell(prototype)
+    let entries = try PropertyCollector.entries(of: prototype)
+    guard let slot = entries.firstIndex(where: { $0.cell == wanted }),
+      plan.properties[slot].isRelation
+    else {
+      throw MagicError.unsuitableType(
+        type: plan.typeName, reason: "a reverse value names something that is no relation")
+    }
+    return try store.relations.relation(plan, slot, isReversed: true, in: store)
   }
 }
 
@@ -152,22 +179,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
       throw MagicError.restored(type: address.storage.shape.typeName)
     }
     let store = try identity.token.store
-    let key = PropertyKey(type: ObjectIdentifier(address.storage.shape.type), slot: address.slot)
-    let relation = try store.relations.reverse(key) {
-      let plan = try store.plan(Owner.self)
-      let prototype = Owner()
-      let path =
-        address.storage.shape.properties[address.slot].reverse?.value as? ReversePath<Owner>
-      let wanted = path?.cell(prototype)
-      let entries = try PropertyCollector.entries(of: prototype)
-      guard let slot = entries.firstIndex(where: { $0.cell == wanted }),
-        plan.properties[slot].isRelation
-      else {
-        throw MagicError.unsuitableType(
-          type: plan.typeName, reason: "a reverse value names something that is no relation")
-      }
-      return try store.relations.relation(plan, slot, isReversed: true, in: store)
-    }
+    let relation = try store.relations.reverse(of: address.storage.shape, address.slot, in: store)
     return RelatedObjects(
       store: store, relation: relation, zIndex: identity.zIndex, generation: identity.generation)
   }

@@ -119,7 +119,7 @@ extension MagicData {
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Bool {
     let query = try Query<Object>(self, primary: Object.primary(primary))
-    return try reading(Object.self, query.count) > 0
+    return try reading(plan(Object.self), query.count) > 0
   }
 
   /// As ``has(of:primary:)``, without blocking the task. Throws `CancellationError` too.
@@ -127,7 +127,7 @@ extension MagicData {
     of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Bool {
     let query = try Query<Object>(self, primary: Object.primary(primary))
-    return try await reading(Object.self) { try query.count($0) } > 0
+    return try await reading(plan(Object.self)) { try query.count($0) } > 0
   }
 
   /// Counts objects, blocking the thread.
@@ -139,7 +139,7 @@ extension MagicData {
   public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {
-    try reading(Object.self, Query<Object>(self, filter).count)
+    try reading(plan(Object.self), Query<Object>(self, filter).count)
   }
 
   /// As ``count(of:where:)``, without blocking the task. Throws `CancellationError` too.
@@ -147,20 +147,20 @@ extension MagicData {
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
     let query = try Query<Object>(self, filter)
-    return try await reading(Object.self) { try query.count($0) }
+    return try await reading(plan(Object.self)) { try query.count($0) }
   }
 
   /// Reads the rows that a query finds; by one statement without a transaction if that is enough.
   private func fetched<Object: MagicObject>(_ query: Query<Object>) throws -> Fetched {
     guard let sql = query.plainSelection else {
-      return try reading(Object.self) { try query.fetch($0) }
+      return try reading(plan(Object.self)) { try query.fetch($0) }
     }
     return try onceMoreIfTablesChanged {
       try ofOneContent {
         try database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
       }
     } again: {
-      try reading(Object.self) { try query.fetch($0) }
+      try reading(plan(Object.self)) { try query.fetch($0) }
     }
   }
 
@@ -169,14 +169,14 @@ extension MagicData {
     _ query: Query<Object>
   ) async throws -> Fetched {
     guard let sql = query.plainSelection else {
-      return try await reading(Object.self) { try query.fetch($0) }
+      return try await reading(plan(Object.self)) { try query.fetch($0) }
     }
     return try await onceMoreIfTablesChanged {
       try await ofOneContent {
         try await database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
       }
     } again: {
-      try await reading(Object.self) { try query.fetch($0) }
+      try await reading(plan(Object.self)) { try query.fetch($0) }
     }
   }
 

@@ -73,23 +73,23 @@ extension MagicData {
     connection.afterCommit { [self] _ in tables.markReady(missing) }
   }
 
-  /// Runs `body` on a snapshot in which the type's tables have all its columns, if they exist.
-  func reading<Object: MagicObject, Result>(
-    _ type: Object.Type, _ body: (Connection) throws -> Result
+  /// Runs `body` on a snapshot in which the tables of a type have all its columns, if they exist.
+  func reading<Result>(
+    _ plan: ObjectPlan, _ body: (Connection) throws -> Result
   ) throws -> Result {
     func read() throws -> Result {
-      _ = try makeReady(plan(type))
+      _ = try makeReady(plan)
       return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
     }
     return try onceMoreIfTablesChanged(read, again: read)
   }
 
   /// As the blocking form, without blocking the task.
-  nonisolated(nonsending) func reading<Object: MagicObject, Result: Sendable>(
-    _ type: Object.Type, _ body: @escaping @Sendable (Connection) throws -> Result
+  nonisolated(nonsending) func reading<Result: Sendable>(
+    _ plan: ObjectPlan, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     nonisolated(nonsending) func read() async throws -> Result {
-      _ = try await makeReady(plan(type))
+      _ = try await makeReady(plan)
       return try await ofOneContent {
         try await database.read { try self.ofOneContent($0, body) }
       }

@@ -1,4 +1,5 @@
 import SQLiteCore
+import SQLiteMapping
 
 extension MagicData {
   /// Fetches the values of one property, without their objects, blocking the thread.
@@ -6,9 +7,9 @@ extension MagicData {
   ///     let cities = try magic.values(of: \Team.$city, orderedBy: [.ascending(\.$city)], isDistinct: true)
   ///
   /// - Parameters:
-  ///   - path: A property that is no relation, such as `\Team.$city`.
+  ///   - path: A property that is a column, such as `\Team.$city` or `\Track.$album.$title`.
   ///   - filter: The condition on the objects; nil for all.
-  ///   - order: The order of the values.
+  ///   - order: The order; equal ones come in the order in which their objects were first saved.
   ///   - isDistinct: Whether each value comes once.
   ///   - limit: The most values to fetch.
   ///   - offset: The number of values to pass over first.
@@ -18,92 +19,294 @@ extension MagicData {
     orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
     offset: Int = 0
   ) throws -> [Column.Value] {
-    let query = try Query<Object>(self, filter, order, limit, offset)
-    let operand = Operand(path)
-    return try reading(Object.self) {
-      try query.values(of: operand, isDistinct: isDistinct, $0)
-    }.map { try Column.value(from: $0) }
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try ValueQuery([QueryNode(path)], of: plan(Object.self), parts, in: self)
+    return try selecting(query) { try query.rows(ColumnReader(Column.self), from: $0, in: self) }
   }
 
-  /// As ``values(of:where:orderedBy:isDistinct:limit:offset:)``, without blocking the task.
+  /// As the blocking form, without blocking the task.
   nonisolated(nonsending) public func values<Object: MagicObject, Column: MagicColumn>(
     of path: KeyPath<Object, Column>, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
     offset: Int = 0
-  ) async throws -> [Column.Value] {
-    let query = try Query<Object>(self, filter, order, limit, offset)
-    let operand = Operand(path)
-    return try await reading(Object.self) {
-      try query.values(of: operand, isDistinct: isDistinct, $0)
-    }.map { try Column.value(from: $0) }
+  ) async throws -> sending [Column.Value] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try ValueQuery([QueryNode(path)], of: plan(Object.self), parts, in: self)
+    return try await selecting(query) {
+      Handoff(try query.rows(ColumnReader(Column.self), from: $0, in: self))
+    }.take()
+  }
+
+  /// Fetches what is calculated of each object, without the objects, blocking the thread.
+  ///
+  ///     let counts = try magic.values(of: (\Artist.$albums).count)
+  ///
+  /// - Parameters:
+  ///   - expression: The value.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The order; equal ones come in the order in which their objects were first saved.
+  ///   - isDistinct: Whether each value comes once.
+  ///   - limit: The most values to fetch.
+  ///   - offset: The number of values to pass over first.
+  /// - Returns: The values, nil where the expression has none.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func values<Object: MagicObject, Element: Codable & SendableMetatype>(
+    of expression: MagicExpression<Object, Element>, where filter: Filter<Object>? = nil,
+    orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
+    offset: Int = 0
+  ) throws -> [Element?] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try ValueQuery([expression.node], of: plan(Object.self), parts, in: self)
+    return try selecting(query) { try query.rows(ColumnReader(Element.self), from: $0, in: self) }
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) public func values<
+    Object: MagicObject, Element: Codable & SendableMetatype
+  >(
+    of expression: MagicExpression<Object, Element>, where filter: Filter<Object>? = nil,
+    orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
+    offset: Int = 0
+  ) async throws -> sending [Element?] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try ValueQuery([expression.node], of: plan(Object.self), parts, in: self)
+    return try await selecting(query) {
+      Handoff(try query.rows(ColumnReader(Element.self), from: $0, in: self))
+    }.take()
   }
 }
 
+// A tuple of one is no value of its own to `==`, so that one property has its own forms above.
 extension MagicData {
-  /// Calculates one value of many objects, blocking the thread.
+  /// Fetches values of objects without the objects, blocking the thread.
   ///
-  ///     let total = try magic.aggregate(.sum(\Player.$goals), where: \.$age < 20)
+  ///     for (name, title, artist) in try magic.values(
+  ///       of: \Track.$name, \.$album.$title, \.$album.$artist.$name, where: \.$length > 300) { … }
+  ///
+  /// What relations lead to is joined; it is nil where they lead nowhere.
   ///
   /// - Parameters:
-  ///   - aggregate: The value to calculate.
+  ///   - paths: Properties that are columns, such as `\Track.$name` or `\.$album.$title`.
   ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The order; equal ones come in the order in which their objects were first saved.
+  ///   - isDistinct: Whether each combination of values comes once.
+  ///   - limit: The most rows to fetch.
+  ///   - offset: The number of rows to pass over first.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
-  public func aggregate<Object: MagicObject, Result>(
-    _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
-  ) throws -> Result {
-    let query = try Query<Object>(self, filter)
-    return try single(aggregate, reading(Object.self) { try query.aggregate(aggregate, $0) })
+  public func values<Object: MagicObject, each Column: MagicColumn>(
+    of paths: repeat KeyPath<Object, each Column>, where filter: Filter<Object>? = nil,
+    orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
+    offset: Int = 0
+  ) throws -> [(repeat (each Column).Value)] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
+    let readers = (repeat ColumnReader((each Column).self))
+    return try selecting(query) { try query.rows(repeat each readers, from: $0, in: self) }
   }
 
-  /// As ``aggregate(_:where:)``, without blocking the task.
-  nonisolated(nonsending) public func aggregate<Object: MagicObject, Result>(
-    _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
+  /// As ``values(of:where:orderedBy:isDistinct:limit:offset:)``, without blocking the task.
+  nonisolated(nonsending) public func values<Object: MagicObject, each Column: MagicColumn>(
+    of paths: repeat KeyPath<Object, each Column>, where filter: Filter<Object>? = nil,
+    orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
+    offset: Int = 0
+  ) async throws -> sending [(repeat (each Column).Value)] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
+    let readers = (repeat ColumnReader((each Column).self))
+    return try await selecting(query) {
+      Handoff(try query.rows(repeat each readers, from: $0, in: self))
+    }
+    .take()
+  }
+
+  /// Fetches what is calculated of objects without the objects, blocking the thread.
+  ///
+  ///     try magic.values(of: MagicExpression(\.$name), (\Artist.$albums).count)
+  ///
+  /// - Parameters:
+  ///   - expressions: The values; `MagicExpression(\.$name)` is one of a property.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The order; equal ones come in the order in which their objects were first saved.
+  ///   - isDistinct: Whether each combination of values comes once.
+  ///   - limit: The most rows to fetch.
+  ///   - offset: The number of rows to pass over first.
+  /// - Returns: The values, nil where an expression has none.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func values<Object: MagicObject, each Element: Codable & SendableMetatype>(
+    of expressions: repeat MagicExpression<Object, each Element>,
+    where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [],
+    isDistinct: Bool = false, limit: Int? = nil, offset: Int = 0
+  ) throws -> [(repeat (each Element)?)] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try ValueQuery(
+      nodes(repeat each expressions), of: plan(Object.self), parts, in: self)
+    let readers = (repeat ColumnReader((each Element).self))
+    return try selecting(query) { try query.rows(repeat each readers, from: $0, in: self) }
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) public func values<
+    Object: MagicObject, each Element: Codable & SendableMetatype
+  >(
+    of expressions: repeat MagicExpression<Object, each Element>,
+    where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [],
+    isDistinct: Bool = false, limit: Int? = nil, offset: Int = 0
+  ) async throws -> sending [(repeat (each Element)?)] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try ValueQuery(
+      nodes(repeat each expressions), of: plan(Object.self), parts, in: self)
+    let readers = (repeat ColumnReader((each Element).self))
+    return try await selecting(query) {
+      Handoff(try query.rows(repeat each readers, from: $0, in: self))
+    }
+    .take()
+  }
+
+  /// Fetches values of objects as any `Decodable` type, blocking the thread.
+  ///
+  ///     struct Line: Decodable { var name: String; var album: Album?; struct Album: Decodable { var title: String } }
+  ///     let lines = try magic.values(of: \Track.$name, \.$album.$title, as: Line.self)
+  ///
+  /// A value has the name of its property, behind relations with theirs before it: `album.title`. A type within the
+  /// type takes those with its name before theirs, and a coding key may be such a name as a whole.
+  ///
+  /// - Parameters:
+  ///   - paths: Properties that are columns.
+  ///   - type: The type of the rows.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The order; equal ones come in the order in which their objects were first saved.
+  ///   - isDistinct: Whether each combination of values comes once.
+  ///   - limit: The most rows to fetch.
+  ///   - offset: The number of rows to pass over first.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or ``RowDecodingError``.
+  public func values<Object: MagicObject, each Column: MagicColumn, Row: Decodable>(
+    of paths: repeat KeyPath<Object, each Column>, as type: Row.Type,
+    where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [],
+    isDistinct: Bool = false, limit: Int? = nil, offset: Int = 0
+  ) throws -> [Row] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try namedQuery(Object.self, nodes(repeat each paths), parts)
+    return try selecting(query) { try query.objects(of: type, $0, in: self) }
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) public func values<
+    Object: MagicObject, each Column: MagicColumn, Row: Decodable & SendableMetatype
+  >(
+    of paths: repeat KeyPath<Object, each Column>, as type: Row.Type,
+    where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [],
+    isDistinct: Bool = false, limit: Int? = nil, offset: Int = 0
+  ) async throws -> sending [Row] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let query = try namedQuery(Object.self, nodes(repeat each paths), parts)
+    return try await selecting(query) { Handoff(try query.objects(of: type, $0, in: self)) }.take()
+  }
+
+  /// Lends values of objects one row after the other, in the memory of one, blocking the thread.
+  ///
+  ///     try magic.forEachValue(of: \Track.$name, \.$album.$title) { name, title in print(name, title ?? "") }
+  ///
+  /// All rows are of one snapshot.
+  ///
+  /// - Parameters:
+  ///   - paths: Properties that are columns.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The order; equal ones come in the order in which their objects were first saved.
+  ///   - body: Takes the values of one row. An error of it ends the query.
+  /// - Throws: ``MagicError``, ``SQLiteError`` or what `body` throws.
+  public func forEachValue<Object: MagicObject, each Column: MagicColumn>(
+    of paths: repeat KeyPath<Object, each Column>, where filter: Filter<Object>? = nil,
+    orderedBy order: [SortKey<Object>] = [],
+    _ body: (repeat (each Column).Value) throws -> Void
+  ) throws {
+    let parts = ValueQuery.Parts(filter, order)
+    let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
+    let readers = (repeat ColumnReader((each Column).self))
+    try selecting(query) {
+      try query.forEachRow($0, in: self) { row in
+        var columns = ColumnCursor(row)
+        try body(repeat try columns.next(each readers))
+      }
+    }
+  }
+
+  /// As ``forEachValue(of:where:orderedBy:_:)``, without blocking the task: `body` runs on a thread of the
+  /// database's own.
+  nonisolated(nonsending) public func forEachValue<Object: MagicObject, each Column: MagicColumn>(
+    of paths: repeat KeyPath<Object, each Column>, where filter: Filter<Object>? = nil,
+    orderedBy order: [SortKey<Object>] = [],
+    _ body: @escaping @Sendable (repeat (each Column).Value) throws -> Void
+  ) async throws {
+    let parts = ValueQuery.Parts(filter, order)
+    let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
+    let readers = (repeat ColumnReader((each Column).self))
+    try await selecting(query) {
+      try query.forEachRow($0, in: self) { row in
+        var columns = ColumnCursor(row)
+        try body(repeat try columns.next(each readers))
+      }
+    }
+  }
+
+  /// A query whose columns have the names of the properties that lead to them.
+  private func namedQuery<Object: MagicObject>(
+    _ type: Object.Type, _ nodes: [QueryNode], _ parts: ValueQuery.Parts
+  ) throws -> ValueQuery {
+    let plan = try plan(type)
+    let names = try nodes.map { node in
+      guard case .column(let slots) = node else { return "" }
+      var (plan, names) = (plan, [String]())
+      for slot in slots {
+        names.append(plan.properties[slot].name)
+        if let target = plan.properties[slot].role.target { plan = try self.plan(target) }
+      }
+      return names.joined(separator: ".")
+    }
+    return try ValueQuery(nodes, names: names, of: plan, parts, in: self)
+  }
+}
+
+// What the calls above share with those for groups.
+extension MagicData {
+  /// Runs a body that reads one query, without a transaction if the tables are known.
+  func selecting<Result>(
+    _ query: ValueQuery, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    guard isReady(query.plan) else { return try reading(query.plan, body) }
+    return try onceMoreIfTablesChanged {
+      try select(body)
+    } again: {
+      try reading(query.plan, body)
+    }
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) func selecting<Result: Sendable>(
+    _ query: ValueQuery, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let query = try Query<Object>(self, filter)
-    return try single(aggregate, await reading(Object.self) { try query.aggregate(aggregate, $0) })
+    guard isReady(query.plan) else { return try await reading(query.plan, body) }
+    return try await onceMoreIfTablesChanged {
+      try await select(body)
+    } again: {
+      try await reading(query.plan, body)
+    }
   }
 
-  /// Calculates one value of each group of objects, blocking the thread.
-  ///
-  ///     for (title, age) in try magic.aggregate(.average(\Player.$age), by: \.$team.$title) { … }
-  ///
-  /// - Parameters:
-  ///   - aggregate: The value to calculate.
-  ///   - key: The property whose values make the groups.
-  ///   - filter: The condition on the objects; nil for all.
-  /// - Returns: The groups, in the order of their keys' stored forms.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
-  public func aggregate<Object: MagicObject, Result, Key: MagicColumn>(
-    _ aggregate: Aggregate<Object, Result>, by key: KeyPath<Object, Key>,
-    where filter: Filter<Object>? = nil
-  ) throws -> [(key: Key.Value, value: Result)] {
-    let query = try Query<Object>(self, filter)
-    let group = Operand(key)
-    return try groups(
-      aggregate, Key.self, reading(Object.self) { try query.aggregate(aggregate, by: group, $0) })
+  /// The columns that paths lead to.
+  func nodes<Object: MagicObject, each Column: MagicColumn>(
+    _ paths: repeat KeyPath<Object, each Column>
+  ) -> [QueryNode] {
+    var nodes: [QueryNode] = []
+    for path in repeat each paths { nodes.append(QueryNode(path)) }
+    return nodes
   }
 
-  /// As ``aggregate(_:by:where:)``, without blocking the task.
-  nonisolated(nonsending) public func aggregate<Object: MagicObject, Result, Key: MagicColumn>(
-    _ aggregate: Aggregate<Object, Result>, by key: KeyPath<Object, Key>,
-    where filter: Filter<Object>? = nil
-  ) async throws -> [(key: Key.Value, value: Result)] {
-    let query = try Query<Object>(self, filter)
-    let group = Operand(key)
-    return try groups(
-      aggregate, Key.self,
-      await reading(Object.self) { try query.aggregate(aggregate, by: group, $0) })
-  }
-
-  private func single<Object: MagicObject, Result>(
-    _ aggregate: Aggregate<Object, Result>, _ rows: [(key: Value, value: Value)]
-  ) throws -> Result {
-    try aggregate.result(rows.first?.value ?? .null)
-  }
-
-  private func groups<Object: MagicObject, Result, Key: MagicColumn>(
-    _ aggregate: Aggregate<Object, Result>, _ key: Key.Type, _ rows: [(key: Value, value: Value)]
-  ) throws -> [(key: Key.Value, value: Result)] {
-    try rows.map { (try key.value(from: $0.key), try aggregate.result($0.value)) }
+  /// The nodes of expressions.
+  func nodes<Object: MagicObject, each Element>(
+    _ expressions: repeat MagicExpression<Object, each Element>
+  ) -> [QueryNode] {
+    var nodes: [QueryNode] = []
+    for expression in repeat each expressions { nodes.append(expression.node) }
+    return nodes
   }
 }

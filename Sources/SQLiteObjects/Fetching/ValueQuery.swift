@@ -1,0 +1,187 @@
+import SQLiteCore
+
+/// A query for values of objects or of groups of them: one statement, in which references are joins.
+struct ValueQuery: Sendable {
+  /// The parts of a query besides what it selects.
+  struct Parts: Sendable {
+    var filter: QueryNode?
+    /// The number of the first columns, which make the groups; zero if all objects are one; nil if each object
+    /// is a row.
+    var keyCount: Int?
+    var having: QueryNode?
+    var order: [QueryOrder] = []
+    var isDistinct = false
+    var limit: Int?
+    var offset = 0
+
+    /// The parts of a query for aggregates, of all objects or of groups.
+    init<Object: MagicObject>(
+      of filter: Filter<Object>?, keyCount: Int = 0, _ having: GroupFilter<Object>? = nil,
+      _ order: [GroupSortKey<Object>] = [], _ limit: Int? = nil, _ offset: Int = 0
+    ) {
+      self.init(filter, [], limit, offset)
+      self.keyCount = keyCount
+      self.having = having?.node
+      self.order = order.map(\.order)
+    }
+
+    init<Object: MagicObject>(
+      _ filter: Filter<Object>?, _ order: [SortKey<Object>] = [], isDistinct: Bool = false,
+      _ limit: Int? = nil, _ offset: Int = 0
+    ) {
+      self.filter = filter?.node
+      self.order = order.map(\.order)
+      self.isDistinct = isDistinct
+      self.limit = limit
+      self.offset = offset
+    }
+  }
+
+  let plan: ObjectPlan
+  /// The statement.
+  private let sql: SQL
+
+  /// Writes a query.
+  ///
+  /// - Parameters:
+  ///   - nodes: The columns.
+  ///   - names: The names of the columns, if they matter.
+  ///   - plan: The objects' type.
+  ///   - parts: The rest of the query.
+  init(
+    _ nodes: [QueryNode], names: [String]? = nil, of plan: ObjectPlan, _ parts: Parts,
+    in store: any ObjectStore
+  ) throws {
+    self.plan = plan
+    var writer = FilterSQL(store)
+    let rows = FilterSQL.Rows(of: plan, joinsReferences: true)
+    var sql = SQL(unchecked: parts.isDistinct ? "SELECT DISTINCT " : "SELECT ")
+    for (index, node) in nodes.enumerated() {
+      if index > 0 { sql.append(text: ", ") }
+      try writer.write(node, rows, to: &sql)
+      if let names { sql.append(text: " AS \(try SQL.escapeIdentifier(names[index]))") }
+    }
+    // The joins stand before what is written now, and are known after it.
+    var tail = SQL(unchecked: "")
+    if let filter = parts.filter {
+      tail.append(text: " WHERE ")
+      try writer.write(where: filter, rows, to: &tail)
+    }
+    if let count = parts.keyCount, count > 0 {
+      tail.append(text: " GROUP BY \(ValueQuery.numbers(count))")
+    }
+    if let having = parts.having {
+      tail.append(text: " HAVING ")
+      try writer.write(having, rows, to: &tail)
+    }
+    tail.append(text: " ORDER BY ")
+    for order in parts.order {
+      try writer.write(order.node, rows, to: &tail)
+      tail.append(text: order.isDescending ? " DESC, " : ", ")
+    }
+    // What decides between equals, so that pages do not overlap.
+    if let count = parts.keyCount {
+      tail.append(text: ValueQuery.numbers(count == 0 ? 1 : count))
+    } else if parts.isDistinct {
+      tail.append(text: ValueQuery.numbers(nodes.count))
+    } else {
+      tail.append(text: plan.qualifiedKey)
+    }
+    tail.append(limit: parts.limit, offset: parts.offset)
+    sql.append(text: " FROM \(try SQL.escapeIdentifier(plan.table))\(try writer.joins(of: rows))")
+    sql.append(tail)
+    self.sql = sql
+  }
+
+  /// The first columns by their numbers: an expression with a bound value is not equal to its second writing.
+  private static func numbers(_ count: Int) -> String {
+    (1...count).map { "\($0)" }.joined(separator: ", ")
+  }
+
+  /// Reads the rows as values of a type.
+  func objects<Row: Decodable>(
+    of type: Row.Type, _ connection: Connection, in store: any ObjectStore
+  ) throws -> [Row] {
+    guard try store.isThere(plan, connection) else { return [] }
+    return try connection.objects(of: type, sql: sql)
+  }
+
+  /// Lends the rows one by one.
+  func forEachRow(
+    _ connection: Connection, in store: any ObjectStore,
+    _ body: (StatementHandle) throws -> Void
+  ) throws {
+    guard try store.isThere(plan, connection) else { return }
+    try connection.forEachRow(sql) { try body($0.handle) }
+  }
+
+  /// Reads the rows of one column.
+  func rows<Result>(
+    _ reader: ColumnReader<Result>, from connection: Connection, in store: any ObjectStore
+  ) throws -> [Result] {
+    var rows: [Result] = []
+    try forEachRow(connection, in: store) { rows.append(try reader.read($0, 0)) }
+    return rows
+  }
+
+  /// Reads the rows as tuples.
+  func rows<each Result>(
+    _ readers: repeat ColumnReader<each Result>, from connection: Connection,
+    in store: any ObjectStore
+  ) throws -> [(repeat each Result)] {
+    var rows: [(repeat each Result)] = []
+    try forEachRow(connection, in: store) { row in
+      var columns = ColumnCursor(row)
+      rows.append((repeat try columns.next(each readers)))
+    }
+    return rows
+  }
+}
+
+/// Reads the columns of a row one after the other.
+struct ColumnCursor {
+  private let row: StatementHandle
+  private var column: Int32 = 0
+
+  init(_ row: StatementHandle) {
+    self.row = row
+  }
+
+  mutating func next<Result>(_ reader: ColumnReader<Result>) throws -> Result {
+    defer { column += 1 }
+    return try reader.read(row, column)
+  }
+}
+
+extension FilterSQL {
+  /// Writes a condition on rows that may be joined with others. A name in SQL of the user's could be that of a
+  /// column of theirs too: there the condition is asked where the rows are alone.
+  fileprivate mutating func write(
+    where filter: QueryNode, _ rows: Rows, to sql: inout SQL
+  ) throws {
+    guard filter.hasLiteral else { return try write(filter, rows, to: &sql) }
+    let plan = rows.plan
+    let table = try SQL.escapeIdentifier(plan.table)
+    sql.append(text: "\(rows.key) IN (SELECT \(rows.key) FROM \(table) WHERE ")
+    try write(filter, Rows(of: plan), to: &sql)
+    sql.append(text: ")")
+  }
+}
+
+extension QueryNode {
+  /// Whether SQL of the user is a part of it.
+  fileprivate var hasLiteral: Bool {
+    switch self {
+    case .literal: true
+    case .value, .column, .object, .failure: false
+    case .comparing(let left, _, let right, _): left.hasLiteral || right.hasLiteral
+    case .calculation(let left, _, let right, _): left.hasLiteral || right.hasLiteral
+    case .isIn(let operand, _): operand.hasLiteral
+    case .writing(_, let operands, _): operands.contains(where: \.hasLiteral)
+    case .negation(let operand, _): operand.hasLiteral
+    case .all(let list), .any(let list): list.conditions.contains(where: \.hasLiteral)
+    // It has tables of its own.
+    case .related: false
+    }
+  }
+}

@@ -1,0 +1,182 @@
+// Questions about the objects that a relation leads to: of an array, a set or a dictionary, of a reverse value,
+// and of what these lead to in turn. Each becomes one EXISTS or one scalar subquery, which the indexes of the
+// relation serve.
+extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: MagicRelation {
+  /// True if the relation leads to some object that the filter holds for.
+  ///
+  ///     (\Customer.$invoices).contains { \.$total > 10 }
+  ///
+  /// - Parameter filter: A condition on the objects at the other end.
+  public func contains(_ filter: () -> Filter<Value.Element.Target>) -> Filter<Root> {
+    contains(where: filter())
+  }
+
+  /// True if the relation leads to some object that the filter holds for.
+  ///
+  /// - Parameter filter: A condition on the objects at the other end.
+  public func contains(where filter: Filter<Value.Element.Target>) -> Filter<Root> {
+    Filter(related { $0.filter = filter.node })
+  }
+
+  /// True if the relation leads to the object.
+  ///
+  /// - Parameter object: An object that was saved, else the query throws.
+  public func contains(_ object: Value.Element.Target) -> Filter<Root> {
+    Filter(related { $0.filter = .comparison(.column([]), .equal, QueryNode(object: object)) })
+  }
+
+  /// True if the filter holds for all objects that the relation leads to, also if there are none.
+  ///
+  ///     (\Customer.$invoices).allSatisfy { \.$isPaid == true }
+  ///
+  /// - Parameter filter: A condition on the objects at the other end.
+  public func allSatisfy(_ filter: () -> Filter<Value.Element.Target>) -> Filter<Root> {
+    !contains(where: !filter())
+  }
+
+  /// True if the relation leads to no object.
+  public var isEmpty: Filter<Root> { Filter(.not(related { _ in })) }
+
+  /// The number of objects that the relation leads to: of an array duplicates included, of a reverse value each
+  /// object once. Behind a further relation, as often as it is reached.
+  public var count: MagicExpression<Root, Int> { MagicExpression(aggregate(.count)) }
+
+  /// The number of objects that the relation leads to and the filter holds for.
+  ///
+  ///     (\Customer.$invoices).count { \.$total > 10 } >= 2
+  ///
+  /// - Parameter filter: A condition on the objects at the other end.
+  public func count(_ filter: () -> Filter<Value.Element.Target>) -> MagicExpression<Root, Int> {
+    MagicExpression(aggregate(.count, where: filter()))
+  }
+
+  /// The sum over the objects that the relation leads to; zero of none.
+  ///
+  ///     (\Customer.$invoices).sum(\.$total) > 1_000
+  ///
+  /// - Parameters:
+  ///   - path: A property of theirs that is a number.
+  ///   - filter: The condition on the objects; nil for all.
+  public func sum<Column: MagicColumn>(
+    _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
+  ) -> MagicExpression<Root, Column.Element> where Column.Element: Numeric & MagicComparable {
+    MagicExpression(aggregate(.sum, QueryNode(path), where: filter))
+  }
+
+  /// The sum over the objects that the relation leads to; zero of none.
+  ///
+  ///     (\Order.$lines).sum(\.$price * \.$quantity)
+  ///
+  /// - Parameters:
+  ///   - expression: The number that is calculated of each object.
+  ///   - filter: The condition on the objects; nil for all.
+  public func sum<Number: Codable & Numeric & MagicComparable>(
+    _ expression: MagicExpression<Value.Element.Target, Number>,
+    where filter: Filter<Value.Element.Target>? = nil
+  ) -> MagicExpression<Root, Number> {
+    MagicExpression(aggregate(.sum, expression.node, where: filter))
+  }
+
+  /// The average over the objects that the relation leads to; nil of none.
+  ///
+  /// - Parameters:
+  ///   - path: A property of theirs that is a number.
+  ///   - filter: The condition on the objects; nil for all.
+  public func average<Column: MagicColumn>(
+    _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
+  ) -> MagicExpression<Root, Double> where Column.Element: Numeric & MagicComparable {
+    MagicExpression(aggregate(.average, QueryNode(path), where: filter))
+  }
+
+  /// The average over the objects that the relation leads to; nil of none.
+  ///
+  /// - Parameters:
+  ///   - expression: The number that is calculated of each object.
+  ///   - filter: The condition on the objects; nil for all.
+  public func average(
+    _ expression: MagicExpression<Value.Element.Target, some Codable & Numeric & MagicComparable>,
+    where filter: Filter<Value.Element.Target>? = nil
+  ) -> MagicExpression<Root, Double> {
+    MagicExpression(aggregate(.average, expression.node, where: filter))
+  }
+
+  /// The smallest value among the objects that the relation leads to; nil of none.
+  ///
+  /// - Parameters:
+  ///   - path: A property of theirs.
+  ///   - filter: The condition on the objects; nil for all.
+  public func min<Column: MagicColumn>(
+    _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
+  ) -> MagicExpression<Root, Column.Element> where Column.Element: MagicComparable {
+    MagicExpression(aggregate(.min, QueryNode(path), where: filter))
+  }
+
+  /// The smallest value among the objects that the relation leads to; nil of none.
+  ///
+  /// - Parameters:
+  ///   - expression: The value that is calculated of each object.
+  ///   - filter: The condition on the objects; nil for all.
+  public func min<Element: Codable & MagicComparable>(
+    _ expression: MagicExpression<Value.Element.Target, Element>,
+    where filter: Filter<Value.Element.Target>? = nil
+  ) -> MagicExpression<Root, Element> {
+    MagicExpression(aggregate(.min, expression.node, where: filter))
+  }
+
+  /// The greatest value among the objects that the relation leads to; nil of none.
+  ///
+  ///     magic.objects(of: Customer.self, orderedBy: [.descending((\.$invoices).max(\.$date))])
+  ///
+  /// - Parameters:
+  ///   - path: A property of theirs.
+  ///   - filter: The condition on the objects; nil for all.
+  public func max<Column: MagicColumn>(
+    _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
+  ) -> MagicExpression<Root, Column.Element> where Column.Element: MagicComparable {
+    MagicExpression(aggregate(.max, QueryNode(path), where: filter))
+  }
+
+  /// The greatest value among the objects that the relation leads to; nil of none.
+  ///
+  /// - Parameters:
+  ///   - expression: The value that is calculated of each object.
+  ///   - filter: The condition on the objects; nil for all.
+  public func max<Element: Codable & MagicComparable>(
+    _ expression: MagicExpression<Value.Element.Target, Element>,
+    where filter: Filter<Value.Element.Target>? = nil
+  ) -> MagicExpression<Root, Element> {
+    MagicExpression(aggregate(.max, expression.node, where: filter))
+  }
+
+  /// A question about the objects that the relation leads to.
+  private func related(_ change: (inout RelatedQuery) -> Void) -> QueryNode {
+    do {
+      var query = RelatedQuery(route: try QueryNode.slots(self))
+      change(&query)
+      return .related(query)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func aggregate(
+    _ form: QueryForm, _ operand: QueryNode? = nil,
+    where filter: Filter<Value.Element.Target>? = nil
+  ) -> QueryNode {
+    related {
+      $0.result = .aggregate(form)
+      $0.operand = operand
+      $0.filter = filter?.node
+    }
+  }
+}
+
+extension QueryForm {
+  /// The number of rows.
+  static let count = QueryForm(["count(*)"], mayBeNull: false)
+  /// The sum, which is zero of no rows; of integers that do not fit 64 bits an error.
+  static let sum = QueryForm(["ifnull(sum(", "), 0)"], mayBeNull: false)
+  static let average = QueryForm(["avg(", ")"])
+  static let min = QueryForm(["min(", ")"])
+  static let max = QueryForm(["max(", ")"])
+}

@@ -1,0 +1,418 @@
+import SQLiteCore
+import SQLiteRelations
+
+/// Writes filters, and all other expressions on objects, as SQL of one store: `\.$age > 30` becomes
+/// `"Person"."age" > ?` with the value 30.
+///
+/// No two rows in one statement have the same name: those of subqueries and joins are numbered.
+struct FilterSQL {
+  /// Rows in scope, by the name that their columns are qualified by.
+  final class Rows {
+    let plan: ObjectPlan
+    /// Nil if the rows are those of the type's own table, under its name.
+    let alias: String?
+    /// The key of a row as SQL.
+    let key: String
+    /// The rows that references lead to, by the slots of these, if they are joined.
+    fileprivate var joined: [Int: Rows]?
+    /// Whether any column but the key was asked for.
+    fileprivate var isRead = false
+
+    /// The rows of a type's own table.
+    init(of plan: ObjectPlan, joinsReferences: Bool = false) {
+      self.plan = plan
+      alias = nil
+      key = plan.qualifiedKey
+      joined = joinsReferences ? [:] : nil
+    }
+
+    fileprivate init(_ plan: ObjectPlan, alias: String, key: String? = nil) throws {
+      self.plan = plan
+      self.alias = alias
+      self.key = try key ?? "\(alias).\(SQL.escapeIdentifier(plan.key))"
+    }
+
+    /// The column of a property as SQL.
+    fileprivate func column(_ slot: Int) throws -> String {
+      isRead = true
+      guard let alias else { return plan.qualifiedColumns[slot] }
+      return "\(alias).\(try SQL.escapeIdentifier(plan.properties[slot].name))"
+    }
+  }
+
+  private let store: any ObjectStore
+  private var aliases = 0
+
+  init(_ store: any ObjectStore) {
+    self.store = store
+  }
+
+  /// An expression on the rows of a type's own table, without a join.
+  static func sql(
+    _ node: QueryNode, on plan: ObjectPlan, in store: any ObjectStore
+  ) throws -> SQL {
+    var writer = FilterSQL(store)
+    var sql = SQL(unchecked: "")
+    try writer.write(node, Rows(of: plan), to: &sql)
+    return sql
+  }
+
+  /// Writes an expression on rows.
+  mutating func write(_ node: QueryNode, _ rows: Rows, to sql: inout SQL) throws {
+    switch node {
+    case .value(let value): sql.append(value: value)
+    case .column(let slots): sql.append(text: try column(slots[...], rows))
+    case .object(let storage, let type):
+      guard let zIndex = storage?.zIndex(in: store.identity) else {
+        throw MagicError.notSaved(type: type)
+      }
+      sql.append(value: .integer(zIndex))
+    case .comparing(let left, let comparison, let right, _):
+      try write(left, comparison, right, rows, to: &sql)
+    case .calculation(let left, let arithmetic, let right, _):
+      try write(left, arithmetic, right, rows, to: &sql)
+    case .isIn(let operand, let values):
+      try write(operand: operand, rows, to: &sql)
+      sql.append(" IN \(values)")
+    case .writing(let form, let operands, _):
+      for (piece, operand) in zip(form.pieces, operands) {
+        sql.append(text: piece)
+        try write(operand: operand, rows, to: &sql)
+      }
+      sql.append(text: form.pieces.last ?? "")
+    case .literal(let pieces, let operands, _):
+      sql.append(text: "(")
+      for (index, piece) in pieces.enumerated() {
+        if let failure = piece.failure { throw failure }
+        sql.append(piece)
+        if index < operands.count { try write(operand: operands[index], rows, to: &sql) }
+      }
+      // It may end in a comment, which ends with the line.
+      sql.append(text: "\n)")
+    case .related(let query, _): try write(query, rows, to: &sql)
+    case .negation(let operand, _):
+      // TRUE is no keyword: a column may be called so.
+      sql.append(text: operand.isTruthValue ? "(" : "NOT ifnull((")
+      try write(operand, rows, to: &sql)
+      sql.append(text: operand.isTruthValue ? ") IS NOT 1" : "), 0)")
+    case .all(let list): try write(list.conditions[...], joinedBy: " AND ", rows, to: &sql)
+    case .any(let list):
+      try write(grouped(list.conditions, rows)[...], joinedBy: " OR ", rows, to: &sql)
+    case .failure(let error): throw error
+    }
+  }
+}
+
+// Comparisons and numbers.
+extension FilterSQL {
+  /// Writes an expression as the operand of an operator or a function.
+  private mutating func write(
+    operand node: QueryNode, _ rows: Rows, to sql: inout SQL
+  ) throws {
+    guard node.isLoose else { return try write(node, rows, to: &sql) }
+    sql.append(text: "(")
+    try write(node, rows, to: &sql)
+    sql.append(text: ")")
+  }
+
+  private mutating func write(
+    _ left: QueryNode, _ comparison: QueryComparison, _ right: QueryNode, _ rows: Rows,
+    to sql: inout SQL
+  ) throws {
+    try write(operand: left, rows, to: &sql)
+    switch (comparison, right) {
+    case (.equal, .value(.null)): return sql.append(text: " IS NULL")
+    case (.notEqual, .value(.null)): return sql.append(text: " IS NOT NULL")
+    // Both may be nil, and then are equal.
+    case (.equal, _) where right.mayBeNull: sql.append(text: " IS ")
+    default: sql.append(text: comparison.sign)
+    }
+    try write(operand: right, rows, to: &sql)
+  }
+
+  private mutating func write(
+    _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode, _ rows: Rows,
+    to sql: inout SQL
+  ) throws {
+    // To SQL as to Swift, operators of one rank bind from left to right: parentheses around each
+    // would overflow the stack of SQLite's parser.
+    var (first, rest) = (left, [(arithmetic, right)])
+    while case .calculation(let left, let before, let right, _) = first,
+      before.isSum == arithmetic.isSum
+    {
+      first = left
+      rest.append((before, right))
+    }
+    sql.append(text: "(")
+    try write(operand: first, rows, to: &sql)
+    for (arithmetic, right) in rest.reversed() {
+      sql.append(text: " \(arithmetic.rawValue) ")
+      try write(operand: right, rows, to: &sql)
+    }
+    sql.append(text: ")")
+  }
+
+  /// Makes one list of many values that one column may be equal to: SQLite's compiler takes time by the
+  /// square of the number of comparisons, and seconds for 20,000.
+  private mutating func grouped(_ conditions: [QueryNode], _ rows: Rows) throws -> [QueryNode] {
+    guard conditions.count > 16 else { return conditions }
+    var indexes: [[Int]: Int] = [:]
+    var lists: [(index: Int, operand: QueryNode, values: [Value])] = []
+    var grouped: [QueryNode] = []
+    for condition in conditions {
+      guard case .comparing(let operand, .equal, let value, _) = condition,
+        case .column(let slots) = operand, case .value(let value) = value, !value.isNull
+      else {
+        grouped.append(condition)
+        continue
+      }
+      if let known = indexes[slots] {
+        lists[known].values.append(value)
+      } else {
+        indexes[slots] = lists.count
+        lists.append((grouped.count, operand, [value]))
+        grouped.append(condition)
+      }
+    }
+    for list in lists where list.values.count > 1 {
+      grouped[list.index] = .isIn(list.operand, list.values)
+    }
+    return grouped
+  }
+
+  /// Conditions joined two by two: of a thousand in a row, each would be one level deeper.
+  private mutating func write(
+    _ conditions: ArraySlice<QueryNode>, joinedBy word: String, _ rows: Rows, to sql: inout SQL
+  ) throws {
+    if conditions.count == 1, let only = conditions.first {
+      return try write(only, rows, to: &sql)
+    }
+    var half = 1
+    while half * 2 < conditions.count { half *= 2 }
+    sql.append(text: "(")
+    try write(conditions.prefix(half), joinedBy: word, rows, to: &sql)
+    sql.append(text: word)
+    try write(conditions.dropFirst(half), joinedBy: word, rows, to: &sql)
+    sql.append(text: ")")
+  }
+}
+
+// Columns, and the rows that relations lead to.
+extension FilterSQL {
+  /// A column of the rows, or of rows that references lead to: by a join if the rows have joins, else by a
+  /// scalar subquery, which may stand anywhere.
+  private mutating func column(_ slots: ArraySlice<Int>, _ rows: Rows) throws -> String {
+    guard let slot = slots.first else { return rows.key }
+    let property = rows.plan.properties[slot]
+    let rest = slots.dropFirst()
+    guard let next = rest.first else {
+      guard property.hasColumn else {
+        throw rows.plan.refuse(property, "has no column to compare")
+      }
+      return try rows.column(slot)
+    }
+    guard case .object(let type) = property.role.kind else {
+      throw rows.plan.refuse(property, "leads to no object")
+    }
+    let plan = try store.plan(type)
+    // The key of the other row is what the reference holds.
+    if rest.count == 1, next == plan.counting { return try rows.column(slot) }
+    if rows.joined != nil { return try column(rest, join(rows, slot, plan)) }
+    let target = try Rows(plan, alias: alias())
+    let (value, reference) = (try column(rest, target), try rows.column(slot))
+    let table = try SQL.escapeIdentifier(plan.table)
+    return
+      "(SELECT \(value) FROM \(table) AS \(target.alias ?? "") WHERE \(target.key) = \(reference))"
+  }
+
+  /// The rows that a reference leads to, joined once.
+  private mutating func join(_ rows: Rows, _ slot: Int, _ plan: ObjectPlan) throws -> Rows {
+    if let known = rows.joined?[slot] { return known }
+    let target = try Rows(plan, alias: alias())
+    target.joined = [:]
+    rows.joined?[slot] = target
+    return target
+  }
+
+  /// The joins that expressions on the rows have asked for.
+  func joins(of rows: Rows) throws -> String {
+    var text = ""
+    for (slot, target) in (rows.joined ?? [:]).sorted(by: { $0.key < $1.key }) {
+      let table = try SQL.escapeIdentifier(target.plan.table)
+      let reference = try rows.column(slot)
+      text += " LEFT JOIN \(table) AS \(target.alias ?? "") ON \(target.key) = \(reference)"
+      text += try joins(of: target)
+    }
+    return text
+  }
+
+  /// A name that no other rows have.
+  private mutating func alias() -> String {
+    aliases += 1
+    return "magicdata_\(aliases)"
+  }
+
+}
+
+// Questions about the objects that relations lead to.
+extension FilterSQL {
+  private mutating func write(_ query: RelatedQuery, _ rows: Rows, to sql: inout SQL) throws {
+    guard let path = try path(query.route, rows) else {
+      return write(query.result, ofNone: &sql)
+    }
+    // First, since it tells which tables are read.
+    var condition = SQL(unchecked: "")
+    if let filter = query.filter {
+      condition.append(text: " AND ")
+      try write(filter, path.rows, to: &condition)
+    }
+    switch query.result {
+    case .exists: sql.append(text: "EXISTS (SELECT 1")
+    case .aggregate(let form):
+      sql.append(text: "(SELECT \(form.pieces[0])")
+      if let operand = query.operand {
+        try write(operand: operand, path.rows, to: &sql)
+        sql.append(text: form.pieces.last ?? "")
+      }
+    }
+    sql.append(text: try path.source)
+    sql.append(condition)
+    sql.append(text: ")")
+  }
+
+  /// The answer to a question about no objects.
+  private func write(_ result: RelatedQuery.Result, ofNone sql: inout SQL) {
+    switch result {
+    case .exists: sql.append(text: "(1 = 0)")
+    case .aggregate(let form):
+      sql.append(text: "(SELECT \(form.pieces.joined(separator: "NULL")) WHERE 1 = 0)")
+    }
+  }
+
+  /// The tables along a route.
+  ///
+  /// - Returns: Nil if nothing was ever stored for one of the relations.
+  private mutating func path(_ route: [Int], _ rows: Rows) throws -> RelatedPath? {
+    var plan = rows.plan
+    var path: RelatedPath?
+    for (index, slot) in route.enumerated() {
+      let property = plan.properties[slot]
+      switch property.role.kind {
+      case .column, .asset: throw plan.refuse(property, "leads to no object")
+      case .object(let type):
+        plan = try store.plan(type)
+        guard let before = path?.rows else { continue }
+        let target = try Rows(plan, alias: alias())
+        try path?.steps.append(.init(before.column(slot), to: target))
+      case .links, .reverse:
+        let relation = try relation(plan, slot)
+        guard try isStored(relation) else { return nil }
+        let start = try path?.rows.key ?? column(route[..<index], rows)
+        let name = alias()
+        plan = relation.destination
+        let target =
+          try relation.keys.isInDestination
+          ? Rows(plan, alias: name)
+          : Rows(plan, alias: alias(), key: relation.keys.end(as: name))
+        let step = RelatedPath.Step(relation.keys, as: name, from: start, to: target)
+        if path == nil { path = RelatedPath(steps: [step]) } else { path?.steps.append(step) }
+      }
+    }
+    guard let path else {
+      throw MagicError.unsuitableType(
+        type: rows.plan.typeName, reason: "a path in a filter leads to no collection of objects")
+    }
+    return path
+  }
+
+  /// The relation of a property that leads to many objects.
+  private func relation(_ plan: ObjectPlan, _ slot: Int) throws -> ObjectRelation {
+    guard case .reverse = plan.properties[slot].role.kind else {
+      return try store.relations.relation(plan, slot, in: store)
+    }
+    return try store.relations.reverse(of: plan.shape, slot, in: store)
+  }
+
+  /// Returns whether there are tables of a relation, and adds to them what they lack. The first query of a
+  /// type looks at its tables.
+  private func isStored(_ relation: ObjectRelation) throws -> Bool {
+    if store.isReady(relation.owner) { return true }
+    if try store.makeReady(relation.owner) { return true }
+    return try store.read { try relation.isStored(store.tables, $0) }
+  }
+}
+
+/// The tables of a subquery that goes along relations.
+private struct RelatedPath {
+  /// A relation or a reference on the way.
+  struct Step {
+    /// The rows that lead, under their name; nil for a reference.
+    let links: String?
+    /// The condition by which the rows that lead, or those of a reference, follow from what is before.
+    let condition: String
+    /// The rows that it leads to.
+    let rows: FilterSQL.Rows
+    /// The table of these beside the rows that lead, if they are not the same.
+    let target: String?
+
+    /// Goes along a reference.
+    init(_ reference: String, to rows: FilterSQL.Rows) throws {
+      links = nil
+      condition = "\(rows.key) = \(reference)"
+      self.rows = rows
+      target = nil
+    }
+
+    /// Goes along a relation.
+    init(_ relation: Relation, as name: String, from start: String, to rows: FilterSQL.Rows) {
+      links = relation.rows(as: name)
+      condition = relation.leads(from: start, as: name)
+      self.rows = rows
+      target = relation.isInDestination ? nil : relation.joinOfDestination(rows.alias ?? "", name)
+    }
+  }
+
+  var steps: [Step]
+
+  /// The rows at its end.
+  var rows: FilterSQL.Rows { steps[steps.count - 1].rows }
+
+  /// The part of the subquery behind the result.
+  var source: String {
+    get throws {
+      var text = ""
+      for (index, step) in steps.enumerated() {
+        text += index == 0 ? " FROM " : " JOIN "
+        if let links = step.links {
+          text += links
+        } else {
+          text += "\(try SQL.escapeIdentifier(step.rows.plan.table)) AS \(step.rows.alias ?? "")"
+        }
+        if index > 0 { text += " ON \(step.condition)" }
+        // What is asked of the rows is known by now: without a column, the key in the links suffices.
+        if let target = step.target, step.rows.isRead { text += target }
+      }
+      return "\(text) WHERE \(steps[0].condition)"
+    }
+  }
+}
+
+extension ObjectPlan {
+  fileprivate func refuse(_ property: Property, _ reason: String) -> MagicError {
+    .unsuitableType(type: typeName, reason: "“\(property.name)” \(reason)")
+  }
+}
+
+extension QueryComparison {
+  /// The sign between two operands.
+  fileprivate var sign: String {
+    switch self {
+    case .equal: " = "
+    case .notEqual: " IS NOT "
+    case .less: " < "
+    case .lessOrEqual: " <= "
+    case .greater: " > "
+    case .greaterOrEqual: " >= "
+    }
+  }
+}

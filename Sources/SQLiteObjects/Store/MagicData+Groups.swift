@@ -1,0 +1,213 @@
+import SQLiteCore
+import SQLiteMapping
+
+extension MagicData {
+  /// Calculates one value of many objects, blocking the thread.
+  ///
+  ///     let total = try magic.aggregate(.sum(\Player.$goals), where: \.$age < 20)
+  ///
+  /// - Parameters:
+  ///   - aggregate: The value to calculate.
+  ///   - filter: The condition on the objects; nil for all.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func aggregate<Object: MagicObject, Result>(
+    _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
+  ) throws -> Result {
+    let query = try ValueQuery(
+      [aggregate.node], of: plan(Object.self), .init(of: filter), in: self)
+    let rows = try selecting(query) { try query.rows(aggregate.reader, from: $0, in: self) }
+    // Without a table there is no row.
+    return try rows.first ?? aggregate.result(.null)
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) public func aggregate<Object: MagicObject, Result>(
+    _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
+  ) async throws -> sending Result {
+    let query = try ValueQuery(
+      [aggregate.node], of: plan(Object.self), .init(of: filter), in: self)
+    return try await selecting(query) {
+      let rows = try query.rows(aggregate.reader, from: $0, in: self)
+      return Handoff(try rows.first ?? aggregate.result(.null))
+    }.take()
+  }
+
+  /// Calculates values of many objects, blocking the thread.
+  ///
+  ///     let (count, oldest) = try magic.aggregate(.count, .max(\Player.$age))
+  ///
+  /// - Parameters:
+  ///   - aggregates: The values to calculate.
+  ///   - filter: The condition on the objects; nil for all.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func aggregate<Object: MagicObject, each Result>(
+    _ aggregates: repeat Aggregate<Object, each Result>, where filter: Filter<Object>? = nil
+  ) throws -> (repeat each Result) {
+    let query = try ValueQuery(
+      nodes(repeat each aggregates), of: plan(Object.self), .init(of: filter), in: self)
+    let readers = (repeat (each aggregates).reader)
+    let rows = try selecting(query) { try query.rows(repeat each readers, from: $0, in: self) }
+    // Without a table there is no row.
+    return try rows.first ?? (repeat try (each aggregates).result(.null))
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) public func aggregate<Object: MagicObject, each Result>(
+    _ aggregates: repeat Aggregate<Object, each Result>, where filter: Filter<Object>? = nil
+  ) async throws -> sending (repeat each Result) {
+    let query = try ValueQuery(
+      nodes(repeat each aggregates), of: plan(Object.self), .init(of: filter), in: self)
+    let readers = (repeat (each aggregates).reader)
+    let results = (repeat (each aggregates).result)
+    return try await selecting(query) {
+      let rows = try query.rows(repeat each readers, from: $0, in: self)
+      return Handoff(try rows.first ?? (repeat try (each results)(.null)))
+    }.take()
+  }
+
+  /// Calculates values of each group of objects, blocking the thread.
+  ///
+  ///     for (title, (count, age)) in try magic.aggregate(
+  ///       .count, .average(\Player.$age), by: \.$team.$title, having: .count > 3,
+  ///       orderedBy: [.descending(.count)], limit: 10) { … }
+  ///
+  /// - Parameters:
+  ///   - aggregates: The values to calculate.
+  ///   - keys: The properties whose values make the groups.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - having: The condition on the groups; nil for all.
+  ///   - order: The order of the groups; equal ones, and all unless it is given, come in the order of their keys'
+  ///     stored forms.
+  ///   - limit: The most groups to fetch.
+  ///   - offset: The number of groups to pass over first.
+  /// - Returns: The groups, each with its key and its value; of several, these are tuples.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func aggregate<
+    Object: MagicObject, each Result, each Key: MagicColumn
+  >(
+    _ aggregates: repeat Aggregate<Object, each Result>, by keys: repeat KeyPath<Object, each Key>,
+    where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
+    orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
+  ) throws -> [(key: (repeat (each Key).Value), value: (repeat each Result))] {
+    let parts = ValueQuery.Parts(
+      of: filter, keyCount: nodes(repeat each keys).count, having, order, limit, offset)
+    let query = try ValueQuery(
+      nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
+      in: self)
+    let keyReaders = (repeat ColumnReader((each Key).self))
+    let readers = (repeat (each aggregates).reader)
+    return try selecting(query) { connection in
+      var groups: [(key: (repeat (each Key).Value), value: (repeat each Result))] = []
+      try query.forEachRow(connection, in: self) { row in
+        var columns = ColumnCursor(row)
+        let key = (repeat try columns.next(each keyReaders))
+        groups.append((key: key, value: (repeat try columns.next(each readers))))
+      }
+      return groups
+    }
+  }
+
+  /// As ``aggregate(_:by:where:having:orderedBy:limit:offset:)``, without blocking the task.
+  nonisolated(nonsending) public func aggregate<
+    Object: MagicObject, each Result, each Key: MagicColumn
+  >(
+    _ aggregates: repeat Aggregate<Object, each Result>, by keys: repeat KeyPath<Object, each Key>,
+    where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
+    orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
+  ) async throws -> sending [(key: (repeat (each Key).Value), value: (repeat each Result))] {
+    let parts = ValueQuery.Parts(
+      of: filter, keyCount: nodes(repeat each keys).count, having, order, limit, offset)
+    let query = try ValueQuery(
+      nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
+      in: self)
+    let keyReaders = (repeat ColumnReader((each Key).self))
+    let readers = (repeat (each aggregates).reader)
+    return try await selecting(query) { connection in
+      var groups: [(key: (repeat (each Key).Value), value: (repeat each Result))] = []
+      try query.forEachRow(connection, in: self) { row in
+        var columns = ColumnCursor(row)
+        let key = (repeat try columns.next(each keyReaders))
+        groups.append((key: key, value: (repeat try columns.next(each readers))))
+      }
+      return Handoff(groups)
+    }.take()
+  }
+
+  /// Calculates values of each group of objects, by what is calculated of them, blocking the thread.
+  ///
+  ///     try magic.aggregate(.count, by: \Player.$age / 10, (\Player.$friends).count)
+  ///
+  /// - Parameters:
+  ///   - aggregates: The values to calculate.
+  ///   - keys: The expressions whose values make the groups; `MagicExpression(\.$name)` is one of a property.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - having: The condition on the groups; nil for all.
+  ///   - order: The order of the groups; equal ones, and all unless it is given, come in the order of their keys'
+  ///     stored forms.
+  ///   - limit: The most groups to fetch.
+  ///   - offset: The number of groups to pass over first.
+  /// - Returns: The groups, each with its key and its value; of several, these are tuples. A key is nil where its
+  ///   expression has no value.
+  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  public func aggregate<
+    Object: MagicObject, each Result, each Key: Codable & SendableMetatype
+  >(
+    _ aggregates: repeat Aggregate<Object, each Result>,
+    by keys: repeat MagicExpression<Object, each Key>,
+    where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
+    orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
+  ) throws -> [(key: (repeat (each Key)?), value: (repeat each Result))] {
+    let parts = ValueQuery.Parts(
+      of: filter, keyCount: nodes(repeat each keys).count, having, order, limit, offset)
+    let query = try ValueQuery(
+      nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
+      in: self)
+    let keyReaders = (repeat ColumnReader((each Key).self))
+    let readers = (repeat (each aggregates).reader)
+    return try selecting(query) { connection in
+      var groups: [(key: (repeat (each Key)?), value: (repeat each Result))] = []
+      try query.forEachRow(connection, in: self) { row in
+        var columns = ColumnCursor(row)
+        let key = (repeat try columns.next(each keyReaders))
+        groups.append((key: key, value: (repeat try columns.next(each readers))))
+      }
+      return groups
+    }
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) public func aggregate<
+    Object: MagicObject, each Result, each Key: Codable & SendableMetatype
+  >(
+    _ aggregates: repeat Aggregate<Object, each Result>,
+    by keys: repeat MagicExpression<Object, each Key>,
+    where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
+    orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
+  ) async throws -> sending [(key: (repeat (each Key)?), value: (repeat each Result))] {
+    let parts = ValueQuery.Parts(
+      of: filter, keyCount: nodes(repeat each keys).count, having, order, limit, offset)
+    let query = try ValueQuery(
+      nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
+      in: self)
+    let keyReaders = (repeat ColumnReader((each Key).self))
+    let readers = (repeat (each aggregates).reader)
+    return try await selecting(query) { connection in
+      var groups: [(key: (repeat (each Key)?), value: (repeat each Result))] = []
+      try query.forEachRow(connection, in: self) { row in
+        var columns = ColumnCursor(row)
+        let key = (repeat try columns.next(each keyReaders))
+        groups.append((key: key, value: (repeat try columns.next(each readers))))
+      }
+      return Handoff(groups)
+    }.take()
+  }
+
+  /// The nodes of aggregates.
+  private func nodes<Object: MagicObject, each Result>(
+    _ aggregates: repeat Aggregate<Object, each Result>
+  ) -> [QueryNode] {
+    var nodes: [QueryNode] = []
+    for aggregate in repeat each aggregates { nodes.append(aggregate.node) }
+    return nodes
+  }
+}

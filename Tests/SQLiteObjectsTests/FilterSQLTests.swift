@@ -1,0 +1,208 @@
+import MagicData
+import Testing
+
+private struct Human: MagicObject {
+  static let tableName = "person"
+
+  @PrimaryMagicValue var id: Int
+  @OptionMagicValue var name: String?
+  @OptionMagicValue var age: Int?
+  @OptionMagicValue var other: Int?
+
+  init() {}
+}
+
+private struct Quoted: MagicObject {
+  static let tableName = #"a"b c"#
+
+  @MagicValue var group: Int
+
+  init() { group = 1 }
+}
+
+private typealias Condition = Filter<Human>
+
+private let first: Condition = \.$age > 30
+private let second: Condition = \.$name != "x"
+private let third: Condition = \.$age < 50
+private let never = Condition(sql: "FALSE")
+private let always = Condition(sql: "TRUE")
+
+@Suite struct FilterSQLTests {
+  let magic: MagicData
+
+  init() throws {
+    magic = try MagicData(type: .memory)
+    try magic.update(Human())
+    try magic.database.executeMultipleChanges(
+      """
+      DELETE FROM person;
+      INSERT INTO person (id, name, age, other) VALUES
+        (1, 'Ann', 20, 20), (2, 'ann', 40, 1), (3, 'Änne', NULL, 1), (4, NULL, 60, NULL),
+        (5, '100%', NULL, NULL), (6, 'An_', 31, 31), (7, 'x', 49, 7);
+      """)
+  }
+
+  private func sql(_ condition: Condition) throws -> SQL { try condition.sql(in: magic) }
+
+  private func text(_ condition: Condition) throws -> String { try sql(condition).text }
+
+  private func ids(_ condition: Condition) throws -> [Int] {
+    try magic.database.rows(
+      "SELECT id FROM person WHERE \(sql(condition)) ORDER BY id", as: Int.self)
+  }
+
+  @Test func `a column called true does not change what is not`() throws {
+    try magic.database.executeChange("ALTER TABLE person ADD COLUMN \"true\" DEFAULT 0")
+    #expect(try ids(!first) == [1, 3, 5])
+    #expect(try ids(!(!first)) == [2, 4, 6, 7])
+    #expect(try ids(!Condition(sql: "age - 20")) == [1, 3, 5])
+    #expect(try ids(!(!Condition(sql: "age"))) == [1, 2, 4, 6, 7])
+  }
+
+  @Test func `a comparison is a column, a sign and a bound value`() throws {
+    #expect(try text(first) == #""person"."age" > ?"#)
+    #expect(try sql(first).values == [.integer(30)])
+    #expect(try ids(first) == [2, 4, 6, 7])
+  }
+
+  @Test func `values are bound in the order of the text and never spliced into it`() throws {
+    let hostile = "x'); DROP TABLE person; --"
+    let condition: Condition =
+      \.$name == hostile || (\Human.$name).contains(hostile) && first
+    let sql = try sql(condition)
+    #expect(!sql.text.contains("DROP"))
+    #expect(sql.values == [.text(hostile), .text(hostile), .integer(30)])
+    #expect(try ids(condition) == [])
+    #expect(try ids(always).count == 7)
+  }
+
+  @Test func `and binds as the tree says, whatever the words would`() throws {
+    #expect(
+      try text((first || second) && third)
+        == #"(("person"."age" > ? OR "person"."name" IS NOT ?) AND "person"."age" < ?)"#)
+    #expect(
+      try text(first || second && third)
+        == #"("person"."age" > ? OR ("person"."name" IS NOT ? AND "person"."age" < ?))"#)
+    #expect(try ids((always || never) && never) == [])
+    #expect(try ids(always || never && never).count == 7)
+  }
+
+  @Test func `SQL is enclosed, so that its words and its comments end with it`() throws {
+    let condition = Condition(sql: "age > 30 OR TRUE -- all") && never
+    #expect(try ids(condition) == [])
+  }
+
+  @Test func `nil is a value like others to == and !=`() throws {
+    let isNil: Condition = \.$age == nil
+    let isNotNil: Condition = \.$age != nil
+    #expect(try text(isNil) == #""person"."age" IS NULL"#)
+    #expect(try ids(isNil) == [3, 5])
+    #expect(try ids(isNotNil) == [1, 2, 4, 6, 7])
+    #expect(try ids(\.$age != 20) == [2, 3, 4, 5, 6, 7])
+    // Two columns that are both nil are equal.
+    #expect(try ids(\.$age == \.$other) == [1, 5, 6])
+    #expect(try ids(\.$age != \.$other) == [2, 3, 4, 7])
+  }
+
+  @Test func `what is not true is false, so that its negation is true`() throws {
+    #expect(try ids(!first) == [1, 3, 5])
+    #expect(try ids(!(!first)) == [2, 4, 6, 7])
+    #expect(try ids(!Condition(sql: "age - 20")) == [1, 3, 5])
+    #expect(try ids(!(!Condition(sql: "age"))) == [1, 2, 4, 6, 7])
+    #expect(try ids(!(\Human.$name).contains("n")) == [4, 5, 7])
+    #expect(try ids(!(\Human.$age).isIn([20])) == [2, 3, 4, 5, 6, 7])
+    #expect(try ids(!(first && third)) == [1, 3, 4, 5])
+  }
+
+  @Test func `texts are compared by their bytes`() throws {
+    #expect(try ids(\.$name == "ann") == [2])
+    #expect(try ids((\Human.$name).hasPrefix("An")) == [1, 6])
+    #expect(try ids((\Human.$name).contains("nn")) == [1, 2, 3])
+    #expect(try ids((\Human.$name).contains("ä")) == [])
+    #expect(try ids(\.$name < "a") == [1, 5, 6])
+    // One character to Swift, but other bytes than the stored ones.
+    #expect(try ids((\Human.$name).hasPrefix("A\u{308}")) == [])
+  }
+
+  @Test func `wildcards are letters to all but like`() throws {
+    #expect(try ids((\Human.$name).contains("%")) == [5])
+    #expect(try ids((\Human.$name).contains("_")) == [6])
+    #expect(try ids((\Human.$name).hasPrefix("An_")) == [6])
+    #expect(try ids((\Human.$name).like("an_")) == [1, 2, 6])
+    #expect(try ids((\Human.$name).like("%0%")) == [5])
+  }
+
+  @Test func `an empty text begins and is part of every text, but not of nil`() throws {
+    #expect(try ids((\Human.$name).hasPrefix("")) == [1, 2, 3, 5, 6, 7])
+    #expect(try ids((\Human.$name).contains("")) == [1, 2, 3, 5, 6, 7])
+  }
+
+  @Test(arguments: [
+    "a\u{7f}", "\u{d7ff}", "\u{10ffff}", "a\u{10ffff}\u{10ffff}", "\u{e000}", "a\0",
+  ])
+  func `a prefix is found whatever its last character`(prefix: String) throws {
+    try magic.database.executeChange("DELETE FROM person")
+    let next = Unicode.Scalar((prefix.unicodeScalars.last?.value ?? 0) &+ 0x1000) ?? "\u{10fffe}"
+    let texts = [
+      prefix, prefix + "b", prefix + "\u{10ffff}", String(prefix.dropLast()), "\(next)", "b", "",
+    ]
+    for (index, text) in texts.enumerated() {
+      try magic.database.executeChange("INSERT INTO person (id, name) VALUES (\(index), \(text))")
+    }
+    let expected = texts.indices.filter { texts[$0].utf8.starts(with: prefix.utf8) }
+    #expect(try ids((\Human.$name).hasPrefix(prefix)) == expected)
+  }
+
+  @Test func `a list is one parameter, so that its length does not change the text`() throws {
+    func list(_ numbers: some Sequence<Int>) -> Condition {
+      (\Human.$age).isIn(numbers)
+    }
+    #expect(try text(list([1])) == text(list(1...100_000)))
+    #expect(try ids(list(1...100_000)) == [1, 2, 4, 6, 7])
+    #expect(try ids(list([])) == [])
+    #expect(try ids(!list([])).count == 7)
+  }
+
+  @Test func `numbers are calculated in the database, as the tree says`() throws {
+    let condition: Condition = (\.$age + 1) * 2 == 42
+    #expect(try text(condition) == #"(("person"."age" + ?) * ?) = ?"#)
+    #expect(try ids(condition) == [1])
+    #expect(try ids(MagicExpression(\.$age) == \.$other + 0) == [1, 5, 6])
+    #expect(try ids(!(\.$age % 0 == 0)).count == 7)
+  }
+
+  @Test func `a name is quoted, whatever is in it`() throws {
+    try magic.update(Quoted())
+    #expect(try magic.count(of: Quoted.self, where: \.$group == 1) == 1)
+    #expect(try magic.values(of: \Quoted.$group, \.$group, where: \.$group + 1 > 1).count == 1)
+  }
+
+  @Test func `thousands of conditions in a row are as deep as a few`() throws {
+    var any: Condition = \.$age == 0
+    var all: Condition = \.$age != 0
+    var other = all
+    for number in 1...2_000 {
+      any = any || \.$age == number
+      all = all && \.$age != number
+      other = \.$age != -number && other
+    }
+    #expect(try ids(any) == [1, 2, 4, 6, 7])
+    #expect(try ids(all) == [3, 5])
+    #expect(try ids(other).count == 7)
+  }
+
+  @Test(arguments: [10, 40, 100_000])
+  func `a deep tree is evaluated or refused, and never overflows the stack`(depth: Int) throws {
+    var condition = first
+    for level in 0..<depth {
+      condition = level % 2 == 0 ? !condition : condition || never
+    }
+    guard depth < 1_000 else {
+      let error = #expect(throws: SQLiteError.self) { try text(condition) }
+      #expect(error?.code == .tooBig)
+      return
+    }
+    #expect(try ids(condition) == (depth / 2 % 2 == 0 ? [2, 4, 6, 7] : [1, 3, 5]))
+  }
+}
