@@ -79,6 +79,9 @@ let package = Package(
       ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations", "SQLiteObjects"]),
     .executableTarget(
       name: "Tour", dependencies: ["Essentials", "MagicData", "Platform"], swiftSettings: settings),
+    // Small programs as users write them.
+    .executableTarget(name: "Ledger", dependencies: ["MagicData"], swiftSettings: settings),
+    .executableTarget(name: "Import", dependencies: ["MagicData"], swiftSettings: settings),
     tests(of: "SPON", ["Fuzzing"]),
     tests(of: "SQLSyntax", ["SyntaxOracle"]),
     tests(of: "SQLiteCore", ["CoreHelper"]),

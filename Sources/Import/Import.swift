@@ -1,0 +1,142 @@
+import Foundation
+import MagicData
+
+/// A line of the file: when a station measured which temperature.
+struct Reading: Record {
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  static let traits: [PropertyTrait] = [.indexed("station", "takenAt")]
+
+  var id: Int?
+  var station: String
+  var takenAt: Date
+  var celsius: Double
+
+  /// Reads "station,seconds since 1970,degrees".
+  init(line: Substring) throws(RefusedLine) {
+    let fields = line.split(separator: ",", omittingEmptySubsequences: false)
+    guard fields.count == 3 else { throw .fields }
+    guard !fields[0].isEmpty else { throw .station }
+    guard let seconds = Int64(fields[1]) else { throw .time }
+    guard let celsius = Double(fields[2]), celsius.isFinite else { throw .temperature }
+    self.station = String(fields[0])
+    self.takenAt = Date(timeIntervalSince1970: TimeInterval(seconds))
+    self.celsius = celsius
+  }
+}
+
+/// The reason why a line is no reading.
+enum RefusedLine: String, Error {
+  case fields = "not three fields"
+  case station = "no station"
+  case time = "a time that is no number"
+  case temperature = "a temperature that is no number"
+}
+
+/// The lines of a file, read a piece at a time.
+struct LineReader {
+  private let file: FileHandle
+  private var piece = Data()[...]
+
+  init(of path: String) throws {
+    file = try FileHandle(forReadingFrom: URL(filePath: path))
+  }
+
+  /// Returns the next line without its end, or nil after the last one.
+  mutating func next() throws -> Substring? {
+    var end = piece.firstIndex(of: UInt8(ascii: "\n"))
+    while end == nil, let more = try file.read(upToCount: 1 << 18), !more.isEmpty {
+      // The last line of a piece goes on in the next one.
+      piece = Data(piece) + more
+      end = piece.firstIndex(of: UInt8(ascii: "\n"))
+    }
+    guard end != nil || !piece.isEmpty else { return nil }
+    let line = piece[..<(end ?? piece.endIndex)]
+    piece = piece[(end.map { $0 + 1 } ?? piece.endIndex)...]
+    return Substring(decoding: line, as: UTF8.self)
+  }
+}
+
+/// Reads a file of comma-separated values into a table: `Import [--rows N] [FILE [DATABASE]]`. Without a file it makes
+/// one of its own, with some wrong lines in it.
+@main struct Import {
+  static func main() async throws {
+    var words = Array(CommandLine.arguments.dropFirst())
+    var rows = 1_000_000
+    if let index = words.firstIndex(of: "--rows"), index + 1 < words.count {
+      rows = Int(words[index + 1]) ?? rows
+      words.removeSubrange(index...index + 1)
+    }
+    let own = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).csv").path
+    let path = words.first ?? own
+    if words.isEmpty { try write(rows, to: own) }
+    defer { try? FileManager.default.removeItem(atPath: own) }
+    let database = try words.count > 1 ? Database(path: words[1]) : Database.temporary()
+
+    // Control-C cancels the task: batches that are committed stay, the one that runs is undone.
+    signal(SIGINT, SIG_IGN)
+    let task = Task { try await load(path, into: database) }
+    let interruption = DispatchSource.makeSignalSource(signal: SIGINT)
+    interruption.setEventHandler { task.cancel() }
+    interruption.resume()
+    let began = ContinuousClock.now
+    let result = await task.result
+    let seconds = (ContinuousClock.now - began) / .seconds(1)
+
+    let count = try await database.count(of: Reading.self)
+    print("\(count) readings in \((seconds * 10).rounded() / 10) s")
+    switch result {
+    case .success(let refused):
+      for (reason, lines) in refused.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        print("refused \(lines.count): \(reason.rawValue), first in line \(lines[0])")
+      }
+    case .failure(let error):
+      print(error is CancellationError ? "stopped" : "\(error)")
+      exit(1)
+    }
+  }
+
+  /// Stores the lines of a file in batches, and returns the numbers of those that were refused.
+  private static func load(
+    _ path: String, into database: Database
+  ) async throws -> [RefusedLine: [Int]] {
+    var refused: [RefusedLine: [Int]] = [:]
+    var batch: [Reading] = []
+    var stored = 0
+    func store() async throws {
+      stored += try await database.insert(contentsOf: batch)
+      batch.removeAll(keepingCapacity: true)
+      if isatty(2) != 0 { FileHandle.standardError.write(Data("\r\(stored) rows".utf8)) }
+    }
+    var lines = try LineReader(of: path)
+    var number = 0
+    while let line = try lines.next() {
+      number += 1
+      do {
+        batch.append(try Reading(line: line))
+      } catch {
+        refused[error, default: []].append(number)
+      }
+      if batch.count == 20_000 { try await store() }
+    }
+    try await store()
+    if isatty(2) != 0 { FileHandle.standardError.write(Data("\r".utf8)) }
+    return refused
+  }
+
+  /// Writes a file of so many lines, one in 50,000 of them wrong.
+  private static func write(_ rows: Int, to path: String) throws {
+    guard FileManager.default.createFile(atPath: path, contents: nil) else {
+      throw CocoaError(.fileWriteUnknown)
+    }
+    let file = try FileHandle(forWritingTo: URL(filePath: path))
+    for start in stride(from: 0, to: rows, by: 10_000) {
+      let lines = (start..<min(start + 10_000, rows)).map { row in
+        let wrong = ["nowhere", ",0,0", "A,soon,1", "A,0,mild"]
+        if row % 50_000 == 49_999 { return wrong[row / 50_000 % 4] }
+        return "station \(row % 500),\(1_700_000_000 + row * 60),\(Double(row % 400) / 10 - 10)"
+      }
+      try file.write(contentsOf: Data((lines.joined(separator: "\n") + "\n").utf8))
+    }
+    try file.close()
+  }
+}
