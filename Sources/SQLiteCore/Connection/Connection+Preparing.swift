@@ -39,14 +39,7 @@ extension Connection {
     try checkAccess(sql)
     if let handle = cache.checkOut(sql) { return handle }
     try checkText(sql)
-    let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
-    // Swift keeps a NUL behind its texts, so that SQLite need not copy them.
-    let prepared = unsafe sql.withCString { start in
-      Result { () throws(SQLiteError) in
-        try unsafe prepare(start, count: sql.utf8.count, wholeText: sql, flags: flags)
-      }
-    }
-    let (statement, end) = try prepared.get()
+    let (statement, end) = try prepare(sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT))
     guard let statement else { throw SQLiteError(.misuse, "there is no statement", sql: sql) }
     guard SQLScanner.isBlank(sql, from: end) else {
       throw SQLiteError(
@@ -88,13 +81,25 @@ extension Connection {
     return Statement(handle, of: self)
   }
 
+  /// Compiles the first statement of a text.
+  func prepare(
+    _ sql: String, flags: UInt32
+  ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
+    // Swift keeps a NUL behind its texts, so that SQLite need not copy them.
+    try unsafe sql.withCString { start in
+      Result { () throws(SQLiteError) in
+        try unsafe prepare(start, count: sql.utf8.count, wholeText: sql, flags: flags)
+      }
+    }.get()
+  }
+
   /// Compiles the first statement in `count` characters and a NUL (`sqlite3_prepare_v3`).
   ///
   /// - Parameter wholeText: The text under which the statement is known, or nil for its own part.
   /// - Returns: The statement, or nil if there are only blanks and comments, and where it ends.
-  func prepare(
+  private func prepare(
     _ start: UnsafePointer<CChar>, count: Int, wholeText: String?, flags: UInt32
-  ) throws(SQLiteError) -> (StatementHandle?, Int) {
+  ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
     func text(upTo end: Int) -> String {
       if let wholeText { return wholeText }
       return unsafe start.withMemoryRebound(to: UInt8.self, capacity: end) {
@@ -221,13 +226,9 @@ extension Connection {
 
   /// Runs a pragma that asks something, without regard to what the access may do.
   func plainPragma(_ name: String) throws(SQLiteError) -> Value? {
-    let sql = "PRAGMA \(name)"
-    let handle = try unsafe sql.withCString { start in
-      Result { () throws(SQLiteError) in
-        try unsafe prepare(start, count: sql.utf8.count, wholeText: sql, flags: 0).0
-      }
-    }.get()
-    guard let handle, handle.step() == SQLITE_ROW else { return nil }
+    guard let handle = try prepare("PRAGMA \(name)", flags: 0).statement,
+      handle.step() == SQLITE_ROW
+    else { return nil }
     return try handle.value(at: 0)
   }
 }

@@ -206,7 +206,7 @@ extension Connection {
     let (isReadOnly, isPlainQuery) = (handle.isReadOnly, handle.isPlainQuery)
     takeBack(handle)
     guard isReadOnly else { return false }
-    if isPlainQuery || !state.scopes.isEmpty {
+    if isPlainQuery || state.isInsideScope {
       try body(self)
     } else {
       try runTransaction(.deferred) {

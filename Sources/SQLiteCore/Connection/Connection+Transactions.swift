@@ -1,3 +1,5 @@
+import CSQLite
+
 /// How a transaction begins (<https://www.sqlite.org/lang_transaction.html>).
 public enum TransactionKind: Sendable {
   /// Takes locks when the first statement needs them. A deferred transaction that has read may fail
@@ -8,11 +10,11 @@ public enum TransactionKind: Sendable {
   /// As immediate; in journal modes other than WAL it also keeps readers out.
   case exclusive
 
-  fileprivate var sql: String {
+  fileprivate var control: TransactionControl {
     switch self {
-    case .deferred: "BEGIN DEFERRED"
-    case .immediate: "BEGIN IMMEDIATE"
-    case .exclusive: "BEGIN EXCLUSIVE"
+    case .deferred: .beginDeferred
+    case .immediate: .beginImmediate
+    case .exclusive: .beginExclusive
     }
   }
 }
@@ -90,16 +92,16 @@ extension Connection {
   @usableFromInline dynamic func runTransaction(
     _ kind: TransactionKind = .immediate, _ body: () throws -> TransactionOutcome
   ) throws {
-    guard state.scopes.isEmpty, handle.isAutocommit else { return try runSavepoint(body) }
-    try execute(control: kind.sql)
+    guard !state.isInsideScope, handle.isAutocommit else { return try runSavepoint(body) }
+    try execute(kind.control)
     try run(scope(savepoint: nil, isOutermost: true), body)
   }
 
   /// ``savepoint(_:)`` for work whose result its caller keeps.
   @usableFromInline dynamic func runSavepoint(_ body: () throws -> TransactionOutcome) throws {
-    let name = "magicdata_\(state.scopes.count)"
+    let name = "magicdata_\(state.depth)"
     let isOutermost = handle.isAutocommit
-    try execute(control: "SAVEPOINT \(name)")
+    try execute("SAVEPOINT \(name)")
     try run(scope(savepoint: name, isOutermost: isOutermost), body)
   }
 
@@ -135,13 +137,17 @@ extension Connection {
     }
     do {
       if scope.isOutermost { try prepareCommit() }
-      try execute(control: scope.savepoint.map { "RELEASE \($0)" } ?? "COMMIT")
+      if let savepoint = scope.savepoint {
+        try execute("RELEASE \(savepoint)", mustRun: true)
+      } else {
+        try execute(.commit)
+      }
     } catch {
       try? rollBack(scope)
       throw error
     }
     state.close()
-    if state.scopes.isEmpty, handle.isAutocommit { committed() }
+    if !state.isInsideScope, handle.isAutocommit { committed() }
   }
 
   /// Undoes what the innermost scope changed, and closes it.
@@ -157,11 +163,11 @@ extension Connection {
     if isUndone { return }
     do throws(SQLiteError) {
       if let savepoint = scope.savepoint {
-        try execute(control: "ROLLBACK TO \(savepoint)")
+        try execute("ROLLBACK TO \(savepoint)", mustRun: true)
         // ROLLBACK TO leaves the savepoint open.
-        try execute(control: "RELEASE \(savepoint)")
+        try execute("RELEASE \(savepoint)", mustRun: true)
       } else {
-        try execute(control: "ROLLBACK")
+        try execute(.rollback)
       }
     } catch {
       if !handle.isAutocommit { state.break(by: error) }
@@ -172,7 +178,7 @@ extension Connection {
   /// Undoes a transaction that the user's own SQL began and did not end.
   func rollBackWhatIsOpen() {
     do throws(SQLiteError) {
-      try execute(control: "ROLLBACK")
+      try execute(.rollback)
     } catch {
       if !handle.isAutocommit { state.break(by: error) }
     }
@@ -190,7 +196,7 @@ extension Connection {
   /// A RELEASE may be the commit of a transaction that a SAVEPOINT began: what waits is done before
   /// each one then.
   func willControlTransaction(_ statement: StatementHandle) throws(SQLiteError) {
-    guard state.scopes.isEmpty, !statement.isOfLibrary, !handle.isAutocommit,
+    guard !state.isInsideScope, !handle.isAutocommit,
       statement.control.map({ [.commit, .end, .release].contains($0) }) ?? false
     else { return }
     do {
@@ -204,34 +210,75 @@ extension Connection {
 
   /// Does what waits for the end of a transaction that SQL of the user's has just ended.
   func didControlTransaction(_ statement: StatementHandle) {
-    guard state.scopes.isEmpty, handle.isAutocommit, statement.beganInTransaction,
-      !statement.isOfLibrary
-    else { return }
+    guard !state.isInsideScope, handle.isAutocommit, statement.beganInTransaction else { return }
     if statement.control == .rollback { discardActions() } else { committed() }
   }
 
-  /// Runs BEGIN, COMMIT and their like, those that undo without regard to deadlines.
-  private func execute(control sql: String) throws(SQLiteError) {
+  /// Runs BEGIN, COMMIT or ROLLBACK by a statement that is prepared once.
+  private func execute(_ control: TransactionControl) throws(SQLiteError) {
+    let kept = controls[control.rawValue]
+    if kept.handle == nil {
+      try withoutAuthorizer { () throws(SQLiteError) in
+        kept.handle = try prepare(control.sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT)).statement
+      }
+      kept.handle?.isOfLibrary = true
+    }
+    guard let handle = kept.handle else { throw SQLiteError(.internalError, sql: control.sql) }
+    try run(handle, mustRun: control == .rollback)
+  }
+
+  /// Runs SAVEPOINT or its like, whose names are many, by a statement of the cache.
+  private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
+    let handle = try withoutAuthorizer { () throws(SQLiteError) in try checkOut(sql) }
+    handle.isOfLibrary = true
+    defer {
+      handle.isOfLibrary = false
+      takeBack(handle)
+    }
+    try run(handle, mustRun: mustRun)
+  }
+
+  /// Runs a statement of the library's own, which undoes if it must run, without regard to deadlines.
+  private func run(_ statement: StatementHandle, mustRun: Bool) throws(SQLiteError) {
     let before = interruption.isExempt
-    interruption.isExempt = sql.hasPrefix("ROLLBACK") || sql.hasPrefix("RELEASE")
+    interruption.isExempt = before || mustRun
     defer { interruption.isExempt = before }
     try withoutAuthorizer { () throws(SQLiteError) in
-      let handle = try checkOut(sql)
-      handle.isOfLibrary = true
-      defer { handle.isOfLibrary = false }
-      var statement = Statement(handle, of: self)
-      _ = try statement.step()
+      try beginRun(of: statement)
+      let code = statement.step()
+      guard code == SQLITE_DONE else { throw failRun(of: statement, code) }
+      statement.reset()
     }
   }
+}
+
+/// The statements by which the library begins and ends transactions.
+enum TransactionControl: Int, CaseIterable {
+  case beginDeferred, beginImmediate, beginExclusive, commit, rollback
+
+  fileprivate var sql: String {
+    switch self {
+    case .beginDeferred: "BEGIN DEFERRED"
+    case .beginImmediate: "BEGIN IMMEDIATE"
+    case .beginExclusive: "BEGIN EXCLUSIVE"
+    case .commit: "COMMIT"
+    case .rollback: "ROLLBACK"
+    }
+  }
+}
+
+/// A statement that is prepared at its first use, and kept as long as the connection.
+final class ControlStatement {
+  fileprivate(set) var handle: StatementHandle?
 }
 
 extension Connection {
   /// Whether a transaction of `write` or of ``transaction(_:_:)`` is open, whose end runs the actions of
   /// ``afterCommit(_:)`` and its like. After a BEGIN in SQL nobody runs them.
-  package var ownsTransaction: Bool { state.scopes.first.map { $0.savepoint == nil } ?? false }
+  package var ownsTransaction: Bool { state.ownsTransaction }
 
   /// Whether the open scope is part of a transaction that outlives it, and may yet be undone.
-  package var isInsideAnother: Bool { state.scopes.last.map { !$0.isOutermost } ?? false }
+  package var isInsideAnother: Bool { state.isInsideAnother }
 
   /// Whether the transaction of a write is open whose end runs the actions of ``afterRollback(_:)`` and its
   /// like: what is read now may yet be undone.
@@ -247,15 +294,25 @@ extension Connection {
 }
 
 /// The work of layers above for the moment when the outermost transaction ends.
-struct TransactionActions {
+final class TransactionActions {
+  /// Whether there are any: asked at each commit.
+  fileprivate var isEmpty = true
   fileprivate var beforeCommit: [(Connection) throws -> Void] = []
   fileprivate var afterCommit: [(Connection) -> Void] = []
   fileprivate var afterRollback: [(Connection) -> Void] = []
 
   var counts: ActionCounts {
-    ActionCounts(
+    if isEmpty { return ActionCounts() }
+    return ActionCounts(
       beforeCommit: beforeCommit.count, afterCommit: afterCommit.count,
       afterRollback: afterRollback.count)
+  }
+
+  fileprivate func removeAll() {
+    beforeCommit = []
+    afterCommit = []
+    afterRollback = []
+    isEmpty = true
   }
 }
 
@@ -263,23 +320,26 @@ extension Connection {
   /// Runs `action` just before the outermost transaction commits; if it throws, all is rolled back.
   /// In `withoutTransaction`, that may be a COMMIT, an END or a RELEASE in the user's SQL.
   package func beforeCommit(_ action: @escaping (Connection) throws -> Void) {
+    actions.isEmpty = false
     actions.beforeCommit.append(action)
   }
 
   /// Runs `action` once the outermost transaction is durable, within the same access and outside
   /// any transaction. Dropped if the scope that is open now is rolled back.
   package func afterCommit(_ action: @escaping (Connection) -> Void) {
+    actions.isEmpty = false
     actions.afterCommit.append(action)
   }
 
   /// Runs `action` once the scope that is open now, or one around it, has been rolled back.
   package func afterRollback(_ action: @escaping (Connection) -> Void) {
+    actions.isEmpty = false
     actions.afterRollback.append(action)
   }
 
   /// Runs the actions that wait for a commit, those before it first.
   func prepareCommit() throws {
-    while !actions.beforeCommit.isEmpty {
+    while !actions.isEmpty, !actions.beforeCommit.isEmpty {
       let pending = actions.beforeCommit
       actions.beforeCommit = []
       for action in pending { try action(self) }
@@ -288,14 +348,17 @@ extension Connection {
   }
 
   func committed() {
-    let pending = actions.afterCommit
-    actions = TransactionActions()
-    for action in pending { action(self) }
+    if !actions.isEmpty {
+      let pending = actions.afterCommit
+      actions.removeAll()
+      for action in pending { action(self) }
+    }
     publishChanges()
   }
 
   /// Drops what was added since `counts`, and runs what waits for a rollback.
   func rolledBack(to counts: ActionCounts) {
+    if actions.isEmpty { return }
     actions.beforeCommit.removeLast(max(0, actions.beforeCommit.count - counts.beforeCommit))
     actions.afterCommit.removeLast(max(0, actions.afterCommit.count - counts.afterCommit))
     let pending = actions.afterRollback[min(counts.afterRollback, actions.afterRollback.count)...]

@@ -52,9 +52,11 @@ public final class Connection {
   /// The closures and objects that SQLite calls.
   var hooks = Hooks()
   /// The transactions that are open.
-  var state = TransactionState()
+  let state = TransactionState()
   /// The actions that wait for the end of the outermost transaction.
-  var actions = TransactionActions()
+  let actions = TransactionActions()
+  /// The statements that begin and end transactions.
+  let controls = TransactionControl.allCases.map { _ in ControlStatement() }
   var recording = Recording()
   /// Whether statements that write are refused, since the access is a read.
   var refusesWrites = false
@@ -84,6 +86,7 @@ public final class Connection {
     // Statements first: their ends may still be traced.
     cache.orphanCheckedOut()
     cache.removeAll()
+    for control in controls { control.handle?.finalize() }
     handle.removeHooks()
     hooks = Hooks()
   }
@@ -199,7 +202,7 @@ public final class Connection {
         error = SQLiteError(.interrupt, reason + SQLiteError.whileLocked, sql: sql)
       }
     }
-    if inTransaction || !state.scopes.isEmpty, handle.isAutocommit { state.end(by: error) }
+    if inTransaction || state.isInsideScope, handle.isAutocommit { state.end(by: error) }
     return error
   }
 }
@@ -220,7 +223,7 @@ extension Connection: StatementOwner {
         .range, "no values were bound to the \(statement.parameterCount) parameters",
         sql: statement.sql)
     }
-    if statement.control != nil { try willControlTransaction(statement) }
+    if statement.control != nil, !statement.isOfLibrary { try willControlTransaction(statement) }
     if let recorder = hooks.recorder { statement.recorded = recorder.begin(statement, on: handle) }
     if !statement.isReadOnly, statement.control == nil { recording.hasWritten = true }
     statement.beganInTransaction = !handle.isAutocommit
@@ -250,7 +253,7 @@ extension Connection: StatementOwner {
       throw SQLiteError(.readOnly, "a read cannot write", sql: statement.sql)
     }
     // Outside our transactions a statement may be one of its own.
-    if state.scopes.isEmpty, !statement.isReadOnly, handle.isAutocommit {
+    if !state.isInsideScope, !statement.isReadOnly, handle.isAutocommit {
       acceptLog()
       try checkFile()
     }

@@ -62,7 +62,7 @@ struct Access: Sendable {
       throw SQLiteError(.misuse, "a write cannot begin inside a read")
     }
     switch scope {
-    case .read where connection.state.scopes.isEmpty:
+    case .read where !connection.state.isInsideScope:
       try connection.runTransaction(.deferred) { try body(connection) }
     case .read, .query:
       _ = try body(connection)

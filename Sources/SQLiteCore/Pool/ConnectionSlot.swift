@@ -11,12 +11,7 @@ final class ConnectionSlot: Sendable {
     open: () throws(SQLiteError) -> sending Connection,
     _ body: (Connection) throws -> Void
   ) throws {
-    // Outside the lock, since the user's preparation of the connection may use the database.
-    if stored.withLock({ $0 == nil }) {
-      let fresh = ConnectionSlot.retainedAddress(of: try open())
-      stored.withLock { $0 = fresh.flatMap(ConnectionSlot.connection) }
-    }
-    let lent = try connection()
+    let lent = try presentConnection() ?? openedConnection(open)
     lent.beginAccess()
     defer {
       lent.endAccess()
@@ -45,12 +40,25 @@ final class ConnectionSlot: Sendable {
   /// The compiler rightly does not let a lock's content out. Here the lock guards only the storing:
   /// the scheduler has given the slot to the access that runs on this thread, so nobody else uses
   /// or closes the connection until that access has ended.
+  private func presentConnection() -> Connection? {
+    stored.withLock { ConnectionSlot.retainedAddress(of: $0) }
+      .flatMap(ConnectionSlot.connection)
+  }
+
   private func connection() throws(SQLiteError) -> Connection {
-    let address = stored.withLock { ConnectionSlot.retainedAddress(of: $0) }
-    guard let address, let connection = ConnectionSlot.connection(retainedAt: address) else {
+    guard let connection = presentConnection() else {
       throw SQLiteError(.misuse, "the connection is closed")
     }
     return connection
+  }
+
+  /// Opens the connection outside the lock, since the user's preparation of it may use the database.
+  private func openedConnection(
+    _ open: () throws(SQLiteError) -> sending Connection
+  ) throws(SQLiteError) -> Connection {
+    let fresh = ConnectionSlot.retainedAddress(of: try open())
+    stored.withLock { $0 = fresh.flatMap(ConnectionSlot.connection) }
+    return try connection()
   }
 
   private static func retainedAddress(of connection: Connection?) -> UInt? {

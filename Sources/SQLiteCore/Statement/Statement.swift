@@ -46,7 +46,7 @@ public struct Statement: ~Copyable {
     if code == SQLITE_DONE {
       // The next step would begin anew.
       handle.reset()
-      if handle.control != nil { connection.didControlTransaction(handle) }
+      if handle.control != nil, !handle.isOfLibrary { connection.didControlTransaction(handle) }
       return false
     }
     throw connection.failRun(of: handle, code)

@@ -14,6 +14,8 @@ final class StatementCache {
   private var checkedOutCount = 0
   /// Statements that are checked out and not kept.
   private var transient: [WeakStatement] = []
+  /// Whether there are any: asked at the end of each access.
+  private var hasTransient = false
 
   init(capacity: Int) {
     self.capacity = max(0, capacity)
@@ -54,6 +56,7 @@ final class StatementCache {
     if isKept, insert(statement) { return }
     transient.removeAll { $0.statement == nil }
     transient.append(WeakStatement(statement: statement))
+    hasTransient = true
   }
 
   /// Takes back a statement whose user has gone: it is idle, or finalized if it is not kept.
@@ -79,7 +82,10 @@ final class StatementCache {
       for statement in transient { statement.statement?.orphan() }
       checkedOutCount = 0
     }
-    transient.removeAll()
+    if hasTransient {
+      transient.removeAll()
+      hasTransient = false
+    }
   }
 
   private func slot(of sql: String) -> Int { sql.utf8.count & 63 }
