@@ -69,12 +69,14 @@ final class ChangeFeed: Sendable {
   }
 
   private struct Subscriber: Sendable {
+    let id: UInt64
     let detail: ChangeDetail
     let body: @Sendable (CommittedChanges) -> Void
   }
 
   private struct State: Sendable {
-    var subscribers: [UInt64: Subscriber] = [:]
+    /// In the order in which they came.
+    var subscribers: [Subscriber] = []
     /// How many subscribers want each detail.
     var counts = [0, 0, 0, 0]
     var lastID: UInt64 = 0
@@ -91,7 +93,7 @@ final class ChangeFeed: Sendable {
   ) -> ChangeSubscription {
     let id = state.withLock { state in
       state.lastID += 1
-      state.subscribers[state.lastID] = Subscriber(detail: detail, body: body)
+      state.subscribers.append(Subscriber(id: state.lastID, detail: detail, body: body))
       state.counts[Int(detail.rawValue)] += 1
       updateDemand(state)
       return state.lastID
@@ -102,7 +104,8 @@ final class ChangeFeed: Sendable {
   private func end(_ id: UInt64) {
     // It goes outside the lock, and what it holds with it.
     let ended = state.withLock { state -> Subscriber? in
-      guard let ended = state.subscribers.removeValue(forKey: id) else { return nil }
+      guard let index = state.subscribers.firstIndex(where: { $0.id == id }) else { return nil }
+      let ended = state.subscribers.remove(at: index)
       state.counts[Int(ended.detail.rawValue)] -= 1
       updateDemand(state)
       return ended
@@ -119,8 +122,9 @@ final class ChangeFeed: Sendable {
   ///   - hasWritten: Whether anything may have changed, recorded or not.
   func publish(_ changes: CommittedChanges, recorded: Demand, hasWritten: Bool) {
     let subscribers = state.withLock { $0.subscribers }
-    for (id, subscriber) in subscribers.sorted(by: { $0.key < $1.key }) {
-      if recorded.knows(id) || recorded.detail.map({ subscriber.detail <= $0 }) ?? false {
+    for subscriber in subscribers {
+      if recorded.knows(subscriber.id) || recorded.detail.map({ subscriber.detail <= $0 }) ?? false
+      {
         if !changes.isEmpty { subscriber.body(changes) }
       } else if hasWritten {
         subscriber.body(.unknown)

@@ -120,8 +120,9 @@ extension Connection {
     let busyTimeout = busyHandler.timeout
     busyHandler.timeout = .zero
     defer { busyHandler.timeout = busyTimeout }
-    let data = try withoutAuthorizer {
-      try firstRow("PRAGMA data_version", as: Int64.self) ?? 0
+    var data: Int64 = 0
+    try withoutAuthorizer { () throws(SQLiteError) in
+      data = try firstRow("PRAGMA data_version", as: Int64.self) ?? 0
     }
     return ForeignVersion(connection: environment.number, data: data)
   }

@@ -53,14 +53,13 @@ extension Connection {
   }
 
   /// Runs SQL of the library's own, about which the authorizer is not asked.
-  func withoutAuthorizer<Result, Failure: Error>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  @inline(never)
+  func withoutAuthorizer(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
     guard let authorizer = hooks.authorizer else { return try body() }
     let before = authorizer.isSuspended
     authorizer.isSuspended = true
     defer { authorizer.isSuspended = before }
-    return try body()
+    try body()
   }
 
   /// Begins or ends recording, as the subscribers of the feed want it. Called between accesses.

@@ -3,13 +3,13 @@ import CSQLite
 /// SQL of many statements, in the form in which SQLite takes them one after the other.
 struct Script {
   /// UTF-8 with a NUL at its end, so that SQLite need not copy what is left for each statement.
-  fileprivate let characters: [CChar]
+  fileprivate let characters: ContiguousArray<CChar>
   /// Where the next statement begins.
   fileprivate(set) var offset = 0
 
   /// Takes a text that has passed ``Connection/checkText(_:)``.
   init(_ sql: String) {
-    characters = sql.utf8.map { CChar(bitPattern: $0) } + [0]
+    characters = sql.utf8CString
   }
 }
 
@@ -35,6 +35,7 @@ extension Connection {
     return try checkOut(sql.text)
   }
 
+  @inline(never)
   func checkOut(_ sql: String) throws(SQLiteError) -> StatementHandle {
     try checkAccess(sql)
     if let handle = cache.checkOut(sql) { return handle }
@@ -51,8 +52,9 @@ extension Connection {
   }
 
   /// Throws if `sql` is no text for SQLite, and prepares for what it names.
+  @inline(never)
   func checkText(_ sql: String) throws(SQLiteError) {
-    if sql.utf8.contains(0) { throw SQLiteError(.misuse, "the SQL contains a NUL", sql: sql) }
+    if containsNUL(sql) { throw SQLiteError(.misuse, "the SQL contains a NUL", sql: sql) }
     guard sql.utf8.count < Int32.max else { throw SQLiteError(.tooBig) }
     // The function of ListModule must be known before SQL that names it compiles.
     if !hasListModule, SQLScanner.mentionsList(sql) { try registerListModule() }
@@ -66,6 +68,7 @@ extension Connection {
   }
 
   /// Returns the next statement of a script, not cached, or nil at its end.
+  @inline(never)
   func nextStatement(of script: inout Script) throws(SQLiteError) -> Statement? {
     try checkAccess()
     let (offset, count) = (script.offset, script.characters.count - 1 - script.offset)
@@ -127,11 +130,12 @@ extension Connection {
   /// has made it since.
   private func readSchema() throws(SQLiteError) {
     let sql = "SELECT 1 FROM main.sqlite_master LIMIT 1"
-    let code = withoutAuthorizer {
+    var code = SQLITE_OK
+    try withoutAuthorizer { () throws(SQLiteError) in
       var pointer: OpaquePointer?
       defer { unsafe sqlite3_finalize(pointer) }
-      let code = unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil)
-      return code == SQLITE_OK ? unsafe sqlite3_step(pointer) : code
+      code = unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil)
+      if code == SQLITE_OK { code = unsafe sqlite3_step(pointer) }
     }
     guard code == SQLITE_ROW || code == SQLITE_DONE else { throw failure(code, sql: sql) }
   }
@@ -215,6 +219,7 @@ extension Connection {
   /// - Parameters:
   ///   - name: The pragma's name.
   ///   - suffix: The text behind it, made by this library and not by a user.
+  @inline(never)
   package func pragma(_ name: String, _ suffix: String = "") throws(SQLiteError) -> Value? {
     guard var statement = try transientStatement("PRAGMA \(name)\(suffix)"),
       try statement.step()

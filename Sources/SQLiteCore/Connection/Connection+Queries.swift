@@ -7,6 +7,7 @@ extension Connection {
   /// - Returns: The change.
   /// - Throws: ``SQLiteError``; then the statement has changed nothing.
   @discardableResult
+  @inline(never)
   public func executeChange(_ sql: SQL) throws(SQLiteError) -> Change {
     if let failure = sql.failure { throw failure.with(sql: sql.text) }
     var statement = Statement(try checkOut(sql), of: self)

@@ -107,7 +107,8 @@ extension Connection {
 
   private func scope(savepoint: String?, isOutermost: Bool) -> TransactionState.Scope {
     TransactionState.Scope(
-      savepoint: savepoint, isOutermost: isOutermost, actions: actions.counts,
+      outer: state.innermost, savepoint: savepoint, isOutermost: isOutermost,
+      actions: actions.counts,
       changes: hooks.recorder?.mark)
   }
 
@@ -229,26 +230,32 @@ extension Connection {
 
   /// Runs SAVEPOINT or its like, whose names are many, by a statement of the cache.
   private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
-    let handle = try withoutAuthorizer { () throws(SQLiteError) in try checkOut(sql) }
-    handle.isOfLibrary = true
-    defer {
-      handle.isOfLibrary = false
-      takeBack(handle)
+    try withoutAuthorizer { () throws(SQLiteError) in
+      let handle = try checkOut(sql)
+      handle.isOfLibrary = true
+      defer {
+        handle.isOfLibrary = false
+        takeBack(handle)
+      }
+      try run(handle, mustRun: mustRun)
     }
-    try run(handle, mustRun: mustRun)
   }
 
   /// Runs a statement of the library's own, which undoes if it must run, without regard to deadlines.
   private func run(_ statement: StatementHandle, mustRun: Bool) throws(SQLiteError) {
-    let before = interruption.isExempt
-    interruption.isExempt = before || mustRun
-    defer { interruption.isExempt = before }
-    try withoutAuthorizer { () throws(SQLiteError) in
-      try beginRun(of: statement)
-      let code = statement.step()
-      guard code == SQLITE_DONE else { throw failRun(of: statement, code) }
-      statement.reset()
+    let wasExempt = interruption.isExempt
+    let authorizer = hooks.authorizer
+    let wasSuspended = authorizer?.isSuspended ?? false
+    interruption.isExempt = wasExempt || mustRun
+    authorizer?.isSuspended = true
+    defer {
+      interruption.isExempt = wasExempt
+      authorizer?.isSuspended = wasSuspended
     }
+    try beginRun(of: statement)
+    let code = statement.step()
+    guard code == SQLITE_DONE else { throw failRun(of: statement, code) }
+    statement.reset()
   }
 }
 
@@ -339,7 +346,8 @@ extension Connection {
 
   /// Runs the actions that wait for a commit, those before it first.
   func prepareCommit() throws {
-    while !actions.isEmpty, !actions.beforeCommit.isEmpty {
+    if actions.isEmpty { return try checkFile() }
+    while !actions.beforeCommit.isEmpty {
       let pending = actions.beforeCommit
       actions.beforeCommit = []
       for action in pending { try action(self) }

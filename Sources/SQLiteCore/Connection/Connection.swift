@@ -62,12 +62,11 @@ public final class Connection {
   var refusesWrites = false
   /// Whether `magicdata_list` is known.
   private(set) var hasListModule = false
-  /// Which content of the file the outermost access began with.
-  package private(set) var contentGeneration = 0
-  /// How many statements have begun to run, for tests that say what something costs.
-  package private(set) var statementCount = 0
+  // Private, since Swift checks each use of a property that other modules see for a simultaneous change.
+  private var generation = 0
+  private var runCount = 0
   /// The objects that layers above attach to the connection.
-  private var kept = Attachments()
+  private let kept = Attachments()
 
   init(_ handle: ConnectionHandle, _ environment: Environment) {
     self.handle = handle
@@ -91,10 +90,16 @@ public final class Connection {
     hooks = Hooks()
   }
 
+  /// Which content of the file the outermost access began with.
+  package var contentGeneration: Int { generation }
+
+  /// How many statements have begun to run, for tests that say what something costs.
+  package var statementCount: Int { runCount }
+
   /// The objects that layers above attach to the connection, by a type of theirs.
   package var attachments: [ObjectIdentifier: AnyObject] {
     get { kept.all }
-    set { kept = Attachments(all: newValue) }
+    set { kept.all = newValue }
   }
 
   /// Returns the object that a layer above has attached by a type of its own.
@@ -106,7 +111,7 @@ public final class Connection {
   /// Notes which content of the file an access begins with, unless it is part of another.
   func noteContent() {
     guard state.isClosed, let content = environment.content else { return }
-    contentGeneration = content.current
+    generation = content.current
   }
 
   /// Whether foreign keys lead nowhere now, which the end of the transaction would refuse.
@@ -193,6 +198,7 @@ public final class Connection {
   }
 
   /// The error for a failed call, after noticing what it did to the transaction.
+  @inline(never)
   func failure(_ code: Int32, sql: String, inTransaction: Bool = false) -> SQLiteError {
     var error = explained(handle.error(code, sql: sql))
     if let reason = interruption.reason {
@@ -228,7 +234,7 @@ extension Connection: StatementOwner {
     if !statement.isReadOnly, statement.control == nil { recording.hasWritten = true }
     statement.beganInTransaction = !handle.isAutocommit
     statement.isRunning = true
-    statementCount += 1
+    runCount += 1
   }
 
   /// Throws if a statement must not begin now.
@@ -252,13 +258,14 @@ extension Connection: StatementOwner {
     if refusesWrites, !statement.isReadOnly {
       throw SQLiteError(.readOnly, "a read cannot write", sql: statement.sql)
     }
-    // Outside our transactions a statement may be one of its own.
-    if !state.isInsideScope, !statement.isReadOnly, handle.isAutocommit {
+    // Outside our transactions a statement may be one of its own; ours are looked at before they commit.
+    if !statement.isReadOnly, !statement.isOfLibrary, !state.isInsideScope, handle.isAutocommit {
       acceptLog()
       try checkFile()
     }
   }
 
+  @inline(never)
   func failRun(of statement: StatementHandle, _ code: Int32) -> SQLiteError {
     let error = failure(
       code, sql: statement.sql,
@@ -270,6 +277,7 @@ extension Connection: StatementOwner {
     return error
   }
 
+  @inline(never)
   func takeBack(_ statement: StatementHandle) { cache.takeBack(statement) }
 
   func registerListModule() throws(SQLiteError) {
@@ -284,15 +292,13 @@ extension Connection: Sendable {}
 
 /// Objects by types. Most ask for the same one again and again, which is spared hashing (benchmark
 /// `point`).
-private struct Attachments {
-  private(set) var all: [ObjectIdentifier: AnyObject] = [:]
+private final class Attachments {
+  var all: [ObjectIdentifier: AnyObject] = [:] {
+    didSet { last = nil }
+  }
   private var last: (key: ObjectIdentifier, value: AnyObject)?
 
-  init(all: [ObjectIdentifier: AnyObject] = [:]) {
-    self.all = all
-  }
-
-  mutating func find(_ key: ObjectIdentifier) -> AnyObject? {
+  func find(_ key: ObjectIdentifier) -> AnyObject? {
     if let last, last.key == key { return last.value }
     guard let found = all[key] else { return nil }
     last = (key, found)

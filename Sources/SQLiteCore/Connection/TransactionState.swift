@@ -11,12 +11,16 @@
 ///
 /// A broken connection stays so, and is closed at the end of its access.
 ///
-/// A class: of a structure that is changed in place, Swift checks at each reading that nobody changes it just
-/// then, which took a fifth of the instructions of an empty read. For the same reason ``isSound`` and
-/// ``isInsideScope`` stand beside what they say.
+/// A class, and the scopes a chain of objects: of a structure or an array that is changed in place, Swift
+/// checks at each reading that nobody changes it just then, which took a fifth of the instructions of an empty
+/// read.
 final class TransactionState {
   /// A transaction or a savepoint that this library has begun.
-  struct Scope {
+  final class Scope {
+    /// The scope around it.
+    let outer: Scope?
+    /// How many scopes are around it.
+    let depth: Int
     /// The savepoint's name, or nil for the transaction itself.
     let savepoint: String?
     /// Whether closing it commits.
@@ -25,6 +29,18 @@ final class TransactionState {
     let actions: ActionCounts
     /// The end of the recording before it.
     let changes: RecordingMark?
+
+    init(
+      outer: Scope?, savepoint: String?, isOutermost: Bool, actions: ActionCounts,
+      changes: RecordingMark?
+    ) {
+      self.outer = outer
+      depth = outer.map { $0.depth + 1 } ?? 0
+      self.savepoint = savepoint
+      self.isOutermost = isOutermost
+      self.actions = actions
+      self.changes = changes
+    }
   }
 
   private enum Phase {
@@ -45,19 +61,24 @@ final class TransactionState {
   }
   /// Whether there is no ``failure``: asked at each statement.
   private(set) var isSound = true
-  /// The scopes that are open, outermost first.
-  private var scopes: [Scope] = []
+  /// The innermost scope that is open.
+  private(set) var innermost: Scope?
+
   /// Whether any scope is open.
-  private(set) var isInsideScope = false
+  var isInsideScope: Bool { innermost != nil }
 
   /// How many scopes are open.
-  var depth: Int { isInsideScope ? scopes.count : 0 }
+  var depth: Int { innermost.map { $0.depth + 1 } ?? 0 }
 
   /// Whether the outermost scope that is open is a transaction, and no savepoint.
-  var ownsTransaction: Bool { scopes.first.map { $0.savepoint == nil } ?? false }
+  var ownsTransaction: Bool {
+    guard var scope = innermost else { return false }
+    while let outer = scope.outer { scope = outer }
+    return scope.savepoint == nil
+  }
 
   /// Whether the innermost scope that is open is part of a transaction that outlives it.
-  var isInsideAnother: Bool { scopes.last.map { !$0.isOutermost } ?? false }
+  var isInsideAnother: Bool { innermost.map { !$0.isOutermost } ?? false }
 
   /// Whether no scope is open and SQL of the user's must not begin one.
   var isClosed: Bool { if case .closed = phase { true } else { false } }
@@ -107,14 +128,12 @@ final class TransactionState {
   /// A transaction or a savepoint has begun.
   func open(_ scope: Scope) {
     if !isInsideScope, !isEnded, !isBroken { phase = .open(insideBare: isInsideBare) }
-    scopes.append(scope)
-    isInsideScope = true
+    innermost = scope
   }
 
   /// The innermost scope has ended.
   func close() {
-    scopes.removeLast()
-    isInsideScope = !scopes.isEmpty
+    innermost = innermost?.outer
     if !isInsideScope, !isBroken { phase = isInsideBare ? .bare : .closed }
   }
 

@@ -153,7 +153,7 @@ extension Database {
   }
 
   /// As ``select(_:)``, without blocking the task.
-  package func select<Result: Sendable>(
+  package dynamic func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await perform(.query, deadline: nil, body)
@@ -186,7 +186,7 @@ extension Database {
   }
 
   /// As ``query(_:_:)``, without blocking the task.
-  package func query<Result: Sendable>(
+  package dynamic func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     let result: Result? = try await perform(.query, deadline: nil) { connection in

@@ -100,12 +100,14 @@ extension SQLiteError {
   }
 
   /// The error for the scopes around a transaction that this error ended.
+  @inline(never)
   func asEndOfTransaction(_ sql: String? = nil) -> SQLiteError {
     SQLiteError(
       .abortRollback, "SQLite has rolled back the whole transaction: \(message)",
       sql: sql ?? self.sql)
   }
 
+  @inline(never)
   package func with(sql: String) -> SQLiteError {
     SQLiteError(code, message, sql: self.sql ?? sql, offset: offset)
   }

@@ -18,8 +18,8 @@ extension Database {
     named name: String, of program: String, options: Options = Options()
   ) throws(SQLiteError) -> Database {
     for part in [name, program] {
-      guard !part.isEmpty, part != ".", part != "..", !part.utf8.contains(0),
-        !part.utf8.contains(UInt8(ascii: "/"))
+      guard !part.isEmpty, part != ".", part != "..", !containsNUL(part),
+        !containsBytes(part, "/")
       else { throw SQLiteError(.cannotOpen, "“\(part)” is not the name of a file") }
     }
     let folder = try userDataFolder() + "/" + program

@@ -5,7 +5,7 @@ import Synchronization
 import Platform
 
 /// Where a database is, and how connections to it are opened.
-struct DatabaseFile: Sendable {
+final class DatabaseFile: Sendable {
   enum Location: Hashable, Sendable {
     /// An absolute path without symbolic links in its folders.
     case file(String)
@@ -43,7 +43,7 @@ struct DatabaseFile: Sendable {
 
   /// Finds the file, or says what is in its way, and makes it with its permissions.
   init(path: String, options: Database.Options) throws(SQLiteError) {
-    guard !path.isEmpty, !path.utf8.contains(0) else {
+    guard !path.isEmpty, !containsNUL(path) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
     }
     self.options = options

@@ -3,25 +3,27 @@ import Synchronization
 /// Bodies of layers above, in the order in which they were added, each as long as its registration lives.
 final class Registry<Body: Sendable>: Sendable {
   private struct State: Sendable {
-    var bodies: [UInt64: Body] = [:]
+    var bodies: [(id: UInt64, body: Body)] = []
     var lastID: UInt64 = 0
   }
 
   private let state = Mutex(State())
 
   var bodies: [Body] {
-    state.withLock { $0.bodies }.sorted { $0.key < $1.key }.map(\.value)
+    state.withLock { $0.bodies }.map(\.body)
   }
 
   func add(_ body: Body) -> Registration {
     let id = state.withLock { state in
       state.lastID += 1
-      state.bodies[state.lastID] = body
+      state.bodies.append((state.lastID, body))
       return state.lastID
     }
     return Registration { [self] in
       // It goes outside the lock, and what it holds with it.
-      _ = state.withLock { $0.bodies.removeValue(forKey: id) }
+      _ = state.withLock { state in
+        state.bodies.firstIndex { $0.id == id }.map { state.bodies.remove(at: $0) }
+      }
     }
   }
 }

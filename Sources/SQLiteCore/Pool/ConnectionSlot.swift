@@ -53,6 +53,7 @@ final class ConnectionSlot: Sendable {
   }
 
   /// Opens the connection outside the lock, since the user's preparation of it may use the database.
+  @inline(never)
   private func openedConnection(
     _ open: () throws(SQLiteError) -> sending Connection
   ) throws(SQLiteError) -> Connection {

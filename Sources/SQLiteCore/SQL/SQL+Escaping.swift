@@ -17,7 +17,7 @@ extension SQL {
     case .integer(let integer): return integer < 0 ? "(\(integer))" : "\(integer)"
     case .real(let real) where real.isInfinite: return real < 0 ? "(-9e999)" : "9e999"
     case .real(let real): return real.sign == .minus ? "(\(real))" : "\(real)"
-    case .text(let text) where text.utf8.contains(0):
+    case .text(let text) where containsNUL(text):
       return "CAST(\(hexadecimal(Array(text.utf8))) AS TEXT)"
     case .text(let text): return quoted(text, by: UInt8(ascii: "'"))
     case .blob(let bytes): return hexadecimal(bytes)
@@ -76,6 +76,7 @@ extension SQL {
 /// `text` between quotes, with those in it doubled.
 ///
 /// By bytes: a quote followed by a combining mark is one Character, but still ends the text.
+@inline(never)
 func quoted(_ text: String, by quote: UInt8) -> String {
   var quoted: [UInt8] = [quote]
   for byte in text.utf8 {
@@ -90,8 +91,9 @@ func quoted(_ text: String, by quote: UInt8) -> String {
 ///
 /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if `name` is empty or holds a NUL, which
 ///   would end the SQL there.
+@inline(never)
 package func quotedIdentifier(_ name: String) throws(SQLiteError) -> String {
-  guard !name.isEmpty, !name.utf8.contains(0) else {
+  guard !name.isEmpty, !containsNUL(name) else {
     throw SQLiteError(.misuse, "an identifier is empty or contains a NUL character")
   }
   return quoted(name, by: UInt8(ascii: "\""))

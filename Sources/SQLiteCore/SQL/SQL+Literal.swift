@@ -29,8 +29,9 @@ extension SQL: ExpressibleByStringInterpolation {
     /// Appends the literal's own text.
     ///
     /// - Parameter literal: SQL.
+    @inline(never)
     public mutating func appendLiteral(_ literal: String) {
-      sql.append(text: literal)
+      sql.add(literal)
     }
 
     /// Binds a value, whose type may be known at run time only.

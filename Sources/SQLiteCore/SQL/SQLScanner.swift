@@ -19,6 +19,7 @@ struct SQLScanner {
   }
 
   /// The next token and where it stands, or nil at the end.
+  @inline(never)
   mutating func next() -> (token: Token, range: Range<Int>)? {
     skipBlanks()
     guard position < bytes.count else { return nil }

@@ -273,8 +273,10 @@ extension IndexDefinition {
       && hasColumns(found.columns.map { $0 ?? "" }) && !isFulfilled(by: found)
   }
 
+  @inline(never)
   func hasColumns(_ names: [String]) -> Bool {
-    columns.map(asciiLowercased) == names.map(asciiLowercased)
+    columns.count == names.count
+      && zip(columns, names).allSatisfy { asciiLowercased($0) == asciiLowercased($1) }
   }
 }
 

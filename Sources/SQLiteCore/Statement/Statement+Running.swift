@@ -39,6 +39,7 @@ extension Statement {
   ///
   /// - Throws: ``SQLiteError`` if a text is not valid UTF-8.
   /// - Complexity: O(*n*) in the number of columns and the size of their content.
+  @inline(never)
   public func row() throws(SQLiteError) -> Row {
     let columns = handle.columnNames
     var values: [Value] = []
@@ -63,6 +64,7 @@ extension Statement {
     return connection.change(since: before)
   }
 
+  @inline(never)
   mutating func allRows() throws(SQLiteError) -> [Row] {
     var rows: [Row] = []
     while try step() { rows.append(try row()) }

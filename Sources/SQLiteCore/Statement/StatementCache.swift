@@ -8,7 +8,7 @@ final class StatementCache {
   private var handles: [String: StatementHandle] = [:]
   /// Handles found lately, by the lengths of their texts: comparing one text costs a fifth of hashing
   /// it (benchmark `cache`).
-  private var recent = [StatementHandle?](repeating: nil, count: 64)
+  private let recent = (0..<64).map { _ in Recent() }
   private var clock: UInt64 = 0
   /// How many statements are checked out.
   private var checkedOutCount = 0
@@ -23,18 +23,22 @@ final class StatementCache {
 
   /// Finds an idle handle for `sql` and checks it out.
   func checkOut(_ sql: String) -> StatementHandle? {
-    if let handle = recent[slot(of: sql)], sameBytes(handle.sql, sql) {
+    if let handle = recent[slot(of: sql)].handle, sameBytes(handle.sql, sql) {
       return checkOut(handle)
     }
     // A dictionary takes canonically equivalent texts for one; to SQLite they are two statements.
     guard let handle = handles[sql], sameBytes(handle.sql, sql) else { return nil }
-    recent[slot(of: sql)] = handle
+    recent[slot(of: sql)].handle = handle
     return checkOut(handle)
   }
 
   /// Finds an idle handle for a literal among those found lately, without joining its text.
   func checkOutRecent(_ sql: SQL) -> StatementHandle? {
-    guard let handle = recent[sql.utf8Count & 63], sql.isSpelled(handle.sql) else { return nil }
+    guard let handle = recent[sql.utf8Count & 63].handle else { return nil }
+    if let texts = handle.literal, sql.hasTexts(texts) { return checkOut(handle) }
+    guard sql.isSpelled(handle.sql) else { return nil }
+    // Only the first literal of this spelling: several would take turns.
+    if handle.literal == nil { handle.literal = sql.texts ?? [] }
     return checkOut(handle)
   }
 
@@ -94,7 +98,7 @@ final class StatementCache {
     handle.isCached = false
     handles[handle.sql] = nil
     let slot = slot(of: handle.sql)
-    if recent[slot] === handle { recent[slot] = nil }
+    if recent[slot].handle === handle { recent[slot].handle = nil }
   }
 
   /// Takes in a new handle that is in use, unless its text is there, and drops the idle handle that
@@ -124,8 +128,13 @@ final class StatementCache {
       handle.finalize()
     }
     handles.removeAll()
-    recent = recent.map { _ in nil }
+    for place in recent { place.handle = nil }
   }
+}
+
+/// A handle that was found lately. An object: Swift checks each reading of an array that is changed in place.
+private final class Recent {
+  var handle: StatementHandle?
 }
 
 /// A statement that may be gone.

@@ -35,6 +35,8 @@ import CSQLite
   let changesSchema: Bool
   /// Where the recorded changes of the present run begin.
   var recorded: RecordedRun?
+  /// The texts of a literal by which the cache has found the statement.
+  var literal: [String]?
   /// The cache's count of uses when this one was last used.
   var lastUse: UInt64 = 0
 

@@ -28,7 +28,17 @@ func sameBytes(_ left: String, _ right: String) -> Bool {
   }
 }
 
+/// Returns whether a NUL is in `text`, which would end it for C.
+@inline(never)
+func containsNUL(_ text: String) -> Bool {
+  var text = text
+  return text.withUTF8 { bytes in
+    unsafe bytes.baseAddress.map { unsafe memchr($0, 0, bytes.count) != nil } ?? false
+  }
+}
+
 /// Returns whether the bytes of `part` occur in `text`.
+@inline(never)
 func containsBytes(_ text: String, _ part: StaticString) -> Bool {
   var text = text
   return text.withUTF8 { bytes in
@@ -94,7 +104,18 @@ private func isText(_ text: String, of bytes: UnsafeBufferPointer<UInt8>) -> Boo
 var emptyBytes: UnsafeRawPointer { unsafe UnsafeRawPointer(StaticString("").utf8Start) }
 
 /// `text` with A to Z made small, as SQLite compares identifiers.
+@inline(never)
 package func asciiLowercased(_ text: String) -> String {
-  guard text.utf8.contains(where: { (65...90).contains($0) }) else { return text }
-  return String(decoding: text.utf8.map { (65...90).contains($0) ? $0 | 32 : $0 }, as: UTF8.self)
+  var text = text
+  let lowercased = text.withUTF8 { bytes -> String? in
+    guard unsafe bytes.contains(where: { (65...90).contains($0) }) else { return nil }
+    return unsafe String(unsafeUninitializedCapacity: bytes.count) { buffer in
+      for index in bytes.indices {
+        let byte = unsafe bytes[index]
+        unsafe buffer[index] = (65...90).contains(byte) ? byte | 32 : byte
+      }
+      return bytes.count
+    }
+  }
+  return lowercased ?? text
 }
