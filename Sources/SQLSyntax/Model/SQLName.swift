@@ -146,3 +146,8 @@ public struct SQLTypeName: Hashable, Sendable {
     case numeric
   }
 }
+
+extension SQLTypeName: ExpressibleByStringLiteral {
+  /// Makes the type that is written `text`.
+  public init(stringLiteral text: String) { self.init(text) }
+}

@@ -351,6 +351,35 @@ extension SQLTokens {
   }
 }
 
+extension SQLTokens {
+  /// Goes behind the next semicolon, or to the end of the text, without telling the tokens apart.
+  mutating func skipBehindSemicolon() -> Bool {
+    var offset = position
+    while true {
+      let byte = padded[offset]
+      if isWordByte(byte), byte != UInt8(ascii: "$") {
+        repeat { offset += 1 } while isWordByte(padded[offset])
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: ";"):
+        position = offset + 1
+        return true
+      case 0:
+        position = offset
+        return false
+      case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["),
+        UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "@"),
+        UInt8(ascii: "$"), UInt8(ascii: "#"):
+        position = offset
+        _ = token()
+        offset = position
+      default: offset += 1
+      }
+    }
+  }
+}
+
 @inline(__always)
 func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 }
 
