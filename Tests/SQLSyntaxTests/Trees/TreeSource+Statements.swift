@@ -20,7 +20,7 @@ extension TreeSource {
       return .createVirtualTable(
         SQLCreateVirtualTable(
           ifNotExists: once(in: 3), freshQualifiedName(), using: freshName(), arguments))
-    case 21: return .alterTable(SQLAlterTable(tableName(), alteration()))
+    case 21: return .alterTable(SQLAlterTable(target(inTrigger: false), alteration()))
     case 22:
       let isQueryPlan = once(in: 2)
       return .explain(.select(select()), isQueryPlan: isQueryPlan)
@@ -203,7 +203,7 @@ extension TreeSource {
           if case .default = $0.kind { return true }
           return false
         }
-        let storage = pick([nil, SQLName("STORED", quoting: .none), "VIRTUAL"] as [SQLName?])
+        let storage = pick([nil, "STORED", "VIRTUAL"]).map { SQLName($0, quoting: .none) }
         // GENERATED right behind a type is a part of the type.
         let isShort = constraints.isEmpty || once(in: 2)
         constraints.append(
