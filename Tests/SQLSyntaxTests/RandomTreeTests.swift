@@ -27,7 +27,7 @@ import Testing
       let (text, fullText) = (plain.printed(), full.printed())
       accept(text, &differences)
       accept(fullText, &differences)
-      if Self.keepsItsText(plain) { continue }
+      if Judge.keepsItsText(plain) { continue }
       switch judge.oracle.haveOneProgram(text, fullText) {
       case true?: compiled += 1
       case false?: differences.add("another program", text + "\n -> " + fullText)
@@ -73,16 +73,6 @@ import Testing
     } catch {
       differences.add("\(error)", sql)
       return nil
-    }
-  }
-
-  /// Whether SQLite puts the statement's own text into its program.
-  private static func keepsItsText(_ statement: SQLStatement) -> Bool {
-    switch statement {
-    case .createTable, .createIndex, .createView, .createTrigger, .createVirtualTable,
-      .alterTable, .explain:
-      true
-    default: false
     }
   }
 }

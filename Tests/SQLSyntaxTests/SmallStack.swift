@@ -1,9 +1,10 @@
 import Foundation
 import Synchronization
+import Testing
 
-/// Runs `body` on a thread with 512 KiB of stack, as Apple's threads have it.
-func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
-  let result = Mutex<Result<Void, any Error>?>(nil)
+/// Returns what `body` returns on a thread with 512 KiB of stack, as Apple's threads have it.
+func onSmallStack<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) throws -> Value {
+  let result = Mutex<Result<Value, any Error>?>(nil)
   let done = DispatchSemaphore(value: 0)
   let thread = Thread {
     let outcome = Result { try body() }
@@ -13,5 +14,5 @@ func onSmallStack(_ body: @escaping @Sendable () throws -> Void) throws {
   thread.stackSize = 512 << 10
   thread.start()
   done.wait()
-  try result.withLock { try $0?.get() }
+  return try #require(result.withLock { $0 }).get()
 }

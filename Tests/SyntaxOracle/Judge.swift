@@ -27,7 +27,7 @@ package struct Judge {
     case (.accepted(let end), .accepted(let ours)):
       return end == ours ? nil : "ends at \(ours), SQLite's statement at \(end)"
     case (.refused(let message, let offset), .refused(let error)):
-      if error.message == message, error.offset == offset { return nil }
+      if error.message.utf8.elementsEqual(message.utf8), error.offset == offset { return nil }
       // The tree has a limit of its own, and it may be reached before SQLite's error.
       if error.kind == .tooDeep, error.offset <= offset { return nil }
       return "refused: \(error.message) at \(error.offset), SQLite: \(message) at \(offset)"
@@ -98,8 +98,18 @@ extension Judge {
   /// Returns the printed text of which SQLite makes another program than of `sql`, or nil.
   package func otherProgram(_ sql: String) -> String? {
     guard let statement = try? SQLStatement(parsing: sql, grammar: grammar) else { return nil }
-    if case .explain = statement { return nil }
+    if Self.keepsItsText(statement) { return nil }
     let printed = statement.printed()
     return oracle.haveOneProgram(sql, printed) == false ? printed : nil
+  }
+
+  /// Whether SQLite puts the statement's own text into its program.
+  package static func keepsItsText(_ statement: SQLStatement) -> Bool {
+    switch statement {
+    case .createTable, .createIndex, .createView, .createTrigger, .createVirtualTable,
+      .alterTable, .explain:
+      true
+    default: false
+    }
   }
 }

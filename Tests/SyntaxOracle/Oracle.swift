@@ -125,9 +125,11 @@ import Platform
     return !words.contains("TRIGGER")
   }
 
+  /// By bytes: a mark may join the quotes around it in one character.
   private static func isOfGrammar(_ message: String) -> Bool {
-    message == "incomplete input" || message.hasPrefix("unrecognized token: \"")
-      || (message.hasPrefix("near \"") && message.hasSuffix("\": syntax error"))
+    message == "incomplete input" || message.utf8.starts(with: "unrecognized token: \"".utf8)
+      || (message.utf8.starts(with: "near \"".utf8)
+        && message.utf8.suffix(15).elementsEqual("\": syntax error".utf8))
   }
 
   private struct Answer {
