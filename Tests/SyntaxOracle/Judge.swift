@@ -10,19 +10,27 @@ package struct Judge {
     grammar = SQLGrammar(version: Oracle.version, options: Oracle.options)
   }
 
-  private enum Reading {
+  /// What the parser says of the first statement of a text.
+  package enum Reading: Sendable {
     case accepted(end: Int)
     case refused(SQLSyntaxError)
+
+    package init(of text: [UInt8], grammar: SQLGrammar) {
+      do {
+        self = .accepted(end: try SQLStatement.parseFirst(in: text, grammar: grammar).end)
+      } catch {
+        self = .refused(error)
+      }
+    }
   }
 
   /// Returns what the parser and SQLite say differently of the first statement of a text, or nil.
   package func difference(_ text: [UInt8]) -> String? {
-    let reading: Reading
-    do {
-      reading = .accepted(end: try SQLStatement.parseFirst(in: text, grammar: grammar).end)
-    } catch {
-      reading = .refused(error)
-    }
+    difference(text, Reading(of: text, grammar: grammar))
+  }
+
+  /// Returns what a reading of a text and SQLite say differently, or nil.
+  package func difference(_ text: [UInt8], _ reading: Reading) -> String? {
     switch (oracle.verdict(on: text), reading) {
     case (.accepted(let end), .accepted(let ours)):
       return end == ours ? nil : "ends at \(ours), SQLite's statement at \(end)"
