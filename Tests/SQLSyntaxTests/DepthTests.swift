@@ -84,7 +84,7 @@ import Testing
     99, 100, 101, 120, 490, 499, 500, 501, 998, 999, 1000, 1001, 2_000, 20_000,
   ]
 
-  private static func text(_ shape: Int, _ count: Int) -> [UInt8] {
+  static func text(_ shape: Int, _ count: Int) -> [UInt8] {
     let (before, first, middle, last, behind) = shapes[shape]
     return Array(
       (before + String(repeating: first, count: count) + middle
