@@ -3,7 +3,7 @@ import SyntaxOracle
 import Testing
 
 /// Bytes that nobody meant as SQL.
-@Suite(.enabled(if: parserIsThere)) struct AnyBytesTests {
+@Suite struct AnyBytesTests {
   @Test func `any bytes are read or refused as SQLite does, on a small stack`() throws {
     let differences = try onSmallStack {
       let judge = try Judge()

@@ -3,7 +3,7 @@ import SyntaxOracle
 import Testing
 
 /// Texts that nest or repeat, on a thread with little stack.
-@Suite(.enabled(if: parserIsThere)) struct DepthTests {
+@Suite struct DepthTests {
   /// What is repeated: `count` times the first part, the middle once, `count` times the last part.
   static let shapes:
     [(before: String, first: String, middle: String, last: String, behind: String)] =

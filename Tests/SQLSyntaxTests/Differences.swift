@@ -1,5 +1,3 @@
-import SQLSyntax
-
 /// What was not as it should be: how much of each kind, and an example of each.
 struct Differences: CustomStringConvertible {
   private(set) var count = 0
@@ -31,6 +29,3 @@ struct Differences: CustomStringConvertible {
       + sorted.prefix(40).map { "\($0.count) x \($0.example)" }.joined(separator: "\n")
   }
 }
-
-/// Whether the parser reads anything yet.
-let parserIsThere = (try? SQLStatement(parsing: "SELECT 1")) != nil

@@ -3,7 +3,7 @@ import SyntaxOracle
 import Testing
 
 /// Texts that are nearly statements. `MAGICDATA_MUTATIONS` asks for more of them than a run has.
-@Suite(.enabled(if: parserIsThere)) struct MutationTests {
+@Suite struct MutationTests {
   static let count =
     ProcessInfo.processInfo.environment["MAGICDATA_MUTATIONS"].flatMap { Int($0) } ?? 200_000
 

@@ -33,7 +33,6 @@ import Testing
       case false?: differences.add("another program", text + "\n -> " + fullText)
       case nil: break
       }
-      guard parserIsThere else { continue }
       read(text, plain.printed(.indented), &differences)
       if let read = read(fullText, full.printed(.indented), &differences), read != full {
         differences.add("another tree", fullText)

@@ -3,7 +3,7 @@ import SyntaxOracle
 import Testing
 
 /// Tables and indexes made by printed texts.
-@Suite(.enabled(if: parserIsThere)) struct SchemaTextTests {
+@Suite struct SchemaTextTests {
   let oracle: Oracle
   let grammar: SQLGrammar
 
