@@ -43,14 +43,18 @@ package enum DateText {
   package static func text(
     ofSeconds seconds: Double, separator: UInt8 = UInt8(ascii: " "), zone: UInt8? = nil
   ) -> String {
-    // Sign, point and digits of a magnitude from 1 on take at most 17 bytes after the second.
-    let capacity = seconds.magnitude >= 1 ? 40 : maximumLength + 1
-    return unsafe String(unsafeUninitializedCapacity: capacity) { buffer in
+    unsafe String(unsafeUninitializedCapacity: length(ofSeconds: seconds) + 1) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
       append(seconds: seconds, separator: separator, to: &output)
       if let zone { output.append(zone) }
       return unsafe output.finalize(for: buffer)
     }
+  }
+
+  /// The greatest length in bytes that the text of `seconds` may have, without a zone.
+  package static func length(ofSeconds seconds: Double) -> Int {
+    // Point and digits of a magnitude from 1 on take at most 17 bytes after the second.
+    seconds.magnitude >= 1 ? 39 : maximumLength
   }
 
   private static func append(pair number: UInt32, to output: inout OutputSpan<UInt8>) {

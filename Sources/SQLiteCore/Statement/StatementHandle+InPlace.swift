@@ -79,12 +79,11 @@ extension StatementHandle {
         }
       case .bool, .optionalBool:
         guard type == SQLITE_INTEGER else { return false }
-        let integer = value.convertedInteger
-        guard integer == 0 || integer == 1 else { return false }
+        guard let boolean = Bool(stored: value.convertedInteger) else { return false }
         if property.kind == .bool {
-          unsafe field.assumingMemoryBound(to: Bool.self).pointee = integer == 1
+          unsafe field.assumingMemoryBound(to: Bool.self).pointee = boolean
         } else {
-          unsafe field.assumingMemoryBound(to: Bool?.self).pointee = integer == 1
+          unsafe field.assumingMemoryBound(to: Bool?.self).pointee = boolean
         }
       case .text, .optionalText:
         guard type == SQLITE_TEXT, let text = value.convertedText else { return false }

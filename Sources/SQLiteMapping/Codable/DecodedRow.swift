@@ -1,6 +1,5 @@
-package import Essentials
 import ExactText
-package import SQLiteCore
+import SQLiteCore
 
 /// The rows of one statement: its columns, its strategies, and the content of the row that it stands on.
 ///
@@ -19,14 +18,16 @@ final class DecodedRow {
 
   private let root: Any.Type
   /// The property that each column was found for.
-  private var properties: [Int32: String] = [:]
-  private var children: [String: DecodedRow?] = [:]
+  private var properties: [(column: Int32, name: String)] = []
+  /// The columns of nested types, nil for a property that has none.
+  private var children: [(property: String, row: DecodedRow?)] = []
 
   // Used by one thread at a time: the check for exclusive access would cost as much as reading a column.
   @exclusivity(unchecked) private var life: Int
   @exclusivity(unchecked) private var containers: ReusedContainer?
   @exclusivity(unchecked) private var containersKey: ObjectIdentifier?
-  @exclusivity(unchecked) private var otherContainers: [ObjectIdentifier: ReusedContainer] = [:]
+  @exclusivity(unchecked) private var others:
+    [(key: ObjectIdentifier, containers: ReusedContainer)] = []
   @exclusivity(unchecked) private var scalars: ScalarCache
 
   init(
@@ -72,16 +73,16 @@ final class DecodedRow {
   /// Whether somebody still has one of the containers.
   private var isKept: Bool {
     if let containers = unsafe containers, containers.isKept { return true }
-    return unsafe !otherContainers.isEmpty && otherContainers.values.contains(where: \.isKept)
-      || !children.isEmpty && children.values.contains { $0?.isKept ?? false }
+    return unsafe !others.isEmpty && others.contains { $0.containers.isKept }
+      || !children.isEmpty && children.contains { $0.row?.isKept ?? false }
   }
 
   /// Forgets the containers, which hold this.
   func close() {
     unsafe containers = nil
     unsafe containersKey = nil
-    unsafe otherContainers.removeAll()
-    for case let child? in children.values { child.close() }
+    unsafe others.removeAll()
+    for (_, child) in children { child?.close() }
     children.removeAll()
   }
 
@@ -97,11 +98,13 @@ final class DecodedRow {
   @inline(never)
   private func containers<Key: CodingKey>(of type: Key.Type) -> CachedDecodingContainer<Key> {
     if let last = unsafe containers, let key = unsafe containersKey {
-      unsafe otherContainers[key] = last
+      unsafe others.append((key, last))
     }
     // As above.
-    let known = unsafe otherContainers[ObjectIdentifier(type)].map {
-      unsafe unsafeDowncast($0, to: CachedDecodingContainer<Key>.self)
+    let index = unsafe others.firstIndex { $0.key == ObjectIdentifier(type) }
+    let known = index.map {
+      unsafe unsafeDowncast(
+        others.remove(at: $0).containers, to: CachedDecodingContainer<Key>.self)
     }
     let fitting = known ?? CachedDecodingContainer(self)
     unsafe containers = fitting
@@ -113,20 +116,21 @@ final class DecodedRow {
   func column(of key: some CodingKey) -> Int32? {
     let name = prefix + strategies.keys.column(for: key.stringValue)
     guard let position = columns.position(of: name) else { return nil }
-    properties[Int32(position)] = key.stringValue
+    properties.append((Int32(position), key.stringValue))
     return Int32(position)
   }
 
   /// The columns whose names begin with the property's, and a dot; nil without any.
   func child(of key: some CodingKey) -> DecodedRow? {
-    if let known = children[key.stringValue] { return known }
+    let name = key.stringValue
+    if let known = children.first(where: { $0.property == name }) { return known.row }
     let start = asciiLowercased("\(prefix)\(strategies.keys.column(for: key.stringValue)).")
     let path = codingPath + [PathKey(key.stringValue)]
     let child = handle.use {
       unsafe DecodedRow($0, as: root, strategies, mark, life: life, prefix: start, path: path)
     }
     let known = child.ownColumns.isEmpty ? nil : child
-    children[key.stringValue] = .some(known)
+    children.append((name, known))
     return known
   }
 
@@ -153,8 +157,8 @@ final class DecodedRow {
 
   /// The way to a column's value.
   func path(to column: Int32) -> [any CodingKey] {
-    guard let property = properties[column] else { return codingPath }
-    return codingPath + [PathKey(property)]
+    guard let property = properties.last(where: { $0.column == column }) else { return codingPath }
+    return codingPath + [PathKey(property.name)]
   }
 
   /// An error about a column, or about the whole row.
@@ -246,25 +250,8 @@ extension DecodedRow {
     }
   }
 
-  /// Reads a column as a scalar, or returns nil for another type.
-  func scalarOrNil<Result: Decodable>(_ type: Result.Type, at column: Int32) throws -> Result? {
-    guard let scalar = unsafe scalars.scalar(of: type, at: column) else { return nil }
-    return try value(type, as: scalar, at: column)
-  }
-}
-
-extension StatementHandle {
-  /// A copy of the bytes of a blob or of a text; nil if a column stores something else.
-  package func data(at column: Int32, ofText isText: Bool) -> Data? {
-    var data: Data?
-    lendBytes(at: column, ofText: isText) { bytes in
-      data = unsafe bytes.withUnsafeBytes { buffer in
-        guard let start = buffer.baseAddress else { return Data() }
-        return unsafe Data(bytes: start, count: buffer.count)
-      }
-    }
-    return data
-  }
+  /// Returns whether a type is a scalar, so that a column is all of it.
+  func isScalar(_ type: Any.Type) -> Bool { unsafe scalars.scalar(of: type, at: 0) != nil }
 }
 
 /// The columns of a row, by the coding keys of one type.

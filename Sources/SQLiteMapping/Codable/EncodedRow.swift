@@ -14,9 +14,9 @@ final class EncodedRow {
   /// Set while a value is encoded that has not said yet that it is a single one.
   var isNested = false
 
-  /// The column of each parameter.
+  /// The column of each parameter, and the same in lower case.
   private var columns: [String]
-  private var positions: [String: Int32]
+  private var foldedColumns: [String]
   /// The property of each parameter and its stored form, if values are collected.
   private var collected: [(property: String, form: StoredForm?)] = []
   /// The first error of a property that was collected.
@@ -24,9 +24,9 @@ final class EncodedRow {
   private let bound: BoundParameters
   /// Whether properties without a parameter are passed over.
   private let isPartial: Bool
-  private var trees: [Int32: JSONNode] = [:]
-  /// The nested values of properties that are passed over.
-  private var looseTrees: [JSONNode] = []
+  /// The nested values that a type builds up piece by piece; those of properties that are passed over have
+  /// the parameter 0.
+  private var trees: [(parameter: Int32, node: JSONNode)] = []
 
   // Used by one thread at a time: the check for exclusive access would cost as much as binding a value.
   @exclusivity(unchecked) private var life = RowMark.newLife()
@@ -46,8 +46,7 @@ final class EncodedRow {
     self.isPartial = isPartial
     forms = strategies.scalars
     unsafe scalars = ScalarCache(count: columns.count + 1)
-    positions = Dictionary(
-      zip(columns.map(asciiLowercased), 1...), uniquingKeysWith: { first, _ in first })
+    foldedColumns = columns.map(asciiLowercased)
     bound = BoundParameters(count: columns.count)
   }
 
@@ -57,7 +56,7 @@ final class EncodedRow {
   init(collecting only: String?, strategies: MappingStrategies) {
     handle = nil
     columns = []
-    positions = [:]
+    foldedColumns = []
     isPartial = only != nil
     self.strategies = strategies
     forms = strategies.scalars
@@ -93,7 +92,7 @@ final class EncodedRow {
   /// Ends the row. If somebody still has a container, it belongs to a life that is over.
   func end() {
     mark.end()
-    if !trees.isEmpty || !looseTrees.isEmpty { dropTrees() }
+    if !trees.isEmpty { dropTrees() }
     guard unsafe hasOthers || container?.isKept ?? false else { return }
     close()
     unsafe life = RowMark.newLife()
@@ -139,7 +138,7 @@ final class EncodedRow {
   /// The parameter of a property, or nil; a new one if all properties are collected.
   func parameter(of key: some CodingKey) -> Int32? {
     let name = strategies.keys.column(for: key.stringValue)
-    let known = positions[asciiLowercased(name)]
+    let known = foldedColumns.firstIndex(of: asciiLowercased(name)).map { Int32($0 + 1) }
     guard handle == nil, !isPartial else { return known }
     guard let known else { return add(name, of: key.stringValue) }
     let other = collected[Int(known) - 1].property
@@ -154,10 +153,9 @@ final class EncodedRow {
   @discardableResult
   private func add(_ column: String, of property: String) -> Int32 {
     columns.append(column)
+    foldedColumns.append(asciiLowercased(column))
     collected.append((property, nil))
-    let parameter = Int32(columns.count)
-    positions[asciiLowercased(column)] = parameter
-    return parameter
+    return Int32(columns.count)
   }
 
   /// Notes that a parameter has a value of this row.
@@ -178,22 +176,19 @@ final class EncodedRow {
 
   /// An encoder for a nested value that a type builds up piece by piece.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
-    let node: JSONNode
-    if let parameter = parameter(of: key) {
-      node = trees[parameter] ?? JSONNode()
-      trees[parameter] = node
-    } else if isPartial {
-      node = JSONNode()
-      looseTrees.append(node)
-    } else {
+    guard let parameter = parameter(of: key) ?? (isPartial ? 0 : nil) else {
       return NestingEncoder(
         error: UnknownColumn(name: strategies.keys.column(for: key.stringValue)))
     }
-    return TreeEncoder(node: node, codingPath: [key])
+    if parameter > 0, let known = trees.first(where: { $0.parameter == parameter }) {
+      return TreeEncoder(node: known.node, codingPath: [key])
+    }
+    trees.append((parameter, JSONNode()))
+    return TreeEncoder(node: trees[trees.count - 1].node, codingPath: [key])
   }
 
   private func encodeTrees() throws {
-    for (parameter, node) in trees.sorted(by: { $0.key < $1.key }) {
+    for (parameter, node) in trees where parameter > 0 {
       if case .coder = strategies.nested {
         throw named(
           SQLiteError(.misuse, "a nested container needs JSON, and another coder is set"),
@@ -207,10 +202,8 @@ final class EncodedRow {
 
   /// Ends nested values that are built up piece by piece.
   private func dropTrees() {
-    for node in trees.values { node.close() }
-    for node in looseTrees { node.close() }
+    for (_, node) in trees { node.close() }
     trees.removeAll()
-    looseTrees.removeAll()
   }
 }
 
@@ -389,12 +382,14 @@ final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKe
     }
   }
 
-  dynamic func encodeOptional<Source: Encodable>(_ value: Source?, _ key: Key) throws {
+  @_semantics("optimize.sil.specialize.generic.never")  // As in BorrowedDecodingContainer.
+  func encodeOptional<Source: Encodable>(_ value: Source?, _ key: Key) throws {
     let parameter = try parameter(key)
     if parameter > 0 { try row.encode(optional: value, at: parameter) }
   }
 
-  dynamic func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
+  @_semantics("optimize.sil.specialize.generic.never")  // As in BorrowedDecodingContainer.
+  func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
     let parameter = try parameter(key)
     if parameter > 0 { try row.encode(value, at: parameter) }
   }

@@ -17,7 +17,7 @@ import Synchronization
   private let permission: RowPermission
   private let container: Unmanaged<RowDecodingContainer<Key>>
   private let slots: UnsafeMutablePointer<Int32>
-  private let handle: BorrowedHandle
+  private let row: Unmanaged<DecodedRow>
 
   /// Creates a container, or nil if a key is more than a byte.
   init?(_ container: RowDecodingContainer<Key>) {
@@ -25,7 +25,7 @@ import Synchronization
     permission = container.row.permission
     unsafe self.container = Unmanaged.passUnretained(container)
     unsafe self.slots = unsafe slots
-    handle = container.row.handle
+    unsafe row = Unmanaged.passUnretained(container.row)
   }
 
   /// The column of a key; none if it was not looked up yet, or does not exist, or if the row is gone.
@@ -40,15 +40,16 @@ import Synchronization
   private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
     let column = column(key)
     guard column >= 0 else { return nil }
-    let forms = unsafe container._withUnsafeGuaranteedRef { $0.row.forms }
-    return handle.use { type.read(from: $0, at: column, forms) }
+    return unsafe row._withUnsafeGuaranteedRef { row in
+      row.handle.use { type.read(from: $0, at: column, row.forms) }
+    }
   }
 
-  /// Whether a property has a column, and that is NULL.
+  /// Whether a column is there, and NULL.
   @inline(__always)
-  private func isNull(_ key: Key) -> Bool {
-    let column = column(key)
-    return column >= 0 && handle.isNull(at: column)
+  private func isNull(_ column: Int32) -> Bool {
+    guard column >= 0 else { return false }
+    return unsafe row._withUnsafeGuaranteedRef { $0.handle.isNull(at: column) }
   }
 
   /// Lends the container that reads everything else: other types, NULL and wrong content.
@@ -78,25 +79,33 @@ extension BorrowedDecodingContainer {
     _ type: Scalar.Type, _ key: Key
   ) throws -> Scalar? {
     if let value = usual(type, key) { return value }
-    return isNull(key) ? nil : try lentOptional(type, key)
+    return isNull(column(key)) ? nil : try lentOptional(type, key)
   }
 
+  // Not copied for each primitive type. (Dynamic functions are a call more.)
+  @_semantics("optimize.sil.specialize.generic.never")
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
     if type == Data.self, let data = usual(Data.self, key) {
       // From the type to itself, which the comparison has just proven.
       return unsafe unsafeBitCast(data, to: type)
     }
-    return try lent(type, key)
+    let column = column(key)
+    guard column >= 0 else { return try lent(type, key) }
+    return try unsafe row._withUnsafeGuaranteedRef { try $0.value(type, at: column) }
   }
 
+  @_semantics("optimize.sil.specialize.generic.never")
   func decodeOptional<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result? {
     if type == Data.self, let data = usual(Data.self, key) {
       return unsafe unsafeBitCast(data, to: type)
     }
-    return isNull(key) ? nil : try lentOptional(type, key)
+    let column = column(key)
+    guard column >= 0 else { return try lentOptional(type, key) }
+    if isNull(column) { return nil }
+    return try unsafe row._withUnsafeGuaranteedRef { try $0.value(type, at: column) }
   }
 
-  /// Reads any type, and what is stored otherwise than usual, by the container.
+  /// Reads what has no column that is known, by the container.
   private dynamic func lent<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result {
     try lend { try $0.decode(type, forKey: key) }
   }

@@ -49,7 +49,7 @@ package import SQLiteCore
     do {
       let decoder = begin()
       defer { end() }
-      if isSingle, let value = try singleValue(type) { return value }
+      if isSingle, isScalar(type) { return try scalar(type) }
       return try Result(from: decoder)
     } catch {
       throw named(error)
@@ -62,11 +62,17 @@ package import SQLiteCore
   /// Ends a row.
   @usableFromInline func end() { content.end() }
 
-  /// The value of the only column, if columns have a form of their own for the type.
-  @inline(never) @usableFromInline func singleValue<Result: Decodable>(
+  /// Returns whether the only column holds all of a value of a type.
+  // An optional value would cost its type's metadata, which is found out at each call (benchmark `call`).
+  @inline(never) @usableFromInline func isScalar(_ type: Any.Type) -> Bool {
+    content.isScalar(type)
+  }
+
+  /// Reads the only column.
+  @inline(never) @usableFromInline func scalar<Result: Decodable>(
     _ type: Result.Type
-  ) throws -> Result? {
-    try content.scalarOrNil(type, at: 0)
+  ) throws -> Result {
+    try content.value(type, at: 0)
   }
 
   /// An error of a type's own code, or another decoder's, as one of the row.
@@ -96,7 +102,7 @@ package import SQLiteCore
   func value<Result: Decodable>(as type: Result.Type) throws -> Result {
     try check()
     do {
-      if content.isSingle, let value = try content.scalarOrNil(type, at: 0) { return value }
+      if content.isSingle, content.isScalar(type) { return try content.value(type, at: 0) }
       return try Result(from: self)
     } catch {
       throw content.named(error)

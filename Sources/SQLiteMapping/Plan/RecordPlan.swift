@@ -18,9 +18,9 @@ final class RecordPlan {
   var ensured = Fitness.none
   /// The number of the parameter for the first column of the key, in every write.
   private(set) var keyParameter: Int32 = 1
-  private var texts: [RecordWrite: String] = [:]
+  /// The text and the binder of each write that was done: few, so that they are searched faster than hashed.
+  private var writes: [(write: RecordWrite, text: String, binder: RowBinder?)] = []
   private var reader: RowReader?
-  private var binders: [RecordWrite: RowBinder] = [:]
   private var directWriter: AnyObject?
   private var keyBinder: RowBinder?
   /// Whether values are stored as they bind themselves.
@@ -96,8 +96,7 @@ final class RecordPlan {
     }
     keyParameter = Int32((table.index(ofColumn: keys[0]) ?? 0) + 1)
     ensured = .none
-    texts.removeAll()
-    binders.removeAll()
+    writes.removeAll()
     directWriter = nil
   }
 
@@ -158,10 +157,13 @@ final class RecordPlan {
   }
 
   /// Returns the binder of the parameters of a write, the last one again if it is for the same statement.
-  func binder(of write: RecordWrite, _ statement: borrowing Statement) -> RowBinder {
-    if let binder = binders[write], binder.binds(to: statement) { return binder }
+  func binder(of write: RecordWrite, _ statement: borrowing Statement) throws(SQLiteError)
+    -> RowBinder
+  {
+    let index = try index(of: write)
+    if let binder = writes[index].binder, binder.binds(to: statement) { return binder }
     let new = RowBinder(statement, columns: table.columns.map(\.name), strategies: strategies)
-    binders[write] = new
+    writes[index].binder = new
     return new
   }
 
@@ -185,10 +187,13 @@ final class RecordPlan {
 
   /// Returns the text of a write, made once.
   func text(of write: RecordWrite) throws(SQLiteError) -> String {
-    if let text = texts[write] { return text }
-    let text = try write.sql(for: table).checkedText
-    texts[write] = text
-    return text
+    writes[try index(of: write)].text
+  }
+
+  private func index(of write: RecordWrite) throws(SQLiteError) -> Int {
+    if let index = writes.firstIndex(where: { $0.write == write }) { return index }
+    writes.append((write, try write.sql(for: table).checkedText, nil))
+    return writes.count - 1
   }
 }
 
@@ -224,7 +229,7 @@ extension Statement {
 }
 
 /// A way to write a record. In the SQL of all of them, parameter *n* is the *n*-th column.
-enum RecordWrite: Hashable {
+enum RecordWrite: Equatable {
   /// A new row.
   case insert
   /// A new row, or the row with the same key changed.

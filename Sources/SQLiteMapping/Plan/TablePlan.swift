@@ -162,9 +162,9 @@ package struct TablePlan: Sendable {
   ///
   /// - Parameter reference: Returns the row that the property of an index refers to, nil for none: for types
   ///   that lead to each other, which is known only when all of them have plans.
-  package func definition<Failure: Error>(
-    reference: (_ property: Int) throws(Failure) -> ColumnDefinition.Reference?
-  ) throws(Failure) -> TableDefinition {
+  package func definition(
+    reference: (_ property: Int) throws -> ColumnDefinition.Reference?
+  ) rethrows -> TableDefinition {
     var columns: [ColumnDefinition] = []
     var indexes = indexes
     for (index, property) in properties.enumerated() {

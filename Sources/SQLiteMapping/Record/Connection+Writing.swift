@@ -288,10 +288,10 @@ struct RecordWriter: ~Copyable {
     let text = try plan.text(of: write)
     let direct = try plan.directType.flatMap { try plan.directWriter(of: $0, connection) }
     let statement = try connection.statement(SQL(unchecked: text))
+    binder = try plan.binder(of: write, statement)
     self.plan = plan
     self.direct = direct
     keyParameter = plan.keyParameter
-    binder = plan.binder(of: write, statement)
     self.statement = statement
   }
 

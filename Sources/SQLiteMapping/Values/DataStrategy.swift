@@ -65,3 +65,45 @@ extension Data {
     unsafe withUnsafeBytes { unsafe copiedBytes($0.baseAddress, count: $0.count) }
   }
 }
+
+extension Data: ScalarValue {
+  static var kind: ScalarKind { .data }
+
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    forms.data == .blob ? .blob : .text
+  }
+
+  func stored(_ forms: ScalarForms) -> Value { forms.data.value(for: self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Data {
+    try forms.data.data(from: stored)
+  }
+
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    if forms.data == .blob {
+      try handle.bind(bytes: bytes, at: parameter)
+    } else {
+      try handle.bind(stored(forms), at: parameter)
+    }
+  }
+
+  @inline(__always) static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Data? { forms.data == .blob ? handle.data(at: column, ofText: false) : nil }
+}
+
+extension StatementHandle {
+  /// A copy of the bytes of a blob or of a text; nil if a column stores something else.
+  package func data(at column: Int32, ofText isText: Bool) -> Data? {
+    var data: Data?
+    lendBytes(at: column, ofText: isText) { bytes in
+      data = unsafe bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress else { return Data() }
+        return unsafe Data(bytes: start, count: buffer.count)
+      }
+    }
+    return data
+  }
+}

@@ -42,56 +42,127 @@ public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
 }
 
 extension UUID {
+  /// The length of the text in bytes.
+  static let textLength = 36
+
   /// The same as `uuidString`, written straight into the string.
   package var text: String {
-    let bytes = byteArray
-    return unsafe String(unsafeUninitializedCapacity: 36) { buffer in
+    unsafe String(unsafeUninitializedCapacity: Self.textLength) { buffer in
       var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
-      for index in 0..<16 {
-        if Self.isAfterHyphen(index) { output.append(UInt8(ascii: "-")) }
-        output.append(Hex.uppercase(bytes[index] >> 4))
-        output.append(Hex.uppercase(bytes[index] & 15))
-      }
+      append(to: &output)
       return unsafe output.finalize(for: buffer)
+    }
+  }
+
+  /// Appends the ``textLength`` bytes of the text to `output`.
+  func append(to output: inout OutputSpan<UInt8>) {
+    let (high, low) = halves
+    for index in 0..<Self.textLength {
+      guard !Self.isHyphen(index) else {
+        output.append(UInt8(ascii: "-"))
+        continue
+      }
+      let digit = Self.digits(before: index)
+      let half = digit < 16 ? high : low
+      output.append(
+        Hex.uppercase(UInt8(truncatingIfNeeded: half >> UInt64(60 - digit % 16 * 4)) & 15))
     }
   }
 
   /// Makes the UUID that `text` names in either case, nil unless it has exactly that form.
   package init?(text: String) {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(16)
-    var digits = text.utf8.makeIterator()
-    for index in 0..<16 {
-      if Self.isAfterHyphen(index) {
-        guard digits.next() == UInt8(ascii: "-") else { return nil }
-      }
-      // Closures, so that the function of the other module is inlined.
-      guard let high = digits.next().flatMap({ Hex.value($0) }),
-        let low = digits.next().flatMap({ Hex.value($0) })
-      else { return nil }
-      bytes.append(high << 4 | low)
-    }
-    guard digits.next() == nil else { return nil }
-    self.init(bytes: bytes)
+    var text = text
+    guard let uuid = text.withUTF8({ UUID(utf8: unsafe $0.span) }) else { return nil }
+    self = uuid
   }
 
-  private static func isAfterHyphen(_ index: Int) -> Bool {
-    index == 4 || index == 6 || index == 8 || index == 10
+  /// Makes the UUID that UTF-8 `text` names in either case, nil unless it has exactly that form.
+  init?(utf8 text: Span<UInt8>) {
+    guard text.count == Self.textLength else { return nil }
+    var high: UInt64 = 0
+    var low: UInt64 = 0
+    for index in 0..<Self.textLength {
+      if Self.isHyphen(index) {
+        guard text[index] == UInt8(ascii: "-") else { return nil }
+      } else if let digit = Hex.value(text[index]) {
+        high = high << 4 | low >> 60
+        low = low << 4 | UInt64(digit)
+      } else {
+        return nil
+      }
+    }
+    self.init(high, low)
+  }
+
+  @inline(__always)
+  private static func isHyphen(_ index: Int) -> Bool {
+    index == 8 || index == 13 || index == 18 || index == 23
+  }
+
+  /// The number of digits before a byte of the text.
+  @inline(__always)
+  private static func digits(before index: Int) -> Int {
+    index - (index > 8 ? 1 : 0) - (index > 13 ? 1 : 0) - (index > 18 ? 1 : 0)
+      - (index > 23 ? 1 : 0)
+  }
+
+  /// The 16 bytes as two numbers, the first byte as the highest.
+  private var halves: (UInt64, UInt64) {
+    unsafe withUnsafeBytes(of: uuid) { bytes in
+      unsafe (
+        UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      )
+    }
+  }
+
+  private init(_ high: UInt64, _ low: UInt64) {
+    var uuid: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+    unsafe withUnsafeMutableBytes(of: &uuid) { bytes in
+      unsafe bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
+      unsafe bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+    self.init(uuid: uuid)
   }
 
   /// The 16 bytes.
   package var byteArray: [UInt8] {
-    let (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) = uuid
-    return [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
+    unsafe withUnsafeBytes(of: uuid) { unsafe copiedBytes($0.baseAddress, count: $0.count) }
   }
 
   /// Makes the UUID of 16 bytes, nil for another number.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
     self.init(
-      uuid: (
-        bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7],
-        bytes[8], bytes[9], bytes[10], bytes[11], bytes[12], bytes[13], bytes[14], bytes[15]
-      ))
+      bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
+    )
+  }
+}
+
+extension UUID: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    forms.uuids == .blob ? .blob : .text
+  }
+
+  func stored(_ forms: ScalarForms) -> Value { forms.uuids.value(for: self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> UUID {
+    try forms.uuids.uuid(from: stored)
+  }
+
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    guard forms.uuids == .text else { return try handle.bind(stored(forms), at: parameter) }
+    try handle.bind(textUpTo: UUID.textLength, at: parameter) { append(to: &$0) }
+  }
+
+  static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> UUID? {
+    guard forms.uuids == .text else { return nil }
+    var uuid: UUID?
+    handle.lendBytes(at: column, ofText: true) { uuid = UUID(utf8: Span<UInt8>(_bytes: $0)) }
+    return uuid
   }
 }

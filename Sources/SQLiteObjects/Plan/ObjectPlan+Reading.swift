@@ -173,7 +173,7 @@ struct PropertyReader: Sendable {
     case .real:
       if let real = row.real(at: column) { return .stored(.real(real)) }
     case .boolean:
-      if let integer = row.integer(at: column), integer == 0 || integer == 1 {
+      if let integer = row.integer(at: column), Bool(stored: integer) != nil {
         return .stored(.integer(integer))
       }
     case .data:

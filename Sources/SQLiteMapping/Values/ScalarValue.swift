@@ -1,5 +1,3 @@
-import ExactText
-import Essentials
 import SQLiteCore
 
 /// A type whose values fill one column in a form that this library knows: SQLite's own storage classes,
@@ -147,6 +145,26 @@ extension ScalarValue {
   }
 }
 
+extension StatementHandle {
+  /// Binds text of at most `capacity` bytes, which `write` makes, without a string of it.
+  func bind(
+    textUpTo capacity: Int, at parameter: Int32,
+    _ write: (inout OutputSpan<UInt8>) throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    let result = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) {
+      buffer -> Result<Void, SQLiteError> in
+      var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
+      do throws(SQLiteError) {
+        try write(&output)
+        return unsafe .success(try bind(bytes: output.span.bytes, asText: true, at: parameter))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+}
+
 /// Returns an error of a number that a type cannot hold, which does not contain the number.
 private func excess(_ type: Any.Type) -> SQLiteError {
   SQLiteError(.range, "the stored number does not fit \(type) exactly")
@@ -207,13 +225,11 @@ extension Bool: ScalarValue {
   func stored(_ forms: ScalarForms) -> Value { .integer(self ? 1 : 0) }
 
   static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Bool {
-    switch stored {
-    case .integer(0): return false
-    case .integer(1): return true
-    case .integer:
+    guard case .integer(let integer) = stored else { throw stored.mismatch(expected: Bool.self) }
+    guard let value = Bool(stored: integer) else {
       throw SQLiteError(.range, "the stored integer is neither 0 nor 1, so not a Bool")
-    default: throw stored.mismatch(expected: Bool.self)
     }
+    return value
   }
 
   @inline(__always) func bind(
@@ -225,8 +241,8 @@ extension Bool: ScalarValue {
   @inline(__always) static func read(
     from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
   ) -> Bool? {
-    guard let integer = handle.integer(at: column), integer == 0 || integer == 1 else { return nil }
-    return integer == 1
+    guard let integer = handle.integer(at: column) else { return nil }
+    return Bool(stored: integer)
   }
 }
 
@@ -302,117 +318,6 @@ extension [UInt8]: ScalarValue {
 
   static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> [UInt8] {
     try [UInt8](databaseValue: stored)
-  }
-}
-
-extension Data: ScalarValue {
-  static var kind: ScalarKind { .data }
-
-  static func columnType(_ forms: ScalarForms) -> ColumnType {
-    forms.data == .blob ? .blob : .text
-  }
-
-  func stored(_ forms: ScalarForms) -> Value { forms.data.value(for: self) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Data {
-    try forms.data.data(from: stored)
-  }
-
-  func bind(
-    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
-  ) throws(SQLiteError) {
-    if forms.data == .blob {
-      try handle.bind(bytes: bytes, at: parameter)
-    } else {
-      try handle.bind(stored(forms), at: parameter)
-    }
-  }
-
-  @inline(__always) static func read(
-    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
-  ) -> Data? { forms.data == .blob ? handle.data(at: column, ofText: false) : nil }
-}
-
-extension Date: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType {
-    switch forms.dates {
-    case .text: .text
-    case .secondsSinceReferenceDate, .secondsSince1970, .julianDay: .real
-    case .wholeSecondsSince1970, .millisecondsSince1970, .microsecondsSince1970: .integer
-    }
-  }
-
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
-    try forms.dates.value(for: self)
-  }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Date {
-    try forms.dates.date(from: stored)
-  }
-
-  static func read(
-    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
-  ) -> Date? {
-    guard case .text = forms.dates else { return nil }
-    return handle.withBytes(at: column, ofText: true) { try? DateText.date(from: $0) } ?? nil
-  }
-}
-
-extension UUID: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType {
-    forms.uuids == .blob ? .blob : .text
-  }
-
-  func stored(_ forms: ScalarForms) -> Value { forms.uuids.value(for: self) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> UUID {
-    try forms.uuids.uuid(from: stored)
-  }
-}
-
-extension Decimal: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
-  static func collation(_ forms: ScalarForms) -> String? { DecimalOrder.collation }
-
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
-    try DecimalText.value(for: self)
-  }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Decimal {
-    try DecimalText.decimal(from: stored)
-  }
-}
-
-extension URL: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try URLText.value(for: self) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> URL {
-    try URLText.url(from: stored)
-  }
-}
-
-extension Duration: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType {
-    switch forms.durations {
-    case .text: .text
-    case .seconds: .real
-    case .nanoseconds: .integer
-    }
-  }
-
-  static func collation(_ forms: ScalarForms) -> String? {
-    forms.durations == .text ? DecimalOrder.collation : nil
-  }
-
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
-    try forms.durations.value(for: self)
-  }
-
-  static func value(
-    of stored: Value, _ forms: ScalarForms
-  ) throws(SQLiteError) -> Duration {
-    try forms.durations.duration(from: stored)
   }
 }
 

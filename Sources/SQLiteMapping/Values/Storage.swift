@@ -96,6 +96,53 @@ package struct Storage: Sendable {
   }
 }
 
+// For single values, by the default strategies.
+extension Storage {
+  private static let defaults = MappingStrategies()
+
+  /// Returns the stored form of a value.
+  ///
+  /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
+  package static func stored<Source: Encodable>(_ value: Source) throws -> Value {
+    try plain(value) ?? defaults.stored(value)
+  }
+
+  /// Returns the value of a stored form.
+  ///
+  /// - Throws: ``SQLiteError`` if something else is stored, or what the value's decoding throws.
+  package static func value<Result: Decodable>(
+    _ type: Result.Type, of stored: Value
+  ) throws -> Result {
+    try plainValue(type, of: stored) ?? defaults.value(type, of: stored)
+  }
+}
+
+// The types that SQLite stores as they are, whatever the strategies, without a dynamic cast.
+extension Storage {
+  /// Returns the stored form of a value of such a type; nil for another type, and for a NaN, which is refused.
+  package static func plain<Source>(_ value: Source) -> Value? {
+    if let text = same(value, as: String.self) { return .text(text) }
+    if let integer = same(value, as: Int.self) { return .integer(Int64(integer)) }
+    if let real = same(value, as: Double.self) { return real.isNaN ? nil : .real(real) }
+    if let boolean = same(value, as: Bool.self) { return .integer(boolean ? 1 : 0) }
+    return same(value, as: Int64.self).map { .integer($0) }
+  }
+
+  /// Returns the value of a stored form; nil for another type, and for what is stored otherwise than usual.
+  package static func plainValue<Result>(_ type: Result.Type, of stored: Value) -> Result? {
+    switch stored {
+    case .text(let text): return same(text, as: type)
+    case .integer(let integer):
+      if type == Int.self { return Int(exactly: integer).flatMap { same($0, as: type) } }
+      if type == Bool.self { return Bool(stored: integer).flatMap { same($0, as: type) } }
+      if type == Double.self { return Double(exactly: integer).flatMap { same($0, as: type) } }
+      return same(integer, as: type)
+    case .real(let real): return same(real, as: type)
+    case .blob, .null: return nil
+    }
+  }
+}
+
 // For single values of types that are not met again and again.
 extension MappingStrategies {
   /// Returns the stored form of a value.
