@@ -1,4 +1,5 @@
 import SQLiteCore
+import SQLiteMapping
 import SQLiteRelations
 import Synchronization
 
@@ -247,7 +248,7 @@ extension AsyncMagical {
 
   /// The stored form of a key.
   func stored<Key: Codable>(key: Key) throws -> Value {
-    let stored = try ValueCoding.stored(key)
+    let stored = try Storage.stored(key)
     guard !stored.isNull else {
       throw SQLiteError(.mismatch, "nil is no key of a dictionary of objects")
     }

@@ -15,7 +15,7 @@ extension MagicCell {
     case .unset: nil
     case .stored(let stored):
       asset(type, stored)
-        ?? (stored.isNull ? nil : try? ValueCoding.value(type, from: stored))
+        ?? (stored.isNull ? nil : try? Storage.value(type, of: stored))
     case .data(let data): data as? Value
     case .live(let live): Value.self is any AssetValue.Type ? asset(live) : held(live)
     case .reference, .links, .targets, .lazy: related(type)
@@ -25,7 +25,7 @@ extension MagicCell {
   /// The nil of an optional type that is not declared as one, if that is what is stored.
   @usableFromInline func null<Value: Codable>(_ type: Value.Type) -> Value? {
     guard case .stored(.null) = form else { return nil }
-    return try? ValueCoding.value(type, from: .null)
+    return try? Storage.value(type, of: .null)
   }
 
   /// The asset with a stored identifier.
@@ -95,8 +95,8 @@ extension CellValue {
   static func of<Value: Codable>(
     _ type: Value.Type, stored: SQLiteCore.Value
   ) throws -> CellValue {
-    if PlainForm.value(type, from: stored) != nil { return CellValue(.stored(stored)) }
-    let value = try ValueCoding.value(type, from: stored)
+    if Storage.plainValue(type, of: stored) != nil { return CellValue(.stored(stored)) }
+    let value = try Storage.value(type, of: stored)
     if let data = value as? Data { return CellValue(.data(data)) }
     return CellValue(.live(LiveValue(value)))
   }
@@ -108,7 +108,7 @@ extension LiveValue {
     guard let value = value as? Value else {
       throw SQLiteError(.mismatch, "a property holds a value of another type")
     }
-    return try ValueCoding.stored(value)
+    return try Storage.stored(value)
   }
 }
 

@@ -1,4 +1,5 @@
 import SQLiteCore
+import SQLiteMapping
 import SQLiteRelations
 
 /// A relation to any number of objects, which filters look into.
@@ -60,20 +61,20 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
 
   /// Makes one item. Opaque.
   public static func magicItem(of link: MagicLink<Value>) throws -> (key: Key, value: Value) {
-    (try ValueCoding.value(Key.self, from: link.key), link.object)
+    (try Storage.value(Key.self, of: link.key), link.object)
   }
 
   /// Makes the collection of its objects. Opaque.
   public init(magicLinks: [MagicLink<Value>]) throws {
     self.init(minimumCapacity: magicLinks.count)
     for link in magicLinks {
-      self[try ValueCoding.value(Key.self, from: link.key)] = link.object
+      self[try Storage.value(Key.self, of: link.key)] = link.object
     }
   }
 
   /// The objects with the keys of their links. Opaque.
   public var magicLinks: [MagicLink<Value>] {
-    get throws { try map { MagicLink(try ValueCoding.stored($0.key), $0.value) } }
+    get throws { try map { MagicLink(try Storage.stored($0.key), $0.value) } }
   }
 }
 
@@ -85,7 +86,7 @@ protocol KeyedCollection {
 
 extension Dictionary: KeyedCollection where Key: Codable, Value: MagicObject {
   static func check(_ key: SQLiteCore.Value) throws {
-    _ = try ValueCoding.value(Key.self, from: key)
+    _ = try Storage.value(Key.self, of: key)
   }
 }
 

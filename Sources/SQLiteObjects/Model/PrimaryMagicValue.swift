@@ -1,4 +1,5 @@
 public import SQLiteCore
+import SQLiteMapping
 
 public import Essentials
 
@@ -143,7 +144,7 @@ extension MagicCell {
   /// A value made now, if there is none and the type makes its own.
   @usableFromInline func fresh<Value: MagicPrimaryValue>(_ type: Value.Type) -> Value? {
     guard case .unset = form, let fresh = Value.fresh else { return nil }
-    setFirst(PlainForm.form(of: fresh) ?? .live(LiveValue(fresh)))
+    setFirst(Storage.plain(fresh).map { .stored($0) } ?? .live(LiveValue(fresh)))
     return value(type)
   }
 }

@@ -94,7 +94,7 @@ extension ObjectPlan {
         type: typeName,
         reason: "its primary value “\(properties[primary].name)” is no \(Swift.type(of: value))")
     }
-    return try ValueCoding.stored(value)
+    return try Storage.stored(value)
   }
 }
 

@@ -1,4 +1,5 @@
 import SQLiteCore
+import SQLiteMapping
 
 /// A value that is calculated of many objects.
 ///
@@ -58,7 +59,7 @@ extension Aggregate where Result == Int {
   }
 
   private static func integer(_ value: Value) throws -> Int {
-    value.isNull ? 0 : try ValueCoding.value(Int.self, from: value)
+    value.isNull ? 0 : try Storage.value(Int.self, of: value)
   }
 }
 
@@ -82,7 +83,7 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
 
   private static func sum(_ operand: QueryNode) -> Aggregate {
     Aggregate(.form(.sum, [operand])) {
-      $0.isNull ? .zero : try ValueCoding.value(Result.self, from: $0)
+      $0.isNull ? .zero : try Storage.value(Result.self, of: $0)
     }
   }
 }
@@ -171,6 +172,6 @@ extension Aggregate {
 
   private static func optional<Wrapped: Codable>(_ value: Value) throws -> Wrapped?
   where Result == Wrapped? {
-    value.isNull ? nil : try ValueCoding.value(Wrapped.self, from: value)
+    value.isNull ? nil : try Storage.value(Wrapped.self, of: value)
   }
 }

@@ -1,4 +1,5 @@
 import SQLiteCore
+import SQLiteMapping
 
 /// Reads one column of a query: the way is decided once for all rows (benchmark `values`).
 struct ColumnReader<Result>: Sendable {
@@ -19,7 +20,7 @@ extension ColumnReader {
   init<Wrapped: Codable & SendableMetatype>(_ type: Wrapped.Type) where Result == Wrapped? {
     self.init(orElse: {
       let stored = try $0.value(at: $1)
-      return stored.isNull ? nil : try ValueCoding.value(Wrapped.self, from: stored)
+      return stored.isNull ? nil : try Storage.value(Wrapped.self, of: stored)
     })
   }
 

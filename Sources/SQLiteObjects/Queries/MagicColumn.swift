@@ -1,5 +1,6 @@
 public import Essentials
 public import SQLiteCore
+import SQLiteMapping
 
 /// A property of an object in queries, by a key path such as `\.$age` or `\.$owner.$name`.
 ///
@@ -35,7 +36,7 @@ extension MagicValue: MagicColumn {
   public var route: ColumnRoute { ColumnRoute(cell) }
   /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
-    try ValueCoding.value(Value.self, from: stored)
+    try Storage.value(Value.self, of: stored)
   }
 }
 
@@ -46,7 +47,7 @@ extension OptionMagicValue: MagicColumn {
   public var route: ColumnRoute { ColumnRoute(cell) }
   /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Wrapped? {
-    stored.isNull ? nil : try ValueCoding.value(Wrapped.self, from: stored)
+    stored.isNull ? nil : try Storage.value(Wrapped.self, of: stored)
   }
 }
 
@@ -57,7 +58,7 @@ extension PrimaryMagicValue: MagicColumn {
   public var route: ColumnRoute { ColumnRoute(cell) }
   /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Value {
-    try ValueCoding.value(Value.self, from: stored)
+    try Storage.value(Value.self, of: stored)
   }
 }
 

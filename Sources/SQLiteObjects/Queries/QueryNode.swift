@@ -1,4 +1,5 @@
 import SQLiteCore
+import SQLiteMapping
 import Synchronization
 
 /// An expression on an object, as a tree that becomes SQL with bound values.
@@ -222,7 +223,7 @@ extension QueryNode {
   /// The value as it is stored.
   init<Stored: Codable>(_ value: Stored) {
     do {
-      self = .value(try ValueCoding.stored(value))
+      self = .value(try Storage.stored(value))
     } catch {
       self = .failure(
         MagicError.unstorableValue(

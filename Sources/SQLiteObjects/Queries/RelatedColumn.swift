@@ -1,4 +1,5 @@
 public import SQLiteCore
+import SQLiteMapping
 
 /// A column of the object that a relation leads to, as in `\.$owner.$name`. Opaque.
 ///
@@ -44,7 +45,7 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
 
   /// Makes a value of a stored one.
   public static func value(from stored: SQLiteCore.Value) throws -> Column.Element? {
-    stored.isNull ? nil : try ValueCoding.value(Column.Element.self, from: stored)
+    stored.isNull ? nil : try Storage.value(Column.Element.self, of: stored)
   }
 }
 
