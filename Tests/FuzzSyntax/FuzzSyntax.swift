@@ -1,10 +1,8 @@
 import Fuzzing
 
-private let syntax = Result { try SyntaxFuzz() }
-
 /// Reads SQL, compares the parser with SQLite, and prints what was read.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  expectNothing { try syntax.get().check(unsafe copy(start, count)) }
+  expectNothing { try SyntaxFuzz.check(unsafe copy(start, count)) }
   return 0
 }

@@ -1,16 +1,11 @@
-import SQLSyntax
 import SyntaxOracle
 
 /// Any bytes as SQL: they are accepted or refused as SQLite does, and what is accepted is printed
 /// as a text that means the same.
-package struct SyntaxFuzz {
-  private let judge: Judge
-
-  package init() throws { judge = try Judge() }
-
+package enum SyntaxFuzz {
   /// Returns what was wrong, or nil.
-  package func check(_ bytes: [UInt8]) -> String? {
-    if let difference = judge.difference(bytes) { return difference }
-    return judge.unfaithfulness(bytes)
+  package static func check(_ bytes: [UInt8]) throws -> String? {
+    let judge = try Judge()
+    return judge.difference(bytes) ?? judge.unfaithfulness(bytes)
   }
 }

@@ -43,4 +43,10 @@ import Testing
     #expect(inputs.count > 20)
     for input in inputs { #expect(try SPONText.check(input) == nil) }
   }
+
+  @Test func `SQL is accepted or refused as SQLite does, and printed as it was meant`() throws {
+    let inputs = try inputs("Syntax")
+    #expect(inputs.count > 20)
+    for input in inputs { #expect(try SyntaxFuzz.check(input) == nil) }
+  }
 }

@@ -122,7 +122,7 @@ import Platform
     guard tail > 0, buffer[tail - 1] == 0x3B else { return false }
     // The statements in a trigger end with semicolons too.
     let words = String(decoding: buffer[..<tail], as: UTF8.self).uppercased()
-    return !words.contains("TRIGGER")
+    return !words.contains("TRIGGER") || !words.contains("CREATE")
   }
 
   /// By bytes: a mark may join the quotes around it in one character.
