@@ -125,7 +125,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
 
   /// The greatest value among the objects that the relation leads to; nil of none.
   ///
-  ///     magic.objects(of: Customer.self, orderedBy: [.descending((\.$invoices).max(\.$date))])
+  ///     magic.objects(of: Customer.self, orderedBy: [.descending((\Customer.$invoices).max(\.$date))])
   ///
   /// - Parameters:
   ///   - path: A property of theirs.

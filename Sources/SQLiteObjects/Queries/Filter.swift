@@ -184,9 +184,21 @@ public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation,
     /// Binds a list for `IN`, of any length: `\(\Track.$id) IN \(ids)`.
     ///
     /// - Parameter list: The values.
-    public mutating func appendInterpolation<Element: Bindable>(_ list: [Element]) {
-      sql.appendInterpolation(list)
+    public mutating func appendInterpolation<Element: Codable>(_ list: [Element]) {
+      var values: [Value] = []
+      for element in list {
+        guard case .value(let value) = QueryNode(element) else {
+          return append(QueryNode(element))
+        }
+        values.append(value)
+      }
+      sql.appendInterpolation(values)
     }
+
+    /// Binds bytes as a property of their type is stored.
+    ///
+    /// - Parameter bytes: The value that is bound to a parameter.
+    public mutating func appendInterpolation(_ bytes: [UInt8]) { append(QueryNode(bytes)) }
 
     /// Appends SQL with the values bound to it.
     ///

@@ -35,7 +35,8 @@ import Testing
 
   static let hostile: [Value] = [
     .null, .integer(.min), .integer(-1), .integer(0), .integer(.max), .real(-.infinity),
-    .real(-0.0), .real(.leastNonzeroMagnitude), .real(.greatestFiniteMagnitude), .real(.infinity), .text(""),
+    .real(-0.0), .real(.leastNonzeroMagnitude), .real(.greatestFiniteMagnitude), .real(.infinity),
+    .text(""),
     .text("\0"), .text("a\0b"), .text("e\u{301}"), .text("\u{D7FF}\u{E000}\u{10FFFF}"),
     .text("'; DROP TABLE t; --"), .text("-"), .text("1e400"), .text("-0"),
     .text(String(repeating: "9", count: 5_000)), .text("0." + String(repeating: "1", count: 200)),

@@ -1,0 +1,93 @@
+import Foundation
+import MagicData
+import Testing
+
+@Suite struct GroupTests {
+  let magic: MagicData
+
+  init() throws { magic = try Music.filled() }
+
+  @Test func `several values are calculated at once`() async throws {
+    let (count, total, longest) = try await magic.aggregate(
+      .count, .sum(\Music.Track.$price), .max(\.$seconds))
+    #expect(count == 5)
+    #expect(total == 6.5)
+    #expect(longest == 400)
+    let (none, average) = try await magic.aggregate(
+      .count, .average(\Music.Track.$price), where: \.$seconds > 1_000)
+    #expect(none == 0)
+    #expect(average == nil)
+    let fresh = try await MagicData(type: .memory)
+    let (empty, smallest) = try await fresh.aggregate(.count, .min(\Music.Track.$name))
+    #expect(empty == 0)
+    #expect(smallest == nil)
+    #expect(try await fresh.aggregate(.count, by: \Music.Track.$name).isEmpty)
+  }
+
+  @Test func `groups have several keys and several values`() async throws {
+    let groups = try await magic.aggregate(
+      .count, .sum(\Music.Track.$seconds), by: \.$album.$artist.$name, \.$album.$year)
+    #expect(groups.map(\.key.0) == [nil, "Ann", "Ann", "Bob"])
+    #expect(groups.map(\.key.1) == [nil, 1999, 2010, 2010])
+    #expect(groups.map(\.value.0) == [1, 2, 1, 1])
+    #expect(groups.map(\.value.1) == [50, 300, 300, 400])
+    for (key, (count, sum)) in try await magic.aggregate(
+      .count, .sum(\Music.Track.$seconds), by: \.$album.$title, where: \.$album.$title == "First")
+    {
+      #expect(key == "First")
+      #expect(count == 2)
+      #expect(sum == 300)
+    }
+  }
+
+  @Test func `groups are chosen, ordered and counted off`() async throws {
+    let groups = try await magic.aggregate(
+      .sum(\Music.Track.$price), by: \.$album.$artist.$name, having: .count > 0,
+      orderedBy: [.descending(.sum(\.$price))], limit: 2)
+    #expect(groups.map(\.key) == ["Ann", nil])
+    let many = try await magic.aggregate(
+      .count, by: \Music.Track.$album.$title, having: .count > 1 && .sum(\.$seconds) >= 300)
+    #expect(many.map(\.key) == ["First"])
+    let others = try await magic.aggregate(
+      .count, by: \Music.Track.$album.$title, having: !(.count > 1) || .average(\.$seconds) < 0,
+      orderedBy: [.descending(\.$album.$title)], limit: 2, offset: 1)
+    #expect(others.map(\.key) == ["Live", nil])
+    let rated = try await magic.aggregate(
+      .max(\Music.Track.$rating), by: \.$album.$title, having: .max(\.$rating) != 5,
+      orderedBy: [.ascending(.max(\.$rating))])
+    #expect(rated.map(\.value) == [nil, 3, 4])
+  }
+
+  @Test func `groups are made by what is calculated`() async throws {
+    let groups = try await magic.aggregate(
+      .count, .min(\Music.Track.$name), by: \.$seconds / 200,
+      orderedBy: [.descending(\.$seconds / 200)])
+    #expect(groups.map(\.key) == [2, 1, 0])
+    #expect(groups.map(\.value.0) == [1, 2, 2])
+    #expect(groups.map(\.value.1) == ["b1", "a2", "a1"])
+    let tagged = try await magic.aggregate(
+      .count, by: (\Music.Track.$tags).count, MagicExpression(\.$album.$year))
+    #expect(tagged.map(\.key.0) == [0, 0, 1, 1, 2])
+    #expect(tagged.map(\.key.1) == [nil, 1999, 1999, 2010, 2010])
+  }
+
+  @Test func `values are counted, each once`() throws {
+    #expect(try magic.aggregate(.distinctCount(\Music.Track.$album.$artist.$name)) == 2)
+    #expect(try magic.aggregate(.distinctCount(\Music.Track.$seconds / 100)) == 5)
+    #expect(try magic.aggregate(.count(\Music.Track.$album.$title)) == 4)
+    #expect(try magic.aggregate(.count((\Music.Artist.$albums).max(\.$year))) == 2)
+  }
+
+  @Test func `the middle and parts of the values are found`() throws {
+    #expect(try magic.aggregate(.median(\Music.Track.$seconds)) == 200)
+    #expect(try magic.aggregate(.median(\Music.Track.$seconds), where: \.$seconds > 50) == 250)
+    #expect(try magic.aggregate(.percentile(\Music.Track.$seconds, 0)) == 50)
+    #expect(try magic.aggregate(.percentile(\Music.Track.$seconds, 1)) == 400)
+    #expect(try magic.aggregate(.median(\Music.Track.$rating), where: \.$seconds == 50) == nil)
+    let groups = try magic.aggregate(.median(\Music.Track.$seconds), by: \.$album.$artist.$name)
+    #expect(groups.map(\.value) == [50, 200, 400])
+    #expect(throws: SQLiteError.self) {
+      try magic.aggregate(.percentile(\Music.Track.$seconds, 1.5))
+    }
+  }
+}

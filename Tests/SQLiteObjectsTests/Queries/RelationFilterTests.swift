@@ -1,0 +1,173 @@
+import Foundation
+import MagicData
+import Testing
+
+@Suite struct RelationFilterTests {
+  let magic: MagicData
+
+  init() throws { magic = try Music.filled() }
+
+  private func artists(_ filter: Filter<Music.Artist>) throws -> String {
+    try magic.values(of: \.$name, where: filter, orderedBy: [.ascending(\.$name)])
+      .joined(separator: " ")
+  }
+
+  private func tracks(_ filter: Filter<Music.Track>) throws -> String {
+    try magic.values(of: \.$name, where: filter, orderedBy: [.ascending(\.$name)])
+      .joined(separator: " ")
+  }
+
+  private func playlists(_ filter: Filter<Music.Playlist>) throws -> String {
+    try magic.values(of: \.$name, where: filter, orderedBy: [.ascending(\.$name)])
+      .joined(separator: " ")
+  }
+
+  @Test func `a filter looks into a reverse value`() throws {
+    #expect(try artists((\Music.Artist.$albums).isEmpty) == "Cem")
+    #expect(try artists(!(\Music.Artist.$albums).isEmpty) == "Ann Bob")
+    #expect(try artists((\Music.Artist.$albums).contains { \.$year == 2010 }) == "Ann Bob")
+    #expect(try artists((\Music.Artist.$albums).contains { \.$year < 2000 }) == "Ann")
+    #expect(try artists((\Music.Artist.$albums).allSatisfy { \.$year == 2010 }) == "Bob Cem")
+    #expect(try artists((\Music.Artist.$albums).count > 1) == "Ann")
+    #expect(try artists((\Music.Artist.$albums).count { \.$year == 2010 } == 1) == "Ann Bob")
+    #expect(try artists((\Music.Artist.$albums).max(\.$year) > 2000) == "Ann Bob")
+    #expect(try artists((\Music.Artist.$albums).min(\.$year) > 2000) == "Bob")
+    #expect(try artists((\Music.Artist.$albums).average(\.$year) == 2004.5) == "Ann")
+    #expect(try artists((\Music.Artist.$albums).sum(\.$year) == 0) == "Cem")
+    #expect(try artists((\Music.Artist.$albums).sum(\.$year + 1) == 2011) == "Bob")
+    #expect(
+      try artists((\Music.Artist.$albums).sum(\.$year, where: \.$title == "First") == 1999) == "Ann"
+    )
+  }
+
+  @Test func `a filter goes on through further relations`() throws {
+    #expect(try artists((\Music.Artist.$albums.$tracks).count == 3) == "Ann")
+    #expect(try artists((\Music.Artist.$albums.$tracks).isEmpty) == "Cem")
+    #expect(try artists((\Music.Artist.$albums.$tracks).sum(\.$price) == 4.5) == "Ann")
+    #expect(
+      try artists((\Music.Artist.$albums.$tracks.$tags).contains { \.$word == "slow" }) == "Ann")
+    #expect(
+      try artists((\Music.Artist.$albums).contains { (\Music.Album.$tracks).count == 2 }) == "Ann")
+    #expect(
+      try artists((\Music.Artist.$albums).sum((\Music.Album.$tracks).max(\.$seconds)) == 500)
+        == "Ann"
+    )
+    #expect(try tracks((\Music.Track.$album.$artist.$albums).count == 2) == "a1 a2 a3")
+    #expect(try tracks((\Music.Track.$tags.$tracks.$album).count == 4) == "a3")
+    #expect(
+      try tracks((\Music.Track.$playlists.$tracks).contains { \.$name == "b1" }) == "a1 b1")
+  }
+
+  @Test func `an owner that leads here twice counts once, and a target that is led to twice twice`()
+    throws
+  {
+    #expect(try tracks((\Music.Track.$playlists).count == 1) == "a1 b1")
+    #expect(
+      try tracks((\Music.Track.$playlists).contains { (\Music.Playlist.$tracks).count == 3 })
+        == "a1 b1")
+    #expect(try playlists((\Music.Playlist.$tracks).sum(\.$seconds) == 600) == "mix")
+    #expect(try playlists((\Music.Playlist.$tracks).count { \.$name == "a1" } == 2) == "mix")
+    // Through two playlists that both lead to it, a track is reached as often.
+    try magic.update(
+      Music.Playlist("more", try magic.objects(of: Music.Track.self, where: \.$name == "a1")))
+    #expect(try tracks((\Music.Track.$playlists).count == 2) == "a1")
+    #expect(try tracks((\Music.Track.$playlists.$tracks).count == 4) == "a1")
+  }
+
+  @Test func `sets, dictionaries and lazy collections are looked into`() throws {
+    #expect(try playlists((\Music.Playlist.$guests).contains { \.$name == "Bob" }) == "mix")
+    #expect(try playlists((\Music.Playlist.$guests).count == 2) == "mix")
+    #expect(try playlists((\Music.Playlist.$guests.$albums).count == 3) == "mix")
+    #expect(try playlists((\Music.Playlist.$roles).count { \.$name == "Ann" } == 2) == "mix")
+    #expect(try playlists((\Music.Playlist.$roles).isEmpty) == "none")
+    let ann = try #require(try magic.objects(of: Music.Artist.self, where: \.$name == "Ann").first)
+    #expect(try playlists((\Music.Playlist.$guests).contains(ann)) == "mix")
+    #expect(try playlists((\Music.Playlist.$tracks.$album.$artist).contains(ann)) == "mix")
+    let album = try #require(try magic.objects(of: Music.Album.self, where: \.$year == 1999).first)
+    #expect(try artists((\Music.Artist.$albums).contains(album)) == "Ann")
+  }
+
+  @Test func `objects are sorted by their relations, which are values too`() throws {
+    let byTracks = try magic.objects(
+      of: Music.Artist.self,
+      orderedBy: [.descending((\Music.Artist.$albums.$tracks).count), .ascending(\.$name)])
+    #expect(byTracks.map(\.name) == ["Ann", "Bob", "Cem"])
+    let byYear = try magic.values(
+      of: \Music.Artist.$name,
+      orderedBy: [.ascending((\Music.Artist.$albums).max(\.$year)), .descending(\.$name)])
+    #expect(byYear == ["Cem", "Bob", "Ann"])
+    let counts = try magic.values(
+      of: MagicExpression(\Music.Artist.$name), (\Music.Artist.$albums).count,
+      (\Music.Artist.$albums).max(\.$year))
+    #expect(counts.map(\.0) == ["Ann", "Bob", "Cem"])
+    #expect(counts.map(\.1) == [2, 1, 0])
+    #expect(counts.map(\.2) == [2010, 2010, nil])
+    #expect(try magic.aggregate(.max((\Music.Artist.$albums).count)) == 2)
+    #expect(try magic.aggregate(.sum((\Music.Track.$tags).count), where: \.$seconds > 50) == 4)
+  }
+
+  @Test func `a type that was never saved is in no relation`() async throws {
+    let fresh = try await MagicData(type: .memory)
+    try await fresh.update(Music.Artist("Ann"))
+    let all: Filter<Music.Artist> =
+      (\Music.Artist.$albums).isEmpty && (\Music.Artist.$albums).count == 0
+      && (\Music.Artist.$albums).sum(\.$year) == 0
+      && !(\Music.Artist.$albums.$tracks).contains { \.$seconds > 0 }
+    #expect(try await fresh.count(of: Music.Artist.self, where: all) == 1)
+    #expect(try await fresh.count(of: Music.Artist.self, where: all) == 1)
+    #expect(try await fresh.values(of: (\Music.Artist.$albums).max(\.$year)) == [nil])
+    try await fresh.update(Music.Album("First", year: 1, by: Music.Artist("Bob")))
+    #expect(
+      try await fresh.count(of: Music.Artist.self, where: (\Music.Artist.$albums).isEmpty) == 1)
+  }
+
+  @Test func `a path without a collection, and a collection as a value, are errors`() throws {
+    #expect(throws: MagicError.self) { try magic.values(of: \Music.Artist.$albums) }
+    #expect(throws: MagicError.self) { try magic.values(of: \Music.Artist.$albums.$tracks) }
+    #expect(throws: MagicError.self) { try magic.values(of: \Music.Playlist.$tracks) }
+  }
+
+  @Test func `a filter on relations removes, counts and fetches lazily`() throws {
+    let mix = try #require(try magic.objects(of: Music.Playlist.self).first)
+    #expect(try mix.guests.count(where: (\Music.Artist.$albums).count == 2) == 1)
+    let ann = try #require(try magic.objects(of: Music.Artist.self).first)
+    #expect(try ann.albums.get(where: (\Music.Album.$tracks).count == 2).map(\.title) == ["First"])
+    #expect(try magic.removeAll(of: Music.Album.self, where: (\Music.Album.$tracks).isEmpty) == 1)
+  }
+
+  /// Filters with the indexes that serve them, as `EXPLAIN QUERY PLAN` calls them.
+  private static let planned: [(Filter<Music.Artist>, [String])] = [
+    ((\Music.Artist.$albums).isEmpty, ["MusicAlbum_artist"]),
+    ((\Music.Artist.$albums).contains { \.$year == 2010 }, ["(artist=?)"]),
+    ((\Music.Artist.$albums).allSatisfy { \.$title == "x" }, ["(artist=?)"]),
+    ((\Music.Artist.$albums).count > 1, ["(artist=?)"]),
+    ((\Music.Artist.$albums).sum(\.$year) > 1, ["(artist=?)"]),
+    ((\Music.Artist.$albums.$tracks).count > 1, ["(artist=?)", "(album=?)"]),
+    (
+      (\Music.Artist.$albums.$tracks.$tags).contains { \.$word == "x" },
+      ["(artist=?)", "(album=?)", "(owner=?"]
+    ),
+    (
+      (\Music.Artist.$albums.$tracks.$playlists).max(\.$name) == "x",
+      ["(artist=?)", "(album=?)", "(target=?"]
+    ),
+  ]
+
+  @Test(arguments: planned.indices)
+  func `each question is one subquery by the indexes that are there`(index: Int) throws {
+    let (filter, indexes) = Self.planned[index]
+    let condition = try filter.sql(in: magic)
+    let detail = try magic.database.read {
+      try $0.executeQuery("EXPLAIN QUERY PLAN SELECT 1 FROM MusicArtist WHERE \(condition)")
+        .map { try $0.get("detail", as: String.self) }
+    }
+    let text = detail.joined(separator: "; ")
+    // Nothing but the objects themselves is scanned.
+    #expect(detail.filter { $0.hasPrefix("SCAN") } == ["SCAN MusicArtist"], "\(text)")
+    #expect(detail.filter { $0.contains("SCALAR SUBQUERY") }.count <= 2, "\(text)")
+    for index in indexes where !index.hasPrefix("MusicAlbum") {
+      #expect(text.contains(index), "\(text)")
+    }
+    #expect(!text.contains("AUTOMATIC"), "\(text)")
+  }
+}

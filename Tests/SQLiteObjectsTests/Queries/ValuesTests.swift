@@ -1,0 +1,131 @@
+import Foundation
+import MagicData
+import Testing
+
+@Suite struct ValuesTests {
+  let magic: MagicData
+
+  init() throws { magic = try Music.filled() }
+
+  @Test func `values of several properties are tuples, nil where a relation leads nowhere`()
+    async throws
+  {
+    let rows = try await magic.values(
+      of: \Music.Track.$name, \.$album.$title, \.$album.$artist.$name,
+      orderedBy: [.ascending(\.$name)])
+    #expect(rows.map(\.0) == ["a1", "a2", "a3", "b1", "lone"])
+    #expect(rows.map(\.1) == ["First", "First", "Second", "Live", nil])
+    #expect(rows.map(\.2) == ["Ann", "Ann", "Ann", "Bob", nil])
+    let same = try await magic.values(
+      of: \Music.Track.$name, \.$album.$title, \.$album.$artist.$name,
+      orderedBy: [.ascending(\.$name)])
+    #expect(same.map(\.2) == rows.map(\.2))
+    let some = try await magic.values(
+      of: \Music.Track.$seconds, \.$rating, where: \.$album.$artist.$name == "Ann",
+      orderedBy: [.descending(\.$seconds)], limit: 2, offset: 1)
+    #expect(some.map(\.0) == [200, 100])
+    #expect(some.map(\.1) == [nil, 5])
+  }
+
+  @Test func `combinations come once if that is asked for`() throws {
+    let years = try magic.values(
+      of: \Music.Track.$album.$year, \.$album.$artist.$name, isDistinct: true)
+    #expect(years.count == 4)
+    #expect(
+      try magic.values(
+        of: \Music.Album.$year, orderedBy: [.descending(\.$year)], isDistinct: true)
+        == [2010, 1999, nil])
+  }
+
+  private struct Line: Decodable, Equatable {
+    struct Record: Decodable, Equatable {
+      var title: String
+      var year: Int?
+    }
+
+    var name: String
+    var album: Record?
+  }
+
+  private struct Flat: Decodable, Equatable {
+    enum CodingKeys: String, CodingKey {
+      case name
+      case artist = "album.artist.name"
+    }
+
+    var name: String
+    var artist: String?
+  }
+
+  @Test func `values are of any decodable type`() async throws {
+    let lines = try await magic.values(
+      of: \Music.Track.$name, \.$album.$title, \.$album.$year, as: Line.self,
+      where: \.$seconds <= 100, orderedBy: [.ascending(\.$name)])
+    #expect(
+      lines == [Line(name: "a1", album: .init(title: "First", year: 1999)), Line(name: "lone")])
+    let flat = try await magic.values(
+      of: \Music.Track.$name, \.$album.$artist.$name, as: Flat.self, where: \.$seconds >= 400)
+    #expect(flat == [Flat(name: "b1", artist: "Bob")])
+  }
+
+  @Test func `rows are lent one by one, and an error ends the loop`() throws {
+    var names: [String] = []
+    try magic.forEachValue(of: \Music.Track.$name, \.$album.$title) { name, title in
+      names.append("\(name) \(title ?? "-")")
+    }
+    #expect(names == ["a1 First", "a2 First", "a3 Second", "b1 Live", "lone -"])
+    struct Stop: Error {}
+    #expect(throws: Stop.self) {
+      try magic.forEachValue(of: \Music.Track.$name) { _ in throw Stop() }
+    }
+  }
+
+  @Test func `rows are lent to a task on another thread`() async throws {
+    let (lines, add) = AsyncStream.makeStream(of: String.self)
+    try await magic.forEachValue(of: \Music.Track.$name, where: \.$seconds > 200) { add.yield($0) }
+    add.finish()
+    var found: [String] = []
+    for await name in lines { found.append(name) }
+    #expect(found == ["a3", "b1"])
+  }
+
+  @Test func `SQL takes columns and values, wherever it stands`() throws {
+    let (part, pattern) = (100, "a*")
+    let filter = Filter<Music.Track>(
+      sql: "\(\.$name) GLOB \(pattern) AND \(\.$seconds) % \(part) = \(0)")
+    #expect(try magic.count(of: Music.Track.self, where: filter) == 3)
+    #expect(
+      try magic.values(of: \.$album.$artist.$name, where: filter && \.$rating == 5) == ["Ann"])
+    let behind = Filter<Music.Track>(
+      sql: "length(\(\.$album.$title)) = \(4) -- the end")
+    #expect(try magic.values(of: \Music.Track.$name, where: behind) == ["b1"])
+    // Inside a question about a relation, the column is that of its objects.
+    let albums = try magic.values(
+      of: \Music.Album.$title,
+      where: (\Music.Album.$tracks).contains(where: Filter(sql: "\(\.$seconds) > \(250)")))
+    #expect(albums == ["Second", "Live"])
+    let list = ["a1", "lone"]
+    #expect(
+      try magic.values(of: \Music.Track.$seconds, where: Filter(sql: "\(\.$name) IN \(list)"))
+        == [100, 50])
+    let hostile = "x'; DROP TABLE MusicTrack; --"
+    #expect(
+      try magic.count(of: Music.Track.self, where: Filter(sql: "\(\.$name) = \(hostile)")) == 0)
+    let sums = Filter<Music.Album>(sql: "\((\Music.Album.$tracks).sum(\.$seconds)) = \(300)")
+    #expect(try magic.values(of: \.$title, where: sums) == ["First", "Second"])
+  }
+
+  @Test func `a column without a name of its table is the object's, whatever is joined`() throws {
+    // Both tracks and albums have an id, and the albums a title.
+    let rows = try magic.values(
+      of: \Music.Track.$name, \.$album.$title, where: Filter(sql: "id IS NOT NULL AND seconds = 50")
+    )
+    #expect(rows.map(\.0) == ["lone"])
+  }
+
+  @Test func `a store without tables has no values`() async throws {
+    let fresh = try await MagicData(type: .memory)
+    #expect(try await fresh.values(of: \Music.Track.$name, \.$album.$title).isEmpty)
+    #expect(try await fresh.values(of: \Music.Track.$name).isEmpty)
+  }
+}
