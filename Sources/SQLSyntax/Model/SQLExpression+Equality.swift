@@ -1,29 +1,22 @@
-// A chain such as `a + b + c` nests its left sides up to a thousand levels deep. Equality and hashing
-// go down the first operands by a loop, since recursion would need more stack than a thread may
-// have. Where they must recurse, each kind has a method of its own: a method for all of them would
-// have the variables of all of them on the stack, at each level.
+// A chain such as `a + b + c` nests its left sides up to a thousand levels deep, and parentheses nest
+// too. Equality and hashing go through expressions by a list of what is left to do, since recursion
+// would need more stack than a thread may have.
 
 extension SQLExpression.Node: Hashable {
   /// Returns whether both nodes say the same.
   public static func == (left: Self, right: Self) -> Bool {
-    var left = left
-    var right = right
-    while true {
-      guard left.equalsBesideLeftSide(right) else { return false }
-      guard let next = left.firstOperand, let other = right.firstOperand else { return true }
-      left = next.node
-      right = other.node
+    var rest = Pairs()
+    guard left.equals(right, &rest) else { return false }
+    while let (left, right) = rest.pairs.popLast() {
+      guard left.equals(right, &rest) else { return false }
     }
+    return true
   }
 
   /// Adds what the node says to `hasher`.
   public func hash(into hasher: inout Hasher) {
-    var node = self
-    while true {
-      node.hashBesideLeftSide(into: &hasher)
-      guard let next = node.firstOperand else { return }
-      node = next.node
-    }
+    var rest = [self]
+    while let node = rest.popLast() { node.hash(into: &hasher, &rest) }
   }
 
   /// The operand before an operator.
@@ -35,150 +28,182 @@ extension SQLExpression.Node: Hashable {
     default: nil
     }
   }
+}
 
-  /// The operand before an operator, or the only one.
-  private var firstOperand: SQLExpression? {
-    switch self {
-    case .unary(_, let value), .parenthesized(let value), .cast(let value, _): value
-    default: leftSide
-    }
+/// The pairs of expressions that are still to be compared.
+private struct Pairs {
+  var pairs: [(SQLExpression.Node, SQLExpression.Node)] = []
+
+  mutating func add(_ left: SQLExpression, _ right: SQLExpression) -> Bool {
+    pairs.append((left.node, right.node))
+    return true
+  }
+
+  mutating func add(_ left: SQLExpression?, _ right: SQLExpression?) -> Bool {
+    guard let left, let right else { return left == nil && right == nil }
+    return add(left, right)
+  }
+
+  mutating func add(_ left: [SQLExpression], _ right: [SQLExpression]) -> Bool {
+    guard left.count == right.count else { return false }
+    for (left, right) in zip(left, right) { pairs.append((left.node, right.node)) }
+    return true
   }
 }
 
 extension SQLExpression.Node {
-  private func equalsBesideLeftSide(_ other: Self) -> Bool {
-    switch (self, other) {
-    case (.binary, .binary): equalsBinary(other)
-    case (.like, .like): equalsLike(other)
-    case (.between, .between): equalsBetween(other)
-    case (.in, .in): equalsIn(other)
-    case (.isNull, .isNull), (.parenthesized, .parenthesized): true
-    case (.case, .case): equalsCase(other)
-    case (.call, .call): equalsCall(other)
-    case (.exists, .exists), (.subquery, .subquery): equalsQuery(other)
-    case (.row, .row): equalsRow(other)
-    default: equalsLeaf(other)
-    }
-  }
-
-  @inline(never)
-  private func equalsBinary(_ other: Self) -> Bool {
-    guard case .binary(_, let operation, let value) = self,
-      case .binary(_, let otherOperation, let otherValue) = other
-    else { return false }
-    return operation == otherOperation && value == otherValue
-  }
-
-  @inline(never)
-  private func equalsLike(_ other: Self) -> Bool {
-    guard case .like(_, let like) = self, case .like(_, let other) = other else { return false }
-    return like == other
-  }
-
-  @inline(never)
-  private func equalsBetween(_ other: Self) -> Bool {
-    guard case .between(_, let negated, let low, let high) = self,
-      case .between(_, let otherNegated, let otherLow, let otherHigh) = other
-    else { return false }
-    return negated == otherNegated && low == otherLow && high == otherHigh
-  }
-
-  @inline(never)
-  private func equalsIn(_ other: Self) -> Bool {
-    guard case .in(_, let negated, let set) = self,
-      case .in(_, let otherNegated, let otherSet) = other
-    else { return false }
-    return negated == otherNegated && set == otherSet
-  }
-
-  @inline(never)
-  private func equalsCase(_ other: Self) -> Bool {
-    guard case .case(let value) = self, case .case(let other) = other else { return false }
-    return value == other
-  }
-
-  @inline(never)
-  private func equalsCall(_ other: Self) -> Bool {
-    guard case .call(let call) = self, case .call(let other) = other else { return false }
-    return call == other
-  }
-
-  @inline(never)
-  private func equalsQuery(_ other: Self) -> Bool {
-    switch (self, other) {
-    case (.exists(let query), .exists(let other)), (.subquery(let query), .subquery(let other)):
-      query == other
-    default: false
-    }
-  }
-
-  @inline(never)
-  private func equalsRow(_ other: Self) -> Bool {
-    guard case .row(let values) = self, case .row(let others) = other else { return false }
-    return values == others
-  }
-
-  private func equalsLeaf(_ other: Self) -> Bool {
+  /// Compares all but the expressions in both nodes, which it adds to `rest`.
+  private func equals(_ other: Self, _ rest: inout Pairs) -> Bool {
     switch (self, other) {
     case (.literal(let value), .literal(let other)): value == other
     case (.parameter(let text), .parameter(let other)): text == other
     case (.column(let name), .column(let other)): name == other
     case (.qualifiedColumn(let a, let b, let c), .qualifiedColumn(let d, let e, let f)):
       a == d && b == e && c == f
-    case (.notNull(_, let isOneWord), .notNull(_, let other)): isOneWord == other
-    case (.collate(_, let names), .collate(_, let others)): names == others
-    case (.unary(let operation, _), .unary(let other, _)): operation == other
-    case (.cast(_, let type), .cast(_, let other)): type == other
+    case (.unary(let operation, let value), .unary(let other, let otherValue)):
+      operation == other && rest.add(value, otherValue)
+    case (.parenthesized(let value), .parenthesized(let other)): rest.add(value, other)
+    case (.row(let values), .row(let others)): rest.add(values, others)
+    case (.cast(let value, let type), .cast(let other, let otherType)):
+      type == otherType && rest.add(value, other)
+    case (.binary(let a, let operation, let b), .binary(let c, let other, let d)):
+      operation == other && rest.add(b, d) && rest.add(a, c)
+    default: equalsTest(other, &rest)
+    }
+  }
+
+  private func equalsTest(_ other: Self, _ rest: inout Pairs) -> Bool {
+    switch (self, other) {
+    case (.like(let value, let like), .like(let otherValue, let other)):
+      like.operator == other.operator && like.isNegated == other.isNegated
+        && rest.add(value, otherValue) && rest.add(like.pattern, other.pattern)
+        && rest.add(like.escape, other.escape)
+    case (.between(let a, let isNegated, let b, let c), .between(let d, let other, let e, let f)):
+      isNegated == other && rest.add(a, d) && rest.add(b, e) && rest.add(c, f)
+    case (.in(let value, let isNegated, let set), .in(let otherValue, let other, let otherSet)):
+      isNegated == other && rest.add(value, otherValue) && set.equals(otherSet, &rest)
+    case (.isNull(let value), .isNull(let other)): rest.add(value, other)
+    case (.notNull(let value, let isOneWord), .notNull(let otherValue, let other)):
+      isOneWord == other && rest.add(value, otherValue)
+    case (.collate(let value, let names), .collate(let otherValue, let others)):
+      names == others && rest.add(value, otherValue)
+    default: equalsForm(other, &rest)
+    }
+  }
+
+  private func equalsForm(_ other: Self, _ rest: inout Pairs) -> Bool {
+    switch (self, other) {
+    case (.case(let value), .case(let other)):
+      rest.add(value.base, other.base) && rest.add(value.otherwise, other.otherwise)
+        && rest.add(value.branches.map(\.condition), other.branches.map(\.condition))
+        && rest.add(value.branches.map(\.result), other.branches.map(\.result))
+    case (.call(let call), .call(let other)): call.equals(other, &rest)
+    case (.exists(let query), .exists(let other)): query == other
+    case (.subquery(let query), .subquery(let other)): query == other
     case (.raise(let raise), .raise(let other)): raise == other
     default: false
     }
   }
+}
 
-  private func hashBesideLeftSide(into hasher: inout Hasher) {
-    switch self {
-    case .binary(_, let operation, let value): hasher.combine(1, operation, value)
-    case .like(_, let like): hasher.combine(2, like)
-    case .between(_, let negated, let low, let high):
-      hasher.combine(3, negated)
-      hasher.combine(4, low, high)
-    case .in(_, let negated, let set): hasher.combine(5, negated, set)
-    case .isNull: hasher.combine(6)
-    case .notNull(_, let isOneWord): hasher.combine(7, isOneWord)
-    case .collate(_, let names): hasher.combine(8, names)
-    case .unary(let operation, _): hasher.combine(9, operation)
-    default: hashLeaf(into: &hasher)
-    }
-  }
-
-  private func hashLeaf(into hasher: inout Hasher) {
-    switch self {
-    case .literal(let value): hasher.combine(10, value)
-    case .parameter(let text): hasher.combine(11, text)
-    case .column(let name): hasher.combine(12, name)
-    case .qualifiedColumn(let schema, let table, let column):
-      hasher.combine(13, schema)
-      hasher.combine(14, table, column)
-    case .cast(_, let type): hasher.combine(15, type)
-    case .case(let value): hasher.combine(16, value)
-    case .call(let call): hasher.combine(17, call)
-    case .exists(let query): hasher.combine(18, query)
-    case .subquery(let query): hasher.combine(19, query)
-    case .row(let values): hasher.combine(20, values)
-    case .parenthesized: hasher.combine(21)
-    case .raise(let raise): hasher.combine(22, raise)
-    default: break
+extension SQLInSet {
+  fileprivate func equals(_ other: SQLInSet, _ rest: inout Pairs) -> Bool {
+    switch (self, other) {
+    case (.list(let values), .list(let others)): rest.add(values, others)
+    case (.function(let name, let values), .function(let other, let others)):
+      name == other && rest.add(values, others)
+    default: self == other
     }
   }
 }
 
-extension Hasher {
-  fileprivate mutating func combine(_ kind: Int, _ value: some Hashable) {
-    combine(kind)
-    combine(value)
+extension SQLFunctionCall {
+  fileprivate func equals(_ other: SQLFunctionCall, _ rest: inout Pairs) -> Bool {
+    name == other.name && quantifier == other.quantifier
+      && (arguments == nil) == (other.arguments == nil)
+      && rest.add(arguments ?? [], other.arguments ?? []) && orderBy == other.orderBy
+      && rest.add(withinGroup, other.withinGroup) && rest.add(filter, other.filter)
+      && over == other.over
+  }
+}
+
+// MARK: Hashing
+
+extension SQLExpression.Node {
+  /// Adds all but the expressions in the node to `hasher`; those it adds to `rest`.
+  private func hash(into hasher: inout Hasher, _ rest: inout [Self]) {
+    switch self {
+    case .literal(let value): hasher.combine(value)
+    case .parameter(let text): hasher.combine(text)
+    case .column(let name): hasher.combine(name)
+    case .qualifiedColumn(let schema, let table, let column):
+      hasher.combine(schema)
+      hasher.combine(table)
+      hasher.combine(column)
+    case .unary(let operation, let value):
+      hasher.combine(operation)
+      rest.append(value.node)
+    case .parenthesized(let value):
+      hasher.combine(1)
+      rest.append(value.node)
+    case .row(let values):
+      hasher.combine(values.count)
+      for value in values { rest.append(value.node) }
+    case .binary(let left, let operation, let right):
+      hasher.combine(operation)
+      rest.append(right.node)
+      rest.append(left.node)
+    default: hashTest(into: &hasher, &rest)
+    }
   }
 
-  fileprivate mutating func combine(_ kind: Int, _ first: some Hashable, _ second: some Hashable) {
-    combine(kind, first)
-    combine(second)
+  private func hashTest(into hasher: inout Hasher, _ rest: inout [Self]) {
+    switch self {
+    case .like(let value, let like):
+      hasher.combine(like.operator)
+      hasher.combine(like.isNegated)
+      rest += [value.node, like.pattern.node] + (like.escape.map { [$0.node] } ?? [])
+    case .between(let value, let isNegated, let low, let high):
+      hasher.combine(isNegated)
+      rest += [value.node, low.node, high.node]
+    case .in(let value, let isNegated, let set):
+      hasher.combine(isNegated)
+      rest.append(value.node)
+      if case .list(let values) = set {
+        rest += values.map(\.node)
+      } else {
+        hasher.combine(set)
+      }
+    case .isNull(let value):
+      hasher.combine(2)
+      rest.append(value.node)
+    case .notNull(let value, let isOneWord):
+      hasher.combine(isOneWord)
+      rest.append(value.node)
+    case .collate(let value, let names):
+      hasher.combine(names)
+      rest.append(value.node)
+    default: hashForm(into: &hasher, &rest)
+    }
+  }
+
+  private func hashForm(into hasher: inout Hasher, _ rest: inout [Self]) {
+    switch self {
+    case .cast(let value, let type):
+      hasher.combine(type)
+      rest.append(value.node)
+    case .case(let value):
+      hasher.combine(value.branches.count)
+      rest += [value.base, value.otherwise].compactMap { $0?.node }
+      rest += value.branches.flatMap { [$0.condition.node, $0.result.node] }
+    case .call(let call):
+      hasher.combine(call.name)
+      rest += (call.arguments ?? []).map(\.node)
+      rest += [call.withinGroup, call.filter].compactMap { $0?.node }
+    case .exists(let query): hasher.combine(query)
+    case .subquery(let query): hasher.combine(query)
+    case .raise(let raise): hasher.combine(raise)
+    default: break
+    }
   }
 }
