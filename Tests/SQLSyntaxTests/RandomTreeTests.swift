@@ -39,7 +39,7 @@ import Testing
       }
     }
     #expect(differences.count == 0, "\(differences)")
-    #expect(compiled > 1_500, "\(compiled) of 5000 statements compile")
+    #expect(compiled > 2_000, "\(compiled) of 5000 statements compile")
   }
 
   /// Has SQLite read a text.

@@ -31,7 +31,7 @@ extension TreeSource {
       let left = operand()
       // The library knows no function for MATCH and REGEXP.
       let operation: SQLLike.Operator =
-        once(in: 8) ? pick([.regexp, .match]) : pick([.like, .glob])
+        once(in: 40) ? pick([.regexp, .match]) : pick([.like, .glob])
       let isNegated = once(in: 2)
       let pattern = operand()
       let escape = operation == .like ? maybe(in: 4) { $0.operand() } : nil
@@ -74,9 +74,9 @@ extension TreeSource {
   }
 
   private mutating func inSet() -> SQLInSet {
-    switch below(6) {
-    case 0: .select(select(columns: 1))
-    case 1: .table(once(in: 3) ? "singles" : tableName())
+    switch below(16) {
+    case 0, 7, 8: .select(select(columns: 1))
+    case 1, 3, 4: .table(once(in: 15) ? tableName() : "singles")
     case 2: .function("json_each", some(0...2) { $0.operand() })
     default: .list(some(0...3) { $0.operand() })
     }
@@ -98,18 +98,39 @@ extension TreeSource {
   }
 
   private mutating func column() -> SQLExpression.Node {
-    guard !scope.isEmpty, !once(in: 30) else {
+    guard !scope.isEmpty, !once(in: 200) else {
       return scope.isEmpty
         ? .literal(.integer("\(below(100))")) : .column(SQLName("nowhere", quoting: .none))
     }
     let table = pick(scope)
-    let column = columnName()
+    let isFunction = table.hasPrefix("j")
+    let column = isFunction ? name(pick(["key", "value"])) : columnName()
     if scope.count == 1, once(in: 2) { return .column(column) }
     return .qualifiedColumn(schema: nil, table: name(table), column: column)
   }
 
   private mutating func call() -> SQLFunctionCall {
-    switch below(10) {
+    // The same numbers are drawn whether or not an aggregate may stand here.
+    let kind = below(10)
+    if kind < 4, allowsAggregates || once(in: 60) {
+      return aggregating(false) { $0.aggregate(kind) }
+    }
+    switch kind {
+    case 4, 5:
+      return SQLFunctionCall(name(pick(["coalesce", "max"])), some(2...3) { $0.operand() })
+    case 6: return SQLFunctionCall(name(pick(["like", "glob"])), some(2...2) { $0.operand() })
+    case 7:
+      return once(in: 12)
+        ? SQLFunctionCall(freshName(), some(0...2) { $0.operand() })
+        : SQLFunctionCall(name("random"), [])
+    default:
+      return SQLFunctionCall(
+        name(pick(["abs", "length", "typeof", "upper"])), some(1...1) { $0.operand() })
+    }
+  }
+
+  private mutating func aggregate(_ kind: Int) -> SQLFunctionCall {
+    switch kind {
     case 0:
       let filter = maybe(in: 3) { $0.operand() }
       return SQLFunctionCall(name("count"), nil, filter: filter)
@@ -123,20 +144,16 @@ extension TreeSource {
       let filter = maybe(in: 3) { $0.operand() }
       return SQLFunctionCall(
         name(pick(["sum", "max"])), arguments, filter: filter, over: .window(window()))
-    case 3: return SQLFunctionCall(name("row_number"), [], over: .name("win"))
-    case 4: return SQLFunctionCall(name(pick(["coalesce", "max"])), some(2...3) { $0.operand() })
-    case 5: return SQLFunctionCall(freshName(), some(0...2) { $0.operand() })
-    case 6: return SQLFunctionCall(name(pick(["like", "glob"])), some(2...2) { $0.operand() })
-    case 7: return SQLFunctionCall(name("random"), [])
     default:
       return SQLFunctionCall(
-        name(pick(["abs", "length", "typeof", "upper"])), some(1...1) { $0.operand() })
+        name("row_number"), [],
+        over: hasWindow ? .name("win") : .window(SQLWindow()))
     }
   }
 
   mutating func window() -> SQLWindow {
     deeper { source in
-      let base = source.maybe(in: 8) { _ in SQLName("win") }
+      let base = source.hasWindow ? source.maybe(in: 8) { _ in SQLName("win") } : nil
       let partition = source.some(0...1) { $0.operand() }
       let order = source.some(0...1) { $0.orderTerm() }
       return SQLWindow(
@@ -167,8 +184,17 @@ extension TreeSource {
     }
   }
 
+  /// An operand that is not the number of a column.
+  mutating func sortedOperand() -> SQLExpression {
+    let made = operand()
+    var inner = made
+    while case .parenthesized(let next) = inner.node { inner = next }
+    guard case .literal = inner.node else { return made }
+    return SQLExpression(.unary(.not, made))
+  }
+
   mutating func orderTerm() -> SQLOrderTerm {
-    let expression = once(in: 2) ? SQLExpression(column()) : operand()
+    let expression = once(in: 2) && !scope.isEmpty ? SQLExpression(column()) : sortedOperand()
     return SQLOrderTerm(
       expression, maybe { $0.pick(SQLOrderTerm.Direction.self) },
       nulls: maybe(in: 5) { $0.pick(SQLOrderTerm.Nulls.self) })

@@ -3,8 +3,9 @@ import SQLSyntax
 extension TreeSource {
   /// A query; with `columns` of them where it is a value.
   mutating func select(columns: Int? = nil) -> SQLSelect {
-    let outer = scope
-    defer { scope = outer }
+    let (outer, outerWindow) = (scope, hasWindow)
+    hasWindow = false
+    defer { (scope, hasWindow) = (outer, outerWindow) }
     let count = columns ?? 1 + below(3)
     var with: SQLWith?
     if levels > 1, once(in: 8) { with = deeper { $0.with() } }
@@ -70,21 +71,32 @@ extension TreeSource {
     // FROM first: its tables can be named before it.
     let from = maybe(in: levels > 0 ? 1 : 2) { $0.from() }
     let quantifier = maybe(in: 6) { $0.pick(SQLQuantifier.self) }
-    var results = some(columns...columns) { source in
-      SQLResultColumn(source.operand(), as: source.maybe(in: 3) { $0.freshName() })
+    hasWindow = once(in: 3)
+    let windows = hasWindow ? [SQLNamedWindow("win", aggregating(false) { $0.baseWindow() })] : []
+    var results = aggregating(true) { source in
+      source.some(columns...columns) { source in
+        SQLResultColumn(source.operand(), as: source.maybe(in: 3) { $0.freshName() })
+      }
     }
-    if from != nil, once(in: 12) {
+    // Another number of columns than is asked for, where it is no matter.
+    if from != nil, levels == 4, once(in: 12) {
       results.append(SQLResultColumn(once(in: 2) ? .all : .allOf(name(pick(scope)))))
     }
-    let condition = maybe(in: 2) { $0.operand() }
-    let groups = once(in: 6) ? some(1...2) { $0.operand() } : []
+    let condition = aggregating(false) { source in source.maybe(in: 2) { $0.operand() } }
+    let groups =
+      once(in: 6) ? aggregating(false) { source in source.some(1...2) { $0.sortedOperand() } } : []
     let having = groups.isEmpty ? nil : maybe { $0.operand() }
-    let windows = once(in: 3) ? [SQLNamedWindow("win", window())] : []
     let core = SQLSelectCore(
       quantifier: quantifier, results, from: from, where: condition, groupBy: groups,
       having: having, windows: windows)
     if from == nil { scope = outer }
     return .select(core)
+  }
+
+  private mutating func baseWindow() -> SQLWindow {
+    hasWindow = false
+    defer { hasWindow = true }
+    return window()
   }
 
   // MARK: FROM
@@ -115,19 +127,20 @@ extension TreeSource {
     case .join(let words) where words.contains(.natural): constraint = nil
     case .join:
       constraint =
-        once(in: 3)
+        once(in: 3) && !names.contains { $0.hasPrefix("j") }
         ? .using([name(pick(["a", "b", "c"]))]) : maybe(in: 1) { .on($0.operand()) }
     }
     return SQLJoin(operation, table, constraint)
   }
 
   private mutating func source(_ names: inout [String]) -> SQLTableSource {
-    let alias = "t\(random.next() % 100_000)"
+    let kind = levels > 1 ? below(8) : 7
+    let alias = "\(kind == 2 ? "j" : "t")\(random.next() % 100_000)"
     defer {
       names.append(alias)
       scope = names
     }
-    switch levels > 1 ? below(8) : 7 {
+    switch kind {
     case 0, 1:
       let query = deeper { $0.queryOfTable() }
       return .subquery(query, alias: name(alias))

@@ -3,7 +3,7 @@ import SQLSyntax
 extension TreeSource {
   /// Any statement that SQLite 3.40 knows.
   mutating func statement() -> SQLStatement {
-    scope = []
+    (scope, hasWindow, allowsAggregates) = ([], false, false)
     switch below(24) {
     case 0...8: return .select(select())
     case 9, 10, 11: return .insert(insert(inTrigger: false))

@@ -9,7 +9,7 @@ struct TreeSource {
   static let schema = [
     "CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c)", "CREATE TABLE u(a, b, c UNIQUE)",
     "CREATE TABLE w(a, b INT, c REAL)", "CREATE INDEX i ON t(b)",
-    "CREATE VIEW v AS SELECT a, b, c FROM t",
+    "CREATE VIEW v AS SELECT a, b, c FROM t", "CREATE TABLE singles(x)",
   ]
 
   var random: SplitMix64
@@ -18,6 +18,9 @@ struct TreeSource {
   let parenthesizes: Bool
   /// The names of the tables that an expression may name.
   var scope: [String] = []
+  /// Whether an aggregate or a window function may stand where an expression is made.
+  var allowsAggregates = false
+  var hasWindow = false
   /// How many levels may still be made below.
   var levels = 4
 
@@ -52,6 +55,16 @@ struct TreeSource {
     return (0..<count).map { _ in make(&self) }
   }
 
+  /// Makes something with or without aggregates and window functions in it.
+  mutating func aggregating<Element>(
+    _ allowed: Bool, _ make: (inout TreeSource) -> Element
+  ) -> Element {
+    let outer = allowsAggregates
+    allowsAggregates = allowed
+    defer { allowsAggregates = outer }
+    return make(&self)
+  }
+
   /// Makes something one level deeper.
   mutating func deeper<Element>(_ make: (inout TreeSource) -> Element) -> Element {
     levels -= 1
@@ -82,7 +95,7 @@ struct TreeSource {
   }
 
   mutating func columnName() -> SQLName {
-    once(in: 40) ? name("rowid") : name(pick(["a", "b", "c"]))
+    name(pick(["a", "b", "c"]))
   }
 
   mutating func tableName() -> SQLQualifiedName {
