@@ -43,7 +43,7 @@ extension AssetError: CustomStringConvertible {
     case .notRegularFile(let path):
       "\(path) is not a regular file"
     case .invalidPath(let path):
-      "\(path.debugDescription) is no path of a file"
+      "\(path.debugDescription) is not the path of a file"
     case .openDatabase(let path):
       "\(path) belongs to an open database, and only SQLite may open it; a backup copies it"
     case .invalidExtension(let fileExtension):
@@ -64,7 +64,7 @@ extension AssetError: CustomStringConvertible {
     case .damagedRow(let id):
       "the row of asset \(id) is damaged"
     case .unknownFormat(let format):
-      "the asset tables have the format \(format), which this version does not know"
+      "the asset tables have the format \(format), which this version of the library cannot read"
     }
   }
 }

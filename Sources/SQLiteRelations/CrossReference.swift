@@ -220,7 +220,8 @@ extension Connection {
       "SELECT type FROM pragma_table_xinfo(\(type.tableName)) WHERE name = \(key) COLLATE NOCASE",
       as: String.self)
     guard let declared = declared.first else {
-      throw SQLiteError(.notFound, "no \(type) was ever written, so nothing can be linked to it")
+      throw SQLiteError(
+        .notFound, "there is no table of \(type) yet: write one before linking to it")
     }
     return ColumnDefinition(
       name, ColumnType(rawValue: declared.uppercased()) ?? .blob,

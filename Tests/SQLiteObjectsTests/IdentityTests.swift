@@ -47,7 +47,7 @@ private struct Declared: MagicObject {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(reason.contains("“id” is no Int"))
+    #expect(reason.contains("“id” is not of the type Int"))
     await #expect(throws: MagicError.missingPrimaryValue(type: "Keyless")) {
       try await magic.has(of: Keyless.self, primary: 7)
     }

@@ -30,7 +30,7 @@ import Testing
   init() throws { magic = try MagicData(type: .memory) }
 
   private func reason(_ property: String) -> String {
-    "“\(property)” is an optional of an optional, and NULL is only one nil"
+    "“\(property)” is an optional of an optional, whose two nils would both be NULL"
   }
 
   @Test func `an optional of an optional is refused by name`() throws {

@@ -246,7 +246,8 @@ extension AssetStore {
     if connection.ownsTransaction { return try body() }
     guard connection.isAutocommit else {
       throw SQLiteError(
-        .misuse, "assets cannot be changed between BEGIN and COMMIT in SQL: use write")
+        .misuse,
+        "assets cannot be changed in a transaction that was begun by SQL: use Database.write")
     }
     return try connection.transaction { try body() }
   }

@@ -1,4 +1,4 @@
-import SQLiteCore
+package import SQLiteCore
 
 /// A type whose values fill one column in a form that this library knows: SQLite's own storage classes,
 /// integers of all widths, and Foundation's values.
@@ -66,6 +66,22 @@ package enum ScalarKind: UInt8, Sendable {
   /// `Data`, as BLOB.
   case data
   case other
+}
+
+extension ScalarKind {
+  /// Returns the stored form in a column that holds the usual storage class of the kind; nil if it holds
+  /// something else, which ``ScalarValue/value(of:_:)`` converts or refuses, and for blobs.
+  package func form(in row: StatementHandle, at column: Int32) -> Value? {
+    switch self {
+    case .text: return row.text(at: column).map { .text($0) }
+    case .integer: return row.integer(at: column).map { .integer($0) }
+    case .real: return row.real(at: column).map { .real($0) }
+    case .boolean:
+      guard let integer = row.integer(at: column), Bool(stored: integer) != nil else { return nil }
+      return .integer(integer)
+    case .data, .other: return nil
+    }
+  }
 }
 
 /// The strategies of a type that decide how its scalars are stored.

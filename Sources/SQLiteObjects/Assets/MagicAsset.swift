@@ -169,7 +169,7 @@ extension String: MagicAssetConvert {
   /// Reads UTF-8.
   public init(assetData: Data) throws {
     guard let text = String(validating: assetData, as: UTF8.self) else {
-      throw SQLiteError(.mismatch, "the asset is not valid UTF-8")
+      throw SQLiteError(.mismatch, "the content of the asset is not valid UTF-8")
     }
     self = text
   }

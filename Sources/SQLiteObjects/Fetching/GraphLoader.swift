@@ -6,6 +6,7 @@ import SQLiteRelations
 /// type and each relation at each depth, for any number of objects.
 final class GraphLoader {
   private let store: any ObjectStore
+  private let content: StoreContent
   private let connection: Connection
   private(set) var graph = FetchedGraph()
   /// Objects that were read and whose relations are to be followed.
@@ -21,6 +22,7 @@ final class GraphLoader {
 
   init(_ store: any ObjectStore, _ connection: Connection) {
     self.store = store
+    content = StoreContent(of: store)
     self.connection = connection
   }
 
@@ -58,7 +60,7 @@ final class GraphLoader {
       fresh = try read(
         plan, table, columns,
         from:
-          "\(missing) AS magicdata_wanted CROSS JOIN \(identifier: plan.table) ON \(identifier: plan.table).\(identifier: plan.key) = magicdata_wanted.value"
+          "\(missing) AS magicdata_wanted CROSS JOIN \(plan.quotedTable) ON \(SQL(unchecked: plan.qualifiedKey)) = magicdata_wanted.value"
       )
     }
     if fresh.count < missing.count {
@@ -96,14 +98,11 @@ final class GraphLoader {
 
   /// Reads rows, and returns the z_index of each, in the order of the query.
   private func read(
-    _ plan: ObjectPlan, _ index: Int, _ present: Set<String>, from source: SQL
+    _ plan: ObjectPlan, _ index: Int, _ present: PresentColumns, from source: SQL
   ) throws -> [Int64] {
-    let table: SQL = "\(identifier: plan.table)"
-    let columns = plan.columns.map { slot -> SQL in
-      let name = plan.properties[slot].name
-      if present.contains(asciiLowercased(name)) { return "\(table).\(identifier: name)" }
-      // The table has not got the property yet: an older program made it, and only read since.
-      return "\(plan.properties[slot].defaultValue ?? .null)"
+    let list = plan.qualifiedList { slot in
+      // A table that an older program made may lack the property, as long as nobody has saved since.
+      present.isAll || present.contains(plan.properties[slot].name)
     }
     // Taken out while it grows, so that its arrays are not copied.
     var rows = FetchedRows(plan.shape)
@@ -111,11 +110,10 @@ final class GraphLoader {
     defer { swap(&rows, &graph.tables[index]) }
     let before = rows.storages.count
     var fresh: [Int64] = []
-    let list = SQL(joining: ["\(table).\(identifier: plan.key)"] + columns, separator: ", ")
     try connection.forEachRow("SELECT \(list) FROM \(source)") { row in
       let zIndex = row.integer(at: 0)
       fresh.append(zIndex)
-      if rows.note(zIndex) { rows.append(try plan.storage(of: row, zIndex, in: store)) }
+      if rows.note(zIndex) { rows.append(try plan.storage(of: row, zIndex, in: content)) }
     }
     store.forgetFetched(rows.storages[before...], afterRollbackOn: connection)
     return fresh
@@ -143,7 +141,7 @@ final class GraphLoader {
           } catch {
             throw MagicError.unreadableValue(
               type: plan.typeName, property: property.name, zIndex: owner,
-              reason: "one of its keys is none of the dictionary's type")
+              reason: "one of its keys does not fit the dictionary's key type")
           }
         }
         graph.tables[index].links[slot] = links

@@ -50,7 +50,7 @@ struct Query<Object: MagicObject>: Sendable {
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection)
     try loader.load(
-      plan, from: "\(identifier: plan.table) \(tail(orderWithKey))",
+      plan, from: "\(plan.quotedTable) \(tail(orderWithKey))",
       isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)
     return loader.graph
   }
@@ -66,8 +66,9 @@ struct Query<Object: MagicObject>: Sendable {
 
   /// Reads the objects that ``plainSelection`` finds.
   func fetch(_ sql: SQL, _ connection: Connection) throws -> Fetched {
+    let content = StoreContent(of: store)
     var storages: [ObjectStorage] = []
-    try connection.forEachRow(sql) { storages.append(try plan.storage(of: $0, in: store)) }
+    try connection.forEachRow(sql) { storages.append(try plan.storage(of: $0, in: content)) }
     store.forgetFetched(storages[...], afterRollbackOn: connection)
     return .plain(storages)
   }
@@ -87,16 +88,16 @@ struct Query<Object: MagicObject>: Sendable {
   func count(_ connection: Connection) throws -> Int {
     guard try store.isThere(plan, connection) else { return 0 }
     return try connection.firstRow(
-      "SELECT count(*) FROM \(identifier: plan.table) \(clause)", as: Int.self) ?? 0
+      "SELECT count(*) FROM \(plan.quotedTable) \(clause)", as: Int.self) ?? 0
   }
 
   /// Deletes the objects, and returns their number.
   func delete(_ connection: Connection) throws -> Int {
     // Others may have dropped the table since it was known, and this runs once.
     guard try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
-    let keys: SQL = "SELECT \(key) FROM \(identifier: plan.table) \(clause)"
+    let keys: SQL = "SELECT \(key) FROM \(plan.quotedTable) \(clause)"
     return try plan.namingRestrictions(of: keys, connection) {
-      try connection.executeChange("DELETE FROM \(identifier: plan.table) \(clause)").rows
+      try connection.executeChange("DELETE FROM \(plan.quotedTable) \(clause)").rows
     }
   }
 
@@ -135,6 +136,14 @@ enum Fetched: Sendable {
 }
 
 extension Fetched {
+  /// The storage of the first object, of a type that leads to no others.
+  var firstStorage: ObjectStorage? {
+    switch self {
+    case .plain(let storages): storages.first
+    case .graph(let graph): graph.tables.first?.storages.first
+    }
+  }
+
   /// The z_index values of the objects that were found, in their order.
   func zIndexes(_ type: any MagicObject.Type) -> [Int64] {
     switch self {

@@ -18,23 +18,24 @@ package protocol AssetValue {
 
 /// The asset of an object in a store, with the content that the store has at each moment.
 package struct AssetHandle: Sendable {
-  let store: any StoreToken
+  /// The store, with the content that the object is of.
+  let content: StoreContent
   /// The type of the object, the property, and the object's key.
   let shape: ObjectShape
   let slot: Int
   let zIndex: Int64
-  /// The content of the store that the object is of.
-  let generation: Int
   /// The id that the asset had when the object was fetched or saved; nil for none.
   let lastID: AssetID?
   /// The content that somebody may hold.
   let cache: AssetCache
 
+  var store: any StoreToken { content.token }
+
   /// The store's record of the content; nil if there is none.
   ///
   /// - Throws: ``AssetError/noAsset(_:)`` if the asset went with its object.
   func record(in connection: Connection) throws -> AssetRecord? {
-    guard generation == store.generation else {
+    guard content.isCurrent else {
       throw MagicError.restored(type: shape.typeName)
     }
     let column = shape.properties[slot].name

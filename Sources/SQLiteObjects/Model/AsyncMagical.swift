@@ -250,7 +250,7 @@ extension AsyncMagical {
   func stored<Key: Codable>(key: Key) throws -> Value {
     let stored = try Storage.stored(key)
     guard !stored.isNull else {
-      throw SQLiteError(.mismatch, "nil is no key of a dictionary of objects")
+      throw SQLiteError(.mismatch, "a dictionary of objects cannot have nil as a key")
     }
     return stored
   }

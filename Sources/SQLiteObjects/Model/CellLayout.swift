@@ -51,6 +51,18 @@ struct CellLayout: Sendable {
     }
   }
 
+  /// Lends the cells of each of the objects of the type that lie one behind the other.
+  @unsafe func forEach(
+    _ objects: UnsafeRawBufferPointer, _ body: (FoundCells) throws -> Void
+  ) rethrows {
+    let size = offsets.count * MemoryLayout<MagicCell>.stride
+    guard var start = objects.baseAddress else { return }
+    for _ in 0..<objects.count / size {
+      try body(unsafe FoundCells(start, offsets))
+      unsafe start += size
+    }
+  }
+
   /// Makes an object of the type that the layout was made for, without its `init()`.
   ///
   /// - Parameters:
@@ -78,7 +90,7 @@ struct CellLayout: Sendable {
   }
 
   subscript(slot: Int) -> MagicCell {
-    unsafe start.load(fromByteOffset: offsets[slot], as: MagicCell.self)
+    @inline(__always) get { unsafe start.load(fromByteOffset: offsets[slot], as: MagicCell.self) }
   }
 
   /// Lends cells that were found otherwise.
@@ -145,7 +157,7 @@ extension ObjectShape {
     let object = Object()
     guard try PropertyCollector.bind(object, to: storage, context) == properties.count else {
       throw MagicError.unsuitableType(
-        type: typeName, reason: "its encode(to:) does not always encode the same properties")
+        type: typeName, reason: "its encode(to:) encodes different properties each time")
     }
     return object
   }

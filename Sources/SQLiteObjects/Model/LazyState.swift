@@ -3,15 +3,14 @@ import SQLiteRelations
 
 /// A property of an object in a store, whose value is left there: the relations of the store are asked for it.
 package struct LazySource: Sendable {
-  let token: any StoreToken
+  /// The store, with the content that the object is of.
+  let content: StoreContent
   /// The type of the object.
   let shape: ObjectShape
   /// The property.
   let slot: Int
   /// The object.
   let zIndex: Int64
-  /// The content of the store that the object is of.
-  let generation: Int
 }
 
 /// A change of a lazy collection that is not saved yet.

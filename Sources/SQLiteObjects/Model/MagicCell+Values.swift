@@ -69,8 +69,7 @@ extension MagicCell {
       guard let type = Value.self as? any LazyValue.Type else { return nil }
       let source = storage.lastIdentity.map { identity in
         LazySource(
-          token: identity.token, shape: storage.shape, slot: slot, zIndex: identity.zIndex,
-          generation: identity.generation)
+          content: identity.content, shape: storage.shape, slot: slot, zIndex: identity.zIndex)
       }
       // Of an object that was removed nothing is left to be fetched, which each call says.
       // The same value from now on, so that what is set through it is found by the next save.
@@ -106,7 +105,7 @@ extension LiveValue {
   /// The stored form of a value of the type.
   func stored<Value: Codable>(as type: Value.Type) throws -> SQLiteCore.Value {
     guard let value = value as? Value else {
-      throw SQLiteError(.mismatch, "a property holds a value of another type")
+      throw SQLiteError(.mismatch, "the property holds a value that is not of its type")
     }
     return try Storage.stored(value)
   }

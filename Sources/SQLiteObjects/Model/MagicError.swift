@@ -50,7 +50,8 @@ extension MagicError: CustomStringConvertible {
   /// The fault, in English, without the content of any value.
   public var description: String {
     switch self {
-    case .missingValue(let type, let property): "\(type).\(property) has no value"
+    case .missingValue(let type, let property):
+      "\(type).\(property) has no value: set one before the object is saved"
     case .notFound(let type, let primary): "there is no \(type) with the primary value \(primary)"
     case .notSaved(let type): "this \(type) is not in the store"
     case .alreadySaved(let type, let primary?):
@@ -59,32 +60,34 @@ extension MagicError: CustomStringConvertible {
     case .restored(let type):
       "the store was restored since this \(type) was fetched or saved; fetch it anew"
     case .conflict(let type, let zIndex):
-      "the \(type) \(zIndex) was changed or removed by somebody else"
+      "the \(type) \(zIndex) was changed or removed since it was fetched or saved"
     case .missingPrimaryValue(let type): "\(type) has no @PrimaryMagicValue"
     case .unsuitableType(let type, let reason): "\(type) cannot be stored: \(reason)"
     case .conflictingTypes(let table, let types):
       "the table “\(table)” is claimed by \(types.joined(separator: " and ")); "
         + "declare another tableName"
     case .unresolvedRelation(let type, let property):
-      "\(type).\(property) was decoded; resolve(_:) finds the objects that it leads to"
+      "\(type).\(property) was decoded as keys: call MagicData.resolve(_:) before it is used"
     case .unreadableValue(let type, let property, let zIndex, let reason):
       "\(type).\(property) of the object \(zIndex) cannot be read: \(reason)"
     case .unstorableValue(let type, let property, let reason):
       "\(type).\(property) cannot be stored: \(reason)"
-    case .missingTarget(let type, let zIndex): "the \(type) \(zIndex) is gone"
+    case .missingTarget(let type, let zIndex):
+      "there is no \(type) with the z_index \(zIndex) any more"
     case .lostTarget(let type, let property, let zIndex):
-      "what \(type).\(property) of the object \(zIndex) led to is gone"
+      "the object that \(type).\(property) of the object \(zIndex) referred to was removed"
     case .restricted(let type, let properties):
-      "this \(type) cannot be removed as long as others lead to it"
+      "this \(type) cannot be removed while other objects refer to it"
         + (properties.isEmpty ? "" : ": by \(properties.joined(separator: ", "))")
     case .lostValue(let type, let property):
-      "\(type).\(property) was not fetched before the object was removed, and is lost"
-    case .detachedValue(let type): "a lazy \(type) belongs to no saved object, and has no value"
+      "the object was removed before \(type).\(property) was fetched: that value is lost"
+    case .detachedValue(let type):
+      "a lazy \(type) has neither a value nor a saved object to fetch it from"
     case .closed: "the store was closed"
     case .olderStore(let path, let tables):
       "\(path) is a store of the older MagicData, with the tables \(tables.joined(separator: ", ")): "
         + "read them with Database, and save their objects in a new store"
-    case .outOfRange(let count): "the range goes beyond the \(count) elements"
+    case .outOfRange(let count): "the range is not within the \(count) elements"
     }
   }
 }

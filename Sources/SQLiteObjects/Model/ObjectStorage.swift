@@ -6,69 +6,114 @@ import Synchronization
 package final class ObjectStorage: Sendable {
   /// The identity of an object in a store.
   struct Identity: Sendable {
-    let token: any StoreToken
+    /// The store, with the content that the object is in.
+    let content: StoreContent
     let zIndex: Int64
-    /// The number of changes of each property when the object was saved there; empty for none.
-    var saved: [UInt32]
-    /// The links that were saved there, unless they were none. Others are known to the fetch.
-    var links: [KnownLinks]
-    /// The values at the last save or fetch there, if another store got to know the object since.
-    var originals: [CellValue.Form] = []
-    /// The content of the store that the object is in.
-    let generation: Int
+    /// The state in which the object was saved there; nil if it is as it was fetched or first saved.
+    fileprivate var state: SavedState?
 
-    init(_ token: any StoreToken, zIndex: Int64, saved: [UInt32] = [], links: [KnownLinks] = []) {
-      self.token = token
+    init(_ content: StoreContent, zIndex: Int64) {
+      self.content = content
       self.zIndex = zIndex
-      self.saved = saved
-      self.links = links
-      generation = token.generation
     }
 
-    var store: StoreIdentity { token.identity }
+    fileprivate init(_ content: StoreContent, zIndex: Int64, _ state: SavedState?) {
+      self.content = content
+      self.zIndex = zIndex
+      self.state = state
+    }
+
+    var store: StoreIdentity { content.identity }
     /// Whether the content of the store was not replaced since.
-    var isCurrent: Bool { generation == token.generation }
+    var isCurrent: Bool { content.isCurrent }
+
+    fileprivate func isPresent(in store: StoreIdentity) -> Bool {
+      content.identity == store && content.isCurrent
+    }
+  }
+
+  /// The state in which an object was saved in a store.
+  fileprivate final class SavedState: Sendable {
+    /// The number of changes of each property; nil for none.
+    let changes: [UInt32]?
+    /// The links that were saved, unless they were none. Others are known to the fetch.
+    let links: [KnownLinks]?
+    /// The values at the last save or fetch there, if another store got to know the object since.
+    let originals: [CellValue.Form]?
+
+    init(_ changes: [UInt32]?, _ links: [KnownLinks]?, originals: [CellValue.Form]? = nil) {
+      self.changes = changes
+      self.links = links
+      self.originals = originals
+    }
   }
 
   /// The values as of one moment.
   struct Snapshot: Sendable {
     let forms: [CellValue.Form]
-    /// The number of changes of each property; empty for none.
-    let changes: [UInt32]
-    /// The numbers at the last save in the store, or at the fetch from it.
-    let saved: [UInt32]
+    /// The number of changes of each property; nil for none.
+    let changes: [UInt32]?
+    /// The numbers at the last save in the store, or at the fetch from it; nil for none.
+    let saved: [UInt32]?
     /// Whether the store knew the object before its content was replaced.
     let isOutdated: Bool
 
-    func isChanged(_ slot: Int) -> Bool {
-      !changes.isEmpty && changes[slot] != (saved.isEmpty ? 0 : saved[slot])
-    }
+    func isChanged(_ slot: Int) -> Bool { differ(changes, saved, at: slot) }
+
+    /// The number of changes of a property.
+    func changes(of slot: Int) -> UInt32 { changes?[slot] ?? 0 }
   }
 
+  // Nil stands for arrays that most objects never need: an empty one would cost a call at each copy.
   private struct State {
     var forms: [CellValue.Form]
-    var changes: [UInt32] = []
+    /// The number of changes of each property; nil for none.
+    var changes: [UInt32]?
     /// The values at the last save or fetch, if a property was set since.
-    var originals: [CellValue.Form] = []
+    var originals: [CellValue.Form]?
     /// The identity in the store of the last save or fetch.
     var identity: Identity?
     /// The identities in other stores.
-    var otherIdentities: [Identity] = []
+    var otherIdentities: [Identity]?
+    /// The contents of assets that somebody may hold, by their properties.
+    var assetCaches: [Int: AssetCache]?
 
-    func isChanged(_ slot: Int, since changes: [UInt32]) -> Bool {
-      !self.changes.isEmpty && self.changes[slot] != (changes.isEmpty ? 0 : changes[slot])
+    init(_ forms: consuming [CellValue.Form], _ identity: consuming Identity?) {
+      self.forms = forms
+      self.identity = identity
+    }
+
+    func isChanged(_ slot: Int, since changes: [UInt32]?) -> Bool {
+      differ(self.changes, changes, at: slot)
     }
 
     func identity(in store: StoreIdentity) -> Identity? {
-      if let identity, identity.store == store, identity.isCurrent { return identity }
-      return otherIdentities.first { $0.store == store && $0.isCurrent }
+      if let identity, identity.isPresent(in: store) { return identity }
+      return otherIdentities?.first { $0.isPresent(in: store) }
+    }
+
+    func zIndex(in store: StoreIdentity) -> Int64? {
+      if isLast(in: store) { return identity?.zIndex }
+      return otherIdentities?.first { $0.isPresent(in: store) }?.zIndex
+    }
+
+    /// The numbers of changes at the last save in a store, or at the fetch from it; nil for none.
+    func savedChanges(in store: StoreIdentity) -> [UInt32]? {
+      if isLast(in: store) { return identity?.state?.changes }
+      return otherIdentities?.first { $0.isPresent(in: store) }?.state?.changes
+    }
+
+    /// Whether the last save or fetch was of the present content of a store. The identity is not copied.
+    @inline(__always) private func isLast(in store: StoreIdentity) -> Bool {
+      guard let content = identity?.content else { return false }
+      return content.identity == store && content.isCurrent
     }
 
     func isOutdated(in store: StoreIdentity) -> Bool {
-      func isOutdated(_ identity: Identity) -> Bool {
-        !identity.isCurrent && identity.store == store
+      if let content = identity?.content, !content.isCurrent, content.identity == store {
+        return true
       }
-      return identity.map(isOutdated) ?? false || otherIdentities.contains(where: isOutdated)
+      return otherIdentities?.contains { !$0.isCurrent && $0.store == store } ?? false
     }
 
     /// Sets a property, and returns its former form.
@@ -80,34 +125,45 @@ package final class ObjectStorage: Sendable {
 
     /// Sets a value that a store made, and adds the former one to `gone`.
     mutating func settle(
-      _ form: CellValue.Form, _ slot: Int, _ gone: inout [CellValue.Form]
+      _ form: CellValue.Form, _ slot: Int, _ gone: inout [CellValue.Form]?
     ) {
       // An equal value is not written: the array that a snapshot shares would be copied.
       if case .stored(let value) = form, case .stored(value) = forms[slot] { return }
       let former = exchange(form, slot)
-      if former.holdsOthers { gone.append(former) }
+      if former.holdsOthers { gone = (gone ?? []) + [former] }
+    }
+
+    /// Sets the ids of assets, which are others in each store, unless the assets were set since.
+    mutating func settleAssets(
+      _ known: [CellValue.Form], _ shape: ObjectShape, since changes: [UInt32]?,
+      _ gone: inout [CellValue.Form]?
+    ) {
+      for slot in known.indices where shape.properties[slot].role.isAsset {
+        guard case .stored = known[slot], case .stored = forms[slot],
+          !isChanged(slot, since: changes)
+        else { continue }
+        settle(known[slot], slot, &gone)
+      }
     }
 
     mutating func removeIdentity(in store: StoreIdentity) {
-      if !otherIdentities.isEmpty { otherIdentities.removeAll { $0.store == store } }
+      otherIdentities?.removeAll { $0.store == store }
       guard identity?.store == store else { return }
-      identity = otherIdentities.popLast()
-      guard let identity, !identity.originals.isEmpty else { return }
+      identity = otherIdentities?.popLast()
+      guard let state = identity?.state, let before = state.originals else { return }
       // The store before that one is the last again.
-      originals = identity.originals
-      self.identity?.originals = []
+      originals = before
+      identity?.state = SavedState(state.changes, state.links)
     }
 
     /// Notes that a store knows the object, and was the last to learn of it.
     mutating func identify(_ new: Identity) {
-      if identity?.store == new.store {
-        identity = new
-        return
-      }
-      if !otherIdentities.isEmpty { otherIdentities.removeAll { $0.store == new.store } }
-      if var other = identity {
-        other.originals = originals.isEmpty ? forms : originals
-        otherIdentities.append(other)
+      if let other = identity, other.store != new.store {
+        otherIdentities?.removeAll { $0.store == new.store }
+        let state = SavedState(
+          other.state?.changes, other.state?.links, originals: originals ?? forms)
+        otherIdentities =
+          (otherIdentities ?? []) + [Identity(other.content, zIndex: other.zIndex, state)]
       }
       identity = new
     }
@@ -116,12 +172,10 @@ package final class ObjectStorage: Sendable {
   let shape: ObjectShape
   /// The z_index that the object was fetched by, or nil if it was made.
   let fetchedZIndex: Int64?
+  private let handedOut: Atomic<Bool>
   /// A value's `deinit` may read the object: so no value is released while this is locked. A function that
   /// replaces one returns it, and no code of the user's runs.
   private let state: Mutex<State>
-  /// The contents of assets that somebody may hold, by their properties.
-  private let assetCaches = Mutex<[Int: AssetCache]>([:])
-  private let handedOut: Atomic<Bool>
 
   /// Takes over the values of an object.
   ///
@@ -134,18 +188,18 @@ package final class ObjectStorage: Sendable {
     // First: after the state the compiler copies the identity once more (benchmark `fetch`).
     handedOut = Atomic(false)
     fetchedZIndex = identity?.zIndex
-    state = Mutex(State(forms: consume forms, identity: consume identity))
+    state = Mutex(State(consume forms, consume identity))
   }
 
   deinit {
     guard shape.mayHoldOthers else { return }
     IterativeRelease.forms(
       state.withLock { state in
-        guard !state.originals.isEmpty || state.forms.contains(where: \.holdsOthers) else {
+        guard state.originals != nil || state.forms.contains(where: \.holdsOthers) else {
           return []
         }
-        let held = state.forms + state.originals
-        (state.forms, state.originals) = ([], [])
+        let held = state.forms + (state.originals ?? [])
+        (state.forms, state.originals) = ([], nil)
         return held
       })
   }
@@ -167,16 +221,20 @@ package final class ObjectStorage: Sendable {
   func adopt(_ cells: FoundCells) -> Adoption {
     // A task that follows a cell that leads here already waits for the others.
     state.withLock { state in
-      let count = shape.properties.count
-      state.forms.reserveCapacity(count)
-      for slot in 0..<count {
-        guard case .box(let box) = cells[slot].owner, let form = box.adopt(by: self, slot) else {
-          state.forms.append(contentsOf: repeatElement(.unset, count: count - slot))
-          return slot == 0 ? .none : .some
+      var adopted = 0
+      let total = shape.properties.count
+      state.forms = unsafe Array(unsafeUninitializedCapacity: total) { forms, count in
+        for slot in 0..<total {
+          var form: CellValue.Form?
+          if adopted == slot, case .box(let box) = cells[slot].owner {
+            form = box.adopt(by: self, slot)
+          }
+          if form != nil { adopted += 1 }
+          unsafe forms.initializeElement(at: slot, to: form ?? .unset)
         }
-        state.forms.append(form)
+        count = total
       }
-      return .all
+      return adopted == total ? .all : adopted == 0 ? .none : .some
     }
   }
 
@@ -208,11 +266,9 @@ package final class ObjectStorage: Sendable {
 
   func set(_ form: CellValue.Form, at slot: Int) {
     _ = state.withLock { state in
-      if state.changes.isEmpty {
-        state.changes = Array(repeating: 0, count: state.forms.count)
-      }
-      if state.identity != nil, state.originals.isEmpty { state.originals = state.forms }
-      state.changes[slot] &+= 1
+      if state.changes == nil { state.changes = Array(repeating: 0, count: state.forms.count) }
+      if state.identity != nil, state.originals == nil { state.originals = state.forms }
+      state.changes?[slot] &+= 1
       return state.exchange(form, slot)
     }
   }
@@ -233,7 +289,7 @@ package final class ObjectStorage: Sendable {
     state.withLock { state in
       Snapshot(
         forms: state.forms, changes: state.changes,
-        saved: state.identity(in: store)?.saved ?? [], isOutdated: state.isOutdated(in: store))
+        saved: state.savedChanges(in: store), isOutdated: state.isOutdated(in: store))
     }
   }
 
@@ -242,14 +298,13 @@ package final class ObjectStorage: Sendable {
   func originals(in store: StoreIdentity) -> [CellValue.Form]? {
     state.withLock { state in
       guard let identity = state.identity(in: store) else { return nil }
-      if !identity.originals.isEmpty { return identity.originals }
-      return state.originals.isEmpty ? state.forms : state.originals
+      return identity.state?.originals ?? state.originals ?? state.forms
     }
   }
 
   /// The object's z_index in a store, or nil if it is not there.
   func zIndex(in store: StoreIdentity) -> Int64? {
-    state.withLock { $0.identity(in: store)?.zIndex }
+    state.withLock { $0.zIndex(in: store) }
   }
 
   /// Whether a store knew the object before its content was replaced.
@@ -268,8 +323,8 @@ package final class ObjectStorage: Sendable {
   ) -> (links: LinkTargets, changes: UInt32)? {
     let identity = state.withLock { $0.identity(in: store) }
     guard let identity else { return nil }
-    let changes = identity.saved.isEmpty ? 0 : identity.saved[slot]
-    if let known = identity.links.first(where: { $0.slot == slot }) {
+    let changes = identity.state?.changes?[slot] ?? 0
+    if let known = identity.state?.links?.first(where: { $0.slot == slot }) {
       return (known.links, changes)
     }
     guard let context, context.token.identity == store, identity.zIndex == fetchedZIndex else {
@@ -285,57 +340,70 @@ package final class ObjectStorage: Sendable {
   ///
   /// - Parameters:
   ///   - zIndex: The object's key there.
-  ///   - token: The store.
+  ///   - content: The store.
   ///   - snapshot: The values that were saved; later ones remain changes.
   ///   - settled: The values that the store made: a number that it counted up, an asset's id.
   ///   - links: The links that were written.
   func saved(
-    as zIndex: Int64, in token: any StoreToken, _ snapshot: Snapshot,
-    settled: [(slot: Int, form: CellValue.Form)], links: [KnownLinks] = []
+    as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot,
+    settled: [(slot: Int, form: CellValue.Form)]?, links: [KnownLinks]?
   ) {
-    let changes = snapshot.changes
-    _ = state.withLock { state -> ([CellValue.Form], Identity?, [Identity]) in
-      var gone: [CellValue.Form] = []
-      let former = (state.identity, state.otherIdentities)
-      let known = former.1.first { $0.store == token.identity }?.originals ?? []
-      var identity = Identity(token, zIndex: zIndex, saved: changes, links: links)
-      if let before = state.identity(in: token.identity), before.zIndex == zIndex {
-        for known in before.links where !links.contains(where: { $0.slot == known.slot }) {
-          identity.links.append(known)
+    let (store, changes) = (content.identity, snapshot.changes)
+    // What is replaced is released when the lock is free again.
+    _ = state.withLock { state -> Replaced in
+      var replaced = Replaced(state.identity, state.otherIdentities)
+      let known = state.otherIdentities?.first { $0.store == store }?.state?.originals
+      var links = links
+      if let before = state.identity(in: store), before.zIndex == zIndex,
+        let former = before.state?.links, !former.isEmpty
+      {
+        let written = links ?? []
+        links = written + former.filter { known in !written.contains { $0.slot == known.slot } }
+      }
+      let saved = changes == nil && links == nil ? nil : SavedState(changes, links)
+      state.identify(Identity(content, zIndex: zIndex, saved))
+      if let known { state.settleAssets(known, shape, since: changes, &replaced.forms) }
+      if let counting = shape.counting, !state.isChanged(counting, since: changes) {
+        state.settle(.stored(.integer(zIndex)), counting, &replaced.forms)
+      }
+      if let settled {
+        for (slot, form) in settled where !state.isChanged(slot, since: changes) {
+          state.settle(form, slot, &replaced.forms)
         }
       }
-      state.identify(identity)
-      // The ids of assets are others in each store.
-      for slot in known.indices where shape.properties[slot].role.isAsset {
-        guard case .stored = known[slot], case .stored = state.forms[slot],
-          !state.isChanged(slot, since: changes)
-        else { continue }
-        state.settle(known[slot], slot, &gone)
+      if state.changes == changes {
+        swap(&state.originals, &replaced.originals)
+        return replaced
       }
-      if let counting = shape.counting, !state.isChanged(counting, since: changes) {
-        state.settle(.stored(.integer(zIndex)), counting, &gone)
-      }
-      for (slot, form) in settled where !state.isChanged(slot, since: changes) {
-        state.settle(form, slot, &gone)
-      }
-      if state.originals.isEmpty, state.changes == changes { return (gone, former.0, former.1) }
-      gone += state.originals
-      state.originals = []
-      if state.changes == changes { return (gone, former.0, former.1) }
       // A property that was set since was saved as it was in the snapshot.
-      state.originals = state.forms
+      var originals: [CellValue.Form]? = state.forms
       for slot in state.forms.indices where state.isChanged(slot, since: changes) {
-        state.originals[slot] = snapshot.forms[slot]
+        originals?[slot] = snapshot.forms[slot]
       }
-      return (gone, former.0, former.1)
+      swap(&state.originals, &originals)
+      replaced.originals = originals
+      return replaced
+    }
+  }
+
+  /// What a save replaces.
+  private struct Replaced: Sendable {
+    let identity: Identity?
+    let otherIdentities: [Identity]?
+    var originals: [CellValue.Form]?
+    var forms: [CellValue.Form]?
+
+    init(_ identity: Identity?, _ otherIdentities: [Identity]?) {
+      self.identity = identity
+      self.otherIdentities = otherIdentities
     }
   }
 
   /// Notes that the object was removed from a store, unless that knows it by another row meanwhile.
   func removed(from store: StoreIdentity, _ zIndex: Int64) {
     _ = state.withLock { state in
-      guard state.identity(in: store)?.zIndex == zIndex else {
-        return (nil, [], []) as (Identity?, [Identity], [CellValue.Form])
+      guard state.zIndex(in: store) == zIndex else {
+        return (nil, nil, nil) as (Identity?, [Identity]?, [CellValue.Form]?)
       }
       let before = (state.identity, state.otherIdentities, state.originals)
       state.removeIdentity(in: store)
@@ -346,7 +414,7 @@ package final class ObjectStorage: Sendable {
   /// The identities of an object in all stores.
   struct Identities: Sendable {
     fileprivate let last: Identity?
-    fileprivate let others: [Identity]
+    fileprivate let others: [Identity]?
   }
 
   /// The present identities in all stores.
@@ -377,7 +445,7 @@ package final class ObjectStorage: Sendable {
         // Values that were set in the undone transaction, or since, are no originals.
         let isSet = state.forms.indices.contains { state.isChanged($0, since: before.changes) }
         state.originals =
-          before.originals.isEmpty && isSet ? before.forms : before.originals
+          before.originals == nil && isSet ? before.forms : before.originals
         state.identity = before.identity
         state.otherIdentities = before.otherIdentities
         return undone
@@ -389,27 +457,30 @@ package final class ObjectStorage: Sendable {
 extension ObjectStorage {
   /// Returns whether a property was set since the object was saved or fetched.
   func isSet(_ slot: Int) -> Bool {
-    state.withLock { $0.isChanged(slot, since: $0.identity?.saved ?? []) }
+    state.withLock { $0.isChanged(slot, since: $0.identity?.state?.changes) }
   }
 
   /// The asset of a property, if a store has the object: it may have got content there since. Nil for a
   /// property that was set to nil and not saved yet.
   func assetHandle(at slot: Int) -> AssetHandle? {
-    let found = state.withLock { state -> (identity: Identity, value: Value)? in
+    let found = state.withLock { state -> (identity: Identity, value: Value, cache: AssetCache)? in
       guard let identity = state.identity, case .stored(let value) = state.forms[slot],
-        !value.isNull || !state.isChanged(slot, since: identity.saved)
+        !value.isNull || !state.isChanged(slot, since: identity.state?.changes)
       else { return nil }
-      return (identity, value)
+      let cache = state.assetCaches?[slot] ?? AssetCache()
+      state.assetCaches = state.assetCaches ?? [:]
+      state.assetCaches?[slot] = cache
+      return (identity, value, cache)
     }
-    guard let (identity, value) = found else { return nil }
-    let cache = assetCaches.withLock { caches in
-      if let cache = caches[slot] { return cache }
-      let cache = AssetCache()
-      caches[slot] = cache
-      return cache
-    }
+    guard let (identity, value, cache) = found else { return nil }
     return AssetHandle(
-      store: identity.token, shape: shape, slot: slot, zIndex: identity.zIndex,
-      generation: identity.generation, lastID: try? AssetID(databaseValue: value), cache: cache)
+      content: identity.content, shape: shape, slot: slot, zIndex: identity.zIndex,
+      lastID: try? AssetID(databaseValue: value), cache: cache)
   }
+}
+
+/// Returns whether a property was changed between two counts of the changes of all; nil for none.
+private func differ(_ changes: [UInt32]?, _ former: [UInt32]?, at slot: Int) -> Bool {
+  guard let changes else { return false }
+  return changes[slot] != (former?[slot] ?? 0)
 }

@@ -87,8 +87,10 @@ final class ValueBox: Sendable {
   /// - Returns: The value as the cell held it, or nil if it leads to a storage already.
   func adopt(by storage: ObjectStorage, _ slot: Int) -> CellValue.Form? {
     state.withLock { state in
-      guard case .own(let form) = state else { return nil }
-      state = .bound(storage, slot: slot, nil)
+      guard case .own = state else { return nil }
+      var former = State.bound(storage, slot: slot, nil)
+      swap(&state, &former)
+      guard case .own(let form) = consume former else { return nil }
       return form
     }
   }

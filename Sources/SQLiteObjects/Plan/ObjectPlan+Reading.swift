@@ -8,40 +8,34 @@ extension ObjectPlan {
   ///
   /// - Throws: ``MagicError/unreadableValue(type:property:zIndex:reason:)``: each value is checked here, so
   ///   that reading a property cannot fail.
-  func storage(of row: borrowing Statement, in store: any ObjectStore) throws -> ObjectStorage {
-    try storage(of: row, row.integer(at: 0), in: store)
+  func storage(of row: borrowing Statement, in content: StoreContent) throws -> ObjectStorage {
+    try storage(of: row, row.integer(at: 0), in: content)
   }
 
   /// Makes the storage of the object in a row, whose first column is `zIndex`.
   func storage(
-    of row: borrowing Statement, _ zIndex: Int64, in store: any ObjectStore
+    of row: borrowing Statement, _ zIndex: Int64, in content: StoreContent
   ) throws -> ObjectStorage {
-    var forms: [CellValue.Form] = []
-    forms.reserveCapacity(readers.count)
-    try appendForms(of: row, zIndex, to: &forms)
-    return ObjectStorage(shape, forms, identity: .init(store, zIndex: zIndex))
-  }
-}
-
-extension ObjectPlan {
-  private func appendForms(
-    of row: borrowing Statement, _ zIndex: Int64, to forms: inout [CellValue.Form]
-  ) throws {
-    let handle = row.handle
+    let (handle, readers) = (row.handle, readers)
     var column: Int32 = 1
-    for slot in 0..<readers.count {
-      switch readers[slot].kind {
-      case .key: forms.append(.stored(.integer(zIndex)))
-      case .none: forms.append(readers[slot].absent)
-      case .text, .integer, .real, .boolean, .data, .reference, .lazyReference, .other:
-        if let form = readers[slot].form(of: handle, at: column) {
-          forms.append(form)
-        } else {
-          forms.append(try form(of: handle, at: column, properties[slot], zIndex))
+    // An array that grows by appending costs twice as much (benchmark `fetch`).
+    let forms = try unsafe [CellValue.Form](unsafeUninitializedCapacity: readers.count) {
+      forms, count in
+      for slot in 0..<readers.count {
+        switch readers[slot].kind {
+        case .key: unsafe forms.initializeElement(at: slot, to: .stored(.integer(zIndex)))
+        case .none: unsafe forms.initializeElement(at: slot, to: readers[slot].absent)
+        case .scalar, .reference, .lazyReference, .other:
+          let form =
+            try readers[slot].form(of: handle, at: column)
+            ?? self.form(of: handle, at: column, properties[slot], zIndex)
+          unsafe forms.initializeElement(at: slot, to: form)
+          column += 1
         }
-        column += 1
+        count = slot + 1
       }
     }
+    return ObjectStorage(shape, forms, identity: .init(content, zIndex: zIndex))
   }
 
   /// Converts the value of a column that its reader could not read, or refuses it.
@@ -62,7 +56,8 @@ extension ObjectPlan {
     case .object(let type):
       throw refuse(
         value.isNull
-          ? "the \(type) that it led to is gone" : "it is no reference but \(value.storageClass)")
+          ? "the \(type) that it referred to was removed"
+          : "it holds \(value.storageClass) instead of the key of an object")
     case .asset:
       do {
         // An id is checked now, so that only the file can fail later.
@@ -92,7 +87,9 @@ extension ObjectPlan {
     guard primaryType == ObjectIdentifier(Swift.type(of: value)) else {
       throw MagicError.unsuitableType(
         type: typeName,
-        reason: "its primary value “\(properties[primary].name)” is no \(Swift.type(of: value))")
+        reason:
+          "its primary value “\(properties[primary].name)” is not of the type \(Swift.type(of: value))"
+      )
     }
     return try Storage.stored(value)
   }
@@ -103,11 +100,8 @@ struct PropertyReader: Sendable {
   enum Kind: Sendable {
     /// The value is the key.
     case key
-    case text
-    case integer
-    case real
-    case boolean
-    case data
+    /// The value is read as it is stored.
+    case scalar(ScalarKind)
     /// The value is the z_index of another object.
     case reference
     /// The value stays in the store.
@@ -137,27 +131,17 @@ struct PropertyReader: Sendable {
   var mayHoldOthers: Bool {
     switch kind {
     case .reference, .lazyReference, .other, .none: true
-    case .key, .text, .integer, .real, .boolean, .data: false
+    case .key, .scalar: false
     }
   }
 
   private static func kind(of property: ObjectProperty) -> Kind {
     switch property.role.kind {
-    case .column(let storage): property.role.countsUp ? .key : kind(of: storage)
+    case .column where property.role.countsUp: .key
+    case .column(let storage): storage.kind == .other ? .other : .scalar(storage.kind)
     case .object: property.role.isLazy ? .lazyReference : .reference
     case .asset: .other
     case .links, .reverse: .none
-    }
-  }
-
-  private static func kind(of storage: Storage) -> Kind {
-    switch storage.kind {
-    case .text: .text
-    case .integer: .integer
-    case .real: .real
-    case .boolean: .boolean
-    case .data: .data
-    case .other: .other
     }
   }
 
@@ -166,18 +150,10 @@ struct PropertyReader: Sendable {
   /// - Returns: Nil if the value must be converted or refused.
   func form(of row: StatementHandle, at column: Int32) -> CellValue.Form? {
     switch kind {
-    case .text:
-      if let text = row.text(at: column) { return .stored(.text(text)) }
-    case .integer:
-      if let integer = row.integer(at: column) { return .stored(.integer(integer)) }
-    case .real:
-      if let real = row.real(at: column) { return .stored(.real(real)) }
-    case .boolean:
-      if let integer = row.integer(at: column), Bool(stored: integer) != nil {
-        return .stored(.integer(integer))
-      }
-    case .data:
+    case .scalar(.data):
       if let data = row.data(at: column, ofText: false) { return .data(data) }
+    case .scalar(let kind):
+      if let value = kind.form(in: row, at: column) { return .stored(value) }
     case .reference:
       if let target = row.integer(at: column) { return .reference(target) }
     case .lazyReference:

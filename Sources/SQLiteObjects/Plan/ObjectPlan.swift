@@ -28,6 +28,8 @@ package final class ObjectPlan: Sendable {
   let selectionByPrimary: String
   /// The text that deletes the object with a z_index.
   let deletion: String
+  /// The table's name, quoted.
+  let quotedTable: SQL
   /// The table's key, qualified by the table's name.
   let qualifiedKey: String
   /// The columns of the properties, qualified by the table's name; empty for those without one.
@@ -35,6 +37,19 @@ package final class ObjectPlan: Sendable {
 
   /// The name with its module, by which a type claims its table.
   var qualifiedName: String { SQLiteCore.qualifiedName(of: type) }
+
+  /// The key and the columns of objects, for a query of several tables; the default of a column that is not
+  /// present.
+  func qualifiedList(isPresent: (_ slot: Int) -> Bool) -> SQL {
+    var list = SQL(unchecked: qualifiedKey)
+    for slot in columns {
+      list.append(", ")
+      list.append(
+        isPresent(slot)
+          ? SQL(unchecked: qualifiedColumns[slot]) : "\(properties[slot].defaultValue ?? .null)")
+    }
+    return list
+  }
 
   /// Whether objects of the type have assets.
   var hasAssets: Bool { properties.contains(where: \.role.isAsset) }
@@ -79,6 +94,7 @@ package final class ObjectPlan: Sendable {
     updates = try properties.map { try $0.hasColumn ? rows.update([$0.name]).checkedText : "" }
     let primaryName = shape.primary.map { properties[$0].name }
     insertions = try InsertTexts(rows, columns.map { properties[$0].name }, primary: primaryName)
+    quotedTable = "\(identifier: shape.table)"
     qualifiedKey = try rows.qualified(key).checkedText
     qualifiedColumns = try properties.map { property in
       try property.hasColumn ? rows.qualified(property.name).checkedText : ""
@@ -89,7 +105,9 @@ package final class ObjectPlan: Sendable {
 
   private static func check(_ type: any MagicObject.Type, _ properties: [Property]) throws {
     func refuse(_ reason: String) -> MagicError { .unsuitableType(type: "\(type)", reason: reason) }
-    guard !properties.isEmpty else { throw refuse("it has no property with a wrapper") }
+    guard !properties.isEmpty else {
+      throw refuse("none of its properties has a wrapper such as @MagicValue")
+    }
     guard properties.filter(\.role.isPrimary).count <= 1 else {
       throw refuse("it has more than one @PrimaryMagicValue")
     }
@@ -99,10 +117,12 @@ package final class ObjectPlan: Sendable {
     var names: Set<String> = [ObjectShape.hiddenKey]
     for property in properties {
       guard !property.type.isNestedOptional else {
-        throw refuse("“\(property.name)” is an optional of an optional, and NULL is only one nil")
+        throw refuse(
+          "“\(property.name)” is an optional of an optional, whose two nils would both be NULL")
       }
       guard names.insert(asciiLowercased(property.name)).inserted else {
-        throw refuse("the name “\(property.name)” is taken, for SQLite by a name in any case")
+        throw refuse(
+          "another column is named “\(property.name)”: SQLite ignores the case of letters")
       }
     }
     let table = type.tableName

@@ -27,7 +27,7 @@ final class ObjectRelation: Sendable {
   ) throws {
     guard let type = owner.properties[slot].role.target else {
       throw MagicError.unsuitableType(
-        type: owner.typeName, reason: "“\(owner.properties[slot].name)” is no relation")
+        type: owner.typeName, reason: "“\(owner.properties[slot].name)” is not a relation")
     }
     self.owner = owner
     self.slot = slot
@@ -41,7 +41,7 @@ final class ObjectRelation: Sendable {
     keys = isReversed ? forth.reversed : forth
     destination = isReversed ? owner : target
     countSQL = keys.countOfParameter
-    objectsSQL = "SELECT \(destination.qualifiedList) FROM \(keys.rowsOfParameter)"
+    objectsSQL = "SELECT \(destination.qualifiedList { _ in true }) FROM \(keys.rowsOfParameter)"
   }
 
   var property: ObjectPlan.Property { owner.properties[slot] }
@@ -49,8 +49,7 @@ final class ObjectRelation: Sendable {
   /// Returns whether the relation is stored in the database yet.
   func isStored(_ tables: TableCache, _ connection: Connection) throws -> Bool {
     if let table { return try tables.has(table, connection) }
-    return try tables.columns(of: owner, connection)?.contains(asciiLowercased(property.name))
-      ?? false
+    return try tables.columns(of: owner, connection)?.contains(property.name) ?? false
   }
 }
 
@@ -69,7 +68,8 @@ extension ObjectRelation {
   ) throws {
     guard page.isWhole else {
       return try connection.forEachRow(
-        "SELECT \(destination.qualifiedList) FROM \(keys.rows(from: .integer(key), page))", body)
+        "SELECT \(destination.qualifiedList { _ in true }) FROM \(keys.rows(from: .integer(key), page))",
+        body)
     }
     var statement = try connection.statement(objectsSQL)
     try statement.bind(key, at: 1)
@@ -80,13 +80,6 @@ extension ObjectRelation {
       if key != last { try body(statement) }
       last = key
     }
-  }
-}
-
-extension ObjectPlan {
-  /// The key and the columns of objects, for a query of several tables.
-  fileprivate var qualifiedList: SQL {
-    SQL(unchecked: ([qualifiedKey] + columns.map { qualifiedColumns[$0] }).joined(separator: ", "))
   }
 }
 
@@ -115,7 +108,7 @@ package final class RelationCache: Sendable {
 
   /// The relation that a reverse value names, which is looked up once.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if it names something that is no relation.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if it names a property that is not a relation.
   func reverse(
     of shape: ObjectShape, _ slot: Int, in store: any ObjectStore
   ) throws -> ObjectRelation {
@@ -123,7 +116,8 @@ package final class RelationCache: Sendable {
     if let known = reverses.withLock({ $0[key] }) { return known }
     guard let reverse = shape.properties[slot].reverse?.value as? any ReverseRelation else {
       throw MagicError.unsuitableType(
-        type: shape.typeName, reason: "“\(shape.properties[slot].name)” is no reverse value")
+        type: shape.typeName, reason: "“\(shape.properties[slot].name)” is not a @ReverseMagicValue"
+      )
     }
     let relation = try reverse.relation(in: store)
     reverses.withLock { $0[key] = relation }

@@ -5,7 +5,7 @@ extension StoreToken {
   var store: any ObjectStore {
     get throws {
       guard let store = self as? any ObjectStore else {
-        throw SQLiteError(.misuse, "an object belongs to no store of objects")
+        throw SQLiteError(.misuse, "the store of the object is not a MagicData")
       }
       return store
     }

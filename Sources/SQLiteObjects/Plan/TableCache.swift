@@ -10,13 +10,13 @@ import Synchronization
 package final class TableCache: Sendable {
   /// The types whose tables lack nothing.
   private let ready = Mutex<Set<ObjectIdentifier>>([])
-  /// The columns of tables.
-  private let complete = Mutex<[String: Set<String>]>([:])
+  /// The tables that were seen with all columns.
+  private let complete = Mutex<Set<String>>([])
 
   /// Looks at all tables again before they are used next.
   func forget() {
     ready.withLock { $0 = [] }
-    complete.withLock { $0 = [:] }
+    complete.withLock { $0 = [] }
   }
 
   /// Returns whether the tables of a type are known to lack nothing.
@@ -30,31 +30,50 @@ package final class TableCache: Sendable {
     ready.withLock { $0.formUnion(plans.map { ObjectIdentifier($0.type) }) }
   }
 
-  /// The columns of a type's table in ASCII lower case, or nil if there is no table yet.
-  func columns(of plan: ObjectPlan, _ connection: Connection) throws -> Set<String>? {
-    if let known = complete.withLock({ $0[plan.table] }) { return known }
+  /// The columns of a type's table, or nil if there is no table yet.
+  func columns(of plan: ObjectPlan, _ connection: Connection) throws -> PresentColumns? {
+    if isComplete(plan.table) { return .all }
     let columns = try connection.columnNames(of: plan.table)
     guard !columns.isEmpty else { return nil }
     let isComplete = plan.columns.allSatisfy { slot in
       columns.contains(asciiLowercased(plan.properties[slot].name))
     }
-    if isComplete { remember(plan.table, columns, connection) }
-    return columns
+    if isComplete { remember(plan.table, connection) }
+    return isComplete ? .all : .some(columns)
   }
 
   /// Returns whether there is a link table.
   func has(_ table: LinkTable, _ connection: Connection) throws -> Bool {
-    if complete.withLock({ $0[table.name] }) != nil { return true }
-    let columns = try connection.columnNames(of: table.name)
-    guard !columns.isEmpty else { return false }
-    remember(table.name, columns, connection)
+    if isComplete(table.name) { return true }
+    guard try !connection.columnNames(of: table.name).isEmpty else { return false }
+    remember(table.name, connection)
     return true
   }
 
-  private func remember(_ table: String, _ columns: Set<String>, _ connection: Connection) {
+  private func isComplete(_ table: String) -> Bool { complete.withLock { $0.contains(table) } }
+
+  private func remember(_ table: String, _ connection: Connection) {
     // Without a transaction of ours nobody would tell whether what was seen has lasted.
     guard connection.ownsTransaction else { return }
-    connection.afterCommit { [self] _ in complete.withLock { $0[table] = columns } }
+    connection.afterCommit { [self] _ in _ = complete.withLock { $0.insert(table) } }
+  }
+}
+
+/// The columns of a type that its table has.
+enum PresentColumns {
+  case all
+  /// Those with some names, in ASCII lower case.
+  case some(Set<String>)
+
+  var isAll: Bool {
+    if case .all = self { true } else { false }
+  }
+
+  func contains(_ name: String) -> Bool {
+    switch self {
+    case .all: true
+    case .some(let names): names.contains(asciiLowercased(name))
+    }
   }
 }
 

@@ -6,11 +6,11 @@ extension LazySource {
   /// The objects that the property leads to.
   var objects: RelatedObjects {
     get throws {
-      let store = try token.store
+      let store = try content.token.store
       let objects = RelatedObjects(
         store: store,
         relation: try store.relations.relation(store.plan(shape.type), slot, in: store),
-        zIndex: zIndex, generation: generation)
+        zIndex: zIndex, generation: content.generation)
       try objects.checkIsCurrent()
       return objects
     }
@@ -90,9 +90,10 @@ struct RelatedObjects: Sendable {
     guard case .objects(let page) = request else {
       return Answer(count: try relation.count(from: zIndex, in: connection))
     }
+    let content = StoreContent(of: store)
     var storages: [ObjectStorage] = []
     try relation.forEachObject(from: zIndex, page, in: connection) {
-      storages.append(try relation.destination.storage(of: $0, in: store))
+      storages.append(try relation.destination.storage(of: $0, in: content))
     }
     store.forgetFetched(storages[...], afterRollbackOn: connection)
     return Answer(fetched: .plain(storages))

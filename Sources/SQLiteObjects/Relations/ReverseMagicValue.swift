@@ -76,7 +76,7 @@ extension ReversePath: ReverseRelation {
       plan.properties[slot].isRelation
     else {
       throw MagicError.unsuitableType(
-        type: plan.typeName, reason: "a reverse value names something that is no relation")
+        type: plan.typeName, reason: "a @ReverseMagicValue names a property that is not a relation")
     }
     return try store.relations.relation(plan, slot, isReversed: true, in: store)
   }
@@ -178,10 +178,11 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     guard identity.isCurrent else {
       throw MagicError.restored(type: address.storage.shape.typeName)
     }
-    let store = try identity.token.store
+    let store = try identity.content.token.store
     let relation = try store.relations.reverse(of: address.storage.shape, address.slot, in: store)
     return RelatedObjects(
-      store: store, relation: relation, zIndex: identity.zIndex, generation: identity.generation)
+      store: store, relation: relation, zIndex: identity.zIndex,
+      generation: identity.content.generation)
   }
 }
 
@@ -239,7 +240,7 @@ extension AsyncReverseMagicSet: Codable {
     throw DecodingError.dataCorrupted(
       .init(
         codingPath: decoder.codingPath,
-        debugDescription: "a reverse value has no content outside the store"))
+        debugDescription: "a reverse value cannot be decoded: it is looked up in the store"))
   }
 
   /// Writes null: a reverse value is no content.

@@ -16,16 +16,29 @@ struct Removal: Sendable {
   ) throws {
     self.plan = plan
     generation = store.generation
-    for object in objects {
-      // The storage of a subclass is of another table.
-      guard let storage = plan.storage(of: object), storage.shape.type == plan.type else {
-        continue
+    targets.reserveCapacity(objects.underestimatedCount)
+    let isFound: Void? =
+      if let layout = plan.layout {
+        // Where they are: taking a value of unknown type out of an array copies it.
+        try objects.withContiguousStorageIfAvailable { objects in
+          try unsafe layout.forEach(UnsafeRawBufferPointer(objects)) {
+            try add($0[0].address?.storage, in: store.identity)
+          }
+        }
+      } else {
+        nil
       }
-      if let zIndex = storage.zIndex(in: store.identity) {
-        targets.append((storage, zIndex))
-      } else if storage.isOutdated(in: store.identity) {
-        throw MagicError.restored(type: plan.typeName)
-      }
+    if isFound != nil { return }
+    for object in objects { try add(plan.storage(of: object), in: store.identity) }
+  }
+
+  private mutating func add(_ storage: ObjectStorage?, in store: StoreIdentity) throws {
+    // The storage of a subclass is of another table.
+    guard let storage, storage.shape.type == plan.type else { return }
+    if let zIndex = storage.zIndex(in: store) {
+      targets.append((storage, zIndex))
+    } else if storage.isOutdated(in: store) {
+      throw MagicError.restored(type: plan.typeName)
     }
   }
 
@@ -47,14 +60,17 @@ struct Removal: Sendable {
     guard generation == store.generation else {
       throw MagicError.restored(type: plan.typeName)
     }
-    let known = targets.map { ($0.storage, $0.storage.identities) }
-    connection.afterRollback { _ in
-      for (storage, identities) in known { storage.restore(identities) }
+    let isInsideAnother = isAnothers || connection.isInsideAnother
+    if isInsideAnother {
+      let known = targets.map { ($0.storage, $0.storage.identities) }
+      connection.afterRollback { _ in
+        for (storage, identities) in known { storage.restore(identities) }
+      }
     }
     let count = try deleteRows(on: connection)
     if mustExist, count == 0 { throw MagicError.notSaved(type: plan.typeName) }
     let identity = store.identity
-    if isAnothers || connection.isInsideAnother {
+    if isInsideAnother {
       for target in targets { target.storage.removed(from: identity, target.zIndex) }
     } else {
       connection.afterCommit { _ in

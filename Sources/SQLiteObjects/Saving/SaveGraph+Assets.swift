@@ -59,7 +59,7 @@ extension SaveGraph.Transaction {
       throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
     }
     let form = CellValue.Form.stored(id.map { .text($0.description) } ?? .null)
-    if zIndex != nil { saved[index]?.settled.append((slot, form)) }
+    if zIndex != nil { saved[index]?.settle(slot, form) }
     if id == present, zIndex != nil, !pending.isContent { return nil }
     // The id of a replaced content is written too, so that observers of the object learn of it.
     return form

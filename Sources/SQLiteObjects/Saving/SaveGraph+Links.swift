@@ -76,7 +76,7 @@ extension SaveGraph.Transaction {
     if !links.targets.isEmpty || node.storage.fetchedZIndex != nil
       || node.storage.zIndex(in: store.identity) != nil || node.plan.properties[slot].role.isLazy
     {
-      saved[index]?.links.append(KnownLinks(slot: slot, links: links))
+      saved[index]?.note(KnownLinks(slot: slot, links: links))
     }
   }
 
@@ -88,7 +88,7 @@ extension SaveGraph.Transaction {
     guard let known = node.storage.knownLinks(slot, in: store.identity, node.context) else {
       return false
     }
-    let changes = node.snapshot.changes.isEmpty ? 0 : node.snapshot.changes[slot]
+    let changes = node.snapshot.changes(of: slot)
     return Int32(bitPattern: known.changes &- changes) >= 0
   }
 
@@ -114,7 +114,7 @@ extension SaveGraph.Transaction {
     for change in LinkEdit.joined(changes) { try connection.write(table, of: owner, change) }
     if let known = knownLinks(node, edits.slot) {
       let links = try known.applying(changes, table.arrangement)
-      saved[index]?.links.append(KnownLinks(slot: edits.slot, links: links))
+      saved[index]?.note(KnownLinks(slot: edits.slot, links: links))
     }
   }
 
@@ -144,19 +144,17 @@ extension SaveGraph.Transaction {
     }
     guard !keys.contains(where: \.isNull) else { throw refuse("one of its keys is nil") }
     guard Set(keys).count == keys.count else {
-      throw refuse("two of its keys are stored alike")
+      throw refuse("two of its keys have the same stored form")
     }
   }
 
-  /// The link table of a property, looked up once.
-  private mutating func linkTable(_ plan: ObjectPlan, _ slot: Int) throws -> LinkTable {
-    let key = PropertyKey(type: ObjectIdentifier(plan.type), slot: slot)
-    if let known = linkTables[key] { return known }
+  /// The link table of a property.
+  private func linkTable(_ plan: ObjectPlan, _ slot: Int) throws -> LinkTable {
     guard let table = try store.relations.relation(plan, slot, in: store).table else {
       throw MagicError.unsuitableType(
-        type: plan.typeName, reason: "“\(plan.properties[slot].name)” has no links")
+        type: plan.typeName,
+        reason: "“\(plan.properties[slot].name)” is not a collection of objects")
     }
-    linkTables[key] = table
     return table
   }
 

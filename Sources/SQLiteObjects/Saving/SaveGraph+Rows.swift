@@ -25,7 +25,7 @@ extension SaveGraph.Transaction {
     guard node.key != zIndex, let counting = node.plan.counting else { return }
     throw MagicError.unstorableValue(
       type: node.plan.typeName, property: node.plan.properties[counting].name,
-      reason: "the object is in the store under another number, which does not change")
+      reason: "the number of an object that is in the store cannot be changed")
   }
 
   private func isPresent(_ plan: ObjectPlan, _ zIndex: Int64) throws -> Bool {
@@ -98,13 +98,13 @@ extension SaveGraph.Transaction {
     let plan = nodes[index].plan
     if nodes[index].expected != nil { try refuseUnknownRow(index) }
     var parameters = nodes[index].parameters
-    var settled: [(slot: Int, form: CellValue.Form)] = []
+    var settled: [(slot: Int, form: CellValue.Form)]?
     if !nodes[index].late.isEmpty {
       try refuseLostValues(index)
       for (slot, value) in nodes[index].late where plan.properties[slot].hasColumn {
         guard let form = try form(of: value, slot, index, nil) else { continue }
         parameters[slot] = form
-        if plan.properties[slot].role.isAsset { settled.append((slot, form)) }
+        if plan.properties[slot].role.isAsset { settled = (settled ?? []) + [(slot, form)] }
       }
     }
     let key = nodes[index].key ?? reservedKey(index)

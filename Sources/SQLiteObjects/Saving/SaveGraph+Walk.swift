@@ -21,6 +21,23 @@ extension SaveGraph {
     /// The number of objects that were met.
     var count: Int { found.count }
 
+    /// Adds objects, and returns the indexes of their nodes.
+    mutating func add<Object: MagicObject>(
+      contentsOf objects: some Sequence<Object>
+    ) throws -> [Int] {
+      let plan = try plan(of: Object.self)
+      guard !plan.isClass, let layout = plan.layout else { return try objects.map { try add($0) } }
+      // Where they are: taking a value of unknown type out of an array copies it.
+      var indexes: [Int] = []
+      indexes.reserveCapacity(objects.underestimatedCount)
+      let isDone: Void? = try objects.withContiguousStorageIfAvailable { objects in
+        try unsafe layout.forEach(UnsafeRawBufferPointer(objects)) {
+          indexes.append(try add(plan, $0))
+        }
+      }
+      return isDone == nil ? try objects.map { try add($0) } : indexes
+    }
+
     /// Adds an object, and returns the index of its node.
     mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
       let plan = try plan(of: Object.self)
@@ -49,7 +66,7 @@ extension SaveGraph {
       case .some: break
       }
       throw MagicError.unsuitableType(
-        type: plan.typeName, reason: "it has wrappers of more than one object")
+        type: plan.typeName, reason: "its properties belong to several objects")
     }
 
     private mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) -> Int {
@@ -247,7 +264,7 @@ extension SaveGraph.Walk {
     guard let source = state.source else { return node.late.append((slot, .missing)) }
     let isOwn =
       source.slot == slot && source.shape === storage.shape
-      && storage.zIndex(in: source.token.identity) == source.zIndex
+      && storage.zIndex(in: source.content.identity) == source.zIndex
     // Another object's value remains to be saved with that object, too.
     node.lazy.append((slot, lazy, state, isOwn))
     let isWritten =
@@ -342,7 +359,7 @@ extension ObjectPlan {
     guard subclass != type else { return }
     throw MagicError.unsuitableType(
       type: "\(subclass)",
-      reason: "it is a subclass of \(type), whose objects are others; save it as what it is")
+      reason: "it is a subclass of \(type) with a table of its own: save it as a \(subclass)")
   }
 
   /// The cells of an object's properties, found by its `encode(to:)`.
@@ -352,7 +369,7 @@ extension ObjectPlan {
     let entries = try PropertyCollector.entries(of: object)
     guard entries.count == properties.count else {
       throw MagicError.unsuitableType(
-        type: typeName, reason: "its encode(to:) does not always encode the same properties")
+        type: typeName, reason: "its encode(to:) encodes different properties each time")
     }
     return entries.map(\.cell)
   }

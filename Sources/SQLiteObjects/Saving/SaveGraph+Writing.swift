@@ -6,9 +6,20 @@ extension SaveGraph {
   struct Saved: Sendable {
     let zIndex: Int64
     /// The forms that the store made of properties, such as the id of an asset.
-    var settled: [(slot: Int, form: CellValue.Form)] = []
+    private(set) var settled: [(slot: Int, form: CellValue.Form)]?
     /// The links that were written.
-    var links: [KnownLinks] = []
+    private(set) var links: [KnownLinks]?
+
+    init(zIndex: Int64, settled: [(slot: Int, form: CellValue.Form)]? = nil) {
+      self.zIndex = zIndex
+      self.settled = settled
+    }
+
+    mutating func settle(_ slot: Int, _ form: CellValue.Form) {
+      settled = (settled ?? []) + [(slot, form)]
+    }
+
+    mutating func note(_ known: KnownLinks) { links = (links ?? []) + [known] }
   }
 
   /// Writes all objects and their links, as part of the open transaction, and notes in the objects that they
@@ -38,25 +49,39 @@ extension SaveGraph {
     } else {
       connection.afterCommit { _ in settle(saved, in: store) }
     }
-    return roots.map { Int(saved[$0].zIndex) }
+    return roots.map { Int(saved[$0]?.zIndex ?? 0) }
   }
 
   /// Marks the saved objects as clean, and stores in them the keys and asset ids that the database made.
-  private func settle(_ saved: [Saved], in store: any ObjectStore) {
-    for (node, saved) in zip(nodes, saved) {
-      var settled = saved.settled
-      for (slot, value, state, isOwn) in node.lazy {
-        // A value that was set meanwhile remains a change.
-        if value.state.number != state.number { settled.removeAll { $0.slot == slot } }
-        guard isOwn else { continue }
-        let known = saved.links.first { $0.slot == slot }
-        value.saved(
-          state,
-          known.map { LazyLinks(store: store.identity, owner: saved.zIndex, links: $0.links) })
-      }
-      node.storage.saved(
-        as: saved.zIndex, in: store, node.snapshot, settled: settled, links: saved.links)
+  private func settle(_ saved: [Saved?], in store: any ObjectStore) {
+    let content = StoreContent(of: store)
+    let isPlain = isPlain
+    // Not node by node, whose every part would be retained.
+    for index in nodes.indices {
+      guard let saved = saved[index] else { continue }
+      let settled = isPlain ? saved.settled : settleLazy(nodes[index], saved, in: store)
+      nodes[index].storage.saved(
+        as: saved.zIndex, in: content, nodes[index].snapshot, settled: settled, links: saved.links)
     }
+  }
+
+  /// Marks the lazy values of an object as clean.
+  ///
+  /// - Returns: The values that the database made of properties which were not set meanwhile.
+  private func settleLazy(
+    _ node: Node, _ saved: Saved, in store: any ObjectStore
+  ) -> [(slot: Int, form: CellValue.Form)]? {
+    var settled = saved.settled
+    for (slot, value, state, isOwn) in node.lazy {
+      // A value that was set meanwhile remains a change.
+      if value.state.number != state.number { settled?.removeAll { $0.slot == slot } }
+      guard isOwn else { continue }
+      let known = saved.links?.first { $0.slot == slot }
+      value.saved(
+        state,
+        known.map { LazyLinks(store: store.identity, owner: saved.zIndex, links: $0.links) })
+    }
+    return settled
   }
 }
 
@@ -86,8 +111,6 @@ extension SaveGraph {
     var reserved: [Int64?] = []
     /// References to objects that were not written yet, with the keys that they were to have.
     var early: [(node: Int, slot: Int, target: Int, key: Int64)] = []
-    /// The link tables that were looked up.
-    var linkTables: [PropertyKey: LinkTable] = [:]
 
     init(_ store: any ObjectStore, _ connection: Connection, _ graph: SaveGraph) {
       self.store = store
@@ -105,7 +128,7 @@ extension SaveGraph {
 extension SaveGraph.Transaction {
   /// Writes all objects: those that others refer to before them, as far as there are no cycles. Keys are
   /// given in the order in which the objects were met.
-  mutating func run() throws -> [SaveGraph.Saved] {
+  mutating func run() throws -> [SaveGraph.Saved?] {
     let copies = try findCopies()
     try reserveKeys()
     for index in order {
@@ -120,8 +143,8 @@ extension SaveGraph.Transaction {
     try correctReferences()
     if !isPlain { try writeLinks() }
     // From now on the objects' own relations are what these lead to.
-    for (index, slot) in copies { saved[index]?.settled.append((slot, .lazy)) }
-    return saved.compactMap { $0 }
+    for (index, slot) in copies { saved[index]?.settle(slot, .lazy) }
+    return saved
   }
 
   /// The nodes in the order in which they were met, each behind those that it refers to, as far as there are
@@ -179,7 +202,7 @@ extension SaveGraph.Transaction {
   private func copy(
     of source: LazySource, for property: ObjectPlan.Property
   ) throws -> SaveGraph.LateValue {
-    guard source.token.identity == store.identity else {
+    guard source.content.identity == store.identity else {
       throw MagicError.notSaved(type: source.shape.typeName)
     }
     let objects = try source.objects

@@ -33,7 +33,7 @@ struct SaveGraph: Sendable {
     self.insertsOnly = insertsOnly
     generation = store.generation
     var walk = Walk(store, capacity: objects.underestimatedCount)
-    roots = try objects.map { try walk.add($0) }
+    roots = try walk.add(contentsOf: objects)
     rootCount = walk.count
     nodes = try walk.nodes()
     plans = walk.plans

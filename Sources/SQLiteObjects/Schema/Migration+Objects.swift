@@ -199,7 +199,7 @@ struct ObjectTables {
     guard
       let column = try connection.columns(of: table).first(where: { isSameName($0.name, property) })
     else {
-      throw SQLiteError(.notFound, "“\(table)” has no column for a property “\(property)”")
+      throw SQLiteError(.notFound, "the table “\(table)” has no column “\(property)”")
     }
     return column
   }

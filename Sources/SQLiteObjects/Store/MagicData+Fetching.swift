@@ -27,10 +27,16 @@ extension MagicData {
   public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Object {
-    guard let object = try object(of: type, ifPresent: primary) else {
-      throw MagicError.notFound(type: "\(type)", primary: "\(primary)")
+    let plan = try plan(Object.self)
+    if isOneRow(plan) {
+      // Not as an optional, whose metadata would be looked up (benchmark `point`).
+      if let storage = try storage(type, plan, Object.primary(primary)) {
+        return try plan.shape.object(type, of: storage)
+      }
+    } else if let object = try object(of: type, ifPresent: primary) {
+      return object
     }
-    return object
+    throw MagicError.notFound(type: "\(type)", primary: "\(primary)")
   }
 
   /// As ``object(of:primary:)``, without blocking the task. Throws `CancellationError` too.
@@ -55,17 +61,11 @@ extension MagicData {
   ) throws -> Object? {
     let plan = try plan(Object.self)
     let primary = Object.primary(primary)
-    guard plan.primary != nil, !plan.needsContext, isReady(plan) else {
+    guard isOneRow(plan) else {
       let query = try Query<Object>(self, primary: primary)
       return try query.objects(fetched(query)).first
     }
-    let value = try plan.stored(primary: primary)
-    return try onceMoreIfTablesChanged {
-      try storage(plan, value).map { try plan.shape.object(Object.self, of: $0) }
-    } again: {
-      let query = try Query<Object>(self, primary: primary)
-      return try query.objects(fetched(query)).first
-    }
+    return try storage(type, plan, primary).map { try plan.shape.object(type, of: $0) }
   }
 
   /// As ``object(of:ifPresent:)``, without blocking the task. Throws `CancellationError` too.
@@ -180,8 +180,25 @@ extension MagicData {
     }
   }
 
+  /// Returns whether one row of a table that lacks nothing has all of an object.
+  private func isOneRow(_ plan: ObjectPlan) -> Bool {
+    plan.primary != nil && !plan.needsContext && isReady(plan)
+  }
+
   /// Reads the row with a primary value, of a type that leads to no others: as ``fetched(_:)``, without the
   /// cost of a query that may be of any shape (benchmark `point`).
+  private func storage<Object: MagicObject>(
+    _ type: Object.Type, _ plan: ObjectPlan, _ primary: any MagicPrimaryValue
+  ) throws -> ObjectStorage? {
+    let value = try plan.stored(primary: primary)
+    return try onceMoreIfTablesChanged {
+      try storage(plan, value)
+    } again: {
+      let query = try Query<Object>(self, primary: primary)
+      return try reading(plan) { try query.fetch($0) }.firstStorage
+    }
+  }
+
   private func storage(_ plan: ObjectPlan, _ primary: Value) throws -> ObjectStorage? {
     var storage: ObjectStorage?
     try ofOneContent {
@@ -189,9 +206,9 @@ extension MagicData {
         var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
         try statement.bind(primary, at: 1)
         guard try statement.step() else { return }
-        let found = try plan.storage(of: statement, in: self)
+        let found = try plan.storage(of: statement, in: StoreContent(of: self))
         try checkContent(connection)
-        forgetFetched([found], afterRollbackOn: connection)
+        if connection.mayUndoReads { forgetFetched([found], afterRollbackOn: connection) }
         storage = found
       }
     }

@@ -241,7 +241,7 @@ final class Witness: MagicObject {
     let error = #expect(throws: MagicError.self) { try magic.object(of: Tree.self) }
     #expect(
       error?.description
-        == "Tree.bySide of the object 1 cannot be read: one of its keys is none of the dictionary's type"
+        == "Tree.bySide of the object 1 cannot be read: one of its keys does not fit the dictionary's key type"
     )
   }
 }
