@@ -44,5 +44,12 @@ let package = Package(
         .product(name: "SQLitePortable", package: "MagicData"),
       ],
       swiftSettings: settings),
+    .executableTarget(
+      name: "SyntaxBenchmarks",
+      dependencies: [
+        .product(name: "CSQLite", package: "MagicData"),
+        .product(name: "SQLSyntax", package: "MagicData"),
+      ],
+      swiftSettings: settings),
   ]
 )

@@ -64,7 +64,7 @@ extension SQLBinaryOperator {
   }
 
   /// The operator with blanks around it.
-  fileprivate var spaced: String {
+  fileprivate var spaced: StaticString {
     switch self {
     case .or: " OR "
     case .and: " AND "
@@ -137,12 +137,14 @@ extension Printer {
       }
     case .like(_, let like): self.like(like)
     case .between(_, let isNegated, let low, let high):
-      write(isNegated ? " NOT BETWEEN " : " BETWEEN ")
+      if isNegated { write(" NOT") }
+      write(" BETWEEN ")
       operand(low, isBare: low.node.power >= Power.not)
       write(" AND ")
       rightSide(high, above: Power.equality)
     case .in(_, let isNegated, let set):
-      write(isNegated ? " NOT IN " : " IN ")
+      if isNegated { write(" NOT") }
+      write(" IN ")
       inSet(set)
     case .isNull: write(" ISNULL")
     case .notNull(_, let isOneWord): write(isOneWord ? " NOTNULL" : " NOT NULL")
@@ -230,8 +232,11 @@ extension Printer {
     switch value {
     case .null: write("NULL")
     case .integer(let digits), .real(let digits): write(digits)
-    case .string(let content): quoted(content, "'")
-    case .blob(let digits): write("x'\(digits)'")
+    case .string(let content): quoted(content, UInt8(ascii: "'"))
+    case .blob(let digits):
+      write("x'")
+      write(digits)
+      write("'")
     case .currentTime: write("CURRENT_TIME")
     case .currentDate: write("CURRENT_DATE")
     case .currentTimestamp: write("CURRENT_TIMESTAMP")

@@ -139,7 +139,10 @@ extension Printer {
     case .comma: write(", ")
     case .join(let words):
       clause()
-      for word in words { write("\(word.rawValue) ") }
+      for word in words {
+        write(word.rawValue)
+        write(" ")
+      }
       write("JOIN ")
     }
     source(join.source)

@@ -1,6 +1,6 @@
 /// Writes a tree as text.
 struct Printer {
-  var text = ""
+  private var bytes: [UInt8] = []
   let style: SQLStyle
   private var depth = 0
 
@@ -8,51 +8,57 @@ struct Printer {
 
   static func text(_ style: SQLStyle, _ body: (inout Printer) -> Void) -> String {
     var printer = Printer(style)
+    printer.bytes.reserveCapacity(128)
     body(&printer)
-    return printer.text
+    return String(decoding: printer.bytes, as: UTF8.self)
   }
 
   // MARK: Parts
 
-  mutating func write(_ part: String) { text += part }
+  mutating func write(_ part: String) { bytes.append(contentsOf: part.utf8) }
+
+  /// Writes a part that is known when the program is compiled.
+  mutating func write(_ part: StaticString) {
+    part.withUTF8Buffer { unsafe bytes.append(contentsOf: $0) }
+  }
 
   /// A blank, or a new line where clauses stand on lines of their own.
   mutating func clause() {
     if style == .compact {
-      text += " "
+      write(" ")
     } else {
       line()
     }
   }
 
   private mutating func line() {
-    text += "\n"
-    for _ in 0..<depth { text += "  " }
+    write("\n")
+    for _ in 0..<depth { write("  ") }
   }
 
   /// What `body` writes in parentheses, indented if clauses stand on lines of their own.
   mutating func block(_ body: (inout Printer) -> Void) {
-    text += "("
+    write("(")
     depth += 1
     if style == .indented { line() }
     body(&self)
     depth -= 1
     if style == .indented { line() }
-    text += ")"
+    write(")")
   }
 
   mutating func parentheses(_ body: (inout Printer) -> Void) {
-    text += "("
+    write("(")
     body(&self)
-    text += ")"
+    write(")")
   }
 
   mutating func list<Element>(
-    _ elements: [Element], _ separator: String = ", ", _ body: (inout Printer, Element) -> Void
+    _ elements: [Element], _ body: (inout Printer, Element) -> Void
   ) {
     var isFirst = true
     for element in elements {
-      if !isFirst { text += separator }
+      if !isFirst { write(", ") }
       isFirst = false
       body(&self, element)
     }
@@ -65,7 +71,7 @@ struct Printer {
     var isFirst = true
     for element in elements {
       if !isFirst {
-        text += ","
+        write(",")
         clause()
       }
       isFirst = false
@@ -77,36 +83,34 @@ struct Printer {
 
   mutating func name(_ name: SQLName) {
     switch name.quoting {
-    case .none where name.isPlainWord: text += name.text
-    case .none, .double: quoted(name.text, "\"")
-    case .back: quoted(name.text, "`")
-    case .single: quoted(name.text, "'")
+    case .none where name.isPlainWord: write(name.text)
+    case .none, .double: quoted(name.text, UInt8(ascii: "\""))
+    case .back: quoted(name.text, UInt8(ascii: "`"))
+    case .single: quoted(name.text, UInt8(ascii: "'"))
     case .bracket:
       if name.text.utf8.contains(UInt8(ascii: "]")) {
-        quoted(name.text, "\"")
+        quoted(name.text, UInt8(ascii: "\""))
       } else {
-        text += "[\(name.text)]"
+        write("[")
+        write(name.text)
+        write("]")
       }
     }
   }
 
-  mutating func quoted(_ content: String, _ mark: Character) {
-    text.append(mark)
-    if content.utf8.contains(where: { $0 == mark.asciiValue }) {
-      for character in content.unicodeScalars {
-        text.unicodeScalars.append(character)
-        if Character(character) == mark { text.append(mark) }
-      }
-    } else {
-      text += content
+  mutating func quoted(_ content: String, _ mark: UInt8) {
+    bytes.append(mark)
+    for byte in content.utf8 {
+      bytes.append(byte)
+      if byte == mark { bytes.append(mark) }
     }
-    text.append(mark)
+    bytes.append(mark)
   }
 
   mutating func name(_ name: SQLQualifiedName) {
     if let schema = name.schema {
       self.name(schema)
-      text += "."
+      write(".")
     }
     self.name(name.name)
   }
@@ -118,14 +122,14 @@ struct Printer {
   /// Names in parentheses behind a blank, or nothing.
   mutating func optionalNames(_ names: [SQLName]) {
     guard !names.isEmpty else { return }
-    text += " "
+    write(" ")
     self.names(names)
   }
 
   mutating func word(_ word: String?) {
     guard let word else { return }
-    text += " "
-    text += word
+    write(" ")
+    write(word)
   }
 }
 
