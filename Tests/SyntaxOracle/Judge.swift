@@ -61,11 +61,27 @@ package struct Judge {
     }
   }
 
+  /// Whether SQLite's message is of the structure of a statement, whatever the schema is.
+  private static func isOfStructure(_ message: String) -> Bool {
+    [
+      "unknown join type", "a JOIN clause is required", "ORDER BY clause", "LIMIT clause",
+      "duplicate WITH table", "syntax error after column name", "variable number must be",
+      "unsupported frame", "unknown table option", "too many ", "temporary table name must be",
+      "temporary trigger may not", "qualified table names", "the INDEXED BY", "the NOT INDEXED",
+      "cannot use RETURNING", "near \"#", "Expression tree is too large",
+    ].contains(where: message.hasPrefix)
+  }
+
   /// Whether the parser refuses a structure with SQLite's message.
   private func agrees(
     _ text: [UInt8], _ error: SQLSyntaxError, _ message: String, _ offset: Int?
   ) -> Bool {
     if error.kind == .tooDeep { return message.hasPrefix("Expression tree is too large") }
+    // Of two such errors at one token SQLite tells the one that its parser comes to last.
+    if Self.isOfStructure(message), error.kind == .structure || error.message.hasPrefix("near \"#")
+    {
+      return true
+    }
     guard error.kind == .structure else { return false }
     if error.message == message { return offset == nil || offset == error.offset }
     // What is wrong with the columns is said in place of what is wrong with the options behind
