@@ -71,7 +71,8 @@ let package = Package(
     layer(
       "SQLitePortable",
       [
-        "Essentials", "ExactText", "Platform", "SPON", "SQLiteCore", "SQLiteMapping", "SystemFiles",
+        "Essentials", "ExactText", "Platform", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteMapping",
+        "SystemFiles",
       ]),
     // Objects and what they stand on, under one name.
     layer(

@@ -228,7 +228,10 @@ import Testing
   @Test(arguments: [
     "DROP TABLE mine", "CREATE TABLE other (a)", "ATTACH 'x' AS y",
     "CREATE TABLE t (a); DROP TABLE mine",
-    "CREATE VIEW t AS SELECT 1", "CREATE", "",
+    "CREATE VIEW t AS SELECT 1", "CREATE", "", "CREATE TABLE t AS SELECT 1 AS a",
+    "CREATE/**/TABLE t AS SELECT 1 AS a", "CREATE TEMP TABLE t (a)", "CREATE TABLE temp.t (a)",
+    "CREATE TABLE main.t (a)", "CREATE TABLE t (a", "SELECT 1",
+    "CREATE VIRTUAL TABLE t USING fts5(a)",
   ])
   func `a statement that makes something else is refused by name`(sql: String) throws {
     let file = files[1]
@@ -240,6 +243,29 @@ import Testing
     """.write(toFile: file.path, atomically: true, encoding: .utf8)
     let error = #expect(throws: DumpError.self) { try Database.memory(restoring: file) }
     #expect(error?.description.contains("“t”") == true, "\(error as Any)")
+  }
+
+  /// In a process of its own, since SQLite before 3.47 ends it.
+  @Test func `a virtual table whose arguments end the process is an error`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      let path = folder.file("dump.json")
+      for options in ["'trigram case_sensitive'", #"\"trigram case_sensitive\""#] {
+        try """
+        {"database":{"format":1,"encoding":"UTF-8","userVersion":0,"applicationID":0}}
+        {"virtualTable":{"name":"t","sql":"CREATE VIRTUAL TABLE t USING fts5(a, tokenize=\(options))"}}
+        {"end":{"rows":0,"others":1}}
+        """.write(toFile: path, atomically: true, encoding: .utf8)
+        do {
+          let database = try Database.memory(restoring: .json(path: path))
+          _ = try database.executeQuery("PRAGMA table_info(t)")
+          _ = try database.executeQuery("SELECT * FROM t")
+          Issue.record("the table can be read")
+        } catch let error where error is DumpError || error is SQLiteError {
+          // Refused.
+        }
+      }
+    }
   }
 
   @Test func `a wrong line is named by its number`() throws {

@@ -195,21 +195,4 @@ extension SQLScanner {
     guard let (_, range) = copy.next() else { return false }
     return bytes[range.lowerBound] == UInt8(ascii: ".")
   }
-
-  /// Returns whether SQL that begins with CREATE TABLE takes the columns from a query.
-  static func isTableOfQuery(_ sql: String) -> Bool {
-    var scanner = SQLScanner(sql)
-    var depth = 0
-    while let (name, _, _) = scanner.nextName() {
-      switch name {
-      case .other(UInt8(ascii: "(")): depth += 1
-      case .other(UInt8(ascii: ")")): depth -= 1
-      default: if depth <= 0, name.isWord("as") { return true }
-      }
-    }
-    return false
-  }
 }
-
-/// Returns whether SQL that begins with CREATE TABLE takes the columns from a query.
-package func isTableOfQuery(_ sql: String) -> Bool { SQLScanner.isTableOfQuery(sql) }

@@ -1,3 +1,4 @@
+import SQLSyntax
 import SQLiteCore
 import Synchronization
 
@@ -121,15 +122,7 @@ struct DumpReader {
   }
 
   private func make(_ object: DumpObject, _ connection: Connection) throws {
-    let expected = Self.words(of: object.kind)
-    let words = object.sql.prefix(64).split(whereSeparator: \.isWhitespace).prefix(3)
-      .map { $0.uppercased() }
-    guard expected.contains(where: { words.starts(with: $0) }) else {
-      throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
-    }
-    if object.kind == .table, isTableOfQuery(object.sql) {
-      throw DumpError.schema(name: object.name, reason: "its SQL runs a query")
-    }
+    try Self.checkSQL(of: object)
     // Rows must go into what this makes, and not into a view or a table that was there before.
     guard try Self.type(of: object.name, connection) == nil else {
       throw DumpError.schema(name: object.name, reason: "it is there already")
@@ -174,13 +167,31 @@ struct DumpReader {
     }
   }
 
-  private static func words(of kind: DumpObject.Kind) -> [[String]] {
-    switch kind {
-    case .table, .statistics: [["CREATE", "TABLE"]]
-    case .index: [["CREATE", "INDEX"], ["CREATE", "UNIQUE", "INDEX"]]
-    case .view: [["CREATE", "VIEW"]]
-    case .trigger: [["CREATE", "TRIGGER"]]
-    case .virtualTable: [["CREATE", "VIRTUAL", "TABLE"]]
+  private static let grammar = SQLGrammar(
+    version: Capabilities.versionNumber, options: Capabilities.compileOptions)
+
+  /// Throws unless the SQL of an object is one statement that makes this object and does no more.
+  private static func checkSQL(of object: DumpObject) throws {
+    let made: SQLQualifiedName?
+    do {
+      switch (object.kind, try SQLStatement(parsing: object.sql, grammar: grammar)) {
+      case (.table, .createTable(let table)), (.statistics, .createTable(let table)):
+        guard case .definition = table.body else {
+          throw DumpError.schema(name: object.name, reason: "its SQL runs a query")
+        }
+        made = table.isTemporary ? nil : table.name
+      case (.virtualTable, .createVirtualTable(let table)): made = table.name
+      case (.index, .createIndex(let index)): made = index.name
+      case (.view, .createView(let view)): made = view.isTemporary ? nil : view.name
+      case (.trigger, .createTrigger(let trigger)):
+        made = trigger.isTemporary ? nil : trigger.name
+      default: made = nil
+      }
+    } catch let error as SQLSyntaxError {
+      throw DumpError.schema(name: object.name, reason: "\(error)")
+    }
+    guard let made, made.schema == nil, made.name.matches(object.name) else {
+      throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
     }
   }
 
