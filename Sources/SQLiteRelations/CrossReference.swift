@@ -335,6 +335,13 @@ extension Connection {
     var current: Value?
     var instances: [Value: Found] = [:]
     let isClass = Found.self is AnyObject.Type
+    /// Appends the one instance of a key.
+    // Apart, since an optional of a type that is known at run time only costs its metadata for each row.
+    @inline(never) func appendInstance(_ end: Value, _ reader: RowReader) throws {
+      let instance = try instances[end] ?? reader.row(as: type)
+      instances[end] = instance
+      found.append(instance)
+    }
     let source = relation.rows(from: .many(keys), orderedBy: order)
     try forEachRow(of: type, besides: relation.columns, from: source) { reader, columns in
       let start = try columns(0)
@@ -343,12 +350,10 @@ extension Connection {
         current = start
         found.removeAll()
       }
-      let end = isClass ? try columns(1) : .null
-      if isClass, let known = instances[end] {
-        found.append(known)
+      if isClass {
+        try appendInstance(columns(1), reader)
       } else {
         found.append(try reader.row(as: type))
-        if isClass { instances[end] = found[found.count - 1] }
       }
     }
     if let current { all[current] = found }

@@ -29,9 +29,9 @@ struct ColumnEncoder<Sink: ColumnSink>: Encoder {
   }
 
   /// Notes that the value has containers, all of which throw.
-  private func nesting() -> NestingEncoder {
-    NestingEncoder(
-      error: sink.begin(isNested: true) ? NestingSignal() : SQLiteError.keptEncoder)
+  private func nesting() -> TreeEncoder {
+    TreeEncoder(
+      refusing: sink.begin(isNested: true) ? NestingSignal() : SQLiteError.keptEncoder)
   }
 }
 

@@ -19,16 +19,16 @@ final class DecodedRow {
   private let root: Any.Type
   /// The property that each column was found for.
   private var properties: [(column: Int32, name: String)] = []
-  /// The columns of nested types, nil for a property that has none.
-  private var children: [(property: String, row: DecodedRow?)] = []
 
   // Used by one thread at a time: the check for exclusive access would cost as much as reading a column.
   @exclusivity(unchecked) private var life: Int
-  @exclusivity(unchecked) private var containers: ReusedContainer?
-  @exclusivity(unchecked) private var containersKey: ObjectIdentifier?
+  @exclusivity(unchecked) private var container: ReusedContainer?
+  @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
   @exclusivity(unchecked) private var others:
-    [(key: ObjectIdentifier, containers: ReusedContainer)] = []
+    [(key: ObjectIdentifier, container: ReusedContainer)] = []
   @exclusivity(unchecked) private var scalars: ScalarCache
+  /// The columns of nested types, nil for a property that has none.
+  @exclusivity(unchecked) private var children: [(property: String, row: DecodedRow?)] = []
 
   init(
     _ handle: StatementHandle, as root: Any.Type, _ strategies: MappingStrategies,
@@ -72,43 +72,46 @@ final class DecodedRow {
 
   /// Whether somebody still has one of the containers.
   private var isKept: Bool {
-    if let containers = unsafe containers, containers.isKept { return true }
-    return unsafe !others.isEmpty && others.contains { $0.containers.isKept }
-      || !children.isEmpty && children.contains { $0.row?.isKept ?? false }
+    if let container = unsafe container, container.isKept { return true }
+    if unsafe others.isEmpty && children.isEmpty { return false }
+    return unsafe others.contains { $0.container.isKept }
+      || children.contains { $0.row?.isKept ?? false }
   }
 
   /// Forgets the containers, which hold this.
   func close() {
-    unsafe containers = nil
-    unsafe containersKey = nil
+    unsafe container = nil
+    unsafe containerKey = nil
     unsafe others.removeAll()
-    for (_, child) in children { child?.close() }
-    children.removeAll()
+    for (_, child) in unsafe children { child?.close() }
+    unsafe children.removeAll()
   }
 
   /// The container for a type of keys.
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-    if unsafe containersKey == ObjectIdentifier(type), let containers = unsafe containers {
+    if unsafe containerKey == ObjectIdentifier(type), let container = unsafe container {
       // An object is stored together with the identity of the key type that it was made for.
-      return unsafe unsafeDowncast(containers, to: CachedDecodingContainer<Key>.self).boxed.copy()
+      return unsafe unsafeDowncast(container, to: Boxed<KeyedDecodingContainer<Key>>.self).copy()
     }
-    return containers(of: type).boxed.copy()
+    return newContainer(keyedBy: type).copy()
   }
 
   @inline(never)
-  private func containers<Key: CodingKey>(of type: Key.Type) -> CachedDecodingContainer<Key> {
-    if let last = unsafe containers, let key = unsafe containersKey {
+  private func newContainer<Key: CodingKey>(
+    keyedBy type: Key.Type
+  ) -> Boxed<KeyedDecodingContainer<Key>> {
+    if let last = unsafe container, let key = unsafe containerKey {
       unsafe others.append((key, last))
     }
-    // As above.
     let index = unsafe others.firstIndex { $0.key == ObjectIdentifier(type) }
-    let known = index.map {
-      unsafe unsafeDowncast(
-        others.remove(at: $0).containers, to: CachedDecodingContainer<Key>.self)
-    }
-    let fitting = known ?? CachedDecodingContainer(self)
-    unsafe containers = fitting
-    unsafe containersKey = ObjectIdentifier(type)
+    let fitting =
+      index.map {
+        // As above.
+        unsafe unsafeDowncast(
+          others.remove(at: $0).container, to: Boxed<KeyedDecodingContainer<Key>>.self)
+      } ?? .decoding(self)
+    unsafe container = fitting
+    unsafe containerKey = ObjectIdentifier(type)
     return fitting
   }
 
@@ -123,14 +126,14 @@ final class DecodedRow {
   /// The columns whose names begin with the property's, and a dot; nil without any.
   func child(of key: some CodingKey) -> DecodedRow? {
     let name = key.stringValue
-    if let known = children.first(where: { $0.property == name }) { return known.row }
+    if let known = unsafe children.first(where: { $0.property == name }) { return known.row }
     let start = asciiLowercased("\(prefix)\(strategies.keys.column(for: key.stringValue)).")
     let path = codingPath + [PathKey(key.stringValue)]
     let child = handle.use {
       unsafe DecodedRow($0, as: root, strategies, mark, life: life, prefix: start, path: path)
     }
     let known = child.ownColumns.isEmpty ? nil : child
-    children.append((name, known))
+    unsafe children.append((name, known))
     return known
   }
 

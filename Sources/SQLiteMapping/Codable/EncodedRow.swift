@@ -18,15 +18,12 @@ final class EncodedRow {
   private var columns: [String]
   private var foldedColumns: [String]
   /// The property of each parameter and its stored form, if values are collected.
-  private var collected: [(property: String, form: StoredForm?)] = []
+  @exclusivity(unchecked) private var collected: [(property: String, form: StoredForm?)] = []
   /// The first error of a property that was collected.
   private var failure: SQLiteError?
   private let bound: BoundParameters
   /// Whether properties without a parameter are passed over.
   private let isPartial: Bool
-  /// The nested values that a type builds up piece by piece; those of properties that are passed over have
-  /// the parameter 0.
-  private var trees: [(parameter: Int32, node: JSONNode)] = []
 
   // Used by one thread at a time: the check for exclusive access would cost as much as binding a value.
   @exclusivity(unchecked) private var life = RowMark.newLife()
@@ -35,6 +32,9 @@ final class EncodedRow {
   /// Whether more than one type of keys was asked for, of which the first containers are not known.
   @exclusivity(unchecked) private var hasOthers = false
   @exclusivity(unchecked) private var scalars: ScalarCache
+  /// The nested values that a type builds up piece by piece; those of properties that are passed over have
+  /// the parameter 0.
+  @exclusivity(unchecked) private var trees: [(parameter: Int32, node: JSONNode)] = []
 
   /// Prepares to bind.
   init(
@@ -78,11 +78,13 @@ final class EncodedRow {
   /// Begins a row in which nothing is encoded, and for which nobody gets an encoder.
   func beginInPlace() {
     bound.beginRow()
+    guard handle == nil else { return }
+    for index in unsafe collected.indices { unsafe collected[index].form = nil }
   }
 
   /// Makes NULL what the row has not bound.
   func bindRest() throws {
-    if !trees.isEmpty { try encodeTrees() }
+    if unsafe !trees.isEmpty { try encodeTrees() }
     guard let handle else { return }
     try bound.forEachUnbound { parameter throws(SQLiteError) in
       try handle.bindNull(at: parameter)
@@ -92,7 +94,7 @@ final class EncodedRow {
   /// Ends the row. If somebody still has a container, it belongs to a life that is over.
   func end() {
     mark.end()
-    if !trees.isEmpty { dropTrees() }
+    if unsafe !trees.isEmpty { dropTrees() }
     guard unsafe hasOthers || container?.isKept ?? false else { return }
     close()
     unsafe life = RowMark.newLife()
@@ -141,7 +143,7 @@ final class EncodedRow {
     let known = foldedColumns.firstIndex(of: asciiLowercased(name)).map { Int32($0 + 1) }
     guard handle == nil, !isPartial else { return known }
     guard let known else { return add(name, of: key.stringValue) }
-    let other = collected[Int(known) - 1].property
+    let other = unsafe collected[Int(known) - 1].property
     if other != key.stringValue, failure == nil {
       failure = SQLiteError(
         .misuse, "the properties “\(other)” and “\(key.stringValue)” are one column to SQLite")
@@ -154,7 +156,7 @@ final class EncodedRow {
   private func add(_ column: String, of property: String) -> Int32 {
     columns.append(column)
     foldedColumns.append(asciiLowercased(column))
-    collected.append((property, nil))
+    unsafe collected.append((property, nil))
     return Int32(columns.count)
   }
 
@@ -171,24 +173,25 @@ final class EncodedRow {
 
   private func name(of parameter: Int32) -> String {
     let index = Int(parameter) - 1
-    return handle == nil ? collected[index].property : columns[index]
+    return handle == nil ? unsafe collected[index].property : columns[index]
   }
 
   /// An encoder for a nested value that a type builds up piece by piece.
   func treeEncoder(forKey key: some CodingKey) -> any Encoder {
     guard let parameter = parameter(of: key) ?? (isPartial ? 0 : nil) else {
-      return NestingEncoder(
-        error: UnknownColumn(name: strategies.keys.column(for: key.stringValue)))
+      return TreeEncoder(
+        refusing: UnknownColumn(name: strategies.keys.column(for: key.stringValue)))
     }
-    if parameter > 0, let known = trees.first(where: { $0.parameter == parameter }) {
-      return TreeEncoder(node: known.node, codingPath: [key])
+    if parameter > 0, let known = unsafe trees.first(where: { $0.parameter == parameter }) {
+      return TreeEncoder(known.node, [key])
     }
-    trees.append((parameter, JSONNode()))
-    return TreeEncoder(node: trees[trees.count - 1].node, codingPath: [key])
+    let node = JSONNode()
+    unsafe trees.append((parameter, node))
+    return TreeEncoder(node, [key])
   }
 
   private func encodeTrees() throws {
-    for (parameter, node) in trees where parameter > 0 {
+    for (parameter, node) in unsafe trees where parameter > 0 {
       if case .coder = strategies.nested {
         throw named(
           SQLiteError(.misuse, "a nested container needs JSON, and another coder is set"),
@@ -202,8 +205,8 @@ final class EncodedRow {
 
   /// Ends nested values that are built up piece by piece.
   private func dropTrees() {
-    for (_, node) in trees { node.close() }
-    trees.removeAll()
+    for (_, node) in unsafe trees { node.close() }
+    unsafe trees.removeAll()
   }
 }
 
@@ -249,7 +252,8 @@ extension EncodedRow {
   /// Encodes a nil of which the type is not known.
   func encodeNil(at parameter: Int32) {
     if handle == nil {
-      collected[Int(parameter) - 1].form = StoredForm(type: .blob, isOptional: true, value: .null)
+      unsafe collected[Int(parameter) - 1].form = StoredForm(
+        type: .blob, isOptional: true, value: .null)
     } else {
       bindNil(at: parameter)
     }
@@ -275,7 +279,7 @@ extension EncodedRow {
   /// Binds or collects a stored form.
   private func set(_ form: StoredForm, at parameter: Int32) throws {
     guard let handle else {
-      collected[Int(parameter) - 1].form = form
+      unsafe collected[Int(parameter) - 1].form = form
       return
     }
     try handle.bind(form.value, at: parameter)
@@ -288,11 +292,14 @@ extension EncodedRow {
   /// The columns and the values that were collected.
   func collection() throws -> (columns: [ColumnDefinition], values: [Value]) {
     if let failure { throw failure }
-    let known = zip(columns, collected).compactMap { name, entry in
+    let known = unsafe zip(columns, collected).compactMap { name, entry in
       entry.form.map { (ColumnDefinition(name, $0.type, isOptional: $0.isOptional), $0.value) }
     }
     return (known.map(\.0), known.map(\.1))
   }
+
+  /// The stored form in the first column; NULL if it has none.
+  var firstCollected: Value { unsafe collected.first?.form?.value ?? .null }
 
   private dynamic func collect<Scalar: ScalarValue>(scalar: Scalar, at parameter: Int32) throws {
     try collect(at: parameter) {
@@ -319,7 +326,7 @@ extension EncodedRow {
   /// Collects a property's form; an error names the property.
   private func collect(at parameter: Int32, _ form: () throws -> StoredForm) throws {
     do {
-      collected[Int(parameter) - 1].form = try form()
+      unsafe collected[Int(parameter) - 1].form = try form()
     } catch let error as SQLiteError {
       throw named(error, parameter)
     }
@@ -395,7 +402,7 @@ final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKe
   }
 
   func encoder(forKey key: some CodingKey) -> any Encoder {
-    guard permission.isValid else { return NestingEncoder(error: SQLiteError.keptEncoder) }
+    guard permission.isValid else { return TreeEncoder(refusing: SQLiteError.keptEncoder) }
     return row.treeEncoder(forKey: key)
   }
 }
@@ -419,13 +426,13 @@ struct RowEncoder: Encoder {
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     guard content.mark.row == row else {
-      return NestingEncoder(error: SQLiteError.keptEncoder).container(keyedBy: type)
+      return TreeEncoder(refusing: SQLiteError.keptEncoder).container(keyedBy: type)
     }
     return content.container(keyedBy: type)
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    NestingEncoder(error: SQLiteError.notARow).unkeyedContainer()
+    TreeEncoder(refusing: SQLiteError.notARow).unkeyedContainer()
   }
 
   func singleValueContainer() -> any SingleValueEncodingContainer {

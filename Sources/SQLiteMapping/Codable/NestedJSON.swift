@@ -44,13 +44,20 @@ final class JSONNode {
   private enum Content {
     case nothing
     case value(Data)
-    case object([String: JSONNode])
+    /// The members, sorted by their names.
+    case object([(name: String, node: JSONNode)])
     case array([JSONNode])
-    /// The row has ended.
-    case closed
+    /// Nothing can be encoded: the row has ended, or there is no place for the value.
+    case refused(any Error)
   }
 
-  private var content = Content.nothing
+  private var content: Content
+
+  /// Makes a value that nothing was encoded into.
+  init() { content = .nothing }
+
+  /// Makes a value that throws `error` when something is encoded into it.
+  init(refusing error: any Error) { content = .refused(error) }
 
   var count: Int {
     if case .array(let elements) = content { elements.count } else { 0 }
@@ -61,56 +68,60 @@ final class JSONNode {
     var open = [self]
     while let node = open.popLast() {
       switch node.content {
-      case .object(let members): open += members.values
+      case .object(let members): open += members.map(\.node)
       case .array(let elements): open += elements
-      case .nothing, .value, .closed: break
+      case .nothing, .value, .refused: break
       }
-      node.content = .closed
+      node.content = .refused(SQLiteError.keptEncoder)
     }
   }
 
   func set(_ value: some Encodable) throws {
-    if case .closed = content { throw SQLiteError.keptEncoder }
+    if case .refused(let error) = content { throw error }
     content = .value(try NestedJSON.encoder().encode(value))
   }
 
   func beginObject() {
     switch content {
-    case .object, .closed: return
-    default: break
+    case .object, .refused: return
+    case .nothing, .value, .array: content = .object([])
     }
-    content = .object([:])
   }
 
   func beginArray() {
     switch content {
-    case .array, .closed: return
-    default: break
+    case .array, .refused: return
+    case .nothing, .value, .object: content = .array([])
     }
-    content = .array([])
   }
 
-  /// A node that belongs to no value, closed if this one is.
+  /// A node that belongs to no value, and refuses what this one does.
   private var sibling: JSONNode {
-    let node = JSONNode()
-    if case .closed = content { node.content = .closed }
-    return node
+    if case .refused(let error) = content { JSONNode(refusing: error) } else { JSONNode() }
   }
 
   /// The member of a name, made if there is none.
   func member(_ name: String) -> JSONNode {
     guard case .object(var members) = content else { return sibling }
-    if let known = members[name] { return known }
+    var range = members.indices
+    while let middle = range.isEmpty ? nil : (range.lowerBound + range.upperBound) / 2 {
+      if members[middle].name == name { return members[middle].node }
+      range =
+        members[middle].name < name
+        ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
     let node = JSONNode()
-    members[name] = node
+    content = .nothing
+    members.insert((name, node), at: range.lowerBound)
     content = .object(members)
     return node
   }
 
   /// A new element at the end.
   func element() -> JSONNode {
-    let node = JSONNode()
     guard case .array(var elements) = content else { return sibling }
+    let node = JSONNode()
+    content = .nothing
     elements.append(node)
     content = .array(elements)
     return node
@@ -119,27 +130,25 @@ final class JSONNode {
   /// The JSON of the value; one that encoded nothing is an empty object.
   func data() throws -> Data {
     switch content {
-    case .nothing, .closed: return Data("{}".utf8)
+    case .nothing, .refused: return Data("{}".utf8)
     case .value(let data): return data
     case .array(let elements):
-      var data = Data("[".utf8)
-      for (index, element) in elements.enumerated() {
-        if index > 0 { data.append(UInt8(ascii: ",")) }
-        data.append(try element.data())
-      }
-      data.append(UInt8(ascii: "]"))
-      return data
+      return try Self.joined(elements.map { try $0.data() }, "[", "]")
     case .object(let members):
-      var data = Data("{".utf8)
-      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-        if index > 0 { data.append(UInt8(ascii: ",")) }
-        data.append(try NestedJSON.encoder().encode(member.key))
-        data.append(UInt8(ascii: ":"))
-        data.append(try member.value.data())
-      }
-      data.append(UInt8(ascii: "}"))
-      return data
+      return try Self.joined(
+        members.map { try NestedJSON.encoder().encode($0.name) + Data(":".utf8) + $0.node.data() },
+        "{", "}")
     }
+  }
+
+  private static func joined(_ parts: [Data], _ opening: String, _ closing: String) -> Data {
+    var data = Data(opening.utf8)
+    for (index, part) in parts.enumerated() {
+      if index > 0 { data.append(UInt8(ascii: ",")) }
+      data.append(part)
+    }
+    data.append(contentsOf: closing.utf8)
+    return data
   }
 }
 
@@ -148,6 +157,14 @@ struct TreeEncoder: Encoder {
   let node: JSONNode
   let codingPath: [any CodingKey]
   var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  init(_ node: JSONNode, _ codingPath: [any CodingKey]) {
+    self.node = node
+    self.codingPath = codingPath
+  }
+
+  /// Throws `error` at the first value that is encoded.
+  init(refusing error: any Error) { self.init(JSONNode(refusing: error), []) }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
     node.beginObject()
@@ -178,7 +195,7 @@ private struct TreeKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
   }
 
   func encoder(forKey key: some CodingKey) -> any Encoder {
-    TreeEncoder(node: node.member(key.stringValue), codingPath: codingPath + [key])
+    TreeEncoder(node.member(key.stringValue), codingPath + [key])
   }
 }
 
@@ -191,53 +208,8 @@ private struct TreeUnkeyedContainer: NestingUnkeyedEncoding {
   dynamic func encode(_ value: some Encodable) throws { try node.element().set(value) }
 
   func nextEncoder() -> any Encoder {
-    TreeEncoder(node: node.element(), codingPath: codingPath)
+    TreeEncoder(node.element(), codingPath)
   }
-}
-
-/// A container or an encoder that throws `error` at the first value.
-struct NestingEncoder: Encoder, SingleValueEncodingContainer {
-  let error: any Error
-
-  var codingPath: [any CodingKey] { [] }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(NestingKeyedContainer(error: error))
-  }
-
-  func unkeyedContainer() -> any UnkeyedEncodingContainer {
-    NestingUnkeyedContainer(error: error)
-  }
-
-  func singleValueContainer() -> any SingleValueEncodingContainer { self }
-  func encodeNil() throws { throw error }
-  func encode(_ value: some Encodable) throws { throw error }
-}
-
-/// A container or an encoder that throws `error` at the first value.
-struct NestingKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
-  let error: any Error
-
-  var codingPath: [any CodingKey] { [] }
-
-  func encodeNil(forKey key: Key) throws { throw error }
-  func encode(_ value: some Encodable, forKey key: Key) throws { throw error }
-
-  func encoder(forKey key: some CodingKey) -> any Encoder { NestingEncoder(error: error) }
-}
-
-/// A container or an encoder that throws `error` at the first value.
-struct NestingUnkeyedContainer: NestingUnkeyedEncoding {
-  let error: any Error
-
-  var codingPath: [any CodingKey] { [] }
-  var count: Int { 0 }
-
-  func encodeNil() throws { throw error }
-  func encode(_ value: some Encodable) throws { throw error }
-
-  func nextEncoder() -> any Encoder { NestingEncoder(error: error) }
 }
 
 extension SQLiteError {

@@ -121,52 +121,60 @@ extension BorrowedDecodingContainer {
   }
 }
 
-/// The containers that a decoder has for one type of keys.
-final class CachedDecodingContainer<Key: CodingKey>: ReusedContainer {
-  private let container: RowDecodingContainer<Key>
-  /// The container that is handed out, boxed by the standard library once: the borrowed one if there is one.
-  let boxed: Boxed<KeyedDecodingContainer<Key>>
+/// A container that a decoder or an encoder hands out again for each row.
+@safe class ReusedContainer {
+  /// The reference that the container is; nil if it is something else.
+  fileprivate final let reference: UnsafeMutablePointer<AnyObject>?
 
-  init(_ row: DecodedRow) {
-    container = RowDecodingContainer(row)
-    boxed = Boxed(
-      BorrowedDecodingContainer(container).map { KeyedDecodingContainer($0) }
-        ?? KeyedDecodingContainer(container))
+  fileprivate init(_ reference: UnsafeMutablePointer<AnyObject>?) {
+    unsafe self.reference = unsafe reference
   }
 
-  override var isKept: Bool { boxed.isKept }
+  /// Whether there is a copy besides ours.
+  final var isKept: Bool {
+    guard let reference = unsafe reference else { return true }
+    return unsafe !isKnownUniquelyReferenced(&reference.pointee)
+  }
 }
 
-/// A container that a decoder or an encoder hands out again for each row.
-class ReusedContainer {
-  /// Whether somebody still has it.
-  var isKept: Bool { true }
-}
-
-/// A value of a type that only the box knows: finding out what `KeyedDecodingContainer<Key>` is costs
+/// A container of a type that only the box knows: finding out what `KeyedDecodingContainer<Key>` is costs
 /// as much at run time as reading a column (benchmark `fetch`).
-final class Boxed<Content>: ReusedContainer {
-  // Used by one thread at a time.
-  @exclusivity(unchecked) private var content: Content
+@safe final class Boxed<Content>: ReusedContainer {
+  private let content: UnsafeMutablePointer<Content>
+  /// The container that the content borrows from.
+  private let owner: AnyObject?
 
-  init(_ content: Content) {
-    unsafe self.content = content
+  init(_ content: Content, owner: AnyObject? = nil) {
+    let memory = UnsafeMutablePointer<Content>.allocate(capacity: 1)
+    unsafe memory.initialize(to: content)
+    unsafe self.content = unsafe memory
+    self.owner = owner
+    let isReference =
+      ContainerLayout.isOneReference
+      && MemoryLayout<Content>.size == MemoryLayout<AnyObject>.size
+    // `ContainerLayout` has proven that the content is one reference to a Swift class.
+    unsafe super.init(
+      isReference ? UnsafeMutableRawPointer(memory).assumingMemoryBound(to: AnyObject.self) : nil)
+  }
+
+  deinit {
+    unsafe content.deinitialize(count: 1)
+    unsafe content.deallocate()
   }
 
   @inline(never)
-  func copy() -> Content { unsafe content }
+  func copy() -> Content { unsafe content.pointee }
+}
 
-  /// Whether there is a copy besides ours.
-  override var isKept: Bool {
-    guard ContainerLayout.isOneReference,
-      MemoryLayout<Content>.size == MemoryLayout<AnyObject>.size
-    else { return true }
-    // `ContainerLayout` has proven that the content is one reference to a Swift class.
-    return unsafe withUnsafeMutablePointer(to: &content) { pointer in
-      unsafe pointer.withMemoryRebound(to: AnyObject.self, capacity: 1) {
-        unsafe !isKnownUniquelyReferenced(&$0.pointee)
-      }
-    }
+extension Boxed {
+  /// The container for the rows of a statement: the borrowed one if there is one.
+  static func decoding<Key: CodingKey>(_ row: DecodedRow) -> Boxed<Content>
+  where Content == KeyedDecodingContainer<Key> {
+    let container = RowDecodingContainer<Key>(row)
+    let handedOut =
+      BorrowedDecodingContainer(container).map { KeyedDecodingContainer($0) }
+      ?? KeyedDecodingContainer(container)
+    return Boxed(handedOut, owner: container)
   }
 }
 
@@ -176,7 +184,7 @@ enum ContainerLayout {
   /// made anew for each row.
   static let isOneReference: Bool = {
     let decoding = try? NestedJSON.decoder(of: Data("{}".utf8)).container(keyedBy: PathKey.self)
-    let encoding = KeyedEncodingContainer(NestingKeyedContainer<PathKey>(error: NestingSignal()))
+    let encoding = TreeEncoder(refusing: NestingSignal()).container(keyedBy: PathKey.self)
     return (decoding.map { isReference($0) } ?? false) && isReference(encoding)
   }()
 

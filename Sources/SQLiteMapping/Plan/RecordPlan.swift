@@ -23,6 +23,7 @@ final class RecordPlan {
   private var reader: RowReader?
   private var directWriter: AnyObject?
   private var keyBinder: RowBinder?
+  private var shapeReader: ShapeReader?
   /// Whether values are stored as they bind themselves.
   private let hasDefaultForms: Bool
 
@@ -173,6 +174,14 @@ final class RecordPlan {
     if let keyBinder, keyBinder.binds(to: statement) { return keyBinder }
     let new = RowBinder(statement, columns: keys, strategies: strategies, isPartial: true)
     keyBinder = new
+    return new
+  }
+
+  /// Returns what reads a column of values, the last one again if it is for the same column.
+  func shapeReader(of column: String) -> ShapeReader {
+    if let shapeReader, shapeReader.only == column { return shapeReader }
+    let new = ShapeReader(strategies, only: column)
+    shapeReader = new
     return new
   }
 

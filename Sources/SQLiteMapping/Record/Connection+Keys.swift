@@ -88,8 +88,6 @@ extension Connection {
 
   /// Returns the stored form of a value in a column.
   package func value(of column: String, in object: some Record) throws -> Value {
-    try RowShape(
-      object, strategies: plan(of: type(of: object)).strategies, only: column
-    ).value(in: column)
+    try plan(of: type(of: object)).shapeReader(of: column).value(in: object)
   }
 }

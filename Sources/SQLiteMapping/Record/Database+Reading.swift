@@ -11,6 +11,7 @@ extension Database {
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Throws: ``SQLiteError``, with ``ResultCode/notFound`` if there is no such row, or no table yet;
   ///   ``RowDecodingError`` if the row does not fit the type.
+  @inlinable  // Benchmark `call`.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value {
@@ -34,6 +35,7 @@ extension Database {
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: The value, or nil if there is no such row, or no table yet.
   /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  @inlinable  // Benchmark `call`.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {

@@ -140,8 +140,8 @@ extension Migration.Step {
         else { continue }
         let changes = try change(row)
         guard !changes.isEmpty else { continue }
-        let assignments = try changes.sorted { $0.key < $1.key }.map { column, value -> SQL in
-          "\(identifier: column) = \(try value?.databaseValue ?? .null)"
+        let assignments = try changes.keys.sorted().map { column -> SQL in
+          "\(identifier: column) = \(try (changes[column] ?? nil)?.databaseValue ?? .null)"
         }
         try connection.executeChange(
           "UPDATE \(identifier: table) SET \(SQL(joining: assignments, separator: ", ")) WHERE \(identifier: rowID) = \(id)"

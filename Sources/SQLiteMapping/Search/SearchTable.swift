@@ -83,6 +83,7 @@ struct SearchTable {
     SQL(joining: ([rowID] + columns).map { "\(row).\(identifier: $0)" }, separator: ", ")
   }
 
+  @inline(never)
   private func trigger(
     _ event: String, _ time: SQL, _ statements: [SQL], _ connection: Connection
   ) throws {
