@@ -67,4 +67,32 @@ struct City: MagicObject {
     }
     #expect(try await magic.object(of: City.self, primary: milan.id).name == name)
   }
+
+  @Test func `queries find relations, values and groups`() throws {
+    let magic = try MagicData(type: .memory)
+    let toronto = City("Toronto", population: 2_794_357)
+    toronto.twins = [City("Milan", population: 1_354_196)]
+    try magic.update(toronto)
+
+    let known = try magic.objects(
+      of: City.self, where: (\City.$twinnedBy).contains { \.$population > 1_000_000 })
+    let open = try magic.objects(
+      of: City.self,
+      where: (\City.$twins).count > 2 || (\City.$twins).allSatisfy { \.$founded != nil })
+
+    for (name, population) in try magic.values(of: \City.$name, \.$population) {
+      print(name, population)
+    }
+    for (founded, (count, largest)) in try magic.aggregate(
+      .count, .max(\City.$population), by: \.$founded, having: .count > 1,
+      orderedBy: [.descending(.count)])
+    {
+      print(founded ?? .distantPast, count, largest ?? 0)
+    }
+    let odd = Filter<City>(sql: "\(\.$population) % \(2) = 1")
+
+    #expect(known.map(\.name) == ["Milan"])
+    #expect(open.map(\.name) == ["Milan"])
+    #expect(try magic.count(of: City.self, where: odd) == 1)
+  }
 }

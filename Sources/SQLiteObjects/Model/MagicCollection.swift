@@ -129,8 +129,3 @@ extension AsyncMagical: MagicRelation where Element: MagicRelation {
   /// The type of the objects.
   public typealias Target = Element.Target
 }
-
-extension AsyncReverseMagicSet: MagicRelation {
-  /// The type of the objects.
-  public typealias Target = Owner
-}

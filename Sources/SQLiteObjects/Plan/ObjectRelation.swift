@@ -124,3 +124,9 @@ package final class RelationCache: Sendable {
     return relation
   }
 }
+
+/// The relation that a reverse value names.
+protocol ReverseRelation {
+  /// The owners' relation, asked from the other end.
+  func relation(in store: any ObjectStore) throws -> ObjectRelation
+}

@@ -62,19 +62,6 @@ extension PrimaryMagicValue: MagicColumn {
   }
 }
 
-extension ReverseMagicValue: MagicColumn {
-  /// The objects that lead here.
-  public typealias Element = AsyncReverseMagicSet<Owner>
-  /// The properties that lead there.
-  public var route: ColumnRoute { ColumnRoute(cell) }
-  /// Always throws: the objects are in no column.
-  public static func value(
-    from stored: SQLiteCore.Value
-  ) throws -> AsyncReverseMagicSet<Owner> {
-    throw SQLiteError(.mismatch, "the objects of a reverse value are in no column")
-  }
-}
-
 /// A type whose stored values sort as its values do, so that filters may compare them.
 ///
 /// Texts sort by their bytes. Types whose stored form does not sort, such as `Decimal`, URLs and

@@ -99,9 +99,7 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
   /// The properties that lead there.
   public let route: ColumnRoute
 
-  fileprivate init<Object: MagicObject>(
-    behind route: ColumnRoute, _ path: KeyPath<Object, some MagicColumn>
-  ) {
+  init<Object: MagicObject>(behind route: ColumnRoute, _ path: KeyPath<Object, some MagicColumn>) {
     let rest = Prototype<Object>.slots(path)
     self.route = ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
   }
@@ -165,35 +163,6 @@ extension OptionMagicValue where Wrapped: MagicRelation {
   /// - Parameter path: The relation, such as `\.$tracks`.
   public subscript<Object: MagicObject, Next: MagicColumn>(
     dynamicMember path: KeyPath<Wrapped.Target, Next>
-  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
-    RelatedCollection(behind: route, path)
-  }
-}
-
-extension ReverseMagicValue {
-  /// All objects that a relation of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Owner, Next>
-  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that a reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Owner, Next>
-  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that a lazy reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Object: MagicObject, Next: MagicColumn>(
-    dynamicMember path: KeyPath<Owner, Next>
   ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
     RelatedCollection(behind: route, path)
   }

@@ -51,12 +51,6 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
 
 extension ReverseMagicValue: SingleCellProperty {}
 
-/// The relation that a reverse value names.
-protocol ReverseRelation {
-  /// The owners' relation, asked from the other end.
-  func relation(in store: any ObjectStore) throws -> ObjectRelation
-}
-
 /// The relation that a reverse value names, as a cell of an owner.
 final class ReversePath<Owner: MagicObject>: Sendable {
   let cell: @Sendable (Owner) -> MagicCell
@@ -248,4 +242,52 @@ extension AsyncReverseMagicSet: Codable {
     var container = encoder.singleValueContainer()
     try container.encodeNil()
   }
+}
+
+// In queries.
+extension ReverseMagicValue: MagicColumn {
+  /// The objects that lead here.
+  public typealias Element = AsyncReverseMagicSet<Owner>
+  /// The properties that lead there.
+  public var route: ColumnRoute { ColumnRoute(cell) }
+  /// Always throws: the objects are in no column.
+  public static func value(
+    from stored: SQLiteCore.Value
+  ) throws -> AsyncReverseMagicSet<Owner> {
+    throw SQLiteError(.mismatch, "the objects of a reverse value are in no column")
+  }
+}
+
+extension ReverseMagicValue {
+  /// All objects that a relation of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Owner, Next>
+  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Owner, Next>
+  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a lazy reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Owner, Next>
+  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
+    RelatedCollection(behind: route, path)
+  }
+}
+
+extension AsyncReverseMagicSet: MagicRelation {
+  /// The type of the objects.
+  public typealias Target = Owner
 }

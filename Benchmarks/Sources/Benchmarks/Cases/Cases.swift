@@ -4,4 +4,4 @@ let allCases: [any Case] =
     Scan(), Fetch(), FetchDirect(), Point(), Call(), Insert(), InsertDirect(), Update(), Upsert(),
     Delete(), DurableInsert(),
     JSON(), Blob(), Asset(), Open(), Async(), Cache(), Stream(), Selection(),
-  ] + relationCases + Readers.all + Growth.all + [CommitEach(), GroupCommits()]
+  ] + relationCases + songCases + Readers.all + Growth.all + [CommitEach(), GroupCommits()]

@@ -4,7 +4,7 @@ extension Selection {
   /// Fetches objects by a filter in Swift. In a file without GRDB, whose operators are other ones.
   static func objects(_ magic: MagicData) -> (Int64) throws -> [ItemObject] {
     { key in
-      let (first, end) = (Int(key), Int(key) + 20)
+      let (first, end) = (Int(key), Int(key) + 134)
       return try magic.objects(
         of: ItemObject.self, where: \.$id >= first && \.$id < end && \.$price > price,
         orderedBy: [.ascending(\.$id)])

@@ -19,7 +19,7 @@ struct Selection: Case {
             try connection.rows(
               """
               SELECT id, name, quantity, price, isActive, note, rating, payload FROM item
-              WHERE id >= \(key) AND id < \(key + 20) AND price > \(Self.price) ORDER BY id
+              WHERE id >= \(key) AND id < \(key + 134) AND price > \(Self.price) ORDER BY id
               """, as: Int64.self, String.self, Int64.self, Double.self, Bool.self, String?.self,
               Double?.self, Data.self
             ).map(Item.init)
@@ -31,7 +31,7 @@ struct Selection: Case {
           try keys.flatMap { key in
             try connection.objects(
               of: Item.self,
-              where: "id >= \(key) AND id < \(key + 20) AND price > \(Self.price)",
+              where: "id >= \(key) AND id < \(key + 134) AND price > \(Self.price)",
               orderedBy: .column("id"))
           }
         }
@@ -44,7 +44,7 @@ struct Selection: Case {
         try queue.read { database in
           let statement = try database.makeStatement(sql: Self.sql)
           return try keys.flatMap { key in
-            try Row.fetchAll(statement, arguments: [key, key + 20, Self.price])
+            try Row.fetchAll(statement, arguments: [key, key + 134, Self.price])
               .map { ItemRecord(row: $0).item }
           }
         }
@@ -90,7 +90,7 @@ struct Selection: Case {
     var items: [Item] = []
     for key in keys {
       try connection.check(unsafe sqlite3_bind_int64(statement, 1, key))
-      try connection.check(unsafe sqlite3_bind_int64(statement, 2, key + 20))
+      try connection.check(unsafe sqlite3_bind_int64(statement, 2, key + 134))
       try connection.check(unsafe sqlite3_bind_double(statement, 3, Self.price))
       while try unsafe connection.step(statement) { items.append(try unsafe Item(statement)) }
       try connection.check(unsafe sqlite3_reset(statement))
@@ -105,7 +105,7 @@ struct Selection: Case {
       for key in keys {
         var statement = try connection.statement(SQLiteCore.SQL(unchecked: Self.sql))
         try statement.bind(key, at: 1)
-        try statement.bind(key + 20, at: 2)
+        try statement.bind(key + 134, at: 2)
         try statement.bind(Self.price, at: 3)
         while try statement.step() { items.append(try Item(statement)) }
       }
@@ -117,7 +117,7 @@ struct Selection: Case {
     _ all: QueryInterfaceRequest<Value>, _ key: Int64
   ) -> QueryInterfaceRequest<Value> {
     all.filter(
-      GRDB.Column("id") >= key && GRDB.Column("id") < key + 20 && GRDB.Column("price") > price
+      GRDB.Column("id") >= key && GRDB.Column("id") < key + 134 && GRDB.Column("price") > price
     ).order(GRDB.Column("id"))
   }
 }

@@ -1,0 +1,163 @@
+import CSQLite
+import MagicData
+
+/// The cases of queries for values.
+let songCases: [any Case] = [SongValues(), SongGroups(), SongLookUp()]
+
+/// Fetches values through references, by the language of objects and by the same SQL.
+struct SongValues: Case {
+  let name = "values"
+  let summary = "fetch three columns over two joins"
+
+  var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
+
+  func operations(on fixture: Fixture) -> Int { Songs.count(in: fixture) }
+
+  private func c(_ trial: inout Trial) throws -> Checksum {
+    let connection = try CConnection(warm: Songs(trial.fixture))
+    let rows = try trial.measure {
+      let statement = try unsafe connection.prepare(
+        """
+        SELECT Song.title, Disc.title, Band.name FROM Song LEFT JOIN Disc ON Disc.id = Song.disc
+        LEFT JOIN Band ON Band.id = Disc.band ORDER BY Song.id
+        """)
+      defer { unsafe sqlite3_finalize(statement) }
+      var rows: [(String, String?, String?)] = []
+      while try unsafe connection.step(statement) {
+        rows.append(
+          (
+            try unsafe connection.text(statement, 0),
+            try unsafe optionalText(connection, statement, 1),
+            try unsafe optionalText(connection, statement, 2)
+          ))
+      }
+      return rows
+    }
+    return Checksum(of: rows)
+  }
+
+  @unsafe private func optionalText(
+    _ connection: CConnection, _ row: OpaquePointer, _ column: Int32
+  ) throws -> String? {
+    unsafe sqlite3_column_type(row, column) == SQLITE_NULL
+      ? nil : try unsafe connection.text(row, column)
+  }
+
+  private func object(_ trial: inout Trial) throws -> Checksum {
+    let magic = try MagicData(warm: Songs(trial.fixture))
+    _ = try magic.values(of: \SongObject.$id, limit: 1)
+    let rows = try trial.measure {
+      try magic.values(of: \SongObject.$title, \.$disc.$title, \.$disc.$band.$name)
+    }
+    return Checksum(of: rows)
+  }
+}
+
+/// Adds up values in groups.
+struct SongGroups: Case {
+  let name = "groups"
+  let summary = "count and add up in 2,003 groups"
+
+  var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
+
+  func operations(on fixture: Fixture) -> Int { Songs.count(in: fixture) }
+
+  private func c(_ trial: inout Trial) throws -> Checksum {
+    let connection = try CConnection(warm: Songs(trial.fixture))
+    let groups = try trial.measure {
+      let statement = try unsafe connection.prepare(
+        "SELECT genre, count(*), sum(seconds) FROM Song GROUP BY genre ORDER BY genre")
+      defer { unsafe sqlite3_finalize(statement) }
+      var groups: [(Int, Int, Int)] = []
+      while try unsafe connection.step(statement) {
+        groups.append(
+          (
+            Int(unsafe sqlite3_column_int64(statement, 0)),
+            Int(unsafe sqlite3_column_int64(statement, 1)),
+            Int(unsafe sqlite3_column_int64(statement, 2))
+          ))
+      }
+      return groups
+    }
+    var checksum = Checksum()
+    for group in groups { checksum.add(group.0, group.1, group.2) }
+    return checksum
+  }
+
+  private func object(_ trial: inout Trial) throws -> Checksum {
+    let magic = try MagicData(warm: Songs(trial.fixture))
+    _ = try magic.values(of: \SongObject.$id, limit: 1)
+    let groups = try trial.measure {
+      try magic.aggregate(.count, .sum(\SongObject.$seconds), by: \.$genre)
+    }
+    var checksum = Checksum()
+    for group in groups { checksum.add(group.key, group.value.0, group.value.1) }
+    return checksum
+  }
+}
+
+/// Looks up one value at a time: beside C, whose statement is prepared once, it costs what the language takes to
+/// write a query and to find its statement.
+struct SongLookUp: Case {
+  let name = "query"
+  let summary = "look up one value by a filter that is written anew"
+
+  var engines: KeyValuePairs<Engine, Turn> { [.c: c, .object: object] }
+
+  func operations(on fixture: Fixture) -> Int { Songs.count(in: fixture) }
+
+  private func c(_ trial: inout Trial) throws -> Checksum {
+    let songs = try Songs(trial.fixture)
+    let connection = try CConnection(warm: songs)
+    let statement = try unsafe connection.prepare("SELECT seconds FROM Song WHERE id = ?")
+    defer { unsafe sqlite3_finalize(statement) }
+    let found = try trial.measure {
+      var found: [Int] = []
+      for id in 1...songs.count {
+        try connection.check(unsafe sqlite3_bind_int64(statement, 1, Int64(id)))
+        while try unsafe connection.step(statement) {
+          found.append(Int(unsafe sqlite3_column_int64(statement, 0)))
+        }
+        try connection.check(unsafe sqlite3_reset(statement))
+      }
+      return found
+    }
+    return Checksum(of: found)
+  }
+
+  private func object(_ trial: inout Trial) throws -> Checksum {
+    let songs = try Songs(trial.fixture)
+    let magic = try MagicData(warm: songs)
+    _ = try magic.values(of: \SongObject.$id, limit: 1)
+    let found = try trial.measure {
+      var found: [Int] = []
+      for id in 1...songs.count {
+        found += try magic.values(of: \SongObject.$seconds, where: \.$id == id)
+      }
+      return found
+    }
+    return Checksum(of: found)
+  }
+}
+
+extension CConnection {
+  /// Opens the database of songs, and reads it into the cache.
+  fileprivate convenience init(warm songs: Songs) throws {
+    try self.init(path: songs.path)
+    for sql in Songs.warm { try execute(sql) }
+  }
+}
+
+extension Checksum {
+  fileprivate init(of rows: [(String, String?, String?)]) {
+    self.init()
+    for row in rows {
+      add(row.0)
+      for text in [row.1, row.2] { if let text { add(text) } else { addNull() } }
+    }
+  }
+
+  fileprivate mutating func add(_ key: Int, _ count: Int, _ sum: Int) {
+    for number in [key, count, sum] { add(Int64(number)) }
+  }
+}

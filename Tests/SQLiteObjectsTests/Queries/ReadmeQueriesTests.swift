@@ -1,0 +1,146 @@
+import Foundation
+import MagicData
+import Testing
+
+// The code of the page on queries, block by block; `.ci/checks/readme` compares the texts.
+@Suite struct ReadmeQueriesTests {
+  struct Artist: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var name: String
+    @ReverseMagicValue(\Album.$artist) var albums: AsyncReverseMagicSet<Album>
+
+    init() {}
+  }
+
+  struct Album: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var title: String
+    @MagicValue var year: Int
+    @OptionMagicValue var artist: Artist?
+    @ReverseMagicValue(\Track.$album) var tracks: AsyncReverseMagicSet<Track>
+
+    init() {}
+  }
+
+  struct Track: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var name: String
+    @MagicValue var seconds: Int
+    @MagicValue var price: Double
+    @OptionMagicValue var rating: Int?
+    @OptionMagicValue var album: Album?
+    @MagicValue var tags: MagicalSet<Tag>
+
+    init() {}
+  }
+
+  struct Tag: MagicObject {
+    @PrimaryMagicValue var word: String
+
+    init() {}
+  }
+
+  struct Line: Decodable {
+    struct Record: Decodable { var title: String }
+
+    var name: String
+    var album: Record?
+  }
+
+  let magic: MagicData
+
+  /// One artist with an album of four tracks, and one without.
+  init() throws {
+    magic = try MagicData(type: .memory)
+    let (ann, bob) = (Artist(), Artist())
+    ann.name = "Ann"
+    bob.name = "Bob"
+    let album = Album()
+    album.title = "On Stage 1"
+    album.year = 2021
+    album.artist = ann
+    let loud = Tag()
+    loud.word = "loud"
+    try magic.update([ann, bob])
+    try magic.update(
+      (1...4).map { number in
+        let track = Track()
+        track.name = "live \(number)"
+        track.seconds = number * 300
+        track.price = Double(number) * 0.5
+        track.rating = number == 4 ? nil : number
+        track.album = album
+        track.tags = [loud]
+        return track
+      })
+  }
+
+  @Test func `filters find objects`() throws {
+    let long = try magic.objects(of: Track.self, where: \.$seconds > 600 && \.$rating != 1)
+    let live = try magic.objects(
+      of: Track.self, where: (\Track.$name).contains("live") || \.$album.$title == "On Stage",
+      orderedBy: [.descending(\.$album.$year), .ascending(\.$name)], limit: 20)
+    let few = try magic.count(
+      of: Track.self, where: (\Track.$rating).isIn([4, 5]) && 60...90 ~= \.$seconds)
+    #expect(long.map(\.name) == ["live 3", "live 4"])
+    #expect(live.count == 4)
+    #expect(few == 0)
+  }
+
+  @Test func `filters ask about relations`() throws {
+    let silent = try magic.objects(of: Artist.self, where: (\Artist.$albums).isEmpty)
+    let recent = try magic.objects(
+      of: Artist.self, where: (\Artist.$albums).contains { \.$year > 2020 })
+    let loud = try magic.objects(
+      of: Album.self,
+      where: (\Album.$tracks).allSatisfy { (\Track.$tags).contains { \.$word == "loud" } })
+    let rich = try magic.objects(
+      of: Artist.self, where: (\Artist.$albums.$tracks).sum(\.$price) > 100,
+      orderedBy: [.descending((\Artist.$albums.$tracks).count)])
+    #expect(silent.map(\.name) == ["Bob"])
+    #expect(recent.map(\.name) == ["Ann"])
+    #expect(loud.count == 1)
+    #expect(rich.isEmpty)
+  }
+
+  @Test func `values come without objects`() throws {
+    for (name, title, artist) in try magic.values(
+      of: \Track.$name, \.$album.$title, \.$album.$artist.$name, where: \.$price < 1)
+    {
+      print(name, title ?? "single", artist ?? "unknown")
+    }
+    let years = try magic.values(
+      of: \Album.$year, orderedBy: [.ascending(\.$year)], isDistinct: true)
+    let lines = try magic.values(of: \Track.$name, \.$album.$title, as: Line.self)
+    try magic.forEachValue(of: \Track.$name, \.$seconds) { name, seconds in print(name, seconds) }
+    let sizes = try magic.values(of: MagicExpression(\Album.$title), (\Album.$tracks).count)
+    #expect(years == [2021])
+    #expect(lines.map(\.album?.title) == Array(repeating: "On Stage 1", count: 4))
+    #expect(sizes.map(\.1) == [4])
+  }
+
+  @Test func `values are calculated of objects and groups`() throws {
+    let (number, total) = try magic.aggregate(.count, .sum(\Track.$price), where: \.$seconds > 60)
+    let middle = try magic.aggregate(.median(\Track.$seconds))
+    for (key, (count, average)) in try magic.aggregate(
+      .count, .average(\Track.$seconds), by: \.$album.$artist.$name, \.$album.$year,
+      having: .count > 3 && .sum(\.$price) > 1, orderedBy: [.descending(.count)], limit: 10)
+    {
+      print(key.0 ?? "unknown", key.1 ?? 0, count, average ?? 0)
+    }
+    let decades = try magic.aggregate(.distinctCount(\Album.$artist.$name), by: \.$year / 10)
+    #expect(number == 4)
+    #expect(total == 5)
+    #expect(middle == 750)
+    #expect(decades.map(\.key) == [202])
+    #expect(decades.map(\.value) == [1])
+  }
+
+  @Test func `SQL says the rest`() throws {
+    let pattern = "*[0-9]"
+    let numbered = Filter<Track>(
+      sql: "\(\.$name) GLOB \(pattern) OR \(\.$album.$title) GLOB \(pattern)")
+    let found = try magic.objects(of: Track.self, where: numbered && \.$price > 0)
+    #expect(found.count == 4)
+  }
+}
