@@ -20,6 +20,9 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
     self.result = result
   }
 
+  /// The value in the order of its type.
+  var orderedNode: QueryNode { node.ordered(as: Result.self) }
+
   /// Reads the value from a row.
   var reader: ColumnReader<Result> { ColumnReader { [result] in try result($0.value(at: $1)) } }
 }
@@ -82,7 +85,7 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   }
 
   private static func sum(_ operand: QueryNode) -> Aggregate {
-    Aggregate(.form(.sum, [operand])) {
+    Aggregate(.form(.sum(of: Result.self), [operand])) {
       $0.isNull ? .zero : try Storage.value(Result.self, of: $0)
     }
   }
@@ -140,7 +143,7 @@ extension Aggregate {
   public static func min<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: MagicComparable, Result == Column.Element? {
-    Aggregate(.form(.min, [QueryNode(path)]), Aggregate.optional)
+    Aggregate(.form(.min(of: Column.Element.self), [QueryNode(path)]), Aggregate.optional)
   }
 
   /// The smallest value; nil of no objects.
@@ -149,7 +152,7 @@ extension Aggregate {
   public static func min<Element: Codable & MagicComparable & SendableMetatype>(
     _ expression: MagicExpression<Object, Element>
   ) -> Aggregate where Result == Element? {
-    Aggregate(.form(.min, [expression.node]), Aggregate.optional)
+    Aggregate(.form(.min(of: Element.self), [expression.node]), Aggregate.optional)
   }
 
   /// The greatest value; nil of no objects.
@@ -158,7 +161,7 @@ extension Aggregate {
   public static func max<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> Aggregate where Column.Element: MagicComparable, Result == Column.Element? {
-    Aggregate(.form(.max, [QueryNode(path)]), Aggregate.optional)
+    Aggregate(.form(.max(of: Column.Element.self), [QueryNode(path)]), Aggregate.optional)
   }
 
   /// The greatest value; nil of no objects.
@@ -167,10 +170,10 @@ extension Aggregate {
   public static func max<Element: Codable & MagicComparable & SendableMetatype>(
     _ expression: MagicExpression<Object, Element>
   ) -> Aggregate where Result == Element? {
-    Aggregate(.form(.max, [expression.node]), Aggregate.optional)
+    Aggregate(.form(.max(of: Element.self), [expression.node]), Aggregate.optional)
   }
 
-  private static func optional<Wrapped: Codable>(_ value: Value) throws -> Wrapped?
+  static func optional<Wrapped: Codable>(_ value: Value) throws -> Wrapped?
   where Result == Wrapped? {
     value.isNull ? nil : try Storage.value(Wrapped.self, of: value)
   }

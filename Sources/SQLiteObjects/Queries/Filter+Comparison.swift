@@ -4,7 +4,7 @@ import SQLiteCore
 public func == <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Filter<Object> where Column.Element: Equatable {
-  Filter(.comparison(QueryNode(left), .equal, QueryNode(right)))
+  Filter(.equality(QueryNode(left), QueryNode(right), as: Column.Element.self))
 }
 
 /// True if the properties have the same value; nil is one.
@@ -56,122 +56,251 @@ public func != <Object: MagicObject, Column: MagicColumn>(
   Filter(.comparison(QueryNode(left), .notEqual, QueryNode(object: right)))
 }
 
-extension MagicExpression where Element: Equatable {
-  /// True if the numbers are equal.
-  public static func == (left: MagicExpression, right: Element) -> Filter<Object> {
-    Filter(.comparison(left.node, .equal, QueryNode(right)))
-  }
-
-  /// True if the numbers are equal.
-  public static func == (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
-    Filter(.comparison(left.node, .equal, right.node))
-  }
-
-  /// True if the numbers are different.
-  public static func != (left: MagicExpression, right: Element) -> Filter<Object> {
-    Filter(.comparison(left.node, .notEqual, QueryNode(right)))
-  }
-
-  /// True if the numbers are different.
-  public static func != (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
-    Filter(.comparison(left.node, .notEqual, right.node))
-  }
-}
-
 /// True if the property has a smaller value.
 public func < <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Filter<Object> where Column.Element: MagicComparable {
-  Filter(.comparison(QueryNode(left), .less, QueryNode(right)))
+  Filter(.comparison(QueryNode(left).ordered(as: Column.Element.self), .less, QueryNode(right)))
 }
 
 /// True if the left property has a smaller value than the right one.
 public func < <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> Filter<Object> where Left.Element: MagicComparable, Left.Element == Right.Element {
-  Filter(.comparison(QueryNode(left), .less, QueryNode(right)))
+  Filter(.comparison(QueryNode(left).ordered(as: Left.Element.self), .less, QueryNode(right)))
 }
 
 /// True if the property has the value or a smaller one.
 public func <= <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Filter<Object> where Column.Element: MagicComparable {
-  Filter(.comparison(QueryNode(left), .lessOrEqual, QueryNode(right)))
+  Filter(
+    .comparison(QueryNode(left).ordered(as: Column.Element.self), .lessOrEqual, QueryNode(right)))
 }
 
 /// True if the left property has the value or a smaller one compared with the right one.
 public func <= <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> Filter<Object> where Left.Element: MagicComparable, Left.Element == Right.Element {
-  Filter(.comparison(QueryNode(left), .lessOrEqual, QueryNode(right)))
+  Filter(
+    .comparison(QueryNode(left).ordered(as: Left.Element.self), .lessOrEqual, QueryNode(right)))
 }
 
 /// True if the property has a greater value.
 public func > <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Filter<Object> where Column.Element: MagicComparable {
-  Filter(.comparison(QueryNode(left), .greater, QueryNode(right)))
+  Filter(.comparison(QueryNode(left).ordered(as: Column.Element.self), .greater, QueryNode(right)))
 }
 
 /// True if the left property has a greater value than the right one.
 public func > <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> Filter<Object> where Left.Element: MagicComparable, Left.Element == Right.Element {
-  Filter(.comparison(QueryNode(left), .greater, QueryNode(right)))
+  Filter(.comparison(QueryNode(left).ordered(as: Left.Element.self), .greater, QueryNode(right)))
 }
 
 /// True if the property has the value or a greater one.
 public func >= <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Filter<Object> where Column.Element: MagicComparable {
-  Filter(.comparison(QueryNode(left), .greaterOrEqual, QueryNode(right)))
+  Filter(
+    .comparison(QueryNode(left).ordered(as: Column.Element.self), .greaterOrEqual, QueryNode(right))
+  )
 }
 
 /// True if the left property has the value or a greater one compared with the right one.
 public func >= <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> Filter<Object> where Left.Element: MagicComparable, Left.Element == Right.Element {
-  Filter(.comparison(QueryNode(left), .greaterOrEqual, QueryNode(right)))
+  Filter(
+    .comparison(QueryNode(left).ordered(as: Left.Element.self), .greaterOrEqual, QueryNode(right)))
 }
 
-extension MagicExpression where Element: MagicComparable {
-  /// True if the left number is less.
-  public static func < (left: MagicExpression, right: Element) -> Filter<Object> {
-    Filter(.comparison(left.node, .less, QueryNode(right)))
-  }
+// Values that are calculated. A path without its type, such as `\.$width`, needs an operator that takes key paths.
 
-  /// True if the left number is less.
-  public static func < (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
-    Filter(.comparison(left.node, .less, right.node))
-  }
+/// True if what is calculated is equal.
+public func == <Left: MagicCalculation>(
+  left: Left, right: Left.Element
+) -> Filter<Left.Object> where Left.Element: Equatable {
+  Filter(.comparison(left.node, .equal, QueryNode(right)))
+}
 
-  /// True if the left number is less or equal.
-  public static func <= (left: MagicExpression, right: Element) -> Filter<Object> {
-    Filter(.comparison(left.node, .lessOrEqual, QueryNode(right)))
-  }
+/// True if what is calculated on the left is equal.
+public func == <Left: MagicCalculation, Right: MagicCalculation>(
+  left: Left, right: Right
+) -> Filter<Left.Object>
+where Left.Object == Right.Object, Left.Element: Equatable, Left.Element == Right.Element {
+  Filter(.comparison(left.node, .equal, right.node))
+}
 
-  /// True if the left number is less or equal.
-  public static func <= (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
-    Filter(.comparison(left.node, .lessOrEqual, right.node))
-  }
+/// True if the property is equal.
+public func == <Object: MagicObject, Column: MagicColumn, Element: Equatable>(
+  left: KeyPath<Object, Column>, right: MagicExpression<Object, Element>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(QueryNode(left), .equal, right.node))
+}
 
-  /// True if the left number is greater.
-  public static func > (left: MagicExpression, right: Element) -> Filter<Object> {
-    Filter(.comparison(left.node, .greater, QueryNode(right)))
-  }
+/// True if what is calculated is equal.
+public func == <Object: MagicObject, Column: MagicColumn, Element: Equatable>(
+  left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(left.node, .equal, QueryNode(right)))
+}
 
-  /// True if the left number is greater.
-  public static func > (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
-    Filter(.comparison(left.node, .greater, right.node))
-  }
+/// True if what is calculated is another one, or nil.
+public func != <Left: MagicCalculation>(
+  left: Left, right: Left.Element
+) -> Filter<Left.Object> where Left.Element: Equatable {
+  Filter(.comparison(left.node, .notEqual, QueryNode(right)))
+}
 
-  /// True if the left number is greater or equal.
-  public static func >= (left: MagicExpression, right: Element) -> Filter<Object> {
-    Filter(.comparison(left.node, .greaterOrEqual, QueryNode(right)))
-  }
+/// True if what is calculated on the left is another one, or nil.
+public func != <Left: MagicCalculation, Right: MagicCalculation>(
+  left: Left, right: Right
+) -> Filter<Left.Object>
+where Left.Object == Right.Object, Left.Element: Equatable, Left.Element == Right.Element {
+  Filter(.comparison(left.node, .notEqual, right.node))
+}
 
-  /// True if the left number is greater or equal.
-  public static func >= (left: MagicExpression, right: MagicExpression) -> Filter<Object> {
-    Filter(.comparison(left.node, .greaterOrEqual, right.node))
-  }
+/// True if the property is another one, or nil.
+public func != <Object: MagicObject, Column: MagicColumn, Element: Equatable>(
+  left: KeyPath<Object, Column>, right: MagicExpression<Object, Element>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(QueryNode(left), .notEqual, right.node))
+}
+
+/// True if what is calculated is another one, or nil.
+public func != <Object: MagicObject, Column: MagicColumn, Element: Equatable>(
+  left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(left.node, .notEqual, QueryNode(right)))
+}
+
+/// True if what is calculated is less.
+public func < <Left: MagicCalculation>(
+  left: Left, right: Left.Element
+) -> Filter<Left.Object> where Left.Element: MagicComparable {
+  Filter(.comparison(left.node.ordered(as: Left.Element.self), .less, QueryNode(right)))
+}
+
+/// True if what is calculated on the left is less.
+public func < <Left: MagicCalculation, Right: MagicCalculation>(
+  left: Left, right: Right
+) -> Filter<Left.Object>
+where Left.Object == Right.Object, Left.Element: MagicComparable, Left.Element == Right.Element {
+  Filter(.comparison(left.node.ordered(as: Left.Element.self), .less, right.node))
+}
+
+/// True if the property is less.
+public func < <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
+  left: KeyPath<Object, Column>, right: MagicExpression<Object, Element>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(QueryNode(left).ordered(as: Element.self), .less, right.node))
+}
+
+/// True if what is calculated is less.
+public func < <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(left.node.ordered(as: Element.self), .less, QueryNode(right)))
+}
+
+/// True if what is calculated is less or equal.
+public func <= <Left: MagicCalculation>(
+  left: Left, right: Left.Element
+) -> Filter<Left.Object> where Left.Element: MagicComparable {
+  Filter(.comparison(left.node.ordered(as: Left.Element.self), .lessOrEqual, QueryNode(right)))
+}
+
+/// True if what is calculated on the left is less or equal.
+public func <= <Left: MagicCalculation, Right: MagicCalculation>(
+  left: Left, right: Right
+) -> Filter<Left.Object>
+where Left.Object == Right.Object, Left.Element: MagicComparable, Left.Element == Right.Element {
+  Filter(.comparison(left.node.ordered(as: Left.Element.self), .lessOrEqual, right.node))
+}
+
+/// True if the property is less or equal.
+public func <= <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
+  left: KeyPath<Object, Column>, right: MagicExpression<Object, Element>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(QueryNode(left).ordered(as: Element.self), .lessOrEqual, right.node))
+}
+
+/// True if what is calculated is less or equal.
+public func <= <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(left.node.ordered(as: Element.self), .lessOrEqual, QueryNode(right)))
+}
+
+/// True if what is calculated is greater.
+public func > <Left: MagicCalculation>(
+  left: Left, right: Left.Element
+) -> Filter<Left.Object> where Left.Element: MagicComparable {
+  Filter(.comparison(left.node.ordered(as: Left.Element.self), .greater, QueryNode(right)))
+}
+
+/// True if what is calculated on the left is greater.
+public func > <Left: MagicCalculation, Right: MagicCalculation>(
+  left: Left, right: Right
+) -> Filter<Left.Object>
+where Left.Object == Right.Object, Left.Element: MagicComparable, Left.Element == Right.Element {
+  Filter(.comparison(left.node.ordered(as: Left.Element.self), .greater, right.node))
+}
+
+/// True if the property is greater.
+public func > <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
+  left: KeyPath<Object, Column>, right: MagicExpression<Object, Element>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(QueryNode(left).ordered(as: Element.self), .greater, right.node))
+}
+
+/// True if what is calculated is greater.
+public func > <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(left.node.ordered(as: Element.self), .greater, QueryNode(right)))
+}
+
+/// True if what is calculated is greater or equal.
+public func >= <Left: MagicCalculation>(
+  left: Left, right: Left.Element
+) -> Filter<Left.Object> where Left.Element: MagicComparable {
+  Filter(.comparison(left.node.ordered(as: Left.Element.self), .greaterOrEqual, QueryNode(right)))
+}
+
+/// True if what is calculated on the left is greater or equal.
+public func >= <Left: MagicCalculation, Right: MagicCalculation>(
+  left: Left, right: Right
+) -> Filter<Left.Object>
+where Left.Object == Right.Object, Left.Element: MagicComparable, Left.Element == Right.Element {
+  Filter(.comparison(left.node.ordered(as: Left.Element.self), .greaterOrEqual, right.node))
+}
+
+/// True if the property is greater or equal.
+public func >= <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
+  left: KeyPath<Object, Column>, right: MagicExpression<Object, Element>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(QueryNode(left).ordered(as: Element.self), .greaterOrEqual, right.node))
+}
+
+/// True if what is calculated is greater or equal.
+public func >= <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
+) -> Filter<Object> where Column.Element == Element {
+  Filter(.comparison(left.node.ordered(as: Element.self), .greaterOrEqual, QueryNode(right)))
+}
+
+extension MagicExpression {
+  /// True if what is calculated is nil.
+  public static func == (
+    left: MagicExpression, right: _OptionalNilComparisonType
+  ) -> Filter<Object> { Filter(.comparison(left.node, .equal, .value(.null))) }
+
+  /// True if what is calculated is not nil.
+  public static func != (
+    left: MagicExpression, right: _OptionalNilComparisonType
+  ) -> Filter<Object> { Filter(.comparison(left.node, .notEqual, .value(.null))) }
 }

@@ -1,3 +1,5 @@
+import Essentials
+
 // Questions about the objects that a relation leads to: of an array, a set or a dictionary, of a reverse value,
 // and of what these lead to in turn. Each becomes one EXISTS or one scalar subquery, which the indexes of the
 // relation serve.
@@ -60,7 +62,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   public func sum<Column: MagicColumn>(
     _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Column.Element> where Column.Element: Numeric & MagicComparable {
-    MagicExpression(aggregate(.sum, QueryNode(path), where: filter))
+    MagicExpression(aggregate(.sum(of: Column.Element.self), QueryNode(path), where: filter))
   }
 
   /// The sum over the objects that the relation leads to; zero of none.
@@ -74,7 +76,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     _ expression: MagicExpression<Value.Element.Target, Number>,
     where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Number> {
-    MagicExpression(aggregate(.sum, expression.node, where: filter))
+    MagicExpression(aggregate(.sum(of: Number.self), expression.node, where: filter))
   }
 
   /// The average over the objects that the relation leads to; nil of none.
@@ -108,7 +110,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   public func min<Column: MagicColumn>(
     _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Column.Element> where Column.Element: MagicComparable {
-    MagicExpression(aggregate(.min, QueryNode(path), where: filter))
+    MagicExpression(aggregate(.min(of: Column.Element.self), QueryNode(path), where: filter))
   }
 
   /// The smallest value among the objects that the relation leads to; nil of none.
@@ -120,7 +122,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     _ expression: MagicExpression<Value.Element.Target, Element>,
     where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Element> {
-    MagicExpression(aggregate(.min, expression.node, where: filter))
+    MagicExpression(aggregate(.min(of: Element.self), expression.node, where: filter))
   }
 
   /// The greatest value among the objects that the relation leads to; nil of none.
@@ -133,7 +135,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   public func max<Column: MagicColumn>(
     _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Column.Element> where Column.Element: MagicComparable {
-    MagicExpression(aggregate(.max, QueryNode(path), where: filter))
+    MagicExpression(aggregate(.max(of: Column.Element.self), QueryNode(path), where: filter))
   }
 
   /// The greatest value among the objects that the relation leads to; nil of none.
@@ -145,7 +147,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     _ expression: MagicExpression<Value.Element.Target, Element>,
     where filter: Filter<Value.Element.Target>? = nil
   ) -> MagicExpression<Root, Element> {
-    MagicExpression(aggregate(.max, expression.node, where: filter))
+    MagicExpression(aggregate(.max(of: Element.self), expression.node, where: filter))
   }
 
   /// A question about the objects that the relation leads to.
@@ -174,9 +176,25 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
 extension QueryForm {
   /// The number of rows.
   static let count = QueryForm(["count(*)"], mayBeNull: false)
-  /// The sum, which is zero of no rows; of integers that do not fit 64 bits an error.
-  static let sum = QueryForm(["ifnull(sum(", "), 0)"], mayBeNull: false)
+  /// The average, as a `Double`.
   static let average = QueryForm(["avg(", ")"])
-  static let min = QueryForm(["min(", ")"])
-  static let max = QueryForm(["max(", ")"])
+  private static let sum = QueryForm(["ifnull(sum(", "), 0)"], mayBeNull: false)
+  private static let floatSum = QueryForm(
+    ["magicdata_float(ifnull(sum(", "), 0))"], mayBeNull: false)
+  private static let decimalSum = QueryForm(["magicdata_decimal_sum(", ")"], mayBeNull: false)
+  private static let min = QueryForm(["min(", ")"])
+  private static let decimalMin = QueryForm(["min(", " COLLATE magicdata_decimal)"])
+  private static let max = QueryForm(["max(", ")"])
+  private static let decimalMax = QueryForm(["max(", " COLLATE magicdata_decimal)"])
+
+  /// The sum, which is zero of no rows; of integers that do not fit 64 bits an error, and of decimals exact.
+  static func sum(of type: Any.Type) -> QueryForm {
+    type == Decimal.self || type == Duration.self ? decimalSum : type == Float.self ? floatSum : sum
+  }
+
+  /// The smallest value in the order of the type.
+  static func min(of type: Any.Type) -> QueryForm { QueryNode.needsOrder(type) ? decimalMin : min }
+
+  /// The greatest value in the order of the type.
+  static func max(of type: Any.Type) -> QueryForm { QueryNode.needsOrder(type) ? decimalMax : max }
 }

@@ -61,59 +61,58 @@ public func ~= <Object: MagicObject, Column: MagicColumn>(
   path.isIn(range)
 }
 
-extension KeyPath where Root: MagicObject, Value: MagicColumn {
-  /// True if the property is one of the values: `(\Person.$name).isIn(["Ann", "Bob"])`.
+extension MagicCalculation {
+  /// True if the value is one of the values: `(\Person.$name).isIn(["Ann", "Bob"])`.
   ///
   /// - Parameter values: Any number of values.
-  public func isIn(_ values: some Sequence<Value.Element>) -> Filter<Root>
-  where Value.Element: Equatable {
-    Filter(.isIn(QueryNode(self), values.map { QueryNode($0) }))
+  public func isIn(_ values: some Sequence<Element>) -> Filter<Object>
+  where Element: Equatable {
+    Filter(.isIn(node, values.map { QueryNode($0) }))
   }
 }
 
-extension KeyPath
-where Root: MagicObject, Value: MagicColumn, Value.Element: Comparable & MagicComparable {
-  /// True if the property is in the range: `(\Person.$age).isIn(18...65)`.
+extension MagicCalculation where Element: Comparable & MagicComparable {
+  /// True if the value is in the range: `(\Person.$age).isIn(18...65)`.
   ///
   /// - Parameter range: The values.
-  public func isIn(_ range: ClosedRange<Value.Element>) -> Filter<Root> {
+  public func isIn(_ range: ClosedRange<Element>) -> Filter<Object> {
     Filter(
       .and(
-        .comparison(QueryNode(self), .greaterOrEqual, QueryNode(range.lowerBound)),
-        .comparison(QueryNode(self), .lessOrEqual, QueryNode(range.upperBound))))
+        .comparison(node.ordered(as: Element.self), .greaterOrEqual, QueryNode(range.lowerBound)),
+        .comparison(node.ordered(as: Element.self), .lessOrEqual, QueryNode(range.upperBound))))
   }
 
-  /// True if the property is in the range: `(\Person.$age).isIn(18..<65)`.
+  /// True if the value is in the range: `(\Person.$age).isIn(18..<65)`.
   ///
   /// - Parameter range: The values.
-  public func isIn(_ range: Range<Value.Element>) -> Filter<Root> {
+  public func isIn(_ range: Range<Element>) -> Filter<Object> {
     Filter(
       .and(
-        .comparison(QueryNode(self), .greaterOrEqual, QueryNode(range.lowerBound)),
-        .comparison(QueryNode(self), .less, QueryNode(range.upperBound))))
+        .comparison(node.ordered(as: Element.self), .greaterOrEqual, QueryNode(range.lowerBound)),
+        .comparison(node.ordered(as: Element.self), .less, QueryNode(range.upperBound))))
   }
 }
 
-extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element == String {
+extension MagicCalculation where Element == String {
   /// True if the text begins with another, byte by byte: `(\Person.$name).hasPrefix("An")`.
   ///
   /// - Parameter prefix: The beginning.
-  public func hasPrefix(_ prefix: String) -> Filter<Root> {
-    Filter(.hasPrefix(QueryNode(self), prefix))
+  public func hasPrefix(_ prefix: String) -> Filter<Object> {
+    Filter(.hasPrefix(node, prefix))
   }
 
   /// True if the text contains another, byte by byte: case matters.
   ///
   /// - Parameter part: What to look for.
-  public func contains(_ part: String) -> Filter<Root> {
-    Filter(.contains(QueryNode(self), part))
+  public func contains(_ part: String) -> Filter<Object> {
+    Filter(.contains(node, part))
   }
 
   /// True if the text is like a pattern: SQLite's LIKE, for which case does not matter in ASCII.
   ///
   /// - Parameter pattern: Text in which `%` stands for any text and `_` for any character.
-  public func like(_ pattern: String) -> Filter<Root> {
-    Filter(.like(QueryNode(self), pattern))
+  public func like(_ pattern: String) -> Filter<Object> {
+    Filter(.like(node, pattern))
   }
 }
 

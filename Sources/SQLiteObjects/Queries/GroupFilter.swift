@@ -56,49 +56,49 @@ extension Aggregate {
   /// True if the value of the group is less.
   public static func < (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable & MagicComparable {
-    GroupFilter(.comparison(left.node, .less, QueryNode(right)))
+    GroupFilter(.comparison(left.orderedNode, .less, QueryNode(right)))
   }
 
   /// True if the value of the group is less.
   public static func < <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
   where Wrapped: Codable & MagicComparable, Result == Wrapped? {
-    GroupFilter(.comparison(left.node, .less, QueryNode(right)))
+    GroupFilter(.comparison(left.orderedNode, .less, QueryNode(right)))
   }
 
   /// True if the value of the group is less or equal.
   public static func <= (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable & MagicComparable {
-    GroupFilter(.comparison(left.node, .lessOrEqual, QueryNode(right)))
+    GroupFilter(.comparison(left.orderedNode, .lessOrEqual, QueryNode(right)))
   }
 
   /// True if the value of the group is less or equal.
   public static func <= <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
   where Wrapped: Codable & MagicComparable, Result == Wrapped? {
-    GroupFilter(.comparison(left.node, .lessOrEqual, QueryNode(right)))
+    GroupFilter(.comparison(left.orderedNode, .lessOrEqual, QueryNode(right)))
   }
 
   /// True if the value of the group is greater.
   public static func > (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable & MagicComparable {
-    GroupFilter(.comparison(left.node, .greater, QueryNode(right)))
+    GroupFilter(.comparison(left.orderedNode, .greater, QueryNode(right)))
   }
 
   /// True if the value of the group is greater.
   public static func > <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
   where Wrapped: Codable & MagicComparable, Result == Wrapped? {
-    GroupFilter(.comparison(left.node, .greater, QueryNode(right)))
+    GroupFilter(.comparison(left.orderedNode, .greater, QueryNode(right)))
   }
 
   /// True if the value of the group is greater or equal.
   public static func >= (left: Aggregate, right: Result) -> GroupFilter<Object>
   where Result: Codable & MagicComparable {
-    GroupFilter(.comparison(left.node, .greaterOrEqual, QueryNode(right)))
+    GroupFilter(.comparison(left.orderedNode, .greaterOrEqual, QueryNode(right)))
   }
 
   /// True if the value of the group is greater or equal.
   public static func >= <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
   where Wrapped: Codable & MagicComparable, Result == Wrapped? {
-    GroupFilter(.comparison(left.node, .greaterOrEqual, QueryNode(right)))
+    GroupFilter(.comparison(left.orderedNode, .greaterOrEqual, QueryNode(right)))
   }
 }
 
@@ -110,14 +110,14 @@ public struct GroupSortKey<Object: MagicObject>: Sendable {
   ///
   /// - Parameter aggregate: A value that is calculated of the group, such as `.count`.
   public static func ascending(_ aggregate: Aggregate<Object, some Any>) -> GroupSortKey {
-    GroupSortKey(order: QueryOrder(aggregate.node, isDescending: false))
+    GroupSortKey(order: QueryOrder(aggregate.orderedNode, isDescending: false))
   }
 
   /// Greater values first, nil after all.
   ///
   /// - Parameter aggregate: A value that is calculated of the group, such as `.count`.
   public static func descending(_ aggregate: Aggregate<Object, some Any>) -> GroupSortKey {
-    GroupSortKey(order: QueryOrder(aggregate.node, isDescending: true))
+    GroupSortKey(order: QueryOrder(aggregate.orderedNode, isDescending: true))
   }
 
   /// Smaller keys first, nil before all.
@@ -126,7 +126,8 @@ public struct GroupSortKey<Object: MagicObject>: Sendable {
   public static func ascending<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> GroupSortKey where Column.Element: MagicComparable {
-    GroupSortKey(order: QueryOrder(QueryNode(path), isDescending: false))
+    GroupSortKey(
+      order: QueryOrder(QueryNode(path).ordered(as: Column.Element.self), isDescending: false))
   }
 
   /// Greater keys first, nil after all.
@@ -135,7 +136,8 @@ public struct GroupSortKey<Object: MagicObject>: Sendable {
   public static func descending<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> GroupSortKey where Column.Element: MagicComparable {
-    GroupSortKey(order: QueryOrder(QueryNode(path), isDescending: true))
+    GroupSortKey(
+      order: QueryOrder(QueryNode(path).ordered(as: Column.Element.self), isDescending: true))
   }
 
   /// Smaller keys first, nil before all.
@@ -144,7 +146,7 @@ public struct GroupSortKey<Object: MagicObject>: Sendable {
   public static func ascending(
     _ expression: MagicExpression<Object, some Codable>
   ) -> GroupSortKey {
-    GroupSortKey(order: QueryOrder(expression.node, isDescending: false))
+    GroupSortKey(order: QueryOrder(expression.orderedNode, isDescending: false))
   }
 
   /// Greater keys first, nil after all.
@@ -153,6 +155,6 @@ public struct GroupSortKey<Object: MagicObject>: Sendable {
   public static func descending(
     _ expression: MagicExpression<Object, some Codable>
   ) -> GroupSortKey {
-    GroupSortKey(order: QueryOrder(expression.node, isDescending: true))
+    GroupSortKey(order: QueryOrder(expression.orderedNode, isDescending: true))
   }
 }

@@ -1,6 +1,15 @@
-/// A number that is calculated from properties: `\.$width * \.$height`.
+public import Essentials
+import SQLiteCore
+import SQLiteMapping
+
+/// A value that the database calculates of each object: `\.$width * \.$height`.
 ///
-/// Integers are calculated in 64 bits; what does not fit becomes a real. A division by zero is nil.
+/// It stands in filters, orders, values and aggregates as a property does. What is calculated of nil is nil.
+///
+/// - Integers are calculated in 64 bits, and a result that does not fit becomes a real. Of two integers the quotient
+///   has no fraction, as in Swift. A division by zero is nil.
+/// - A result that is no number, such as a difference of infinities, is nil; -0.0 is 0.0.
+/// - `Float` and `Decimal` are calculated as Swift calculates them. A `Decimal` that does not fit is an error.
 public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
   let node: QueryNode
 
@@ -15,150 +24,114 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
     node = QueryNode(path)
   }
 
-  func with(_ arithmetic: QueryArithmetic, _ other: QueryNode) -> MagicExpression {
-    MagicExpression(.arithmetic(node, arithmetic, other))
+  /// The value in the order of its type.
+  var orderedNode: QueryNode { node.ordered(as: Element.self) }
+
+  /// Makes an expression of fixed SQL and the operands between its pieces.
+  init(_ pieces: [String], _ operands: QueryNode..., mayBeNull: Bool = true) {
+    node = .form(pieces, operands, mayBeNull: mayBeNull)
   }
 }
 
-/// The sum.
-public func + <Object: MagicObject, Column: MagicColumn>(
-  left: KeyPath<Object, Column>, right: Column.Element
-) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  MagicExpression(left).with(.sum, QueryNode(right))
+/// A property or an expression: what can be calculated of each object.
+///
+/// Key paths such as `\Track.$name` and ``MagicExpression`` conform; there is no reason to write others. So each
+/// function is there for both:
+///
+///     let initials = (\Track.$name).prefix(1).uppercased()
+public protocol MagicCalculation<Object, Element> {
+  /// The type of the objects.
+  associatedtype Object: MagicObject
+  /// The type of the value, without the optional.
+  associatedtype Element: Codable
+  /// The value as an expression.
+  var expression: MagicExpression<Object, Element> { get }
 }
 
-/// The sum.
-public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Left.Element>
-where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  MagicExpression(left).with(.sum, QueryNode(right))
+extension MagicCalculation {
+  var node: QueryNode { expression.node }
 }
 
-extension MagicExpression where Element: Numeric & MagicComparable {
-  /// The sum.
-  public static func + (left: MagicExpression, right: Element) -> MagicExpression {
-    left.with(.sum, QueryNode(right))
-  }
-
-  /// The sum.
-  public static func + <Column: MagicColumn<Element>>(
-    left: MagicExpression, right: KeyPath<Object, Column>
-  ) -> MagicExpression {
-    left.with(.sum, QueryNode(right))
-  }
-
-  /// The sum.
-  public static func + (left: MagicExpression, right: MagicExpression) -> MagicExpression {
-    left.with(.sum, right.node)
-  }
+extension MagicExpression: MagicCalculation {
+  /// The expression itself.
+  public var expression: MagicExpression { self }
 }
 
-/// The difference.
-public func - <Object: MagicObject, Column: MagicColumn>(
-  left: KeyPath<Object, Column>, right: Column.Element
-) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  MagicExpression(left).with(.difference, QueryNode(right))
+extension KeyPath: MagicCalculation where Root: MagicObject, Value: MagicColumn {
+  /// The type of the objects.
+  public typealias Object = Root
+  /// The type of the property, without the optional.
+  public typealias Element = Value.Element
+  /// The property as an expression.
+  public var expression: MagicExpression<Root, Value.Element> { MagicExpression(QueryNode(self)) }
 }
 
-/// The difference.
-public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Left.Element>
-where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  MagicExpression(left).with(.difference, QueryNode(right))
-}
+/// A type of values that `+` joins in queries: numbers and texts.
+public protocol MagicAddable: MagicComparable {}
 
-extension MagicExpression where Element: Numeric & MagicComparable {
-  /// The difference.
-  public static func - (left: MagicExpression, right: Element) -> MagicExpression {
-    left.with(.difference, QueryNode(right))
+extension Int: MagicAddable {}
+extension Int8: MagicAddable {}
+extension Int16: MagicAddable {}
+extension Int32: MagicAddable {}
+extension Int64: MagicAddable {}
+extension UInt: MagicAddable {}
+extension UInt8: MagicAddable {}
+extension UInt16: MagicAddable {}
+extension UInt32: MagicAddable {}
+extension UInt64: MagicAddable {}
+extension String: MagicAddable {}
+
+/// A type of numbers with fractions, which queries calculate with integers of any type too.
+public protocol MagicFractional: MagicAddable, SignedNumeric {}
+
+extension Double: MagicFractional {}
+extension Float: MagicFractional {}
+extension Decimal: MagicFractional {}
+
+extension Decimal: MagicComparable {}
+extension Duration: MagicComparable {}
+
+extension QueryNode {
+  /// The value in the order of its type, where the stored forms have another: decimals are texts.
+  func ordered(as type: Any.Type) -> QueryNode {
+    guard QueryNode.needsOrder(type) else { return self }
+    return .form(["", " COLLATE magicdata_decimal"], [self])
   }
 
-  /// The difference.
-  public static func - <Column: MagicColumn<Element>>(
-    left: MagicExpression, right: KeyPath<Object, Column>
-  ) -> MagicExpression {
-    left.with(.difference, QueryNode(right))
+  /// Whether the stored forms of a type do not sort as its values do.
+  static func needsOrder(_ type: Any.Type) -> Bool {
+    // The lookup costs casts, of which most queries need none.
+    if type == Int.self || type == String.self || type == Double.self || type == Date.self {
+      return false
+    }
+    return Storage.collation(of: type) != nil
   }
 
-  /// The difference.
-  public static func - (left: MagicExpression, right: MagicExpression) -> MagicExpression {
-    left.with(.difference, right.node)
-  }
-}
-
-/// The product.
-public func * <Object: MagicObject, Column: MagicColumn>(
-  left: KeyPath<Object, Column>, right: Column.Element
-) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  MagicExpression(left).with(.product, QueryNode(right))
-}
-
-/// The product.
-public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Left.Element>
-where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  MagicExpression(left).with(.product, QueryNode(right))
-}
-
-extension MagicExpression where Element: Numeric & MagicComparable {
-  /// The product.
-  public static func * (left: MagicExpression, right: Element) -> MagicExpression {
-    left.with(.product, QueryNode(right))
+  /// True if a column has a value, found by whatever index there is: one in the order of bytes, or one in that of
+  /// the type.
+  static func equality(_ left: QueryNode, _ right: QueryNode, as type: Any.Type) -> QueryNode {
+    let equal = comparison(left, .equal, right)
+    guard case .column = left, case .value(let value) = right, !value.isNull, needsOrder(type)
+    else { return equal }
+    return .and(comparison(left.ordered(as: type), .equal, right), equal)
   }
 
-  /// The product.
-  public static func * <Column: MagicColumn<Element>>(
-    left: MagicExpression, right: KeyPath<Object, Column>
-  ) -> MagicExpression {
-    left.with(.product, QueryNode(right))
+  /// Calculates as the type of the result does.
+  static func calculation(
+    _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode, as type: Any.Type
+  ) -> QueryNode {
+    if type == Decimal.self {
+      let name =
+        switch arithmetic {
+        case .sum: "magicdata_decimal_add("
+        case .difference: "magicdata_decimal_subtract("
+        case .product: "magicdata_decimal_multiply("
+        case .quotient, .remainder: "magicdata_decimal_divide("
+        }
+      return .form([name, ", ", ")"], [left, right])
+    }
+    if type == String.self { return .form(["(", " || ", ")"], [left, right]) }
+    let result = QueryNode.arithmetic(left, arithmetic, right)
+    return type == Float.self ? .form(["magicdata_float(", ")"], [result]) : result
   }
-
-  /// The product.
-  public static func * (left: MagicExpression, right: MagicExpression) -> MagicExpression {
-    left.with(.product, right.node)
-  }
-}
-
-/// The quotient; of integers without the fraction.
-public func / <Object: MagicObject, Column: MagicColumn>(
-  left: KeyPath<Object, Column>, right: Column.Element
-) -> MagicExpression<Object, Column.Element> where Column.Element: Numeric & MagicComparable {
-  MagicExpression(left).with(.quotient, QueryNode(right))
-}
-
-/// The quotient; of integers without the fraction.
-public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Left.Element>
-where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  MagicExpression(left).with(.quotient, QueryNode(right))
-}
-
-extension MagicExpression where Element: Numeric & MagicComparable {
-  /// The quotient; of integers without the fraction.
-  public static func / (left: MagicExpression, right: Element) -> MagicExpression {
-    left.with(.quotient, QueryNode(right))
-  }
-
-  /// The quotient; of integers without the fraction.
-  public static func / <Column: MagicColumn<Element>>(
-    left: MagicExpression, right: KeyPath<Object, Column>
-  ) -> MagicExpression {
-    left.with(.quotient, QueryNode(right))
-  }
-
-  /// The quotient; of integers without the fraction.
-  public static func / (left: MagicExpression, right: MagicExpression) -> MagicExpression {
-    left.with(.quotient, right.node)
-  }
-}
-
-/// The remainder, with the sign of the left number.
-public func % <Object: MagicObject, Column: MagicColumn>(
-  left: KeyPath<Object, Column>, right: Column.Element
-) -> MagicExpression<Object, Column.Element> where Column.Element: BinaryInteger & MagicComparable {
-  MagicExpression(left).with(.remainder, QueryNode(right))
 }

@@ -146,7 +146,9 @@ enum QueryFunctions {
     }
     try add("decimal_of_real") { value in
       let real = try Double(databaseValue: value)
-      guard real.isFinite, let decimal = Decimal(string: "\(real)") else { return .null }
+      guard real.isFinite, let decimal = Decimal(string: "\(real)"), !decimal.isNaN else {
+        return .null
+      }
       return try DecimalText.value(for: decimal)
     }
     try add("real_of_decimal") { value in

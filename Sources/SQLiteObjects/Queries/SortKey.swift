@@ -12,7 +12,7 @@ public struct SortKey<Object: MagicObject>: Sendable {
   public static func ascending<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> SortKey where Column.Element: MagicComparable {
-    SortKey(QueryNode(path), isDescending: false)
+    SortKey(QueryNode(path).ordered(as: Column.Element.self), isDescending: false)
   }
 
   /// Greater values first, nil after all.
@@ -21,21 +21,21 @@ public struct SortKey<Object: MagicObject>: Sendable {
   public static func descending<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
   ) -> SortKey where Column.Element: MagicComparable {
-    SortKey(QueryNode(path), isDescending: true)
+    SortKey(QueryNode(path).ordered(as: Column.Element.self), isDescending: true)
   }
 
   /// Smaller numbers first, nil before all.
   ///
   /// - Parameter expression: The number that is calculated of each object.
   public static func ascending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
-    SortKey(expression.node, isDescending: false)
+    SortKey(expression.orderedNode, isDescending: false)
   }
 
   /// Greater numbers first, nil after all.
   ///
   /// - Parameter expression: The number that is calculated of each object.
   public static func descending(_ expression: MagicExpression<Object, some Codable>) -> SortKey {
-    SortKey(expression.node, isDescending: true)
+    SortKey(expression.orderedNode, isDescending: true)
   }
 
 }
