@@ -7,7 +7,7 @@ struct Part: MagicObject {
   typealias PrimaryValue = String
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
-  @MagicValue var price: Decimal
+  @MagicValue var site: URL
   @MagicValue var tags: [String]
   init() {}
 }
@@ -20,8 +20,8 @@ struct Box: MagicObject {
 
 /// What is stored as a text that does not sort like its values cannot be sorted by.
 func ordering(_ magic: MagicData) throws {
-  // expected-error@+1 {{(aka 'Decimal') conform to 'MagicComparable'}}
-  _ = try magic.objects(of: Part.self, orderedBy: [.ascending(\.$price)])
+  // expected-error@+1 {{(aka 'URL') conform to 'MagicComparable'}}
+  _ = try magic.objects(of: Part.self, orderedBy: [.ascending(\.$site)])
   // expected-error@+1 {{(aka 'Array<String>') conform to 'MagicComparable'}}
   _ = try magic.objects(of: Part.self, orderedBy: [.descending(\.$tags)])
 }

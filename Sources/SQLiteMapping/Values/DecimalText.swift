@@ -3,8 +3,8 @@ package import SQLiteCore
 
 /// `Decimal` as TEXT in plain decimal notation, `-12.5`: exact.
 ///
-/// Equal decimals have one text, so `=` finds them; text does not sort as numbers do. SQLite's own
-/// arithmetic would turn the text into an inexact REAL.
+/// Equal decimals have one text, so `=` finds them; text sorts as numbers do by the collation ``DecimalOrder``.
+/// SQLite's own arithmetic would turn the text into an inexact REAL.
 package enum DecimalText {
   /// Returns what is stored for `decimal`.
   ///

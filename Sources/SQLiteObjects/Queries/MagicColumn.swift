@@ -64,8 +64,8 @@ extension PrimaryMagicValue: MagicColumn {
 
 /// A type whose stored values sort as its values do, so that filters may compare them.
 ///
-/// Texts sort by their bytes. Types whose stored form does not sort, such as `Decimal`, URLs and
-/// all that become JSON, do not conform. An enumeration with a raw value of such a type may:
+/// Texts sort by their bytes, decimals and durations as numbers. Types that have no order, such as URLs and
+/// all that become JSON, do not conform. An enumeration whose raw values have an order may:
 ///
 ///     enum Level: Int, Codable, MagicComparable { case low, high }
 public protocol MagicComparable {}

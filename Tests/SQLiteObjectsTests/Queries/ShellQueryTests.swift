@@ -162,22 +162,21 @@ import Testing
   private static func text(_ value: String?) -> String {
     value.map { "x" + Data($0.utf8).map { String(format: "%02X", $0) }.joined() } ?? "-"
   }
-  private static func text(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
-  private static func text(_ value: Double?) -> String {
-    value.map { String(format: "%.4f", $0 == 0 ? 0 : $0) } ?? "-"
+  private static func number(_ value: Int?) -> String { value.map { "\($0)" } ?? "-" }
+  private static func fraction(_ value: Double?) -> String {
+    value.map { "\(Int($0 * 1_000_000))" } ?? "-"
   }
-  private static func cents(_ value: Decimal?) -> String {
+  private static func amountText(_ value: Decimal?) -> String {
     value.map { String(format: "%.2f", Double("\($0)") ?? .nan) } ?? "-"
   }
   private static func bytes(_ column: String) -> String {
-    "coalesce('x' || hex(CAST(\(column) AS BLOB)), '-')"
+    "CASE WHEN (\(column)) IS NULL THEN '-' ELSE 'x' || hex(CAST(\(column) AS BLOB)) END"
   }
+  /// In millionths, since the shell prints halves in another way.
   private static func real(_ value: String) -> String {
-    "coalesce(printf('%.4f', \(value)), '-')".replacingOccurrences(
-      of: "printf('%.4f', \(value))",
-      with: "CASE WHEN (\(value)) IS NOT NULL THEN printf('%.4f', \(value)) END")
+    "ifnull(CAST((\(value)) * 1000000 AS INTEGER), '-')"
   }
-  private static func cents(_ value: String) -> String {
+  private static func sqlCents(_ value: String) -> String {
     "coalesce(CASE WHEN (\(value)) IS NOT NULL THEN printf('%.2f', \(value)) END, '-')"
   }
   private static func quoted(_ text: String) -> String {
@@ -251,7 +250,7 @@ import Testing
         filter: \Track.$milliseconds % 7 == abs(small), sql: "milliseconds % 7 = \(abs(small))")
     case 16:
       return Condition(
-        filter: \.$rating * \.$milliseconds > number * small,
+        filter: \.$rating * \.$milliseconds > Double(number * small),
         sql: "rating * milliseconds > \(number * small)")
     case 17:
       return Condition(
@@ -308,34 +307,34 @@ import Testing
           .sum(\Track.$milliseconds), .average(\Track.$bytes), .min(\Track.$milliseconds),
           .max(\Track.$bytes),
           where: filter)
-        return ["\(found.0)|\(text(found.1))|\(text(found.2))|\(text(found.3))"]
+        return ["\(found.0)|\(fraction(found.1))|\(number(found.2))|\(number(found.3))"]
       }
     case 3:
       return Query(
         sql:
-          "SELECT \(self.cents("ifnull(sum(CAST(price AS REAL)), 0)")), \(self.cents("max(CAST(price AS REAL))")), \(self.cents("min(CAST(price AS REAL))")) FROM Track WHERE \(condition.sql)"
+          "SELECT \(sqlCents("ifnull(sum(CAST(price AS REAL)), 0)")), \(sqlCents("max(CAST(price AS REAL))")), \(sqlCents("min(CAST(price AS REAL))")) FROM Track WHERE \(condition.sql)"
       ) {
         let found = try $0.aggregate(
           .sum(\Track.$price), .max(\Track.$price), .min(\Track.$price), where: filter)
-        return ["\(self.cents(found.0))|\(self.cents(found.1))|\(self.cents(found.2))"]
+        return ["\(amountText(found.0))|\(amountText(found.1))|\(amountText(found.2))"]
       }
     case 4:
       return Query(
         sql:
           "SELECT \(bytes(genreName)), count(*), sum(milliseconds) FROM Track WHERE \(condition.sql) GROUP BY \(genreName) ORDER BY \(genreName)"
       ) {
-        try $0.aggregate(
-          .count, .sum(\Track.$milliseconds), by: \.$genre.$name, where: filter
-        ).map { "\(text($0.key))|\($0.value.0)|\($0.value.1)" }
+        let groups = try $0.aggregate(
+          .count, .sum(\Track.$milliseconds), by: \.$genre.$name, where: filter)
+        return groups.map { "\(text($0.key))|\($0.value.0)|\($0.value.1)" }
       }
     case 5:
       return Query(
         sql:
-          "SELECT strftime('%Y', date), count(*), \(self.cents("sum(CAST(total AS REAL))")) FROM Invoice WHERE CAST(total AS REAL) > \(amount) GROUP BY 1 ORDER BY 1"
+          "SELECT strftime('%Y', date), count(*), \(sqlCents("sum(CAST(total AS REAL))")) FROM Invoice WHERE CAST(total AS REAL) > \(amount) GROUP BY 1 ORDER BY 1"
       ) {
-        try $0.aggregate(
-          .count, .sum(\Invoice.$total), by: (\Invoice.$date).year, where: \.$total > amount
-        ).map { "\(text($0.key))|\($0.value.0)|\(self.cents($0.value.1))" }
+        let groups = try $0.aggregate(
+          .count, .sum(\Invoice.$total), by: (\Invoice.$date).year, where: \.$total > amount)
+        return groups.map { "\(number($0.key))|\($0.value.0)|\(amountText($0.value.1))" }
       }
     case 6:
       return Query(
@@ -350,13 +349,13 @@ import Testing
     case 7:
       return Query(
         sql:
-          "SELECT id, \(self.cents("CAST(price AS REAL) * quantity")) FROM Line WHERE CAST(price AS REAL) * quantity > \(amount) ORDER BY CAST(price AS REAL) * quantity DESC, id LIMIT \(limit)"
+          "SELECT id, \(sqlCents("CAST(price AS REAL) * quantity")) FROM Line WHERE CAST(price AS REAL) * quantity > \(amount) ORDER BY CAST(price AS REAL) * quantity DESC, id LIMIT \(limit)"
       ) {
         try $0.values(
           of: MagicExpression(\Line.$id), \Line.$price * \Line.$quantity,
           where: \Line.$price * \Line.$quantity > amount,
           orderedBy: [.descending(\Line.$price * \Line.$quantity), .ascending(\.$id)], limit: limit
-        ).map { "\(text($0))|\(self.cents($1))" }
+        ).map { "\(number($0))|\(amountText($1))" }
       }
     case 8:
       return Query(
@@ -368,17 +367,17 @@ import Testing
           of: MagicExpression(\Customer.$id), count,
           where: (\Customer.$invoices).contains { \.$total > amount },
           orderedBy: [.descending(count), .ascending(\.$id)]
-        ).map { "\(text($0))|\(text($1))" }
+        ).map { "\(number($0))|\(number($1))" }
       }
     case 9:
       return Query(
         sql:
-          "SELECT id, (SELECT \(self.cents("ifnull(sum(CAST(l.price AS REAL) * l.quantity), 0)")) FROM Line l WHERE l.invoice = Invoice.id) FROM Invoice WHERE id % 9 = \(limit % 9) ORDER BY id"
+          "SELECT id, (SELECT \(sqlCents("ifnull(sum(CAST(l.price AS REAL) * l.quantity), 0)")) FROM Line l WHERE l.invoice = Invoice.id) FROM Invoice WHERE id % 9 = \(limit % 9) ORDER BY id"
       ) {
         try $0.values(
           of: MagicExpression(\Invoice.$id), (\Invoice.$lines).sum(\Line.$price * \Line.$quantity),
           where: \.$id % 9 == limit % 9, orderedBy: [.ascending(\.$id)]
-        ).map { "\(text($0))|\(self.cents($1))" }
+        ).map { "\(number($0))|\(amountText($1))" }
       }
     case 10:
       return Query(
@@ -388,7 +387,7 @@ import Testing
         try $0.aggregate(
           .count, by: (\Invoice.$date).weekday, (\Invoice.$date).hour,
           where: (\Invoice.$date).month < limit % 12 + 1
-        ).map { "\(text($0.key.0))|\(text($0.key.1))|\($0.value)" }
+        ).map { "\(number($0.key.0))|\(number($0.key.1))|\($0.value)" }
       }
     case 11:
       return Query(
@@ -400,7 +399,7 @@ import Testing
         return try $0.values(
           of: path, (\Track.$name).count, where: filter, orderedBy: [.ascending(\.$id)],
           limit: limit
-        ).map { "\(text($0))|\(text($1))" }
+        ).map { "\(text($0))|\(number($1))" }
       }
     case 12:
       return Query(
@@ -411,7 +410,7 @@ import Testing
           of: (\Track.$milliseconds).asDouble() / 60_000 * (\Track.$rating),
           \Track.$bytes / \Track.$milliseconds,
           where: filter, orderedBy: [.descending(\.$rating), .ascending(\.$id)], limit: limit
-        ).map { "\(text($0))|\(text($1))" }
+        ).map { "\(fraction($0))|\(number($1))" }
       }
     default:
       return Query(
