@@ -111,7 +111,9 @@ import Platform
     if tail == count + 2 || isEnd(tail) {
       return .meaningless(message: message, offset: ended.offset, end: min(tail, count))
     }
-    if repairs > 0, let repaired = repair(message, count: count, repairs: repairs - 1) {
+    if repairs > 0,
+      let repaired = repair(messageBytes, count: count, repairs: repairs - 1)
+    {
       return repaired
     }
     return .undecided(message: message, offset: ended.offset, end: min(tail, count))
@@ -130,6 +132,13 @@ import Platform
     message == "incomplete input" || message.utf8.starts(with: "unrecognized token: \"".utf8)
       || (message.utf8.starts(with: "near \"".utf8)
         && message.utf8.suffix(15).elementsEqual("\": syntax error".utf8))
+  }
+
+  /// The message of the last call, as SQLite has it. `sqlite3_errmsg`
+  private var messageBytes: [UInt8] {
+    guard let message = unsafe sqlite3_errmsg(connection) else { return [] }
+    return unsafe Array(
+      UnsafeRawBufferPointer(start: message, count: strlen(message)))
   }
 
   private struct Answer {
@@ -160,40 +169,51 @@ import Platform
   // MARK: Repairing
 
   /// Judges anew after making what SQLite misses, and takes it away again.
-  private func repair(_ message: String, count: Int, repairs: Int) -> Verdict? {
-    func name(after prefix: String) -> String? {
-      message.hasPrefix(prefix) ? String(message.dropFirst(prefix.count)) : nil
+  ///
+  /// By bytes: a name need not be UTF-8.
+  private func repair(_ message: [UInt8], count: Int, repairs: Int) -> Verdict? {
+    func name(after prefix: String) -> ArraySlice<UInt8>? {
+      message.starts(with: prefix.utf8) ? message.dropFirst(prefix.utf8.count) : nil
     }
-    var (make, unmake) = ("", "")
     if let schema = name(after: "unknown database ") {
       let quoted = Self.quoted(schema)
-      (make, unmake) = ("ATTACH ':memory:' AS \(quoted)", "DETACH \(quoted)")
-    } else if let table = name(after: "no such table: ") {
-      let parts = table.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-      let quoted = parts.map { Self.quoted(String($0)) }.joined(separator: ".")
-      (make, unmake) = ("CREATE TABLE \(quoted)(zz_)", "DROP TABLE \(quoted)")
-      guard run(make) else {
-        return parts.count == 2
-          ? repair("unknown database \(parts[0])", count: count, repairs: repairs) : nil
-      }
-      let verdict = verdict(count: count, repairs: repairs)
-      run(unmake)
-      guard case .undecided(let message, _, _) = verdict, message.hasPrefix("cannot create INSTEAD")
-      else { return verdict }
-      (make, unmake) = ("CREATE VIEW \(quoted) AS SELECT 1 AS zz_", "DROP VIEW \(quoted)")
-    } else {
-      return nil
+      return with("ATTACH ':memory:' AS ", "DETACH ", quoted, "", count, repairs)
     }
-    guard run(make) else { return nil }
-    defer { run(unmake) }
+    guard let table = name(after: "no such table: ") else { return nil }
+    let parts = table.split(separator: 0x2E, maxSplits: 1, omittingEmptySubsequences: false)
+    let quoted = Array(parts.map(Self.quoted).joined(separator: [0x2E]))
+    guard let verdict = with("CREATE TABLE ", "DROP TABLE ", quoted, "(zz_)", count, repairs) else {
+      return parts.count == 2
+        ? repair(Array("unknown database ".utf8) + parts[0], count: count, repairs: repairs) : nil
+    }
+    guard case .undecided(let message, _, _) = verdict, message.hasPrefix("cannot create INSTEAD")
+    else { return verdict }
+    return with("CREATE VIEW ", "DROP VIEW ", quoted, " AS SELECT 1 AS zz_", count, repairs)
+  }
+
+  /// Judges with something that is called `name`; nil if it cannot be made.
+  private func with(
+    _ make: String, _ unmake: String, _ name: [UInt8], _ rest: String, _ count: Int, _ repairs: Int
+  ) -> Verdict? {
+    guard run(Array(make.utf8) + name + Array(rest.utf8)) else { return nil }
+    defer { _ = run(Array(unmake.utf8) + name) }
     return verdict(count: count, repairs: repairs)
   }
 
-  private static func quoted(_ name: String) -> String {
-    if let first = name.first, "\"'`[".contains(first) { return name }
-    return "\""
-      + name.split(separator: "\"", omittingEmptySubsequences: false)
-      .joined(separator: "\"\"") + "\""
+  private static func quoted(_ name: ArraySlice<UInt8>) -> [UInt8] {
+    // SQLite's message has the quotes of some names, and not of others.
+    if let first = name.first, Array("\"'`[".utf8).contains(first), name.count > 1 {
+      return Array(name)
+    }
+    let parts = name.split(separator: 0x22, omittingEmptySubsequences: false)
+    return [0x22] + parts.joined(separator: [0x22, 0x22]) + [0x22]
+  }
+
+  private func run(_ sql: [UInt8]) -> Bool {
+    unsafe (sql + [0]).withUnsafeBytes { bytes in
+      let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+      return unsafe sqlite3_exec(connection, start, nil, nil, nil) == SQLITE_OK
+    }
   }
 
   /// Runs SQL of our own.
