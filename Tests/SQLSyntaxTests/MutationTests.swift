@@ -1,4 +1,5 @@
 import Foundation
+import SQLSyntax
 import SyntaxOracle
 import Testing
 
@@ -10,7 +11,13 @@ import Testing
   @Test(arguments: 0..<4)
   func `each mutation is accepted or refused as SQLite does`(part: Int) throws {
     let judge = try Judge()
-    let texts = (Texts.marked + Texts.bytes + Texts.meaningless.map(\.text)).map(\.sql)
+    var texts = (Texts.marked + Texts.bytes + Texts.meaningless.map(\.text))
+      .filter { $0.refusal == nil }.map(\.sql)
+    for seed in 0..<400 {
+      var source = TreeSource(seed: UInt64(part * 400 + seed))
+      let text = source.statement().printed()
+      if text.utf8.count < 200 { texts.append(text) }
+    }
     var mutations = Mutations(of: texts, keywords: Oracle.keywords, seed: UInt64(20 + part))
     var differences = Differences()
     for _ in 0..<Self.count / 4 {
@@ -18,5 +25,9 @@ import Testing
       if let difference = judge.difference(text) { differences.add(difference, text) }
     }
     #expect(differences.count == 0, "\(differences)")
+    // Enough of both kinds, and few that say nothing.
+    let counts = judge.oracle.counts
+    #expect(counts.accepted + counts.meaningless > Self.count / 4 / 10, "\(counts)")
+    #expect(counts.undecided < Self.count / 4 / 10, "\(counts)")
   }
 }

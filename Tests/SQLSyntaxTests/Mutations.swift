@@ -4,6 +4,17 @@ struct Mutations {
   private var random: SplitMix64
   private let statements: [[[UInt8]]]
   private let vocabulary: [[UInt8]]
+  /// What a word, a number and a mark may become and still be one.
+  private let names = ["a", "t", "abort", "left", "\"b\"", "[d]", "window", "key", "x.y", "'c'"]
+    .map { Array($0.utf8) }
+  private let values = [
+    "1", "2.5", "x'00'", "NULL", "?1", ":p", "(1)", "'c'", "a", "f(1)", "(a, b)",
+  ]
+  .map { Array($0.utf8) }
+  private let marks = [
+    "+", "-", "*", "||", "->", "=", "<", "AND", "IS NOT", ",", "LIKE", "COLLATE",
+  ]
+  .map { Array($0.utf8) }
 
   init(of texts: [String], keywords: [String], seed: UInt64) {
     random = SplitMix64(seed: seed)
@@ -20,7 +31,7 @@ struct Mutations {
   /// The next text.
   mutating func next() -> [UInt8] {
     var tokens = statements[below(statements.count)]
-    for _ in 0...below(3) { mutate(&tokens) }
+    for _ in 0...[0, 0, 0, 0, 1, 2][below(6)] { mutate(&tokens) }
     var text: [UInt8] = []
     // Mostly apart, since tokens that run together are other tokens.
     let apart = below(8) != 0
@@ -36,7 +47,8 @@ struct Mutations {
   private mutating func mutate(_ tokens: inout [[UInt8]]) {
     guard !tokens.isEmpty else { return }
     let place = below(tokens.count)
-    switch below(6) {
+    switch below(9) {
+    case 5, 6, 7: tokens[place] = sibling(of: tokens[place])
     case 0: tokens.remove(at: place)
     case 1: tokens.insert(tokens[place], at: place)
     case 2: tokens.swapAt(place, below(tokens.count))
@@ -49,6 +61,14 @@ struct Mutations {
       let end = min(start + 1 + below(4), other.count)
       tokens.insert(contentsOf: other[start..<end], at: place)
     }
+  }
+
+  /// A token that can often stand where another one stood.
+  private mutating func sibling(of token: [UInt8]) -> [UInt8] {
+    guard let first = token.first else { return token }
+    let kind =
+      (0x30...0x39).contains(first) || first == 0x27 ? values : Self.isWord(first) ? names : marks
+    return kind[below(kind.count)]
   }
 
   /// Words, quoted pieces and single marks; which tokens SQLite reads is no matter here.

@@ -20,6 +20,8 @@ import Platform
   }
 
   private let connection: OpaquePointer
+  /// How many verdicts were of each kind.
+  package private(set) var counts = (accepted: 0, refused: 0, meaningless: 0, undecided: 0)
   /// The text, then a line end and a semicolon in place of its end, then NUL.
   private var buffer: [UInt8] = []
 
@@ -91,7 +93,14 @@ import Platform
     }
     let count = buffer.count
     buffer.append(contentsOf: [0x0A, 0x3B, 0])
-    return verdict(count: count, repairs: 3)
+    let verdict = verdict(count: count, repairs: 3)
+    switch verdict {
+    case .accepted: counts.accepted += 1
+    case .refused: counts.refused += 1
+    case .meaningless: counts.meaningless += 1
+    case .undecided: counts.undecided += 1
+    }
+    return verdict
   }
 
   /// Judges a text.
