@@ -1,0 +1,157 @@
+import SQLSyntax
+import Testing
+
+/// The code of the catalogue and of the README, so that it compiles and does what is said.
+@Suite struct ReadmeSyntaxTests {
+  @Test func `the overview`() throws {
+    var statement = try SQLStatement(parsing: "SELECT title FROM note WHERE stars > 3")
+    statement.rewrite { part in
+      guard case .expression(let value) = part, case .literal = value.node else { return }
+      part = .expression(SQLExpression(.parameter("?")))
+    }
+    print(statement)  // SELECT title FROM note WHERE stars > ?
+    #expect(statement.printed() == "SELECT title FROM note WHERE stars > ?")
+  }
+
+  @Test func reading() throws {
+    let statement = try SQLStatement(parsing: "SELECT a + 2 * b FROM t")
+    guard case .select(let query) = statement, case .select(let core) = query.body,
+      case .expression(let sum) = core.columns[0].kind
+    else { return }
+    #expect(sum == (try SQLExpression(parsing: "a+2*b")))
+  }
+
+  @Test func errors() {
+    do {
+      _ = try SQLStatement(parsing: "SELECT * FORM note")
+    } catch {
+      print(error.message, error.offset)  // near "FORM": syntax error 9
+    }
+    #expect {
+      try SQLStatement(parsing: "SELECT * FORM note")
+    } throws: {
+      ($0 as? SQLSyntaxError)?.description == "near \"FORM\": syntax error at byte 9"
+    }
+  }
+
+  @Test func `many statements`() throws {
+    let bytes = Array("CREATE TABLE a (x); SELECT 1".utf8)
+    var next = try SQLStatement.parseFirst(in: bytes)
+    while let statement = next.statement {
+      print(statement.kind, next.span.range)
+      next = try SQLStatement.parseFirst(in: bytes, from: next.end)
+    }
+    #expect(next.end == bytes.count)
+  }
+
+  @Test func `the grammar`() throws {
+    var grammar = SQLGrammar(version: 3_047_000, options: [])
+    grammar.limitsChanges = true
+    _ = try SQLStatement(parsing: "DELETE FROM t LIMIT 1_000", grammar: grammar)
+  }
+
+  @Test func printing() throws {
+    let product = SQLExpression(
+      .binary(try SQLExpression(parsing: "a + b"), .multiply, try SQLExpression(parsing: "c")))
+    print(product)  // (a + b) * c
+    #expect(product.printed() == "(a + b) * c")
+
+    let query = try SQLStatement(
+      parsing: "select id, title from note where id in (select 1) limit 5")
+    print(query.printed(.indented))
+    // SELECT id, title
+    // FROM note
+    // WHERE id IN (
+    //   SELECT 1
+    // )
+    // LIMIT 5
+    #expect(
+      query.printed(.indented)
+        == "SELECT id, title\nFROM note\nWHERE id IN (\n  SELECT 1\n)\nLIMIT 5")
+  }
+
+  @Test func `finding parts`() throws {
+    let report = try SQLStatement(
+      parsing: "SELECT * FROM note JOIN owner USING (id) WHERE id IN (SELECT note FROM tag)")
+    var tables: Set<String> = []
+    report.forEachPart { part in
+      if case .table(let name) = part { tables.insert(name.name.text) }
+    }
+    #expect(tables == ["note", "owner", "tag"])
+  }
+
+  @Test func `changing parts`() throws {
+    var change = try SQLStatement(parsing: "UPDATE note SET stars = 3 WHERE main.note.id = 17")
+    change.rewrite { part in
+      if case .table(var name) = part, name.name.matches("NOTE") {
+        name.name = "memo"
+        part = .table(name)
+      }
+    }
+    print(change)  // UPDATE memo SET stars = 3 WHERE main.note.id = 17
+    #expect(change.printed() == "UPDATE memo SET stars = 3 WHERE main.note.id = 17")
+  }
+
+  @Test func scripts() {
+    let script = SQLScript(
+      """
+      CREATE TRIGGER r AFTER INSERT ON a BEGIN SELECT 1; SELECT 2; END;
+      INSERT INTO a VALUES (';'); -- the end
+      """)
+    for part in script { print(part.kind, script.text(of: part)) }
+    #expect(script.map(\.kind) == [.schema, .change])
+  }
+
+  @Test func `kinds and fingerprints`() {
+    #expect(SQLKind(of: "WITH a AS (SELECT 1) DELETE FROM b") == .change)
+
+    let first = SQLFingerprint("select * from note where id IN (1, 2)")
+    let second = SQLFingerprint("SELECT *\nFROM note WHERE id IN (-7) -- once more")
+    #expect(first == second)
+    print(first)  // SELECT * FROM note WHERE id IN (?)
+    #expect(first.text == "SELECT * FROM note WHERE id IN (?)")
+  }
+
+  @Test func tokens() {
+    var count = 0
+    for token in SQLTokens("SELECT 'a' || :name") where token.kind == .parameter { count += 1 }
+    #expect(count == 1)
+  }
+
+  @Test func editing() throws {
+    var table = try SQLTableText(
+      """
+      CREATE TABLE note (
+        id INTEGER PRIMARY KEY, -- the key
+        title TEXT CHECK (title <> ''),
+        stars INTEGER
+      )
+      """)
+    try table.setType(of: "stars", to: "REAL")
+    try table.add(SQLColumnConstraint(.notNull(nil)), to: "title")
+    try table.removeColumn("id")
+    print(table.text)
+    // CREATE TABLE note ( -- the key
+    //   title TEXT CHECK (title <> '') NOT NULL,
+    //   stars REAL
+    // )
+    #expect(
+      table.text
+        == "CREATE TABLE note ( -- the key\n  title TEXT CHECK (title <> '') NOT NULL,\n  stars REAL\n)"
+    )
+  }
+
+  @Test func edits() throws {
+    let text = "CREATE INDEX i ON note (title) /* by title */ WHERE stars > 3"
+    guard case .createIndex(let index) = try SQLStatement(parsing: text) else { return }
+    let edited = SQLEdit.apply([SQLEdit(index.table.span.range, "memo")], to: text)
+    #expect(edited == "CREATE INDEX i ON memo (title) /* by title */ WHERE stars > 3")
+  }
+
+  @Test func `the README`() throws {
+    let sql = try SQLStatement(parsing: "SELECT title FROM note WHERE id = 3 AND 1 == 1")
+    print(sql)  // SELECT title FROM note WHERE id = 3 AND 1 = 1
+    print(sql.fingerprint)  // SELECT title FROM note WHERE id = ? AND ? = ?
+    #expect(sql.fingerprint.text == "SELECT title FROM note WHERE id = ? AND ? = ?")
+  }
+}
