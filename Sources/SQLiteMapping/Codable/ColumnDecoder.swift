@@ -1,5 +1,3 @@
-import SQLiteCore
-
 /// The place where the value of one column is found.
 protocol ColumnSource {
   var codingPath: [any CodingKey] { get }
@@ -40,75 +38,4 @@ extension ColumnDecoder: ScalarDecoding {
   dynamic func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
     try source.decode(type)
   }
-}
-
-/// A column of the row that is being read.
-///
-/// Three words, so that a decoder of it needs no memory of its own as `any Decoder`. One that is kept
-/// throws when its row has ended.
-struct RowColumn: ColumnSource {
-  private let content: DecodedRow
-  /// The number of its row.
-  private let number: Int
-  private let column: Int32
-
-  init(_ row: DecodedRow, _ column: Int32) {
-    content = row
-    number = row.mark.row
-    self.column = column
-  }
-
-  /// The row of the column; throws if it has ended.
-  private var row: DecodedRow {
-    @inline(__always) get throws {
-      if content.mark.row != number { throw DecodedRow.gone }
-      return content
-    }
-  }
-
-  var codingPath: [any CodingKey] { (try? row)?.path(to: column) ?? [] }
-
-  func check() throws { _ = try row }
-
-  // It cannot throw, but the next call does.
-  var isNull: Bool { (try? row)?.handle.isNull(at: column) ?? false }
-
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
-    try row.scalar(type, at: column)
-  }
-
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try row.value(type, at: column)
-  }
-
-  func nested() throws -> any Decoder {
-    let row = try self.row
-    do {
-      return try row.strategies.nested.decoder(of: row.handle.value(at: column))
-    } catch let error as DecodingError {
-      throw row.error(error, at: column)
-    } catch let error as SQLiteError {
-      throw row.error(error.message, at: column)
-    }
-  }
-}
-
-/// A stored value outside of a row, such as an operand or what a cell holds.
-struct StoredColumn: ColumnSource {
-  let value: Value
-  let strategies: MappingStrategies
-
-  var codingPath: [any CodingKey] { [] }
-  func check() {}
-  var isNull: Bool { value.isNull }
-
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
-    try type.value(of: value, strategies.scalars)
-  }
-
-  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
-    try strategies.value(type, of: value)
-  }
-
-  func nested() throws -> any Decoder { try strategies.nested.decoder(of: value) }
 }

@@ -257,80 +257,53 @@ extension DecodedRow {
   func isScalar(_ type: Any.Type) -> Bool { unsafe scalars.scalar(of: type, at: 0) != nil }
 }
 
-/// The columns of a row, by the coding keys of one type.
+/// A column of the row that is being read.
 ///
-/// A class, since the standard library copies its containers at every call.
-final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding {
-  let row: DecodedRow
-  let slots: KeySlots<Key>
-  private let permission: RowPermission
+/// Three words, so that a decoder of it needs no memory of its own as `any Decoder`. One that is kept
+/// throws when its row has ended.
+struct RowColumn: ColumnSource {
+  private let content: DecodedRow
+  /// The number of its row.
+  private let number: Int
+  private let column: Int32
 
-  init(_ row: DecodedRow) {
-    self.row = row
-    permission = row.permission
-    slots = KeySlots { row.column(of: $0) ?? KeySlots<Key>.none }
+  init(_ row: DecodedRow, _ column: Int32) {
+    content = row
+    number = row.mark.row
+    self.column = column
   }
 
-  var codingPath: [any CodingKey] { row.codingPath }
-
-  /// Throws if the row has ended.
-  @inline(__always)
-  private func check() throws {
-    guard permission.isValid else { throw DecodedRow.gone }
-  }
-
-  var allKeys: [Key] {
-    // It cannot throw, but the next call does.
-    guard permission.isValid else { return [] }
-    return row.ownColumns.compactMap { column in
-      let name = row.columns.names[Int(column)].utf8.dropFirst(row.prefix.utf8.count)
-      return Key(stringValue: String(Substring(name)))
+  /// The row of the column; throws if it has ended.
+  private var row: DecodedRow {
+    @inline(__always) get throws {
+      if content.mark.row != number { throw DecodedRow.gone }
+      return content
     }
   }
 
-  func contains(_ key: Key) -> Bool {
-    permission.isValid && (slots[key] >= 0 || row.child(of: key) != nil)
+  var codingPath: [any CodingKey] { (try? row)?.path(to: column) ?? [] }
+
+  func check() throws { _ = try row }
+
+  // It cannot throw, but the next call does.
+  var isNull: Bool { (try? row)?.handle.isNull(at: column) ?? false }
+
+  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar {
+    try row.scalar(type, at: column)
   }
 
-  /// The column of a property.
-  @inline(__always)
-  func column(_ key: Key) throws -> Int32 {
-    try check()
-    let column = slots[key]
-    if column < 0 { throw row.missing(key) }
-    return column
+  func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
+    try row.value(type, at: column)
   }
 
-  func decodeNil(forKey key: Key) throws -> Bool {
-    try check()
-    if slots[key] < 0, let child = row.child(of: key) { return child.isNull }
-    return try row.handle.isNull(at: column(key))
-  }
-
-  dynamic func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
-    try check()
-    let column = slots[key]
-    if column >= 0 { return try row.value(type, at: column) }
-    guard let child = row.child(of: key) else { throw row.missing(key) }
-    return try child.decoder.value(as: type)
-  }
-
-  dynamic func decodeOptional<Result: Decodable>(
-    _ type: Result.Type, _ key: Key
-  ) throws -> Result? {
-    try check()
-    let column = slots[key]
-    if column >= 0 {
-      return row.handle.isNull(at: column) ? nil : try row.value(type, at: column)
+  func nested() throws -> any Decoder {
+    let row = try self.row
+    do {
+      return try row.strategies.nested.decoder(of: row.handle.value(at: column))
+    } catch let error as DecodingError {
+      throw row.error(error, at: column)
+    } catch let error as SQLiteError {
+      throw row.error(error.message, at: column)
     }
-    guard let child = row.child(of: key) else { throw row.missing(key) }
-    return child.isNull ? nil : try child.decoder.value(as: type)
-  }
-
-  func decoder(forKey key: some CodingKey) throws -> any Decoder {
-    try check()
-    if let column = row.column(of: key) { return ColumnDecoder(source: RowColumn(row, column)) }
-    guard let child = row.child(of: key) else { throw row.missing(key) }
-    return child.decoder
   }
 }

@@ -461,3 +461,48 @@ extension SQLiteError {
       .misuse, "a row is made of properties with names, not of a single value or an array")
   }
 }
+
+/// The parameter of a row that is being bound.
+///
+/// Three words, so that an encoder of it needs no memory of its own as `any Encoder`. Of one that is kept,
+/// everything throws when its row has ended.
+private struct RowParameter: ColumnSink {
+  private let content: EncodedRow
+  /// The number of its row.
+  private let number: Int
+  private let parameter: Int32
+
+  init(_ row: EncodedRow, _ parameter: Int32) {
+    content = row
+    number = row.mark.row
+    self.parameter = parameter
+  }
+
+  /// The row of the parameter; throws if it has ended.
+  private var row: EncodedRow {
+    @inline(__always) get throws {
+      if content.mark.row != number { throw SQLiteError.keptEncoder }
+      return content
+    }
+  }
+
+  func begin(isNested: Bool) -> Bool {
+    guard let row = try? row else { return false }
+    row.isNested = isNested
+    return true
+  }
+
+  func put<Scalar: ScalarValue>(_ scalar: Scalar) throws {
+    try row.encode(scalar: scalar, at: parameter)
+  }
+
+  func putNil() throws { try row.bindNil(at: parameter) }
+  func put(any value: some Encodable) throws { try row.encode(value, at: parameter) }
+}
+
+/// A property that the statement has no parameter for.
+package struct UnknownColumn: Error, CustomStringConvertible {
+  /// The column's name.
+  package let name: String
+  package var description: String { "the table has no column “\(name)”" }
+}

@@ -48,10 +48,3 @@ package final class RowBinder {
   /// Returns whether this binds to a statement.
   func binds(to statement: borrowing Statement) -> Bool { handle === statement.handle }
 }
-
-/// A property that the statement has no parameter for.
-package struct UnknownColumn: Error, CustomStringConvertible {
-  /// The column's name.
-  package let name: String
-  package var description: String { "the table has no column “\(name)”" }
-}

@@ -1,7 +1,7 @@
 import SQLiteCore
 
 /// Reads rows of one statement into the properties of a type, in place.
-@usableFromInline final class DirectReader<Root: Decodable> {
+final class DirectReader<Root: Decodable>: InPlaceReader<Root> {
   private let row: DecodedRow
   private let prototype: Root
   private let columns: [DirectColumn<Root>]
@@ -11,14 +11,14 @@ import SQLiteCore
   @exclusivity(unchecked) private var count = 0
 
   /// Prepares to read; nil if the statement lacks a column.
-  init?(_ plan: DirectPlan<Root>, _ reader: RowReader) where Root: DirectRecord {
+  init?(_ layout: DirectLayout<Root>, _ reader: RowReader) where Root: DirectRecord {
     row = reader.content
-    prototype = plan.prototype
-    columns = plan.columns
-    codings = plan.columns.map(\.coding)
+    prototype = layout.prototype
+    columns = layout.columns
+    codings = layout.columns.map(\.coding)
     var properties: [PlacedProperty] = []
-    for column in plan.columns {
-      let name = plan.strategies.keys.column(for: column.name)
+    for column in layout.columns {
+      let name = layout.strategies.keys.column(for: column.name)
       guard let offset = column.offset, let position = row.columns.position(of: name) else {
         return nil
       }
@@ -28,9 +28,9 @@ import SQLiteCore
   }
 
   /// Reads the row that the statement stands on; one that is not as expected by the type's own code.
-  @usableFromInline func value(_ reader: RowReader) throws -> Root {
+  override func value(_ reader: RowReader) throws -> Root {
     var value = prototype
-    // The offsets and kinds are those of the properties, which `DirectPlan` has proven.
+    // The offsets and kinds are those of the properties, which `DirectLayout` has proven.
     let isRead = unsafe withUnsafeMutablePointer(to: &value) { pointer in
       let start = UnsafeMutableRawPointer(pointer)
       return unsafe properties.withUnsafeBufferPointer {
@@ -80,8 +80,6 @@ extension RowReader {
   /// Reads rows in place from now on, if the statement has all columns.
   func readInPlace<Root: DirectRecord>(_ type: Root.Type, _ connection: Connection) throws {
     guard !isPrepared else { return }
-    isPrepared = true
-    unsafe direct = try DirectReader(connection.directPlan(of: type), self)
-    unsafe directType = ObjectIdentifier(type)
+    readInPlace(by: try DirectReader(connection.directLayout(of: type), self))
   }
 }

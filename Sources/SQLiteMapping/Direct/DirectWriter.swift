@@ -12,13 +12,13 @@ final class DirectWriter<Root> {
   @exclusivity(unchecked) private var count = 0
 
   /// Prepares to bind; nil if the table has other columns besides.
-  init?(_ plan: DirectPlan<Root>, _ table: TablePlan) where Root: DirectRecord {
-    columns = plan.columns
-    codings = plan.columns.map(\.coding)
-    strategies = plan.strategies
+  init?(_ layout: DirectLayout<Root>, _ table: TablePlan) where Root: DirectRecord {
+    columns = layout.columns
+    codings = layout.columns.map(\.coding)
+    strategies = layout.strategies
     var properties: [PlacedProperty] = []
-    for column in plan.columns {
-      let name = plan.strategies.keys.column(for: column.name)
+    for column in layout.columns {
+      let name = layout.strategies.keys.column(for: column.name)
       guard let offset = column.offset,
         let position = table.index(ofColumn: name)
       else { return nil }
@@ -43,7 +43,7 @@ final class DirectWriter<Root> {
     if unsafe count & (count - 1) == 0 { try compare(unsafe value.pointee) }
     let row = binder.content
     row.beginInPlace()
-    // The offsets and kinds are those of the properties, which `DirectPlan` has proven.
+    // The offsets and kinds are those of the properties, which `DirectLayout` has proven.
     let start = unsafe UnsafeRawPointer(value)
     let isBound = unsafe properties.withUnsafeBufferPointer {
       unsafe binder.handle.bind($0, of: start) { unsafe bindOther($0, start, row) }

@@ -190,7 +190,7 @@ final class RecordPlan {
     of type: Root.Type, _ connection: Connection
   ) throws -> AnyObject? {
     if let directWriter { return directWriter }
-    directWriter = try DirectWriter(connection.directPlan(of: type), table)
+    directWriter = try DirectWriter(connection.directLayout(of: type), table)
     return directWriter
   }
 

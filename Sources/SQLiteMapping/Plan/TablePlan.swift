@@ -99,7 +99,7 @@ package struct TablePlan: Sendable {
     for trait in traits { try apply(trait, refuse) }
   }
 
-  private mutating func apply(
+  private dynamic mutating func apply(
     _ trait: PropertyTrait, _ refuse: (_ reason: String) -> any Error
   ) throws {
     func refused(_ reason: String) -> any Error {
@@ -162,7 +162,8 @@ package struct TablePlan: Sendable {
   ///
   /// - Parameter reference: Returns the row that the property of an index refers to, nil for none: for types
   ///   that lead to each other, which is known only when all of them have plans.
-  package func definition(
+  // Dynamic, as all that takes a closure and is not called often: the compiler would make a copy of it for each.
+  package dynamic func definition(
     reference: (_ property: Int) throws -> ColumnDefinition.Reference?
   ) rethrows -> TableDefinition {
     var columns: [ColumnDefinition] = []
@@ -201,6 +202,7 @@ package struct TablePlan: Sendable {
 }
 
 /// Returns whether two names are one to SQLite, which ignores the case of ASCII letters.
+@inline(never)
 package func isSameName(_ one: String, _ other: String) -> Bool {
   one == other || asciiLowercased(one) == asciiLowercased(other)
 }

@@ -303,7 +303,7 @@ extension Connection {
   ///   - name: Names columns of another table for the message.
   /// - Throws: ``SQLiteError`` with ``ResultCode/foreignKeyConstraint``, which names the columns that lead to
   ///   the table and says how many rows do.
-  package func refuseReferrers(
+  package dynamic func refuseReferrers(
     of table: String, besides belongings: [String] = [],
     naming name: (_ table: String, _ columns: [String]) throws -> String = {
       "“\($1.joined(separator: ", "))” of “\($0)”"

@@ -86,16 +86,3 @@ package struct PlainDecimal: Equatable {
     !text.isEmpty && text.utf8.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 }
   }
 }
-
-extension Decimal: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
-  static func collation(_ forms: ScalarForms) -> String? { DecimalOrder.collation }
-
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
-    try DecimalText.value(for: self)
-  }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Decimal {
-    try DecimalText.decimal(from: stored)
-  }
-}

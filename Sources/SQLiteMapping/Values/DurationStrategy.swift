@@ -126,27 +126,3 @@ public enum DurationStrategy: Hashable, Sendable, CaseIterable {
     return Duration(attoseconds: product + Int128(rest))
   }
 }
-
-extension Duration: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType {
-    switch forms.durations {
-    case .text: .text
-    case .seconds: .real
-    case .nanoseconds: .integer
-    }
-  }
-
-  static func collation(_ forms: ScalarForms) -> String? {
-    forms.durations == .text ? DecimalOrder.collation : nil
-  }
-
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
-    try forms.durations.value(for: self)
-  }
-
-  static func value(
-    of stored: Value, _ forms: ScalarForms
-  ) throws(SQLiteError) -> Duration {
-    try forms.durations.duration(from: stored)
-  }
-}

@@ -1,5 +1,9 @@
 public import Essentials
+import ExactText
 public import SQLiteCore
+
+// How values of Foundation's types are bound and read: by themselves, in the default form of their type, and as
+// properties, in the form of the type's strategies.
 
 extension Date: Bindable, ColumnValue {
   /// UTC text with as many digits as an exact round trip needs: ``DateStrategy/text``.
@@ -10,6 +14,42 @@ extension Date: Bindable, ColumnValue {
   /// Makes a date from text such as `2024-02-29 23:59:59.5`: ``DateStrategy/text``.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DateStrategy.text.date(from: databaseValue)
+  }
+}
+
+extension Date: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    switch forms.dates {
+    case .text: .text
+    case .secondsSinceReferenceDate, .secondsSince1970, .julianDay: .real
+    case .wholeSecondsSince1970, .millisecondsSince1970, .microsecondsSince1970: .integer
+    }
+  }
+
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
+    try forms.dates.value(for: self)
+  }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Date {
+    try forms.dates.date(from: stored)
+  }
+
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    guard case .text = forms.dates else { return try handle.bind(stored(forms), at: parameter) }
+    try handle.bind(textUpTo: DateText.length(of: self), at: parameter) {
+      output throws(SQLiteError) in try DateText.append(self, to: &output)
+    }
+  }
+
+  static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Date? {
+    guard case .text = forms.dates else { return nil }
+    var date: Date?
+    handle.lendBytes(at: column, ofText: true) { date = try? DateText.date(from: $0) }
+    return date
   }
 }
 
@@ -39,6 +79,34 @@ extension Data: Bindable, ColumnValue {
   }
 }
 
+extension Data: ScalarValue {
+  static var kind: ScalarKind { .data }
+
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    forms.data == .blob ? .blob : .text
+  }
+
+  func stored(_ forms: ScalarForms) -> Value { forms.data.value(for: self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Data {
+    try forms.data.data(from: stored)
+  }
+
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    if forms.data == .blob {
+      try handle.bind(bytes: bytes, at: parameter)
+    } else {
+      try handle.bind(stored(forms), at: parameter)
+    }
+  }
+
+  @inline(__always) static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> Data? { forms.data == .blob ? handle.data(at: column, ofText: false) : nil }
+}
+
 extension UUID: Bindable, ColumnValue {
   /// Uppercase text: ``UUIDStrategy/text``.
   public var databaseValue: Value { UUIDStrategy.text.value(for: self) }
@@ -46,6 +114,34 @@ extension UUID: Bindable, ColumnValue {
   /// Makes a UUID from text of either case: ``UUIDStrategy/text``.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try UUIDStrategy.text.uuid(from: databaseValue)
+  }
+}
+
+extension UUID: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    forms.uuids == .blob ? .blob : .text
+  }
+
+  func stored(_ forms: ScalarForms) -> Value { forms.uuids.value(for: self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> UUID {
+    try forms.uuids.uuid(from: stored)
+  }
+
+  func bind(
+    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
+  ) throws(SQLiteError) {
+    guard forms.uuids == .text else { return try handle.bind(stored(forms), at: parameter) }
+    try handle.bind(textUpTo: UUID.textLength, at: parameter) { append(to: &$0) }
+  }
+
+  static func read(
+    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
+  ) -> UUID? {
+    guard forms.uuids == .text else { return nil }
+    var uuid: UUID?
+    handle.lendBytes(at: column, ofText: true) { uuid = UUID(utf8: Span<UInt8>(_bytes: $0)) }
+    return uuid
   }
 }
 
@@ -63,6 +159,19 @@ extension Decimal: Bindable, ColumnValue {
   }
 }
 
+extension Decimal: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
+  static func collation(_ forms: ScalarForms) -> String? { DecimalOrder.collation }
+
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
+    try DecimalText.value(for: self)
+  }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Decimal {
+    try DecimalText.decimal(from: stored)
+  }
+}
+
 extension URL: Bindable, ColumnValue {
   /// The text of the absolute string; a URL relative to a base is refused.
   public var databaseValue: Value {
@@ -75,6 +184,15 @@ extension URL: Bindable, ColumnValue {
   }
 }
 
+extension URL: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try URLText.value(for: self) }
+
+  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> URL {
+    try URLText.url(from: stored)
+  }
+}
+
 extension Duration: Bindable, ColumnValue {
   /// Exact text of decimal seconds, `-1.5`: ``DurationStrategy/text``.
   public var databaseValue: Value {
@@ -84,6 +202,30 @@ extension Duration: Bindable, ColumnValue {
   /// Makes a duration from text of decimal seconds: ``DurationStrategy/text``.
   public init(databaseValue: Value) throws(SQLiteError) {
     self = try DurationStrategy.text.duration(from: databaseValue)
+  }
+}
+
+extension Duration: ScalarValue {
+  static func columnType(_ forms: ScalarForms) -> ColumnType {
+    switch forms.durations {
+    case .text: .text
+    case .seconds: .real
+    case .nanoseconds: .integer
+    }
+  }
+
+  static func collation(_ forms: ScalarForms) -> String? {
+    forms.durations == .text ? DecimalOrder.collation : nil
+  }
+
+  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value {
+    try forms.durations.value(for: self)
+  }
+
+  static func value(
+    of stored: Value, _ forms: ScalarForms
+  ) throws(SQLiteError) -> Duration {
+    try forms.durations.duration(from: stored)
   }
 }
 
@@ -104,4 +246,18 @@ extension Column {
 
   /// The URL in text, or nil.
   public func asURL() -> URL? { try? URL(databaseValue: value) }
+}
+
+extension StatementHandle {
+  /// A copy of the bytes of a blob or of a text; nil if a column stores something else.
+  package func data(at column: Int32, ofText isText: Bool) -> Data? {
+    var data: Data?
+    lendBytes(at: column, ofText: isText) { bytes in
+      data = unsafe bytes.withUnsafeBytes { buffer in
+        guard let start = buffer.baseAddress else { return Data() }
+        return unsafe Data(bytes: start, count: buffer.count)
+      }
+    }
+    return data
+  }
 }

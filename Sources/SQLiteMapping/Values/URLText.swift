@@ -72,12 +72,3 @@ extension URL {
     return bytes
   }
 }
-
-extension URL: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try URLText.value(for: self) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> URL {
-    try URLText.url(from: stored)
-  }
-}

@@ -1,8 +1,9 @@
 import Essentials
 import SQLiteCore
 
-/// The properties of a ``DirectRecord``, as proven on one connection.
-final class DirectPlan<Root: DirectRecord> {
+/// The properties of a ``DirectRecord``: where they lie in a value, and that a row may be read and bound there, as
+/// proven on one connection. Tables, columns and SQL of the type are its ``TablePlan``'s.
+final class DirectLayout<Root: DirectRecord> {
   let prototype: Root
   let columns: [DirectColumn<Root>]
   let strategies = Root.strategies
@@ -124,11 +125,11 @@ final class DirectPlan<Root: DirectRecord> {
 
 extension Connection {
   /// Returns the proven properties of a type.
-  func directPlan<Root: DirectRecord>(of type: Root.Type) throws -> DirectPlan<Root> {
-    let key = ObjectIdentifier(DirectPlan<Root>.self)
-    if let known = attachments[key] as? DirectPlan<Root> { return known }
-    let plan = try DirectPlan<Root>(self)
-    attachments[key] = plan
-    return plan
+  func directLayout<Root: DirectRecord>(of type: Root.Type) throws -> DirectLayout<Root> {
+    let key = ObjectIdentifier(DirectLayout<Root>.self)
+    if let known = attachments[key] as? DirectLayout<Root> { return known }
+    let layout = try DirectLayout<Root>(self)
+    attachments[key] = layout
+    return layout
   }
 }

@@ -3,7 +3,7 @@ import SQLiteMapping
 import Testing
 
 /// Promises that are not kept, each of them found out.
-@Suite struct DirectPlanTests {
+@Suite struct DirectLayoutTests {
   struct Swapped: DirectRecord {
     static let prototype: Swapped? = Swapped(id: 0, one: "", two: "")
     static var directColumns: [DirectColumn<Swapped>] {

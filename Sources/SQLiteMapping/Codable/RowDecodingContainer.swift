@@ -1,0 +1,211 @@
+import Essentials
+import ExactText
+import SQLiteCore
+
+/// The columns of a row, by the coding keys of one type.
+///
+/// A class, since the standard library copies its containers at every call.
+final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding {
+  let row: DecodedRow
+  let slots: KeySlots<Key>
+  private let permission: RowPermission
+
+  init(_ row: DecodedRow) {
+    self.row = row
+    permission = row.permission
+    slots = KeySlots { row.column(of: $0) ?? KeySlots<Key>.none }
+  }
+
+  var codingPath: [any CodingKey] { row.codingPath }
+
+  /// Throws if the row has ended.
+  @inline(__always)
+  private func check() throws {
+    guard permission.isValid else { throw DecodedRow.gone }
+  }
+
+  var allKeys: [Key] {
+    // It cannot throw, but the next call does.
+    guard permission.isValid else { return [] }
+    return row.ownColumns.compactMap { column in
+      let name = row.columns.names[Int(column)].utf8.dropFirst(row.prefix.utf8.count)
+      return Key(stringValue: String(Substring(name)))
+    }
+  }
+
+  func contains(_ key: Key) -> Bool {
+    permission.isValid && (slots[key] >= 0 || row.child(of: key) != nil)
+  }
+
+  /// The column of a property.
+  @inline(__always)
+  func column(_ key: Key) throws -> Int32 {
+    try check()
+    let column = slots[key]
+    if column < 0 { throw row.missing(key) }
+    return column
+  }
+
+  func decodeNil(forKey key: Key) throws -> Bool {
+    try check()
+    if slots[key] < 0, let child = row.child(of: key) { return child.isNull }
+    return try row.handle.isNull(at: column(key))
+  }
+
+  dynamic func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
+    try check()
+    let column = slots[key]
+    if column >= 0 { return try row.value(type, at: column) }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return try child.decoder.value(as: type)
+  }
+
+  dynamic func decodeOptional<Result: Decodable>(
+    _ type: Result.Type, _ key: Key
+  ) throws -> Result? {
+    try check()
+    let column = slots[key]
+    if column >= 0 {
+      return row.handle.isNull(at: column) ? nil : try row.value(type, at: column)
+    }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return child.isNull ? nil : try child.decoder.value(as: type)
+  }
+
+  func decoder(forKey key: some CodingKey) throws -> any Decoder {
+    try check()
+    if let column = row.column(of: key) { return ColumnDecoder(source: RowColumn(row, column)) }
+    guard let child = row.child(of: key) else { throw row.missing(key) }
+    return child.decoder
+  }
+}
+
+/// The container that is handed to a type's `init(from:)` if its keys are bytes: five words that own
+/// nothing.
+///
+/// The standard library copies its container at every value that is decoded. A copy of a reference
+/// counts, which costs as much as to read the value.
+///
+/// Proof that none of the references is followed after what it leads to is gone: container and slots
+/// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the permission is valid only
+/// while that reads a row. A copy that is kept is found when its row ends (``ReusedContainer``), and its permission
+/// is never valid again: it throws on any thread, and follows nothing.
+@safe struct BorrowedDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKeyedDecoding {
+  private let permission: RowPermission
+  private let container: Unmanaged<RowDecodingContainer<Key>>
+  private let slots: UnsafeMutablePointer<Int32>
+  private let row: Unmanaged<DecodedRow>
+
+  /// Creates a container, or nil if a key is more than a byte.
+  init?(_ container: RowDecodingContainer<Key>) {
+    guard MemoryLayout<Key>.size == 1, let slots = unsafe container.slots.bytes else { return nil }
+    permission = container.row.permission
+    unsafe self.container = Unmanaged.passUnretained(container)
+    unsafe self.slots = unsafe slots
+    unsafe row = Unmanaged.passUnretained(container.row)
+  }
+
+  /// The column of a key; none if it was not looked up yet, or does not exist, or if the row is gone.
+  @inline(__always)
+  private func column(_ key: Key) -> Int32 {
+    guard permission.isValid else { return KeySlots<Key>.none }
+    return unsafe slots[Int(unsafeBitCast(key, to: UInt8.self))]
+  }
+
+  /// Reads the usual storage class of a scalar; nil for other types, NULL and what is wrong.
+  @inline(__always)
+  private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
+    let column = column(key)
+    guard column >= 0 else { return nil }
+    return unsafe row._withUnsafeGuaranteedRef { row in
+      row.handle.use { type.read(from: $0, at: column, row.forms) }
+    }
+  }
+
+  /// Whether a column is there, and NULL.
+  @inline(__always)
+  private func isNull(_ column: Int32) -> Bool {
+    guard column >= 0 else { return false }
+    return unsafe row._withUnsafeGuaranteedRef { $0.handle.isNull(at: column) }
+  }
+
+  /// Lends the container that reads everything else: other types, NULL and wrong content.
+  @inline(__always)
+  private func lend<Result>(
+    _ body: (RowDecodingContainer<Key>) throws -> Result
+  ) throws -> Result {
+    guard permission.isValid else { throw DecodedRow.gone }
+    return try unsafe container._withUnsafeGuaranteedRef(body)
+  }
+}
+
+extension BorrowedDecodingContainer {
+  var codingPath: [any CodingKey] { (try? lend { $0.codingPath }) ?? [] }
+  var allKeys: [Key] { (try? lend { $0.allKeys }) ?? [] }
+  func contains(_ key: Key) -> Bool { (try? lend { $0.contains(key) }) ?? false }
+  func decodeNil(forKey key: Key) throws -> Bool { try lend { try $0.decodeNil(forKey: key) } }
+
+  @inline(__always)
+  func take<Scalar: ScalarValue & Decodable>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
+    if let value = usual(type, key) { return value }
+    return try lent(type, key)
+  }
+
+  @inline(__always)
+  func takeOptional<Scalar: ScalarValue & Decodable>(
+    _ type: Scalar.Type, _ key: Key
+  ) throws -> Scalar? {
+    if let value = usual(type, key) { return value }
+    return isNull(column(key)) ? nil : try lentOptional(type, key)
+  }
+
+  // Not copied for each primitive type. (Dynamic functions are a call more.)
+  @_semantics("optimize.sil.specialize.generic.never")
+  func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
+    if type == Data.self, let data = usual(Data.self, key) {
+      // From the type to itself, which the comparison has just proven.
+      return unsafe unsafeBitCast(data, to: type)
+    }
+    let column = column(key)
+    guard column >= 0 else { return try lent(type, key) }
+    return try unsafe row._withUnsafeGuaranteedRef { try $0.value(type, at: column) }
+  }
+
+  @_semantics("optimize.sil.specialize.generic.never")
+  func decodeOptional<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result? {
+    if type == Data.self, let data = usual(Data.self, key) {
+      return unsafe unsafeBitCast(data, to: type)
+    }
+    let column = column(key)
+    guard column >= 0 else { return try lentOptional(type, key) }
+    if isNull(column) { return nil }
+    return try unsafe row._withUnsafeGuaranteedRef { try $0.value(type, at: column) }
+  }
+
+  /// Reads what has no column that is known, by the container.
+  private dynamic func lent<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result {
+    try lend { try $0.decode(type, forKey: key) }
+  }
+
+  private dynamic func lentOptional<Result: Decodable>(
+    _ type: Result.Type, _ key: Key
+  ) throws -> Result? {
+    try lend { try $0.decodeOptional(type, key) }
+  }
+
+  func decoder(forKey key: some CodingKey) throws -> any Decoder {
+    try lend { try $0.decoder(forKey: key) }
+  }
+}
+
+extension Boxed {
+  /// The container for the rows of a statement: the borrowed one if there is one.
+  static func decoding<Key: CodingKey>(_ row: DecodedRow) -> Boxed<Content>
+  where Content == KeyedDecodingContainer<Key> {
+    let container = RowDecodingContainer<Key>(row)
+    let handedOut =
+      BorrowedDecodingContainer(container).map { KeyedDecodingContainer($0) }
+      ?? KeyedDecodingContainer(container)
+    return Boxed(handedOut, owner: container)
+  }
+}
