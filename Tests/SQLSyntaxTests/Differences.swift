@@ -8,7 +8,7 @@ struct Differences: CustomStringConvertible {
     // Numbers and names aside, so that what has one cause is counted together.
     var kind = ""
     var quoted = false
-    for character in difference {
+    for character in difference.prefix(while: { $0 != "\n" }) {
       if character == "\"" { quoted.toggle() }
       if !quoted, !character.isNumber { kind.append(character) }
     }

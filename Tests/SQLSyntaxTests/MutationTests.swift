@@ -22,7 +22,9 @@ import Testing
     var differences = Differences()
     for _ in 0..<Self.count / 4 {
       let text = mutations.next()
-      if let difference = judge.difference(text) { differences.add(difference, text) }
+      if let difference = judge.difference(text) ?? judge.unfaithfulness(text) {
+        differences.add(difference, text)
+      }
     }
     #expect(differences.count == 0, "\(differences)")
     // Enough of both kinds, and few that say nothing.

@@ -111,10 +111,10 @@ extension Judge {
       let printed = statement.printed(style)
       do {
         let again = try SQLStatement(parsing: printed, grammar: grammar)
-        guard again == statement else { return "is another tree when printed: \(printed)" }
-        guard again.printed(style) == printed else { return "is printed anew: \(printed)" }
+        guard again == statement else { return "is another tree when printed\n\(printed)" }
+        guard again.printed(style) == printed else { return "is printed anew\n\(printed)" }
       } catch {
-        return "is refused when printed: \(error): \(printed)"
+        return "is refused when printed: \(error)\n\(printed)"
       }
     }
     return nil
