@@ -28,6 +28,31 @@ extension SQLExpression.Node {
     }
   }
 
+  /// Whether nothing behind the node can be taken for a part of it: `1 ISNULL % 2` is
+  /// `(1 ISNULL) % 2`, although `%` holds more tightly.
+  fileprivate var isClosed: Bool {
+    switch self {
+    case .in, .isNull, .notNull: true
+    default: false
+    }
+  }
+
+  /// Whether the node stays whole before an operator of `power`, without parentheses.
+  fileprivate func isBare(before power: UInt8) -> Bool {
+    (isClosed || self.power >= power) && powerAtRight >= power
+  }
+
+  /// The least power of the operators that are written one behind the other, from the left end on.
+  fileprivate var powerAtLeft: UInt8 {
+    var least = power
+    var node = self
+    while let left = node.leftSide?.node, left.isBare(before: node.power) {
+      least = min(least, left.power)
+      node = left
+    }
+    return least
+  }
+
   /// Whether a LIKE at the right end would take an ESCAPE that follows.
   fileprivate var endsInLike: Bool {
     var node = self
@@ -104,10 +129,9 @@ extension Printer {
       let power = first.node.power
       operators.append(first.node)
       first = left
-      if left.node.power < power || left.node.powerAtRight < power { break }
+      if !left.node.isBare(before: power) { break }
     }
-    let power = operators.last?.power ?? 0
-    operand(first, isBare: first.node.power >= power && first.node.powerAtRight >= power)
+    operand(first, isBare: first.node.isBare(before: operators.last?.power ?? 0))
     for node in operators.reversed() { behindLeftSide(node) }
   }
 
@@ -122,7 +146,7 @@ extension Printer {
 
   /// Writes the right side of an operator: a sign or NOT may stand behind every operator.
   private mutating func rightSide(_ value: SQLExpression, above power: UInt8) {
-    operand(value, isBare: value.node.power > power || value.node.isPrefix)
+    operand(value, isBare: value.node.powerAtLeft > power || value.node.isPrefix)
   }
 
   private mutating func behindLeftSide(_ node: SQLExpression.Node) {
@@ -139,7 +163,7 @@ extension Printer {
     case .between(_, let isNegated, let low, let high):
       if isNegated { write(" NOT") }
       write(" BETWEEN ")
-      operand(low, isBare: low.node.power >= Power.not)
+      operand(low, isBare: low.node.powerAtLeft >= Power.not)
       write(" AND ")
       rightSide(high, above: Power.equality)
     case .in(_, let isNegated, let set):
@@ -167,7 +191,7 @@ extension Printer {
     let pattern = like.pattern.node
     operand(
       like.pattern,
-      isBare: (pattern.power > Power.equality || pattern.isPrefix) && !pattern.endsInLike)
+      isBare: (pattern.powerAtLeft > Power.equality || pattern.isPrefix) && !pattern.endsInLike)
     write(" ESCAPE ")
     rightSide(escape, above: Power.equality)
   }
@@ -253,7 +277,7 @@ extension Printer {
     // Two signs side by side would begin a comment.
     if operation == .minus, case .unary(.minus, _) = value.node { write(" ") }
     let power = operation == .not ? Power.not : Power.sign
-    operand(value, isBare: value.node.power >= power || value.node.isPrefix)
+    operand(value, isBare: value.node.powerAtLeft >= power || value.node.isPrefix)
   }
 
   private mutating func caseExpression(_ value: SQLCase) {
