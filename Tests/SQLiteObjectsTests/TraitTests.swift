@@ -1,3 +1,4 @@
+import Foundation
 import MagicData
 import Testing
 
@@ -30,9 +31,15 @@ private struct Mistaken: MagicObject {
 }
 
 private struct Searched: MagicObject {
-  @MagicValue var text: String
-  static var traits: [PropertyTrait] { [.searched(\Self.$text)] }
-  init() { text = "" }
+  @MagicValue var number: Int
+  static var traits: [PropertyTrait] { [.searched(\Self.$number)] }
+  init() { number = 0 }
+}
+
+private struct SearchedAsset: MagicObject {
+  @OptionMagicValue var photo: MagicAsset<Data>?
+  static var traits: [PropertyTrait] { [.searched(\Self.$photo)] }
+  init() {}
 }
 
 @Suite struct TraitTests {
@@ -69,14 +76,16 @@ private struct Searched: MagicObject {
     #expect(error?.description.contains("Mistaken") == true)
   }
 
-  @Test func `full-text search of objects is refused by name when the type is met`() throws {
+  @Test func `a search of what is no text is refused by name when the type is met`() throws {
     let uses: [() throws -> Void] = [
       { _ = try magic.objects(of: Searched.self) }, { _ = try magic.count(of: Searched.self) },
       { try magic.update(Searched()) }, { _ = try magic.check(of: Searched.self) },
     ]
     for use in uses {
       let error = #expect(throws: MagicError.self) { try use() }
-      #expect(error?.description.contains("“text” cannot be searched") == true)
+      #expect(error?.description.contains("“number” cannot be searched") == true)
     }
+    let error = #expect(throws: MagicError.self) { try magic.count(of: SearchedAsset.self) }
+    #expect(error?.description.contains("“photo” cannot be searched") == true)
   }
 }

@@ -136,7 +136,10 @@ package struct TablePlan: Sendable {
       for slot in slots { properties[slot].column?.defaultValue = stored }
     case (.searched, .records): searchedColumns += names
     case (.searched, .objects):
-      throw refused("cannot be searched: full-text search is of records only, as yet")
+      guard slots.allSatisfy({ properties[$0].column?.type == .text }) else {
+        throw refused("cannot be searched: it is not stored as text")
+      }
+      searchedColumns += names
     case (.references(let reference, let target), .records):
       for slot in slots { properties[slot].column?.reference = reference }
       targets.append(target)

@@ -49,7 +49,8 @@ extension Connection {
       }
       let working = try probes(besides: plan).filter(works)
       if plan.isSearched {
-        try executeChange("DROP TABLE IF EXISTS \(identifier: "\(plan.name)_search")")
+        try executeChange(
+          "DROP TABLE IF EXISTS \(identifier: SearchTable.name(of: plan.name))")
       }
       try executeChange("DROP TABLE \(identifier: plan.name)")
       let broken = working.filter { !works($0) }

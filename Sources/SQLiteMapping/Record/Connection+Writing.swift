@@ -262,7 +262,7 @@ extension Connection {
       try MetaTable.register(plan.name, of: "\(plan.type)", self)
     }
     if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
-    try SearchTable(plan)?.ensure(self)
+    try SearchTable(plan.table)?.ensure(self)
     return before.contains { $0.kind == .extraColumnWithoutDefault } ? .changes : .everything
   }
 

@@ -25,66 +25,23 @@ extension Connection {
     guard plan.isSearched else {
       throw SQLiteError(.misuse, "\(type) declares no searched properties")
     }
-    guard limit ?? 0 >= 0, offset >= 0 else {
-      throw SQLiteError(.range, "a limit and an offset are not negative")
-    }
-    let expression = try pattern.expression()
-    guard !expression.isEmpty else { return [] }
-    let index = "\(plan.name)_search"
+    let search = try Search(
+      for: pattern, where: condition, marks: marks, limit: limit, offset: offset)
+    if search.isEmpty { return [] }
     return try reading(plan, without: []) {
-      let columns = try self.columns(of: index).filter { $0.kind == .ordinary }.map(\.name)
-      guard let rowID = try rowIDColumn(of: plan.name), !columns.isEmpty else {
+      guard let rowID = try rowIDColumn(of: plan.name),
+        let query = try search.query("found.*", of: plan.name, rowID, self)
+      else {
         if try !hasTable(plan) { return [] }
-        throw SQLiteError(
-          .error,
-          "“\(plan.name)” has no full-text index “\(index)”, which the first write of a \(type) "
-            + "makes")
+        throw Search.missingIndex(of: plan.name, "\(type)")
       }
-      let highlights = columns.indices.map { column -> SQL in
-        "highlight(\(identifier: index), \(column), \(marks.start), \(marks.end))"
+      var reader: RowReader?
+      return try search.results(of: query, self) { row in
+        let known = reader ?? plan.reader(of: row)
+        reader = known
+        return try known.row(as: type)
       }
-      // A table of its own, so that the names of the index do not meet those of the properties.
-      var sql: SQL = """
-        WITH hit (magicdata_id, magicdata_rank, magicdata_snippet, \(names(columns.count))) AS (
-          SELECT rowid, rank,
-            snippet(\(identifier: index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)),
-            \(SQL(joining: highlights, separator: ", "))
-          FROM \(identifier: index) WHERE \(identifier: index) MATCH \(expression))
-        SELECT found.*, magicdata_rank, magicdata_snippet, \(names(columns.count))
-        FROM hit JOIN \(identifier: plan.name) AS found ON found.\(identifier: rowID) = magicdata_id
-        WHERE 1
-        """
-      if let condition { sql.append(" AND (\(condition)\n)") }
-      sql.append(" ORDER BY magicdata_rank LIMIT \(limit ?? -1) OFFSET \(offset)")
-      return try results(sql, plan, columns, as: type)
     }
-  }
-
-  private func names(_ count: Int) -> SQL {
-    SQL(
-      joining: (0..<count).map { "\(identifier: "magicdata_highlight_\($0)")" }, separator: ", ")
-  }
-
-  private func results<Value: Record>(
-    _ sql: SQL, _ plan: RecordPlan, _ columns: [String], as type: Value.Type
-  ) throws -> [SearchResult<Value>] {
-    var statement = try boundStatement(sql)
-    guard try statement.step() else { return [] }
-    let reader = plan.reader(of: statement)
-    // Those that were added stand behind those of the table.
-    let first = statement.columnCount - columns.count - 2
-    var results: [SearchResult<Value>] = []
-    repeat {
-      var highlights: [String: String] = [:]
-      for (index, column) in columns.enumerated() {
-        highlights[column] = try statement.get(first + 2 + index, as: String?.self)
-      }
-      results.append(
-        SearchResult(
-          value: try reader.row(as: type), rank: statement.real(at: first),
-          snippet: try statement.text(at: first + 1), highlights: highlights))
-    } while try statement.step()
-    return results
   }
 
   /// The column that is the rowid of a table, if there is one.
@@ -122,6 +79,113 @@ extension Database {
   }
 }
 
+/// A full-text search of one table: all SQL of searches, of records and of objects.
+package struct Search: Sendable {
+  /// In FTS5's language; empty if it finds nothing.
+  private let expression: String
+  /// A condition on the rows of the table, which are called as the table is.
+  private let condition: SQL?
+  private let marks: SearchMarks
+  private let limit: Int?
+  private let offset: Int
+
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` for a negative limit or offset, with
+  ///   ``ResultCode/tooBig`` for a pattern that is nested too deep.
+  package init(
+    for pattern: SearchPattern, where condition: SQL?, marks: SearchMarks, limit: Int?, offset: Int
+  ) throws(SQLiteError) {
+    guard limit ?? 0 >= 0, offset >= 0 else {
+      throw SQLiteError(.range, "a limit and an offset are not negative")
+    }
+    expression = try pattern.expression()
+    self.condition = condition
+    self.marks = marks
+    self.limit = limit
+    self.offset = offset
+  }
+
+  /// Whether the pattern finds nothing, in whatever table.
+  package var isEmpty: Bool { expression.isEmpty }
+
+  /// The error of a table that lacks its index.
+  package static func missingIndex(of table: String, _ type: String) -> SQLiteError {
+    SQLiteError(
+      .error,
+      "“\(table)” has no full-text index “\(SearchTable.name(of: table))”, which the first write of a "
+        + "\(type) makes")
+  }
+
+  /// Makes a query of columns for ``results(of:_:_:)``.
+  ///
+  /// The rows are found and sorted first; marks are set in those alone that are returned.
+  ///
+  /// - Parameters:
+  ///   - columns: The columns, of rows that are called `found`.
+  ///   - table: The table.
+  ///   - rowID: The column that is its rowid.
+  ///   - connection: The connection.
+  /// - Returns: Nil if the table has no index.
+  package func query(
+    _ columns: SQL, of table: String, _ rowID: String, _ connection: Connection
+  ) throws(SQLiteError) -> SearchQuery? {
+    let names = try SearchTable.columns(of: table, connection)
+    guard !names.isEmpty else { return nil }
+    let index: SQL = "\(identifier: SearchTable.name(of: table))"
+    var sql: SQL =
+      "WITH magicdata_hit (id, rank) AS (SELECT \(index).rowid, \(index).rank FROM \(index) WHERE \(index) MATCH \(expression)"
+    if let condition {
+      // The table is alone in its scope, so that the names of the index do not meet those of its columns.
+      sql.append(
+        " AND EXISTS (SELECT 1 FROM \(identifier: table) WHERE \(identifier: table).\(identifier: rowID) = \(index).rowid AND (\(condition)\n))"
+      )
+    }
+    sql.append(" ORDER BY 2, 1 LIMIT \(limit ?? -1) OFFSET \(offset))")
+    let marked = names.indices.map { column -> SQL in
+      "highlight(\(index), \(column), \(marks.start), \(marks.end))"
+    }
+    sql.append(
+      """
+       SELECT \(columns), magicdata_hit.rank,
+        snippet(\(index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)),
+        \(SQL(joining: marked, separator: ", "))
+      FROM magicdata_hit
+        CROSS JOIN \(index) ON \(index).rowid = magicdata_hit.id AND \(index) MATCH \(expression)
+        CROSS JOIN \(identifier: table) AS found ON found.\(identifier: rowID) = magicdata_hit.id
+      ORDER BY magicdata_hit.rank, magicdata_hit.id
+      """)
+    return SearchQuery(sql: sql, names: names)
+  }
+
+  /// Runs a query and makes its results, the best first.
+  ///
+  /// - Parameter value: Reads the columns that were selected.
+  package func results<Value>(
+    of query: SearchQuery, _ connection: Connection,
+    _ value: (borrowing Statement) throws -> Value
+  ) throws -> [SearchResult<Value>] {
+    var results: [SearchResult<Value>] = []
+    try connection.forEachRow(query.sql) { row in
+      // Those that were added stand behind those that were selected.
+      let first = row.columnCount - query.names.count - 2
+      var highlights: [String: String] = [:]
+      for (index, name) in query.names.enumerated() {
+        highlights[name] = try row.get(first + 2 + index, as: String?.self)
+      }
+      results.append(
+        SearchResult(
+          value: try value(row), rank: row.real(at: first),
+          snippet: try row.text(at: first + 1), highlights: highlights))
+    }
+    return results
+  }
+}
+
+/// The SQL of a search, with the columns of the index.
+package struct SearchQuery: Sendable {
+  package let sql: SQL
+  fileprivate let names: [String]
+}
+
 /// A value that a full-text search has found.
 public struct SearchResult<Value> {
   /// The value.
@@ -132,6 +196,11 @@ public struct SearchResult<Value> {
   public let snippet: String
   /// The searched properties' whole texts, with marks around the words that were found.
   public let highlights: [String: String]
+
+  /// The result with something else as its value.
+  package func with<Other>(_ value: Other) -> SearchResult<Other> {
+    SearchResult<Other>(value: value, rank: rank, snippet: snippet, highlights: highlights)
+  }
 }
 
 extension SearchResult: Sendable where Value: Sendable {}

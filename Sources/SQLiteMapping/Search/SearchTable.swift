@@ -1,21 +1,24 @@
-import SQLiteCore
+package import SQLiteCore
 
 /// The FTS5 table beside a type's table, and the triggers that keep it in step.
 ///
 /// It holds the words only; the texts stay in the type's own table, found by their rowid. That
 /// rowid must be a column, since VACUUM gives rows other rowids where it is none.
-struct SearchTable {
+package struct SearchTable: Sendable {
   let table: String
   let rowID: String
   let columns: [String]
-  var name: String { "\(table)_search" }
+  package var name: String { SearchTable.name(of: table) }
+
+  /// The name of the index of a table.
+  package static func name(of table: String) -> String { "\(table)_search" }
 
   /// The table for a plan, or nil if no property is searched.
-  init?(_ plan: RecordPlan) throws(SQLiteError) {
-    columns = plan.table.searchedColumns
+  package init?(_ plan: TablePlan) {
+    columns = plan.searchedColumns
     guard !columns.isEmpty else { return nil }
     table = plan.name
-    switch try plan.definition().key {
+    switch plan.definition().key {
     case .autoIncrement(let name), .rowID(let name): rowID = name
     case .columns(let names), .withoutRowID(let names): rowID = names[0]
     case .declared: return nil
@@ -30,18 +33,49 @@ struct SearchTable {
     _ = try connection.pragma("trusted_schema", "=1")
   }
 
-  /// Makes the table if it is not there as it should be, and fills it.
-  func ensure(_ connection: Connection) throws {
-    let existing = try connection.columns(of: name).filter { $0.kind == .ordinary }.map(\.name)
-    try checkOwn(connection)
-    guard existing != columns else { return }
-    guard Capabilities.hasFTS5 else {
-      throw SQLiteError(.error, "this SQLite has no full-text search (FTS5)")
-    }
-    try connection.executeChange("DROP TABLE IF EXISTS \(identifier: name)")
+  /// Allows triggers to use FTS5 on a connection whose database has a table of it.
+  package static func allowTriggersIfNeeded(_ connection: Connection) throws(SQLiteError) {
+    let isNeeded = try connection.firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'"
+    )
+    if isNeeded != nil { try allowTriggers(connection) }
+  }
+
+  /// Returns whether the table lacks something.
+  package func isLacking(_ connection: Connection) throws(SQLiteError) -> Bool {
+    try SearchTable.columns(of: table, connection) != columns
+  }
+
+  /// The columns of the index of a table, none if there is no index.
+  static func columns(
+    of table: String, _ connection: Connection
+  ) throws(SQLiteError) -> [String] {
+    try connection.columns(of: name(of: table)).filter { $0.kind == .ordinary }.map(\.name)
+  }
+
+  /// Removes the index of a table with its triggers, if there is one: what is called so and is something else
+  /// stays.
+  package static func remove(of table: String, _ connection: Connection) throws {
+    guard try isIndex(of: table, connection) == true else { return }
+    let name = name(of: table)
+    try connection.executeChange("DROP TABLE \(identifier: name)")
     for event in ["insert", "update", "delete"] {
       try connection.executeChange("DROP TRIGGER IF EXISTS \(identifier: "\(name)_\(event)")")
     }
+  }
+
+  /// Makes the table if it is not there as it should be, and fills it.
+  package func ensure(_ connection: Connection) throws {
+    if try SearchTable.isIndex(of: table, connection) == false {
+      throw SQLiteError(
+        .misuse, "“\(name)” is no full-text index of “\(table)”, which needs one of that name")
+    }
+    guard try isLacking(connection) else { return }
+    guard Capabilities.hasFTS5 else {
+      throw SQLiteError(.error, "this SQLite has no full-text search (FTS5)")
+    }
+    try SearchTable.allowTriggers(connection)
+    try SearchTable.remove(of: table, connection)
     try connection.executeChange(
       """
       CREATE VIRTUAL TABLE \(identifier: name) USING fts5(
@@ -55,20 +89,16 @@ struct SearchTable {
       "INSERT INTO \(identifier: name) (\(identifier: name)) VALUES ('rebuild')")
   }
 
-  /// Throws if there is something of the index's name that is no index of the table.
-  private func checkOwn(_ connection: Connection) throws {
+  /// Returns whether what has the index's name is the index of a table; nil if nothing has it.
+  private static func isIndex(of table: String, _ connection: Connection) throws -> Bool? {
     let sql = try connection.firstRow(
-      "SELECT sql FROM sqlite_schema WHERE name = \(name) COLLATE NOCASE AND type IN ('table', 'view')",
+      "SELECT sql FROM sqlite_schema WHERE name = \(name(of: table)) COLLATE NOCASE AND type IN ('table', 'view')",
       as: String?.self)
-    guard let sql else { return }
+    guard let sql else { return nil }
     let content: SQL = "content = \(identifier: table)"
-    if let text = sql, text.hasPrefix("CREATE VIRTUAL TABLE"), text.contains("USING fts5("),
-      text.contains(content.text)
-    {
-      return
-    }
-    throw SQLiteError(
-      .misuse, "“\(name)” is no full-text index of “\(table)”, which needs one of that name")
+    guard let text = sql else { return false }
+    return text.hasPrefix("CREATE VIRTUAL TABLE") && text.contains("USING fts5(")
+      && text.contains(content.text)
   }
 
   private var insertion: SQL {

@@ -15,6 +15,8 @@ package final class ObjectPlan: Sendable {
   package let links: [Int]
   /// The type's own table, with all SQL of its rows.
   package let rows: TablePlan
+  /// The full-text index, if a property is searched.
+  let search: SearchTable?
   /// The texts of the statements that insert one object.
   let insertions: InsertTexts
   /// The text that finds the object with a z_index, and those that write one property; empty without a column.
@@ -57,6 +59,7 @@ package final class ObjectPlan: Sendable {
   /// The tables that the type needs, and what they are for.
   var claims: [(table: String, purpose: String)] {
     [(table, qualifiedName)]
+      + (search.map { [($0.name, "the full-text index of \(qualifiedName)")] } ?? [])
       + links.map { (linkTableName($0), "\(qualifiedName).\(properties[$0].name)") }
   }
 
@@ -73,6 +76,13 @@ package final class ObjectPlan: Sendable {
     try rows.setProperties(properties.map(\.row), type.traits) {
       MagicError.unsuitableType(type: "\(type)", reason: $0)
     }
+    for property in properties where property.role.isAsset {
+      guard !rows.searchedColumns.contains(property.name) else {
+        throw MagicError.unsuitableType(
+          type: "\(type)", reason: "“\(property.name)” cannot be searched: it is an asset")
+      }
+    }
+    search = SearchTable(rows)
     for slot in properties.indices {
       properties[slot].defaultValue = rows.properties[slot].column?.defaultValue
       properties[slot].onDelete = rows.properties[slot].deleteRule

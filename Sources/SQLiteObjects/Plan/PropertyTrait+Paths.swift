@@ -24,8 +24,10 @@ extension PropertyTrait {
     PropertyTrait(.indexed, names(first, repeat each others))
   }
 
-  /// Full-text search looks into these properties. It is of records only, as yet: a type of objects that
-  /// declares it is refused when it is first used.
+  /// Full-text search looks into these properties: ``MagicData/search(_:for:where:marks:limit:offset:)``.
+  ///
+  /// The index is made with the table, or of the objects that are there when the type is first used with this
+  /// trait, and follows every change.
   ///
   /// - Parameters:
   ///   - first: A property that is stored as text, such as `\Self.$notes`.
@@ -69,14 +71,21 @@ extension PropertyTrait {
   private static func names<Object: MagicObject, each Property: MagicProperty>(
     _ paths: repeat KeyPath<Object, each Property>
   ) -> [String] {
+    var list: [PartialKeyPath<Object>] = []
+    for path in repeat each paths { list.append(path) }
+    return zip(list, PropertyCollector.names(of: list)).map { $1 ?? "\($0)" }
+  }
+}
+
+extension PropertyCollector {
+  /// The names of the properties that paths lead to, nil for a path to something else.
+  static func names<Object: MagicObject>(of paths: [PartialKeyPath<Object>]) -> [String?] {
     let object = Object()
     // An object that cannot be encoded has no properties; its plan says so.
-    let entries = (try? PropertyCollector.entries(of: object)) ?? []
-    var names: [String] = []
-    for path in repeat each paths {
-      let cell = object[keyPath: path].cell
-      names.append(entries.first { $0.cell == cell }?.name ?? "\(path)")
+    let entries = (try? entries(of: object)) ?? []
+    return paths.map { path in
+      guard let property = object[keyPath: path] as? any MagicProperty else { return nil }
+      return entries.first { $0.cell == property.cell }?.name
     }
-    return names
   }
 }

@@ -8,6 +8,8 @@ final class InsertStatement {
   let plan: ObjectPlan
   /// Whether the table's key is given, as the first of a row's values.
   let hasKey: Bool
+  /// Whether a primary value that is there is an error.
+  let mustBeNew: Bool
   /// Whether the object with the same primary value has a key that SQLite does not tell.
   private let mayKeepKey: Bool
   private let connection: Connection
@@ -19,17 +21,18 @@ final class InsertStatement {
   ///   - plan: The objects' type.
   ///   - hasKey: Whether the table's key is given.
   ///   - rows: How many objects are inserted at once.
-  ///   - insertsOnly: Whether a primary value that is there is an error.
+  ///   - mustBeNew: Whether a primary value that is there is an error.
   ///   - connection: The connection.
   init(
-    _ plan: ObjectPlan, hasKey: Bool, rows: Int = 1, insertsOnly: Bool, _ connection: Connection
+    _ plan: ObjectPlan, hasKey: Bool, rows: Int = 1, mustBeNew: Bool, _ connection: Connection
   ) throws {
     self.plan = plan
     self.hasKey = hasKey
+    self.mustBeNew = mustBeNew
     self.connection = connection
     mayKeepKey = plan.primary != nil && plan.counting == nil
     statement = try connection.statement(
-      plan.insertions.statement(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly))
+      plan.insertions.statement(hasKey: hasKey, rows: rows, insertsOnly: mustBeNew))
   }
 
   /// Binds an object's stored forms.
@@ -123,6 +126,17 @@ final class UpdateStatement {
       return try statement.step()
     }
     return try statement.run().rows > 0
+  }
+}
+
+extension CellValue.Form {
+  /// The value that is bound for a stored form; nil for a form that is none.
+  var boundValue: Value? {
+    switch self {
+    case .stored(let value): value
+    case .data(let data): data.databaseValue
+    case .unset, .live, .reference, .links, .targets, .lazy: nil
+    }
   }
 }
 

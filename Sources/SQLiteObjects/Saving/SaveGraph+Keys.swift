@@ -95,7 +95,7 @@ extension SaveGraph.Transaction {
   mutating func mayBatch(_ index: Int) throws -> Bool {
     let plan = nodes[index].plan
     guard plan.isPlain, nodes.count >= InsertBatch.size, nodes[index].expected == nil,
-      isUnknown(index)
+      matching.isEmpty, isUnknown(index)
     else { return false }
     if let first = pending.first, nodes[first].plan === plan { return true }
     let type = ObjectIdentifier(plan.type)
@@ -137,7 +137,7 @@ extension SaveGraph.Transaction {
     let statement =
       try batch.statement
       ?? InsertStatement(
-        plan, hasKey: true, rows: InsertBatch.size, insertsOnly: insertsOnly, connection)
+        plan, hasKey: true, rows: InsertBatch.size, mustBeNew: insertsOnly, connection)
     batch.statement = statement
     // The keys that this batch has given already, and that the table does not know.
     var highest: Int64 = 0

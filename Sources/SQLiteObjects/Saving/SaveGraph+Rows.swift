@@ -107,10 +107,50 @@ extension SaveGraph.Transaction {
         if plan.properties[slot].role.isAsset { settled = (settled ?? []) + [(slot, form)] }
       }
     }
+    let isMatched = index < rootCount && !matching.isEmpty
+    if isMatched, let match = try match(index, parameters) {
+      try overwrite(match.zIndex, plan, parameters)
+      if let primary = plan.primary {
+        settled = (settled ?? []) + [(primary, .stored(match.primary))]
+      }
+      saved[index] = SaveGraph.Saved(zIndex: match.zIndex, settled: settled)
+      return
+    }
     let key = nodes[index].key ?? reservedKey(index)
-    let insertion = try insertion(plan, hasKey: key != nil)
+    let insertion = try insertion(plan, hasKey: key != nil, mustBeNew: insertsOnly || isMatched)
     try insertion.bind(parameters, key: key)
     saved[index] = SaveGraph.Saved(zIndex: try run(insertion, key, index), settled: settled)
+  }
+
+  /// Finds the object in the store with the same values in the properties that objects are found by. A nil
+  /// equals no other one, as to the unique index.
+  private func match(
+    _ index: Int, _ parameters: [CellValue.Form]
+  ) throws -> (zIndex: Int64, primary: Value)? {
+    let plan = nodes[index].plan
+    let primary = plan.primary.map { plan.properties[$0].name } ?? plan.key
+    var sql: SQL =
+      "SELECT \(identifier: plan.key), \(identifier: primary) FROM \(identifier: plan.table) WHERE 1"
+    for name in matching {
+      guard let slot = plan.properties.firstIndex(where: { $0.name == name }),
+        let value = parameters[slot].boundValue, !value.isNull
+      else { return nil }
+      sql.append(" AND \(identifier: name) = \(value)")
+    }
+    return try connection.firstRow(sql, as: Int64.self, Value.self).map { ($0, $1) }
+  }
+
+  /// Gives all values to an object in the store but the primary value.
+  private func overwrite(
+    _ zIndex: Int64, _ plan: ObjectPlan, _ parameters: [CellValue.Form]
+  ) throws {
+    let slots = plan.columns.filter { slot in
+      slot != plan.primary && !matching.contains(plan.properties[slot].name)
+    }
+    guard !slots.isEmpty else { return }
+    guard try UpdateStatement(plan, slots, connection).run(parameters, zIndex) else {
+      throw MagicError.notSaved(type: plan.typeName)
+    }
   }
 
   /// Inserts the object that is bound, and returns its z_index.
@@ -122,7 +162,9 @@ extension SaveGraph.Transaction {
   private func run(_ insertion: InsertStatement, _ key: Int64?, _ index: Int) throws -> Int64 {
     do {
       if let zIndex = try insertion.run(key: key) { return zIndex }
-    } catch let error as SQLiteError where insertsOnly && error.code.primary == .constraint {
+    } catch let error as SQLiteError
+      where insertion.mustBeNew && error.code.primary == .constraint
+    {
       // Another column may be unique as well.
       guard try existing(index) != nil else { throw error }
       throw alreadySaved(index)
@@ -130,16 +172,19 @@ extension SaveGraph.Transaction {
     guard let present = try existing(index) else {
       throw MagicError.notSaved(type: nodes[index].plan.typeName)
     }
-    if insertsOnly { throw alreadySaved(index) }
+    if insertion.mustBeNew { throw alreadySaved(index) }
     return present
   }
 
   /// The statement that inserts one object of a type.
-  private mutating func insertion(_ plan: ObjectPlan, hasKey: Bool) throws -> InsertStatement {
+  private mutating func insertion(
+    _ plan: ObjectPlan, hasKey: Bool, mustBeNew: Bool
+  ) throws -> InsertStatement {
     let type = ObjectIdentifier(plan.type)
-    if let known = insertions[type], known.hasKey == hasKey { return known }
-    let insertion = try InsertStatement(
-      plan, hasKey: hasKey, insertsOnly: insertsOnly, connection)
+    if let known = insertions[type], known.hasKey == hasKey, known.mustBeNew == mustBeNew {
+      return known
+    }
+    let insertion = try InsertStatement(plan, hasKey: hasKey, mustBeNew: mustBeNew, connection)
     insertions[type] = insertion
     return insertion
   }

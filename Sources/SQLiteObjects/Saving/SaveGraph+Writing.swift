@@ -94,6 +94,8 @@ extension SaveGraph {
     let rootCount: Int
     let isPlain: Bool
     let insertsOnly: Bool
+    /// The properties that objects are found by: see ``SaveGraph/matching``.
+    let matching: [String]
     /// The results, one for each node that was written.
     var saved: [Saved?]
     var isNew: [Bool]
@@ -119,6 +121,7 @@ extension SaveGraph {
       rootCount = graph.rootCount
       isPlain = graph.isPlain
       insertsOnly = graph.insertsOnly
+      matching = graph.matching
       saved = Array(repeating: nil, count: nodes.count)
       isNew = Array(repeating: false, count: nodes.count)
     }

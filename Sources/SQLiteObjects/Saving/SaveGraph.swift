@@ -15,6 +15,9 @@ struct SaveGraph: Sendable {
   let plans: [ObjectPlan]
   /// Whether a new object must not give its values to one with the same primary value.
   let insertsOnly: Bool
+  /// The unique properties by which an object that the store does not know is found in it, and gets its row;
+  /// none to find it by its primary value.
+  let matching: [String]
   /// The content of the store that the objects belong to.
   let generation: Int
 
@@ -25,12 +28,13 @@ struct SaveGraph: Sendable {
   ///   - store: The store to save them in.
   ///   - isUnchanged: Whether the objects' rows must be as they were.
   ///   - insertsOnly: Whether the objects must be new in the store.
+  ///   - matching: The properties by which objects that the store does not know are found in it.
   init<Object: MagicObject>(
     _ objects: some Sequence<Object>, for store: any ObjectStore,
-    ifUnchanged isUnchanged: Bool = false,
-    insertsOnly: Bool = false
+    ifUnchanged isUnchanged: Bool = false, insertsOnly: Bool = false, matching: [String] = []
   ) throws {
     self.insertsOnly = insertsOnly
+    self.matching = matching
     generation = store.generation
     var walk = Walk(store, capacity: objects.underestimatedCount)
     roots = try walk.add(contentsOf: objects)

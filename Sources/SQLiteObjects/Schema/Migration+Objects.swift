@@ -129,6 +129,7 @@ struct ObjectTables {
         "UPDATE \(identifier: table) SET \(identifier: property) = NULL")
       try AssetTriggers(connection).remove(property, of: table)
     }
+    try SearchTable.remove(of: table, connection)
     for index in try connection.existingIndexes(of: table) where index.isExplicit {
       guard index.columns.contains(where: { $0.map { isSameName($0, property) } ?? false }) else {
         continue
@@ -145,6 +146,7 @@ struct ObjectTables {
       let property = try property(ofLinks: other) ?? (other, columns.joined(separator: ", "))
       return "“\(property.name)” of “\(property.table)”"
     }
+    try SearchTable.remove(of: table, connection)
     // By rows, so that the triggers let the assets go.
     try connection.executeChange("DELETE FROM \(identifier: table)")
     for (link, _) in own {
@@ -258,6 +260,8 @@ struct ObjectTables {
     let indexes = try connection.existingIndexes(of: table).filter { $0.isNamed(after: table) }
     let assets = try AssetTriggers(connection).columns(of: table)
     for asset in assets { try AssetTriggers(connection).remove(asset, of: table) }
+    // The first use of the type makes it anew.
+    try SearchTable.remove(of: table, connection)
     try rename()
     for index in indexes {
       let columns = index.columns.compactMap { $0.map(newName) }

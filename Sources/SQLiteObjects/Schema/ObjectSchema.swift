@@ -59,6 +59,7 @@ struct ObjectSchema {
       try connection.ensure(table.definition)
     }
     for plan in plans {
+      try plan.search?.ensure(connection)
       for property in plan.properties where property.role.isAsset {
         try AssetTriggers(connection).make(property.name, of: plan.table)
       }
@@ -115,6 +116,11 @@ struct ObjectSchema {
         try connection.checkUnique(lacking.indexes, of: table.definition.name)
       }
       if !database.isReadOnly { growth = .change }
+    }
+    if growth == .change || database.isReadOnly { return growth }
+    for plan in plans {
+      guard let search = plan.search, try search.isLacking(connection) else { continue }
+      if try !connection.columnNames(of: plan.table).isEmpty { return .change }
     }
     return growth
   }

@@ -1,11 +1,13 @@
 import SQLiteCore
 
 extension MagicData {
-  /// Saves an object with all that it leads to, in one transaction, blocking the thread.
+  /// Saves an object with all that it leads to, and overwrites the one in the store that has the same
+  /// primary value, in one transaction, blocking the thread.
   ///
   /// An object that is in the store gets what was set since it was saved or fetched, and nothing else,
   /// so that others' changes of other properties stay. One that is not is inserted; if the store has
-  /// one with the same primary value, that one gets all values, and its links become the object's. Of several
+  /// one with the same primary value, that one gets all values, and its links become the object's:
+  /// ``insert(_:)-(Object)`` refuses that. Of several
   /// new objects with one primary value the last that is written gives its values, and all of them are that
   /// object from then on.
   ///
@@ -137,18 +139,79 @@ extension MagicData {
     return try await write { try graph.write(on: $0, in: self) }.first ?? 0
   }
 
+  /// Saves an object as the one in the store that has the same values in other unique properties, or as a new
+  /// one if there is none, blocking the thread.
+  ///
+  ///     try magic.update(Person(email: "ann@example.org", name: "Ann"), matching: [\.$email])
+  ///
+  /// The one in the store gets all values and links of the object but its primary value: that the object gets
+  /// from the store, since the two are one from then on. An object that the store knows already is saved
+  /// as ``update(_:)-(Object)`` saves it, and so are the others that it leads to. A nil matches nothing.
+  ///
+  /// - Parameters:
+  ///   - object: The object.
+  ///   - properties: Properties that are ``PropertyTrait/unique(_:_:)`` together, or the primary value.
+  /// - Returns: The object's z_index.
+  /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if no object matches, and one has its primary value;
+  ///   ``MagicError/unsuitableType(type:reason:)`` if the properties are not unique; ``MagicError``,
+  ///   ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  @discardableResult
+  public func update<Object: MagicObject>(
+    _ object: Object, matching properties: [PartialKeyPath<Object>]
+  ) throws -> Int {
+    try update([object], matching: properties).first ?? 0
+  }
+
+  /// As ``update(_:matching:)-(Object,_)``, without blocking the task. Throws `CancellationError` too.
+  @discardableResult
+  nonisolated(nonsending) public func update<Object: MagicObject>(
+    _ object: Object, matching properties: [PartialKeyPath<Object>]
+  ) async throws -> Int {
+    try await update([object], matching: properties).first ?? 0
+  }
+
+  /// Saves objects as ``update(_:matching:)-(Object,_)`` does, in one transaction, blocking the thread: all of
+  /// them or none.
+  ///
+  /// - Parameters:
+  ///   - objects: The objects. Of several that match one object the last gives its values.
+  ///   - properties: Properties that are ``PropertyTrait/unique(_:_:)`` together, or the primary value.
+  /// - Returns: The objects' z_index values.
+  /// - Throws: As ``update(_:matching:)-(Object,_)``; then nothing is saved.
+  @discardableResult
+  public func update<Object: MagicObject>(
+    _ objects: some Sequence<Object>, matching properties: [PartialKeyPath<Object>]
+  ) throws -> [Int] {
+    let names = try plan(Object.self).uniqueNames(properties)
+    let graph = try SaveGraph(objects, for: self, matching: names).stagingAssets(for: self)
+    return try write { try graph.write(on: $0, in: self) }
+  }
+
+  /// As ``update(_:matching:)-(Sequence<Object>,_)``, without blocking the task. Throws `CancellationError`
+  /// too.
+  @discardableResult
+  nonisolated(nonsending) public func update<Object: MagicObject>(
+    _ objects: some Sequence<Object>, matching properties: [PartialKeyPath<Object>]
+  ) async throws -> [Int] {
+    let names = try plan(Object.self).uniqueNames(properties)
+    let graph = try await staged(SaveGraph(objects, for: self, matching: names))
+    return try await write { try graph.write(on: $0, in: self) }
+  }
+
   /// Copies files on a thread that may wait for them.
   nonisolated(nonsending) private func staged(_ graph: SaveGraph) async throws -> SaveGraph {
     guard !graph.isPlain else { return graph }
     return try await assets.work { try graph.stagingAssets(for: self) }
   }
 
-  private func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  /// Writes in a transaction, once more if it fails on tables that others have changed.
+  func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     func write() throws -> Result { try database.write { try body($0) } }
     return try onceMoreIfTablesChanged(write, again: write)
   }
 
-  nonisolated(nonsending) private func write<Result: Sendable>(
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) func write<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await onceMoreIfTablesChanged {
@@ -156,5 +219,30 @@ extension MagicData {
     } again: {
       try await database.write { try body($0) }
     }
+  }
+}
+
+extension ObjectPlan {
+  /// The names of properties of which no two objects have the same values.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if no trait says so.
+  fileprivate func uniqueNames<Object: MagicObject>(
+    _ paths: [PartialKeyPath<Object>]
+  ) throws -> [String] {
+    let names = try zip(paths, PropertyCollector.names(of: paths)).map { path, name in
+      if let name { return name }
+      throw MagicError.unsuitableType(
+        type: typeName, reason: "\(path) leads to none of its properties")
+    }
+    let isPrimary = primary.map { names == [properties[$0].name] } ?? false
+    let isUnique = rows.indexes.contains { $0.isUnique && Set($0.columns) == Set(names) }
+    guard names.isEmpty || isPrimary || isUnique else {
+      throw MagicError.unsuitableType(
+        type: typeName,
+        reason:
+          "no trait says that “\(names.joined(separator: ", "))” is unique, by which objects are "
+          + "to be found")
+    }
+    return names
   }
 }

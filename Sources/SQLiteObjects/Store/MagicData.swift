@@ -40,6 +40,7 @@ public final class MagicData: ObjectStore {
   package let tables = TableCache()
   package let relations = RelationCache()
   private let replacement = Mutex<Registration?>(nil)
+  private let searchSetup: Registration
 
   /// Takes over what was opened.
   init(_ parts: StoreParts) {
@@ -47,6 +48,7 @@ public final class MagicData: ObjectStore {
     database = parts.database
     assets = parts.assets
     identity = parts.identity
+    searchSetup = parts.searchSetup
     watch = ForeignWatch(parts.database)
     content = parts.database.content
     let setup = database.aroundReplacement { [weak self] source, target, replace in
@@ -64,6 +66,7 @@ public final class MagicData: ObjectStore {
     try MetaTable.checkFormat(of: source)
     try replace()
     tables.forget()
+    try SearchTable.allowTriggersIfNeeded(target)
     try target.transaction { try MetaTable.setStoreUUID(identity.uuid, target) }
   }
 

@@ -10,6 +10,8 @@ struct StoreParts: Sendable {
   let identity: StoreIdentity
   /// A folder that goes away with the store.
   let temporaryFolder: TemporaryFolder?
+  /// Lets the triggers of full-text indexes work on each connection that writes.
+  let searchSetup: Registration
 
   /// Opens the store in the folder of this program.
   init() throws {
@@ -47,6 +49,7 @@ struct StoreParts: Sendable {
     let folder = database.path.map(StorePath.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
     assets = try AssetStore(
       database, folder: folder ?? "", minimumFileSize: minimumFileSize, isAdopting: true)
+    searchSetup = try database.setUpWriter { try SearchTable.allowTriggersIfNeeded($0) }
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }
 }

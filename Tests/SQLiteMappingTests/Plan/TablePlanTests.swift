@@ -69,7 +69,7 @@ import Testing
   @Test(
     arguments: [
       PropertyTrait(.onDelete(.cascade), ["a"]), PropertyTrait(.onDelete(.cascade), ["all"]),
-      .unique("all"), .searched("a"), .indexed("missing"),
+      .unique("all"), .searched("id"), .searched("owner"), .indexed("missing"),
     ])
   func `a trait that does not suit its property is refused`(trait: PropertyTrait) throws {
     #expect(throws: Refusal.self) { try plan(.counted("id"), .objects, [trait]) }

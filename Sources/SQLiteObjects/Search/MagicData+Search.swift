@@ -1,0 +1,128 @@
+import SQLiteCore
+public import SQLiteMapping
+
+extension MagicData {
+  /// Searches the texts of objects whose type declares them as ``PropertyTrait/searched(_:_:)``, blocking the
+  /// thread.
+  ///
+  ///     for found in try magic.search(Note.self, for: .prefix(field.text), where: \.$isDone == false, limit: 20) {
+  ///       print(found.value.title, found.snippet)
+  ///     }
+  ///
+  /// Words are found in whatever case and without their accents. No text of a user's is an error or an operator.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - pattern: The pattern. An empty one finds nothing.
+  ///   - filter: The condition that they fulfil besides; ``Filter/matching(_:)`` searches the texts of other
+  ///     objects that they lead to.
+  ///   - marks: The marks around words that were found.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: How many to pass over first.
+  /// - Returns: The objects that fit, the best first, and of equals the one that was saved first.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if no property is searched; ``SQLiteError`` if the
+  ///   table is there without its index, which a store that is read-only cannot make, or if the limit or the
+  ///   offset is negative; ``MagicError``.
+  public func search<Object: MagicObject>(
+    _ type: Object.Type, for pattern: SearchPattern, where filter: Filter<Object>? = nil,
+    marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
+  ) throws -> [SearchResult<Object>] {
+    let search = try ObjectSearch<Object>(self, pattern, filter, marks, limit, offset)
+    return try search.results(reading(plan(type)) { try search.find($0) })
+  }
+
+  /// As ``search(_:for:where:marks:limit:offset:)``, without blocking the task. Throws `CancellationError`
+  /// too.
+  nonisolated(nonsending) public func search<Object: MagicObject>(
+    _ type: Object.Type, for pattern: SearchPattern, where filter: Filter<Object>? = nil,
+    marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
+  ) async throws -> [SearchResult<Object>] {
+    let search = try ObjectSearch<Object>(self, pattern, filter, marks, limit, offset)
+    return try search.results(try await reading(plan(type)) { try search.find($0) })
+  }
+}
+
+/// A full-text search for objects of a type, as a value that may cross threads.
+struct ObjectSearch<Object: MagicObject>: Sendable {
+  private let store: any ObjectStore
+  private let plan: ObjectPlan
+  private let search: Search
+
+  /// What a search has found, as of one snapshot.
+  struct Found: Sendable {
+    /// The objects' z_index values, with their ranks and marked texts.
+    var hits: [SearchResult<Int64>] = []
+    var graph = FetchedGraph()
+  }
+
+  init(
+    _ store: any ObjectStore, _ pattern: SearchPattern, _ filter: Filter<Object>?,
+    _ marks: SearchMarks, _ limit: Int?, _ offset: Int
+  ) throws {
+    self.store = store
+    plan = try store.plan(Object.self)
+    guard plan.search != nil else { throw plan.declaresNoSearch }
+    search = try Search(
+      for: pattern, where: filter?.sql(in: store), marks: marks, limit: limit, offset: offset)
+  }
+
+  /// Finds the objects, and reads them with what they lead to.
+  func find(_ connection: Connection) throws -> Found {
+    guard !search.isEmpty, try !connection.columnNames(of: plan.table).isEmpty else {
+      return Found()
+    }
+    let key: SQL = "found.\(identifier: plan.key)"
+    guard let query = try search.query(key, of: plan.table, plan.key, connection) else {
+      throw Search.missingIndex(of: plan.table, plan.typeName)
+    }
+    let hits = try search.results(of: query, connection) { $0.integer(at: 0) }
+    let loader = GraphLoader(store, connection)
+    try loader.load(plan.type, hits.map(\.value))
+    return Found(hits: hits, graph: loader.graph)
+  }
+
+  /// Makes the objects of what was found.
+  func results(_ found: Found) throws -> [SearchResult<Object>] {
+    let objects = try FetchContext(store, found.graph)
+      .objects(Object.self, found.hits.map(\.value)[...])
+    return zip(found.hits, objects).map { $0.with($1) }
+  }
+}
+
+extension ObjectPlan {
+  /// The error of a search in objects without an index.
+  var declaresNoSearch: MagicError {
+    .unsuitableType(type: typeName, reason: "it declares no searched properties")
+  }
+}
+
+extension Filter {
+  /// True if the searched properties of the object fit a pattern of full-text search.
+  ///
+  ///     let notes = try magic.objects(of: Note.self, where: (\Note.$comments).contains(where: .matching(.all(of: "milk"))))
+  ///
+  /// ``MagicData/search(_:for:where:marks:limit:offset:)`` tells besides how well it fits, and where. A type
+  /// that declares no ``PropertyTrait/searched(_:_:)``, or a table without the index, is an error.
+  ///
+  /// - Parameter pattern: The pattern. An empty one fits nothing.
+  public static func matching(_ pattern: SearchPattern) -> Filter {
+    do {
+      let isSearched = Object.traits.contains {
+        if case .searched = $0.kind { true } else { false }
+      }
+      guard isSearched else {
+        throw MagicError.unsuitableType(
+          type: "\(Object.self)", reason: "it declares no searched properties")
+      }
+      let expression = try pattern.expression()
+      if expression.isEmpty { return Filter(.form(["0"], [], isTruthValue: true)) }
+      let index = try SQL.escapeIdentifier(SearchTable.name(of: Object.tableName))
+      return Filter(
+        .form(
+          ["(", " IN (SELECT rowid FROM \(index) WHERE \(index) MATCH ", "))"],
+          [.column([]), .value(.text(expression))], isTruthValue: true))
+    } catch {
+      return Filter(.failure(error))
+    }
+  }
+}

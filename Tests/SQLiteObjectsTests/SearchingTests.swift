@@ -1,0 +1,244 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Note: MagicObject {
+  static var traits: [PropertyTrait] { [.searched(\Self.$title, \Self.$text)] }
+  @PrimaryMagicValue var id: Int
+  @MagicValue var title: String
+  @OptionMagicValue var text: String?
+  @MagicValue var isDone: Bool
+  @OptionMagicValue var author: Author?
+  init() {
+    title = ""
+    isDone = false
+  }
+  init(_ title: String, _ text: String?, by author: Author? = nil) {
+    self.title = title
+    self.text = text
+    self.author = author
+    isDone = false
+  }
+}
+
+private struct Author: MagicObject {
+  static var traits: [PropertyTrait] { [.searched(\Self.$name)] }
+  @PrimaryMagicValue var name: String
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+/// It leads to notes that go with it.
+private struct Binder: MagicObject {
+  @MagicValue var title: String
+  init() { title = "" }
+}
+
+private struct Page: MagicObject {
+  static var traits: [PropertyTrait] {
+    [.searched(\Self.$text), .onDelete(\Self.$binder, .cascade)]
+  }
+  @MagicValue var text: String
+  @MagicValue var binder: Binder
+  init() { text = "" }
+}
+
+/// The same table before and after the type declares the search.
+private struct OldLetter: MagicObject {
+  static let tableName = "Letter"
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text: String
+  init() { text = "" }
+}
+
+private struct Letter: MagicObject {
+  static var traits: [PropertyTrait] { [.searched(\Self.$text)] }
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text: String
+  init() { text = "" }
+}
+
+private struct NewLetter: MagicObject {
+  static let tableName = "Post"
+  static var traits: [PropertyTrait] { [.searched(\Self.$body)] }
+  @PrimaryMagicValue var id: Int
+  @MagicValue var body: String
+  init() { body = "" }
+}
+
+private struct Unsearched: MagicObject {
+  @MagicValue var text: String
+  init() { text = "" }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct SearchingTests {
+  let folder: TemporaryTestFolder
+  let magic: MagicData
+
+  init() throws {
+    folder = try TemporaryTestFolder()
+    magic = try MagicData(path: folder.path)
+    let ann = Author("Ann Smith")
+    try magic.update([
+      Note("Shopping", "milk and bread", by: ann), Note("Milk", nil),
+      Note("Garden", "water the roses", by: ann),
+    ])
+  }
+
+  private func found(_ pattern: SearchPattern) throws -> [String] {
+    try magic.search(Note.self, for: pattern).map(\.value.title).sorted()
+  }
+
+  private func checkIndex(_ table: String) throws {
+    try magic.database.executeChange(
+      "INSERT INTO \(identifier: "\(table)_search") (\(identifier: "\(table)_search"), rank) VALUES ('integrity-check', 1)"
+    )
+  }
+
+  @Test func `words, phrases and prefixes are found, with all that the objects lead to`() throws {
+    #expect(try found(.all(of: "milk")) == ["Milk", "Shopping"])
+    #expect(try found(.all(of: "bread MILK")) == ["Shopping"])
+    #expect(try found(.any(of: "bread roses")) == ["Garden", "Shopping"])
+    #expect(try found(.phrase("milk and")) == ["Shopping"])
+    #expect(try found(.phrase("and milk")) == [])
+    #expect(try found(.prefix("water ros")) == ["Garden"])
+    #expect(try found(.all(of: "milk").not(.all(of: "bread"))) == ["Milk"])
+    let result = try #require(try magic.search(Note.self, for: .all(of: "bread")).first)
+    #expect(result.value.author?.name == "Ann Smith")
+    #expect(result.rank < 0)
+    #expect(result.snippet == "milk and [bread]")
+    #expect(result.highlights == ["title": "Shopping", "text": "milk and [bread]"])
+  }
+
+  @Test func `a search that suspends finds the same`() async throws {
+    let marks = SearchMarks(start: "<b>", end: "</b>", snippetLength: 1)
+    let some = try await magic.search(
+      Note.self, for: .all(of: "milk"), where: \.$author != nil, marks: marks, limit: 1)
+    #expect(some.map(\.value.title) == ["Shopping"])
+    #expect(some.first?.snippet == "<b>milk</b>…")
+    let all = try await magic.search(Note.self, for: .all(of: "milk"))
+    let blocking = { try magic.search(Note.self, for: .all(of: "milk"), offset: 1).map(\.value.id) }
+    #expect(try blocking() == [all[1].value.id])
+  }
+
+  @Test func `a filter of objects stands beside the pattern`() throws {
+    let notes = try magic.search(
+      Note.self, for: .any(of: "milk roses"), where: \.$author.$name == "Ann Smith")
+    #expect(notes.map(\.value.title).sorted() == ["Garden", "Shopping"])
+    #expect(try magic.search(Note.self, for: .all(of: "milk"), where: \.$title == "x").isEmpty)
+  }
+
+  @Test func `the index follows every change`() throws {
+    let milk = try #require(try magic.objects(of: Note.self, where: \.$title == "Milk").first)
+    milk.title = "Cream"
+    try magic.update(milk)
+    #expect(try found(.all(of: "milk")) == ["Shopping"])
+    #expect(try found(.all(of: "cream")) == ["Cream"])
+    try magic.database.executeChange("DELETE FROM Note WHERE title = 'Shopping'")
+    #expect(try found(.all(of: "bread")) == [])
+    #expect(try magic.removeAll(of: Note.self, where: \.$title == "Cream") == 1)
+    #expect(try found(.all(of: "cream")) == [])
+    try checkIndex("Note")
+    try magic.database.executeChange("VACUUM")
+    #expect(try found(.all(of: "roses")) == ["Garden"])
+    try checkIndex("Note")
+  }
+
+  @Test func `what is undone is not found`() throws {
+    struct Undo: Error {}
+    #expect(throws: Undo.self) {
+      try magic.transaction {
+        try magic.update(Note("Cheese", nil))
+        #expect(try found(.all(of: "cheese")) == ["Cheese"])
+        throw Undo()
+      }
+    }
+    #expect(try found(.all(of: "cheese")) == [])
+    try checkIndex("Note")
+  }
+
+  @Test func `what goes with another object is found no more, also by a store opened later`() throws
+  {
+    let binder = Binder()
+    let page = Page()
+    page.text = "some words"
+    page.binder = binder
+    try magic.update(page)
+    try magic.database.close()
+    let later = try MagicData(path: folder.path)
+    let stored = try #require(try later.objects(of: Binder.self).first)
+    try later.remove(stored)
+    #expect(try later.search(Page.self, for: .all(of: "words")).isEmpty)
+    #expect(try later.count(of: Page.self) == 0)
+  }
+
+  @Test func `a type that declares a search later finds the objects that are there`() throws {
+    let letter = OldLetter()
+    letter.text = "dear reader"
+    try magic.update(letter)
+    try magic.database.close()
+    let later = try MagicData(path: folder.path)
+    let results = try later.search(Letter.self, for: .all(of: "reader"))
+    #expect(results.map(\.value.text) == ["dear reader"])
+    try later.migrate([
+      Migration(
+        "letters are posts", .renameObjects("Letter", to: "Post"),
+        .renameProperty("text", to: "body", of: "Post"))
+    ])
+    #expect(
+      try later.database.read { try $0.rows("SELECT name FROM sqlite_schema", as: String.self) }
+        .contains { $0.contains("Letter") } == false)
+    try later.database.close()
+    let last = try MagicData(path: folder.path)
+    #expect(
+      try last.search(NewLetter.self, for: .all(of: "reader")).map(\.value.body) == ["dear reader"])
+    try last.migrate([
+      Migration(
+        "letters are posts", .renameObjects("Letter", to: "Post"),
+        .renameProperty("text", to: "body", of: "Post")),
+      Migration("no more bodies", .dropProperty("body", of: "Post")),
+    ])
+  }
+
+  @Test func `objects without an index are an error, not an empty result`() throws {
+    try magic.update(Unsearched())
+    let error = #expect(throws: MagicError.self) {
+      try magic.search(Unsearched.self, for: .all(of: "a"))
+    }
+    #expect(error?.description.contains("declares no searched properties") == true)
+    let letter = OldLetter()
+    letter.text = "dear reader"
+    try magic.update(letter)
+    try magic.database.close()
+    var options = Database.Options()
+    options.mode = .readOnly
+    let reading = try MagicData(path: folder.path, options: options)
+    #expect(throws: SQLiteError.self) { try reading.search(Letter.self, for: .all(of: "reader")) }
+    #expect(throws: SQLiteError.self) {
+      try reading.search(Note.self, for: .all(of: "a"), limit: -1)
+    }
+  }
+
+  @Test func `a search before the first object is saved finds nothing`() throws {
+    let empty = try MagicData(type: .memory)
+    #expect(try empty.search(Note.self, for: .all(of: "a")).isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      "\"", "\"\"", "a\"b", "(", ")", "a AND", "NOT", "*", "a*", "^", "col:", "{a b}: c",
+      "NEAR(a b)", "-a", "\0", "a\0b", "'", ";", "--", "", " ", "é\u{301}", "🚲", "%", "\\",
+    ])
+  func `no text of a user's breaks a search`(text: String) throws {
+    for pattern in [
+      SearchPattern.all(of: text), .any(of: text), .phrase(text), .prefix(text),
+      .all(of: "milk").and(.all(of: text)),
+    ] {
+      _ = try found(pattern)
+    }
+    try magic.update(Note(text, text))
+    _ = try magic.search(
+      Note.self, for: .all(of: "milk"), where: \.$title == text,
+      marks: SearchMarks(start: text, end: text))
+  }
+}
