@@ -132,6 +132,9 @@ final class ChangeFeed: Sendable {
     }
   }
 
+  /// Tells that any table may differ.
+  func publishUnknown() { publish(.unknown, recorded: Demand(), hasWritten: true) }
+
   private func updateDemand(_ state: borrowing State) {
     let most = state.counts.lastIndex { $0 > 0 } ?? 0
     current.store(state.lastID << 2 | UInt64(most), ordering: .releasing)

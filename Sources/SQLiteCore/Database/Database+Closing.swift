@@ -83,6 +83,8 @@ extension Database {
 
   private func didEnd(isClosed: Bool) {
     defer { scheduler.ended() }
+    // Those that wait for changes look again, and learn of it.
+    if isClosed { shared.feed.publishUnknown() }
     // A database that is not in a file would be lost.
     if isClosed || path != nil { closeConnections() }
   }

@@ -16,6 +16,8 @@ final class StatementCache {
   private var transient: [WeakStatement] = []
   /// Whether there are any: asked at the end of each access.
   private var hasTransient = false
+  /// How many statements were not kept, or were dropped.
+  private var unkeptCount = 0
 
   init(capacity: Int) {
     self.capacity = max(0, capacity)
@@ -58,6 +60,7 @@ final class StatementCache {
     statement.isCheckedOut = true
     checkedOutCount += 1
     if isKept, insert(statement) { return }
+    unkeptCount += 1
     transient.removeAll { $0.statement == nil }
     transient.append(WeakStatement(statement: statement))
     hasTransient = true
@@ -115,10 +118,28 @@ final class StatementCache {
     guard handles.count > capacity else { return true }
     let idle = handles.values.filter { !$0.isCheckedOut }
     if let oldest = idle.min(by: { $0.lastUse < $1.lastUse }) {
+      unkeptCount += 1
       remove(oldest)
       oldest.finalize()
     }
     return true
+  }
+
+  /// A moment in the use of the statements.
+  struct Mark {
+    fileprivate let clock: UInt64
+    fileprivate let unkeptCount: Int
+  }
+
+  /// The present moment.
+  var mark: Mark { Mark(clock: clock, unkeptCount: unkeptCount) }
+
+  /// The texts of all statements that were checked out since a moment; nil if some of them are not kept.
+  ///
+  /// - Complexity: O(*n*) in the number of statements.
+  func texts(since mark: Mark) -> [String]? {
+    guard unkeptCount == mark.unkeptCount else { return nil }
+    return handles.values.filter { $0.lastUse > mark.clock }.map(\.sql)
   }
 
   /// Finalizes all statements, between accesses: none is in use.

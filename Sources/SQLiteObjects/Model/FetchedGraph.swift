@@ -29,7 +29,7 @@ struct FetchedRows: Sendable {
 }
 
 /// The links of one property that a fetch brought, owner by owner.
-struct FetchedLinks: Sendable {
+struct FetchedLinks: Equatable, Sendable {
   private var targets: [Int64] = []
   private var keys: [Value] = []
   private var owners = RowNumbers()
@@ -98,7 +98,7 @@ struct FetchedGraph: Sendable {
 ///
 /// Rows mostly come in the order of their keys: then a key is found at the index that it would have if
 /// none were missing, else by bisection. A dictionary is made only if rows come in another order.
-struct RowNumbers: Sendable {
+struct RowNumbers: Equatable, Sendable {
   /// The keys, row by row.
   private(set) var keys: [Int64] = []
   private var isAscending = true

@@ -240,6 +240,9 @@ package final class ObjectStorage: Sendable {
 
   subscript(slot: Int) -> CellValue.Form { state.withLock { $0.forms[slot] } }
 
+  /// All values.
+  var forms: [CellValue.Form] { state.withLock { $0.forms } }
+
   /// Lends what a property holds.
   @inline(__always)
   func read<Result>(_ slot: Int, _ body: (CellValue.Form) -> Result) -> Result {

@@ -17,17 +17,49 @@ final class ChangeSignal: Sendable {
   /// may wait for the access that tells the news.
   private let worker = Worker()
 
-  /// Raises the signal after each commit that touches one of the tables, or may have.
-  func subscribe(to tables: Set<String>, of database: Database) {
+  /// The tables whose changes are awaited.
+  private struct Watched {
+    /// Nil for any.
+    var tables: Set<String>?
+    /// How often others may have become the right ones.
+    var version = 0
+  }
+
+  private let watched = Mutex(Watched())
+
+  /// Raises the signal after each commit that touches one of some tables, or may have.
+  ///
+  /// - Parameters:
+  ///   - tables: The tables; nil for those of ``watch(_:version:)``, until then for any.
+  ///   - database: The database.
+  func subscribe(to tables: Set<String>? = nil, of database: Database) {
     let made = database.subscribe(to: .tables) { [weak self] changes in
-      let isTouched =
-        changes.changesSchema || changes.tables.contains { tables.contains(asciiLowercased($0)) }
-      if isTouched { self?.raise() }
+      guard let self else { return }
+      if changes.changesSchema { return raise() }
+      guard let tables = tables ?? watched.withLock({ $0.tables }) else { return wake() }
+      if changes.tables.contains(where: { tables.contains(asciiLowercased($0)) }) { wake() }
     }
     subscription.withLock { $0 = made }
   }
 
-  func raise() { wake { $0.isRaised = true } }
+  /// The number for ``watch(_:version:)`` if the tables to watch are not known, else nil.
+  var unwatchedVersion: Int? { watched.withLock { $0.tables == nil ? $0.version : nil } }
+
+  /// Lets commits that touch other tables pass, unless the schema may have changed since a number was asked for.
+  func watch(_ tables: Set<String>, version: Int) {
+    watched.withLock { if $0.version == version { $0.tables = tables } }
+  }
+
+  /// Raises the signal for a change of which nothing is known.
+  func raise() {
+    watched.withLock {
+      $0.tables = nil
+      $0.version += 1
+    }
+    wake()
+  }
+
+  private func wake() { wake { $0.isRaised = true } }
 
   /// Ends the waiting, now and later, by an error.
   func fail(_ error: any Error) { wake { $0.failure = $0.failure ?? error } }

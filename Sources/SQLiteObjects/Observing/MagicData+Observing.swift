@@ -16,15 +16,12 @@ extension MagicData {
     ObjectChanges(self)
   }
 
-  /// Fetches objects, and fetches them anew after each commit that touches them or what they lead to.
+  /// Fetches objects, and fetches them anew after each commit that has changed them or what they lead to.
   ///
   ///     for try await adults in magic.observe(Person.self, where: \.$age >= 18) { … }
   ///
-  /// The first element is there at once. Commits of any store on this path in this process are seen
-  /// at once, those of other processes within a second. Several may be seen as one; the last state is
-  /// never missed. Where others are in the way, as a write that takes longer than
-  /// ``Database/Options/accessTimeout``, or while the database is suspended, the loop waits for them.
-  /// Each loop is on its own, and ends with its task.
+  /// What is left in the store, behind an ``AsyncMagical`` or a ``ReverseMagicValue``, is no part of the objects
+  /// here. Else as ``observe(_:)``.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
@@ -35,21 +32,193 @@ extension MagicData {
   public func observe<Object: MagicObject>(
     _ type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
-  ) -> ObservedObjects<Object> {
-    ObservedObjects(store: self, filter: filter, order: order, limit: limit, offset: offset)
+  ) -> ObservedResults<[Object]> {
+    ObservedResults(self) { magic, observation in
+      let query = try Query<Object>(magic, filter, order, limit, offset)
+      return try await magic.reading(magic.plan(type)) { connection in
+        try observation.take(connection) {
+          let fetched = try query.fetch(connection)
+          return (try ResultPrint(fetched, connection), { try query.objects(fetched) })
+        }
+      }
+    }
+  }
+
+  /// Counts objects, and counts them anew after each commit that has changed their number.
+  ///
+  ///     for try await number in magic.observeCount(of: Order.self, where: \.$isPaid == false) { … }
+  ///
+  /// Else as ``observe(_:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: The condition that they fulfil.
+  public func observeCount<Object: MagicObject>(
+    of type: Object.Type, where filter: Filter<Object>? = nil
+  ) -> ObservedResults<Int> {
+    ObservedResults(self) { magic, observation in
+      let query = try Query<Object>(magic, filter)
+      return try await magic.reading(magic.plan(type)) { connection in
+        try observation.take(connection) {
+          let count = try query.count(connection)
+          return (ResultPrint(values: [.integer(Int64(count))]), { count })
+        }
+      }
+    }
+  }
+
+  /// Fetches the values of one property, and fetches them anew after each commit that has changed them.
+  ///
+  ///     for try await cities in magic.observe(valuesOf: \Team.$city, isDistinct: true) { … }
+  ///
+  /// Else as ``observe(_:)``.
+  ///
+  /// - Parameters:
+  ///   - path: A property that is no relation, such as `\Team.$city`.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The order of the values.
+  ///   - isDistinct: Whether each value comes once.
+  ///   - limit: The most values to fetch.
+  ///   - offset: The number of values to pass over first.
+  public func observe<Object: MagicObject, Column: MagicColumn>(
+    valuesOf path: KeyPath<Object, Column>, where filter: Filter<Object>? = nil,
+    orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
+    offset: Int = 0
+  ) -> ObservedResults<[Column.Value]> {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    return observe(Object.self, [QueryNode(path)], parts) { values in
+      try values.map { try Column.value(from: $0) }
+    }
+  }
+
+  /// Calculates one value of many objects, and calculates it anew after each commit that has changed it.
+  ///
+  ///     for try await total in magic.observe(.sum(\Order.$amount), where: \.$isPaid == false) { … }
+  ///
+  /// Else as ``observe(_:)``.
+  ///
+  /// - Parameters:
+  ///   - aggregate: The value to calculate.
+  ///   - filter: The condition on the objects; nil for all.
+  public func observe<Object: MagicObject, Result>(
+    _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
+  ) -> ObservedResults<Result> {
+    observe(Object.self, [aggregate.node], .init(of: filter)) {
+      [result = aggregate.result] values in
+      // Without a table there is no row.
+      try result(values.first ?? .null)
+    }
+  }
+
+  /// Calculates one value of each group of objects, and calculates them anew after each commit that has changed
+  /// one of them.
+  ///
+  ///     for try await ages in magic.observe(.average(\Player.$age), by: \.$team.$title) { … }
+  ///
+  /// Else as ``observe(_:)``.
+  ///
+  /// - Parameters:
+  ///   - aggregate: The value to calculate.
+  ///   - key: The property whose values make the groups.
+  ///   - filter: The condition on the objects; nil for all.
+  public func observe<Object: MagicObject, Result, Key: MagicColumn>(
+    _ aggregate: Aggregate<Object, Result>, by key: KeyPath<Object, Key>,
+    where filter: Filter<Object>? = nil
+  ) -> ObservedResults<[(key: Key.Value, value: Result)]> {
+    let nodes = [QueryNode(key), aggregate.node]
+    return observe(Object.self, nodes, .init(of: filter, keyCount: 1)) {
+      [result = aggregate.result] values in
+      try stride(from: 0, to: values.count - 1, by: 2).map {
+        (try Key.value(from: values[$0]), try result(values[$0 + 1]))
+      }
+    }
+  }
+
+  /// Observes the columns of a query.
+  ///
+  /// - Parameter make: Makes the result of the stored values, row by row.
+  private func observe<Object: MagicObject, Result>(
+    _ type: Object.Type, _ nodes: [QueryNode], _ parts: ValueQuery.Parts,
+    _ make: @escaping @Sendable ([Value]) throws -> Result
+  ) -> ObservedResults<Result> {
+    ObservedResults(self) { magic, observation in
+      let query = try ValueQuery(nodes, of: magic.plan(type), parts, in: magic)
+      return try await magic.reading(query.plan) { connection in
+        try observation.take(connection) {
+          var values: [Value] = []
+          try query.forEachRow(connection, in: magic) { row in
+            for column in nodes.indices { values.append(try row.value(at: Int32(column))) }
+          }
+          let found = values
+          return (ResultPrint(values: found), { try make(found) })
+        }
+      }
+    }
+  }
+
+  /// Searches the texts of objects, and searches them anew after each commit that has changed what is found,
+  /// its ranks or its marked texts.
+  ///
+  ///     for try await found in magic.observe(Note.self, matching: .prefix(field.text), limit: 20) { … }
+  ///
+  /// Else as ``observe(_:)``.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - pattern: The pattern. An empty one finds nothing.
+  ///   - filter: The condition that they fulfil besides.
+  ///   - marks: The marks around words that were found.
+  ///   - limit: The most objects to fetch.
+  ///   - offset: How many to pass over first.
+  public func observe<Object: MagicObject>(
+    _ type: Object.Type, matching pattern: SearchPattern, where filter: Filter<Object>? = nil,
+    marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
+  ) -> ObservedResults<[SearchResult<Object>]> {
+    ObservedResults(self) { magic, observation in
+      let search = try ObjectSearch<Object>(magic, pattern, filter, marks, limit, offset)
+      return try await magic.reading(magic.plan(type)) { connection in
+        try observation.take(connection) {
+          let found = try search.find(connection)
+          var print = try ResultPrint(.graph(found.graph), connection)
+          print.add(found.hits)
+          return (print, { try search.results(found) })
+        }
+      }
+    }
+  }
+
+  /// Runs any fetches on one snapshot, and runs them anew after each commit that has changed what they bring.
+  ///
+  ///     let numbers = magic.observe { magic in
+  ///       [try magic.count(of: Order.self), try magic.count(of: Order.self, where: \.$isPaid == true)]
+  ///     }
+  ///     for try await number in numbers { … }
+  ///
+  /// The first result is there at once, and none comes that is equal to the one before. A commit is seen if
+  /// it touches a table that `body` has read: of any store on this path in this process at once, of other
+  /// processes within a second. Several may be seen as one; the last state is never missed, and a reader that
+  /// is slow costs no memory but that of one result. Where others are in the way, as a write that takes longer
+  /// than ``Database/Options/accessTimeout``, or while the database is suspended, the loop waits for them. Each
+  /// loop is on its own. It ends with its task; what a fetch throws ends it too, as when the store was closed.
+  ///
+  /// - Parameter body: The fetches: the blocking calls, on a thread of the database's own. Calls that save or
+  ///   remove throw.
+  public func observe<Result: Equatable & Sendable>(
+    _ body: @escaping @Sendable (MagicData) throws -> Result
+  ) -> ObservedResults<Result> {
+    ObservedResults(self) { magic, observation in
+      try await magic.read { (connection: Connection) in
+        try observation.take(connection, isSame: ==) { try body(magic) }
+      }
+    }
   }
 
   /// The names of the tables that hold a type's objects, in lower case.
   ///
-  /// - Parameters:
-  ///   - type: The objects' type.
-  ///   - isDeep: Whether to include the tables of the objects that they lead to.
-  func tables<Object: MagicObject>(of type: Object.Type, isDeep: Bool) throws -> Set<String> {
+  /// - Parameter type: The objects' type.
+  fileprivate func tables<Object: MagicObject>(of type: Object.Type) throws -> Set<String> {
     let plan = try plan(type)
-    var names =
-      try isDeep
-      ? ObjectSchema(reachedFrom: [plan], self.plan).tables.map(\.definition.name)
-      : plan.claims.map(\.table)
+    var names = plan.claims.map(\.table)
     if plan.properties.contains(where: \.role.isAsset) { names.append("magicdata_asset") }
     return Set(names.map(asciiLowercased))
   }
@@ -64,7 +233,7 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
   init(_ store: MagicData) {
     self.store = store
     do {
-      signal.subscribe(to: try store.tables(of: Object.self, isDeep: false), of: store.database)
+      signal.subscribe(to: try store.tables(of: Object.self), of: store.database)
       store.watch.add(signal)
       failure = nil
     } catch {
@@ -82,68 +251,19 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     /// - Throws: ``MagicError`` or ``SQLiteError``, such as when the database was closed.
     nonisolated(nonsending) public mutating func next() async throws -> Void? {
       if let failure = changes.failure { throw failure }
-      return try await changes.signal.wait() ? () : nil
+      try changes.checkOpen()
+      guard try await changes.signal.wait() else { return nil }
+      try changes.checkOpen()
+      return ()
     }
   }
 
   /// Begins to wait.
   public func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
-}
 
-/// The objects of a query, fetched anew after commits: ``MagicData/observe(_:where:orderedBy:limit:offset:)``.
-public struct ObservedObjects<Object: MagicObject>: AsyncSequence, Sendable {
-  fileprivate let store: MagicData
-  fileprivate let filter: Filter<Object>?
-  fileprivate let order: [SortKey<Object>]
-  fileprivate let limit: Int?
-  fileprivate let offset: Int
-
-  /// Fetches the objects, and waits for commits.
-  public struct Iterator: AsyncIteratorProtocol {
-    private let objects: ObservedObjects
-    private var signal: ChangeSignal?
-
-    fileprivate init(_ objects: ObservedObjects) {
-      self.objects = objects
-    }
-
-    /// Fetches the objects: at once the first time, later when something has changed.
-    ///
-    /// - Returns: Nil once the task is cancelled.
-    /// - Throws: ``MagicError`` or ``SQLiteError``, such as when the database was closed.
-    nonisolated(nonsending) public mutating func next() async throws -> [Object]? {
-      do {
-        if let signal {
-          guard try await signal.wait() else { return nil }
-        } else {
-          signal = try objects.listen()
-        }
-        return try await objects.fetch()
-      } catch is CancellationError {
-        return nil
-      }
-    }
-  }
-
-  /// Begins with the objects as they are.
-  public func makeAsyncIterator() -> Iterator { Iterator(self) }
-
-  private func listen() throws -> ChangeSignal {
-    let signal = ChangeSignal()
-    signal.subscribe(to: try store.tables(of: Object.self, isDeep: true), of: store.database)
-    store.watch.add(signal)
-    return signal
-  }
-
-  /// Fetches the objects, as often as it takes if others are in the way.
-  nonisolated(nonsending) private func fetch() async throws -> [Object] {
-    while true {
-      do {
-        return try await store.objects(
-          of: Object.self, where: filter, orderedBy: order, limit: limit, offset: offset)
-      } catch let error as SQLiteError where error.isPassing {
-        try await Task.sleep(for: ForeignWatch.interval)
-      }
-    }
+  /// Throws if the database was closed: there are no more changes then.
+  fileprivate func checkOpen() throws(SQLiteError) {
+    guard store.database.isClosed else { return }
+    throw SQLiteError(.misuse, "the database was closed")
   }
 }

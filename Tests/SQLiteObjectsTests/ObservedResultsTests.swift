@@ -1,0 +1,253 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Shelf: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  init() { name = "" }
+  init(_ name: String) { self.name = name }
+}
+
+private struct Jar: MagicObject {
+  static var traits: [PropertyTrait] { [.searched(\Self.$label)] }
+  @PrimaryMagicValue var id: Int
+  @MagicValue var label: String
+  @MagicValue var grams: Int
+  @OptionMagicValue var shelf: Shelf?
+  @MagicValue var lids: [Lid]
+  @MagicValue var spoons: AsyncMagical<[Lid]>
+  @OptionMagicValue var photo: MagicAsset<Data>?
+  init() {
+    label = ""
+    grams = 0
+    lids = []
+    spoons = AsyncMagical(value: [])
+  }
+  init(_ label: String, _ grams: Int, on shelf: Shelf? = nil) {
+    self.init()
+    self.label = label
+    self.grams = grams
+    self.shelf = shelf
+  }
+}
+
+private struct Lid: MagicObject {
+  @MagicValue var color: String
+  init() { color = "" }
+  init(_ color: String) { self.color = color }
+}
+
+@Suite(.timeLimit(.minutes(20))) struct ObservedResultsTests {
+  let folder: TemporaryTestFolder
+  let magic: MagicData
+
+  init() async throws {
+    folder = try TemporaryTestFolder()
+    magic = try await MagicData(path: folder.path)
+    try await magic.update([Jar("honey", 500), Jar("jam", 300, on: Shelf("top"))])
+  }
+
+  /// Saves something that no query here is about, and then what it is about: had the first been told, it would
+  /// come before the second.
+  private func save(_ object: some MagicObject, after others: [any MagicObject]) throws {
+    for other in others { try magic.update(other) }
+    try magic.update(object)
+  }
+
+  @Test func `counts come when they have changed, and no equal ones`() async throws {
+    var counts = magic.observeCount(of: Jar.self, where: \.$grams > 400).makeAsyncIterator()
+    #expect(try await counts.next() == 1)
+    try await magic.update(Jar("light", 1))
+    try await magic.update(Jar("heavy", 900))
+    #expect(try await counts.next() == 2)
+    try await magic.removeAll(of: Jar.self, where: \.$label == "light")
+    try await magic.removeAll(of: Jar.self)
+    #expect(try await counts.next() == 0)
+  }
+
+  @Test func `values and aggregates come when they have changed`() async throws {
+    var labels = magic.observe(valuesOf: \Jar.$label, orderedBy: [.descending(\.$label)])
+      .makeAsyncIterator()
+    var total = magic.observe(.sum(\Jar.$grams)).makeAsyncIterator()
+    var groups = magic.observe(.count, by: \Jar.$shelf.$name).makeAsyncIterator()
+    #expect(try await labels.next() == ["jam", "honey"])
+    #expect(try await total.next() == 800)
+    #expect(try await groups.next()?.map(\.value) == [1, 1])
+    let honey = try await magic.object(of: Jar.self, primary: 1)
+    honey.grams += 100
+    try await magic.update(honey)
+    #expect(try await total.next() == 900)
+    honey.label = "wax"
+    try await magic.update(honey)
+    #expect(try await labels.next() == ["wax", "jam"])
+    let shelf = try #require(await magic.objects(of: Shelf.self).first)
+    honey.shelf = shelf
+    try await magic.update(honey)
+    #expect(try await groups.next()?.map { "\($0.key ?? "-") \($0.value)" } == ["top 2"])
+    shelf.name = "bottom"
+    try await magic.update(shelf)
+    #expect(try await groups.next()?.map(\.key) == ["bottom"])
+  }
+
+  @Test func `what is found by a search comes when it has changed`() async throws {
+    var found = magic.observe(Jar.self, matching: .prefix("ho")).makeAsyncIterator()
+    #expect(try await found.next()?.map(\.snippet) == ["[honey]"])
+    try save(Jar("horse", 1), after: [Shelf("x")])
+    #expect(try await found.next()?.map(\.value.label).sorted() == ["honey", "horse"])
+  }
+
+  @Test func `any fetches are observed together`() async throws {
+    let pairs = magic.observe { magic in
+      [try magic.count(of: Jar.self), try magic.count(of: Shelf.self)]
+    }
+    var iterator = pairs.makeAsyncIterator()
+    #expect(try await iterator.next() == [2, 1])
+    try save(Shelf("new"), after: [Lid("red")])
+    #expect(try await iterator.next() == [2, 2])
+    try await magic.update(Jar("x", 1))
+    #expect(try await iterator.next() == [3, 2])
+    let reading = magic.observe { try $0.removeAll(of: Jar.self) }
+    var writer = reading.makeAsyncIterator()
+    await #expect(throws: SQLiteError.self) { try await writer.next() }
+  }
+
+  @Test func `objects that are fetched as before are not repeated`() async throws {
+    var jars = magic.observe(Jar.self, where: \.$grams > 400).makeAsyncIterator()
+    let first = try #require(try await jars.next())
+    // The reader's own changes are no commits.
+    first[0].label = "mine"
+    let honey = try await magic.object(of: Jar.self, primary: 1)
+    honey.label = "other"
+    try await magic.update(honey)
+    honey.label = "honey"
+    try await magic.update(honey)
+    try await magic.update(Jar("light", 1))
+    honey.label = "acacia"
+    try await magic.update(honey)
+    #expect(try await jars.next()?.map(\.label) == ["acacia"])
+    #expect(first[0].label == "mine")
+  }
+
+  @Test func `links, targets and assets are parts of an object`() async throws {
+    let honey = try await magic.object(of: Jar.self, primary: 1)
+    honey.lids = [Lid("red")]
+    try await magic.update(honey)
+    var jars = magic.observe(Jar.self, where: \.$label == "honey").makeAsyncIterator()
+    #expect(try await jars.next()?.first?.lids.map(\.color) == ["red"])
+    honey.lids.append(Lid("blue"))
+    try await magic.update(honey)
+    #expect(try await jars.next()?.first?.lids.map(\.color) == ["red", "blue"])
+    honey.lids[1].color = "green"
+    try await magic.update(honey.lids[1])
+    #expect(try await jars.next()?.first?.lids.map(\.color) == ["red", "green"])
+    honey.photo = MagicAsset(value: Data([1]))
+    try await magic.update(honey)
+    #expect(try await jars.next()?.first?.photo?.get() == Data([1]))
+    honey.photo = MagicAsset(value: Data([2]))
+    try await magic.update(honey)
+    #expect(try await jars.next()?.first?.photo?.get() == Data([2]))
+  }
+
+  @Test func `a query before its table is there sees the first object`() async throws {
+    var lids = magic.observe(Lid.self).makeAsyncIterator()
+    var count = magic.observeCount(of: Lid.self).makeAsyncIterator()
+    #expect(try await lids.next()?.isEmpty == true)
+    #expect(try await count.next() == 0)
+    try await magic.update(Lid("red"))
+    #expect(try await lids.next()?.map(\.color) == ["red"])
+    #expect(try await count.next() == 1)
+  }
+
+  @Test func `what another process commits is seen`() async throws {
+    var count = magic.observeCount(of: Shelf.self).makeAsyncIterator()
+    #expect(try await count.next() == 1)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
+    process.arguments = [
+      "\(folder.path)/default.sqlite3", "INSERT INTO Shelf (name) VALUES ('shell')",
+    ]
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3") else { return }
+    try process.run()
+    process.waitUntilExit()
+    try #require(process.terminationStatus == 0)
+    #expect(try await count.next() == 2)
+  }
+
+  @Test func `a slow reader sees the last state, however many commits there were`() async throws {
+    let magic = magic
+    var labels = magic.observe(valuesOf: \Jar.$grams, where: \.$label == "honey")
+      .makeAsyncIterator()
+    #expect(try await labels.next() == [500])
+    for number in 0..<300 {
+      try await magic.transaction {
+        let honey = try magic.object(of: Jar.self, primary: 1)
+        honey.grams = number
+        try magic.update(honey)
+      }
+    }
+    #expect(try await labels.next() == [299])
+    try await magic.update(Jar("honey", 7))
+    #expect(try await labels.next() == [299, 7])
+  }
+
+  @Test func `under load each reader comes to the last state`() async throws {
+    let magic = magic
+    let readers = (0..<4).map { number in
+      Task {
+        var last = -1
+        for try await count in magic.observeCount(of: Shelf.self, where: \.$id > number) {
+          if count == last { return false }
+          last = count
+          if count == 101 - number { return true }
+        }
+        return false
+      }
+    }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<4 {
+        group.addTask {
+          for number in 0..<25 {
+            try await magic.update(Shelf("\(task) \(number)"))
+            try await magic.update(Jar("noise", number))
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    for reader in readers { #expect(try await reader.value) }
+  }
+
+  @Test(arguments: [true, false])
+  func `a store that is closed meanwhile ends the loop by an error`(isInMemory: Bool) async throws {
+    let magic = isInMemory ? try await MagicData(type: .memory) : magic
+    try await magic.update(Shelf("a"))
+    let counts = Task {
+      var count = 0
+      for try await _ in magic.observeCount(of: Shelf.self) { count += 1 }
+      return count
+    }
+    let changes = Task {
+      var count = 0
+      for try await _ in magic.changes(of: Shelf.self) { count += 1 }
+      return count
+    }
+    try await magic.update(Shelf("b"))
+    try await magic.database.close()
+    await #expect(throws: (any Error).self) { try await counts.value }
+    await #expect(throws: (any Error).self) { try await changes.value }
+  }
+
+  @Test func `a loop ends with its task, and an error of the query ends it`() async throws {
+    let magic = magic
+    let waiting = Task {
+      var results: [Int] = []
+      for try await count in magic.observeCount(of: Jar.self) { results.append(count) }
+      return results
+    }
+    waiting.cancel()
+    #expect([[], [2]].contains(try await waiting.value))
+    var broken = magic.observe(Jar.self, where: Filter(sql: "no_such_column")).makeAsyncIterator()
+    await #expect(throws: SQLiteError.self) { try await broken.next() }
+  }
+}
