@@ -116,12 +116,16 @@ extension Relation {
     package var limit: Int?
     /// The number of rows to pass over first, which are counted off.
     package var offset: Int
+    /// Terms on the columns of the destination, before the order of the places or keys; nil for that order alone.
+    package var order: SQL?
 
     package init(
-      where condition: SQL? = nil, after last: Value? = nil, limit: Int? = nil, offset: Int = 0
+      where condition: SQL? = nil, after last: Value? = nil, orderedBy order: SQL? = nil,
+      limit: Int? = nil, offset: Int = 0
     ) {
       self.condition = condition
       self.last = last
+      self.order = order
       self.limit = limit
       self.offset = offset
     }
@@ -150,7 +154,9 @@ extension Relation {
     if let condition = page.condition { sql.append(" AND (\(condition))") }
     if let last = page.last { sql.append(" AND \(orderSQL) > \(last)") }
     if isGrouped, distinction != nil { sql.append(" GROUP BY \(endSQL)") }
-    sql.append(" ORDER BY \(orderSQL)")
+    sql.append(" ORDER BY ")
+    if let order = page.order { sql.append("\(order), ") }
+    sql.append(orderSQL)
     page.appendLimit(to: &sql)
   }
 }
@@ -181,9 +187,18 @@ extension Relation {
     var sql: SQL = "\(row) WHERE \(row).\(name) IN (SELECT \(endSQL) FROM \(tableSQL)"
     sql.append(" WHERE \(startSQL) = \(key)) AND (\(condition))")
     if let last = page.last { sql.append(" AND \(row).\(name) > \(last)") }
-    sql.append(" ORDER BY \(row).\(name)")
+    sql.append(" ORDER BY ")
+    if let order = page.order { sql.append("\(order), ") }
+    sql.append("\(row).\(name)")
     page.appendLimit(to: &sql)
     return sql
+  }
+
+  /// A condition on the rows of the destination that a key leads to them.
+  package func leads(from key: Value) -> SQL {
+    if isInDestination { return "\(startSQL) = \(key)" }
+    return
+      "\(column(destination.key, of: destination.table)) IN (SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key))"
   }
 
   /// As ``rows(from:_:)``, for all rows and with a parameter for the key. What is reached by several rows
@@ -259,7 +274,8 @@ extension Relation {
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [Link] {
     let place: SQL = place == nil ? "NULL" : orderSQL
-    var sql: SQL = "SELECT \(place), \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
+    let rows = page.order == nil ? tableSQL : joinedSQL
+    var sql: SQL = "SELECT \(place), \(endSQL) FROM \(rows) WHERE \(startSQL) = \(key)"
     append(page, to: &sql)
     return try connection.rows(sql, as: Value.self, Int64.self).map {
       Link(owner: key, place: $0, target: $1)
@@ -348,7 +364,9 @@ extension Relation {
 
 extension Relation.Page {
   /// Whether the page has all rows.
-  package var isWhole: Bool { condition == nil && last == nil && limit == nil && offset <= 0 }
+  package var isWhole: Bool {
+    condition == nil && last == nil && order == nil && limit == nil && offset <= 0
+  }
 
   fileprivate func appendLimit(to sql: inout SQL) {
     sql.append(limit: limit, offset: offset)

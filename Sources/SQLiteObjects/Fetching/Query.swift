@@ -95,6 +95,8 @@ struct Query<Object: MagicObject>: Sendable {
   func delete(_ connection: Connection) throws -> Int {
     // Others may have dropped the table since it was known, and this runs once.
     guard try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
+    // The filter may name a property that the table lacks.
+    try store.prepareTables([plan], connection)
     let keys: SQL = "SELECT \(key) FROM \(plan.quotedTable) \(clause)"
     return try plan.namingRestrictions(of: keys, connection) {
       try connection.executeChange("DELETE FROM \(plan.quotedTable) \(clause)").rows
@@ -175,7 +177,7 @@ extension ObjectStore {
 
 extension QueryOrder {
   /// The term of ORDER BY on the rows of a type's own table.
-  fileprivate func sql(on plan: ObjectPlan, in store: any ObjectStore) throws -> SQL {
+  func sql(on plan: ObjectPlan, in store: any ObjectStore) throws -> SQL {
     var sql = try FilterSQL.sql(node, on: plan, in: store)
     if isDescending { sql.append(text: " DESC") }
     return sql

@@ -126,6 +126,14 @@ enum QueryFunctions {
   }
 
   private static func addConversions(to connection: Connection) throws {
+    try connection.addPureFunction("magicdata_fitting", argumentCount: 3) { values in
+      guard case .integer(let number) = values[0], case .integer(let least) = values[1],
+        case .integer(let greatest) = values[2], number >= least, number <= greatest
+      else {
+        throw SQLiteError(.range, "a calculated number does not fit the property that it is for")
+      }
+      return values[0]
+    }
     func add(_ name: String, _ body: @escaping @Sendable (Value) throws -> Value) throws {
       try connection.addPureFunction("magicdata_\(name)", argumentCount: 1) { try body($0[0]) }
     }

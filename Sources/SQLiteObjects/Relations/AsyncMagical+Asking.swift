@@ -168,40 +168,86 @@ extension AsyncMagical where Element: MagicCollection {
   ///
   /// - Parameters:
   ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The sort keys, the most significant first; without any, and of equals, the collection's order.
   ///   - limit: The most objects to fetch.
   ///   - offset: The number of objects to pass over first.
   /// - Returns: The objects in their order; of a dictionary, pairs of a key and an object.
-  /// - Throws: As ``count(where:)``.
+  /// - Throws: As ``count(where:)``, for sort keys as for a filter.
   public func objects(
-    where filter: Filter<Element.Target>? = nil, limit: Int? = nil, offset: Int = 0
+    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
+    limit: Int? = nil, offset: Int = 0
   ) throws -> [Element.MagicItem] {
-    try page(filter, limit, offset).get()
+    try part(filter, order, limit, offset).get()
   }
 
-  /// As ``objects(where:limit:offset:)``, without blocking the task.
+  /// As ``objects(where:orderedBy:limit:offset:)``, without blocking the task.
   nonisolated(nonsending) public func objects(
-    where filter: Filter<Element.Target>? = nil, limit: Int? = nil, offset: Int = 0
+    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
+    limit: Int? = nil, offset: Int = 0
   ) async throws -> [Element.MagicItem] {
-    try await page(filter, limit, offset).get()
+    try await part(filter, order, limit, offset).get()
   }
 
-  private func page(
-    _ filter: Filter<Element.Target>?, _ limit: Int?, _ offset: Int
+  /// Fetches a page of the objects, each once, as ``MagicData/page(of:after:where:orderedBy:limit:)`` does,
+  /// blocking the thread.
+  ///
+  /// Without sort keys they come in the order in which they were first saved, also of an array.
+  ///
+  /// - Parameters:
+  ///   - position: The ``ObjectPage/end`` of the page before, or nil for the first page.
+  ///   - filter: The condition on the objects, the same for all pages.
+  ///   - order: The sort keys, the most significant first, the same for all pages.
+  ///   - limit: The most objects to fetch, at least 1.
+  /// - Throws: As ``MagicData/page(of:after:where:orderedBy:limit:)``; ``MagicError/notSaved(type:)`` for a value
+  ///   that was set or changed and is not saved yet.
+  public func page(
+    after position: PagePosition<Element.Target>? = nil,
+    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
+    limit: Int
+  ) throws -> ObjectPage<Element.Target> {
+    let objects = try savedObjects()
+    return try objects.page(
+      PageQuery(objects.store, after: position, filter, order, limit: limit))
+  }
+
+  /// As ``page(after:where:orderedBy:limit:)``, without blocking the task.
+  nonisolated(nonsending) public func page(
+    after position: PagePosition<Element.Target>? = nil,
+    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
+    limit: Int
+  ) async throws -> ObjectPage<Element.Target> {
+    let objects = try savedObjects()
+    return try await objects.page(
+      PageQuery(objects.store, after: position, filter, order, limit: limit))
+  }
+
+  /// The objects in the store, if they are the value.
+  private func savedObjects() throws -> RelatedObjects {
+    guard case .source(let objects, let state) = try known(), state.edits.isEmpty else {
+      throw MagicError.notSaved(type: "\(Element.self)")
+    }
+    return objects
+  }
+
+  private func part(
+    _ filter: Filter<Element.Target>?, _ order: [SortKey<Element.Target>], _ limit: Int?,
+    _ offset: Int
   ) throws -> LazyAnswer<[Element.MagicItem]> {
     func part<Item>(_ items: [Item]) -> ArraySlice<Item> {
       items.dropFirst(max(0, offset)).prefix(limit.map { max(0, $0) } ?? .max)
     }
     switch try known() {
     case .value(let value):
-      try refuse(filter)
+      try refuse(filter, order)
       return .known(try part(value.magicLinks).map { try Element.magicItem(of: $0) })
     case .source(let objects, let state):
       guard !state.edits.isEmpty else {
         let condition = try objects.condition(filter)
-        let page = Relation.Page(where: condition, limit: limit, offset: offset)
+        let page = Relation.Page(
+          where: condition, orderedBy: try objects.order(order), limit: limit, offset: offset)
         return .request(.targets(page), objects) { .known(try items(of: $0, objects)) }
       }
-      try refuse(filter)
+      try refuse(filter, order)
       return .request(.links(), objects) {
         try fetching(part(items($0.links, objects, state)), objects)
       }
@@ -343,9 +389,11 @@ extension AsyncMagical where Element: MagicCollection {
     try objects.links(to: Element.Target.self, answer).map { try Element.magicItem(of: $0) }
   }
 
-  /// Refuses a filter, which the database evaluates: it does not know the changes yet.
-  private func refuse(_ filter: Filter<Element.Target>?) throws {
-    if filter != nil { throw MagicError.notSaved(type: "\(Element.self)") }
+  /// Refuses a filter and sort keys, which the database evaluates: it does not know the changes yet.
+  private func refuse(
+    _ filter: Filter<Element.Target>?, _ order: [SortKey<Element.Target>] = []
+  ) throws {
+    if filter != nil || !order.isEmpty { throw MagicError.notSaved(type: "\(Element.self)") }
   }
 
   /// The number of objects that the changes of an array add, if that is all they do.

@@ -164,6 +164,35 @@ struct RelatedObjects: Sendable {
 }
 
 extension RelatedObjects {
+  /// The terms of an order of the objects, nil for none.
+  func order<Object: MagicObject>(_ keys: [SortKey<Object>]) throws -> SQL? {
+    guard !keys.isEmpty else { return nil }
+    let terms = try keys.map { try $0.order.sql(on: relation.destination, in: store) }
+    return SQL(joining: terms, separator: ", ")
+  }
+
+  /// Reads a page of the objects, each once, blocking the thread.
+  func page<Object: MagicObject>(_ query: PageQuery<Object>) throws -> ObjectPage<Object> {
+    try checkIsCurrent()
+    return try query.page(try store.read { try find(query, $0) })
+  }
+
+  /// As ``page(_:)``, without blocking the task.
+  nonisolated(nonsending) func page<Object: MagicObject>(
+    _ query: PageQuery<Object>
+  ) async throws -> ObjectPage<Object> {
+    try checkIsCurrent()
+    return try query.page(try await store.read { try find(query, $0) })
+  }
+
+  private func find<Object: MagicObject>(
+    _ query: PageQuery<Object>, _ connection: Connection
+  ) throws -> PageQuery<Object>.Found {
+    try checkIsCurrent()
+    guard try relation.isStored(store.tables, connection) else { return query.nothing }
+    return try query.find(connection, among: relation.keys.leads(from: .integer(zIndex)))
+  }
+
   /// SQL on the columns of the objects for a filter.
   func condition<Object: MagicObject>(_ filter: Filter<Object>?) throws -> SQL? {
     try filter?.sql(in: store)

@@ -144,24 +144,61 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   ///
   /// - Parameters:
   ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The sort keys, the most significant first; without any, in the order in which they were first
+  ///     saved.
   ///   - limit: The most objects to fetch.
   ///   - offset: The number of objects to pass over first.
   /// - Throws: ``MagicError`` or ``SQLiteError``.
   public func get(
-    where filter: Filter<Owner>? = nil, limit: Int? = nil, offset: Int = 0
+    where filter: Filter<Owner>? = nil, orderedBy order: [SortKey<Owner>] = [],
+    limit: Int? = nil, offset: Int = 0
   ) throws -> [Owner] {
     guard let owners = try owners() else { return [] }
-    let page = Relation.Page(where: try owners.condition(filter), limit: limit, offset: offset)
+    let page = Relation.Page(
+      where: try owners.condition(filter), orderedBy: try owners.order(order), limit: limit,
+      offset: offset)
     return try owners.objects(of: Owner.self, owners.answer(.objects(page)))
   }
 
-  /// As ``get(where:limit:offset:)``, without blocking the task.
+  /// As ``get(where:orderedBy:limit:offset:)``, without blocking the task.
   nonisolated(nonsending) public func get(
-    where filter: Filter<Owner>? = nil, limit: Int? = nil, offset: Int = 0
+    where filter: Filter<Owner>? = nil, orderedBy order: [SortKey<Owner>] = [],
+    limit: Int? = nil, offset: Int = 0
   ) async throws -> [Owner] {
     guard let owners = try owners() else { return [] }
-    let page = Relation.Page(where: try owners.condition(filter), limit: limit, offset: offset)
+    let page = Relation.Page(
+      where: try owners.condition(filter), orderedBy: try owners.order(order), limit: limit,
+      offset: offset)
     return try owners.objects(of: Owner.self, await owners.answer(.objects(page)))
+  }
+
+  /// Fetches a page of the objects as ``MagicData/page(of:after:where:orderedBy:limit:)`` does, blocking the
+  /// thread.
+  ///
+  /// - Parameters:
+  ///   - position: The ``ObjectPage/end`` of the page before, or nil for the first page.
+  ///   - filter: The condition on the objects, the same for all pages.
+  ///   - order: The sort keys, the most significant first, the same for all pages.
+  ///   - limit: The most objects to fetch, at least 1.
+  /// - Throws: As ``MagicData/page(of:after:where:orderedBy:limit:)``; ``MagicError/notSaved(type:)`` if this
+  ///   object was never saved.
+  public func page(
+    after position: PagePosition<Owner>? = nil, where filter: Filter<Owner>? = nil,
+    orderedBy order: [SortKey<Owner>] = [], limit: Int
+  ) throws -> ObjectPage<Owner> {
+    guard let owners = try owners() else { throw MagicError.notSaved(type: "\(Owner.self)") }
+    return try owners.page(
+      PageQuery(owners.store, after: position, filter, order, limit: limit))
+  }
+
+  /// As ``page(after:where:orderedBy:limit:)``, without blocking the task.
+  nonisolated(nonsending) public func page(
+    after position: PagePosition<Owner>? = nil, where filter: Filter<Owner>? = nil,
+    orderedBy order: [SortKey<Owner>] = [], limit: Int
+  ) async throws -> ObjectPage<Owner> {
+    guard let owners = try owners() else { throw MagicError.notSaved(type: "\(Owner.self)") }
+    return try await owners.page(
+      PageQuery(owners.store, after: position, filter, order, limit: limit))
   }
 
   /// The objects in the store, or nil if this one was never saved.

@@ -1,0 +1,197 @@
+import SQLiteCore
+
+/// The objects of one page, in order: ``MagicData/page(of:after:where:orderedBy:limit:)``.
+public struct ObjectPage<Object: MagicObject> {
+  /// The objects.
+  public let objects: [Object]
+  /// The place behind the last object, where the next page begins; that of the page before if there is no object.
+  public let end: PagePosition<Object>?
+  /// Whether objects came behind the last one when the page was read.
+  public let hasMore: Bool
+}
+
+/// A place in an order of objects, behind one of them.
+///
+/// It is of the values that this object was sorted by, so that it stays where it is when objects come, change or
+/// go, this one among them.
+public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
+  /// The values of the sort keys.
+  let values: [Value]
+  /// The key of the row, which decides between equals.
+  let key: Int64
+}
+
+/// A query for the objects of one page, as a value that may cross threads.
+///
+/// What comes behind a place is asked for key by key: first the objects that are equal to it in all sort keys and
+/// have a greater row key, then those that are equal in all but the last one, and so on. Each is one range of
+/// an index on the sort keys, if there is one, wherever the page is.
+struct PageQuery<Object: MagicObject>: Sendable {
+  private let store: any ObjectStore
+  private let plan: ObjectPlan
+  private let condition: SQL?
+  private let order: [QueryOrder]
+  private let terms: [SQL]
+  private let start: PagePosition<Object>?
+  private let limit: Int
+
+  /// A page as of one snapshot.
+  struct Found: Sendable {
+    var keys: [Int64] = []
+    var end: PagePosition<Object>?
+    var hasMore = false
+    var graph = FetchedGraph()
+  }
+
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit is not positive, with
+  ///   ``ResultCode/misuse`` if the position is of another order.
+  init(
+    _ store: any ObjectStore, after start: PagePosition<Object>?, _ filter: Filter<Object>?,
+    _ order: [SortKey<Object>], limit: Int
+  ) throws {
+    guard limit > 0 else { throw SQLiteError(.range, "a page has at least one object") }
+    if let start, start.values.count != order.count {
+      throw SQLiteError(
+        .misuse, "the position is of an order by \(start.values.count) sort keys, and not by these")
+    }
+    let plan = try store.plan(Object.self)
+    self.store = store
+    self.plan = plan
+    self.start = start
+    self.limit = limit
+    self.order = order.map(\.order)
+    condition = try filter?.sql(in: store)
+    terms = try self.order.map { try $0.sql(on: plan, in: store) }
+  }
+
+  /// Reads the page.
+  ///
+  /// - Parameter source: A condition on the rows besides that of the filter.
+  func find(_ connection: Connection, among source: SQL? = nil) throws -> Found {
+    var found = Found(end: start)
+    guard try store.isThere(plan, connection) else { return found }
+    // One row more than the page has tells whether there are more.
+    for part in parts where !found.hasMore {
+      let rest = limit - found.keys.count
+      try connection.forEachRow(sql(part, source, limit: rest + 1)) { row in
+        guard found.keys.count < limit else { return found.hasMore = true }
+        let key = row.integer(at: 0)
+        found.keys.append(key)
+        found.end = try position(of: row, key)
+      }
+    }
+    let loader = GraphLoader(store, connection)
+    try loader.load(plan.type, found.keys)
+    found.graph = loader.graph
+    return found
+  }
+
+  /// The page of no objects.
+  var nothing: Found { Found(end: start) }
+
+  /// Makes the objects of what was read.
+  func page(_ found: Found) throws -> ObjectPage<Object> {
+    ObjectPage(
+      objects: try FetchContext(store, found.graph).objects(Object.self, found.keys[...]),
+      end: found.end, hasMore: found.hasMore)
+  }
+
+  /// Returns the place of an object as its row is now.
+  ///
+  /// - Throws: ``MagicError/notSaved(type:)`` if it is not there.
+  func position(ofRow key: Int64, _ connection: Connection) throws -> PagePosition<Object> {
+    var position: PagePosition<Object>?
+    if try store.isThere(plan, connection) {
+      let sql: SQL =
+        "SELECT \(try columns) FROM \(identifier: plan.table) WHERE \(self.key) = \(key)"
+      try connection.forEachRow(sql) { position = try self.position(of: $0, key) }
+    }
+    guard let position else { throw MagicError.notSaved(type: plan.typeName) }
+    return position
+  }
+
+  private func position(of row: borrowing Statement, _ key: Int64) throws -> PagePosition<Object> {
+    PagePosition(values: try order.indices.map { try row.value(at: $0 + 1) }, key: key)
+  }
+
+  /// The same query from a place on.
+  func starting(after position: PagePosition<Object>) -> PageQuery {
+    PageQuery(self, position)
+  }
+
+  private init(_ other: PageQuery, _ start: PagePosition<Object>) {
+    store = other.store
+    plan = other.plan
+    condition = other.condition
+    order = other.order
+    terms = other.terms
+    limit = other.limit
+    self.start = start
+  }
+
+  private var key: SQL { SQL(unchecked: plan.qualifiedKey) }
+
+  /// The row key and the sort keys, without their directions.
+  private var columns: SQL {
+    get throws {
+      let keys = try order.map { try FilterSQL.sql($0.node, on: plan, in: store) }
+      return SQL(joining: [key] + keys, separator: ", ")
+    }
+  }
+
+  /// A part of what comes behind a place: the objects that are equal to it in the first sort keys.
+  private struct Part {
+    /// A condition, or nil for all.
+    var condition: QueryNode?
+    /// The number of sort keys that are equal in all of them.
+    var equalCount = 0
+  }
+
+  /// The parts in the order of their objects.
+  private var parts: [Part] {
+    guard let start else { return [Part()] }
+    func equal(_ count: Int) -> [QueryNode] {
+      (0..<count).map { .comparison(order[$0].node, .equal, .value(start.values[$0])) }
+    }
+    func part(_ conditions: [QueryNode], _ equalCount: Int) -> Part {
+      Part(
+        condition: conditions.dropFirst().reduce(conditions[0], QueryNode.and),
+        equalCount: equalCount)
+    }
+    let behind = QueryNode.comparison(.column([]), .greater, .value(.integer(start.key)))
+    var parts = [part(equal(order.count) + [behind], order.count)]
+    for index in order.indices.reversed() {
+      let (node, value) = (order[index].node, start.values[index])
+      func add(_ comparison: QueryComparison, _ value: Value) {
+        parts.append(part(equal(index) + [.comparison(node, comparison, .value(value))], index))
+      }
+      switch (order[index].isDescending, value.isNull) {
+      // Nil is less than all others.
+      case (false, true): add(.notEqual, .null)
+      case (false, false): add(.greater, value)
+      case (true, true): break
+      case (true, false):
+        add(.less, value)
+        if mayBeNil(node) { add(.equal, .null) }
+      }
+    }
+    return parts
+  }
+
+  private func mayBeNil(_ node: QueryNode) -> Bool {
+    guard case .column(let slots) = node, slots.count == 1 else { return node.mayBeNull }
+    return plan.properties[slots[0]].role.isOptional
+  }
+
+  private func sql(_ part: Part, _ source: SQL?, limit: Int) throws -> SQL {
+    var sql: SQL = "SELECT \(try columns) FROM \(identifier: plan.table) WHERE 1"
+    if let source { sql.append(" AND \(source)") }
+    if let condition { sql.append(" AND (\(condition))") }
+    if let node = part.condition {
+      sql.append(" AND (\(try FilterSQL.sql(node, on: plan, in: store)))")
+    }
+    let order = SQL(joining: terms.dropFirst(part.equalCount) + [key], separator: ", ")
+    sql.append(" ORDER BY \(order) LIMIT \(limit)")
+    return sql
+  }
+}

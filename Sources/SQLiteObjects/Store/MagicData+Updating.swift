@@ -1,0 +1,139 @@
+import SQLiteCore
+
+extension MagicData {
+  /// Gives new values to properties of the objects that a filter holds for, by one statement, blocking the thread.
+  ///
+  ///     let count = try magic.updateAll(
+  ///       of: Article.self, where: \.$stock > 0 && \.$isOnSale == true,
+  ///       set: [\.$stock -= 1, \.$price *= 0.9, .set(\.$soldAt, to: .now)])
+  ///
+  /// No object is fetched. Others see all of it or nothing, and observers are told as of any write. **Objects in
+  /// memory keep the values that they were fetched with**: fetch them anew to see the new ones. An
+  /// ``update(_:)-(Object)`` of one writes the properties that were set in it, and nothing else;
+  /// ``update(_:ifUnchanged:)`` of one that has changed here is a conflict.
+  ///
+  /// - Parameters:
+  ///   - type: The objects' type.
+  ///   - filter: The condition that they fulfil; nil for all.
+  ///   - assignments: The new values, each property once. All of them, and the filter, see the values from before.
+  /// - Returns: The number of objects that the filter holds for; 0 without an assignment.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` for a property that cannot be set so: a collection, an
+  ///   Int primary value, an asset that is to have content; ``MagicError/notSaved(type:)`` for an object that is
+  ///   not in the store; ``SQLiteError`` with a constraint code for a nil in a property that is not optional and
+  ///   for two equal values in one that is unique, also if they were equal only between two rows; with
+  ///   ``ResultCode/range`` for a number that does not fit its property. Nothing has changed then.
+  @discardableResult
+  public func updateAll<Object: MagicObject>(
+    of type: Object.Type, where filter: Filter<Object>? = nil,
+    set assignments: [Assignment<Object>]
+  ) throws -> Int {
+    let update = try MassUpdate<Object>(self, filter, assignments)
+    return try write { try update.run(on: $0) }
+  }
+
+  /// As ``updateAll(of:where:set:)``, without blocking the task. Throws `CancellationError` too.
+  @discardableResult
+  nonisolated(nonsending) public func updateAll<Object: MagicObject>(
+    of type: Object.Type, where filter: Filter<Object>? = nil,
+    set assignments: [Assignment<Object>]
+  ) async throws -> Int {
+    let update = try MassUpdate<Object>(self, filter, assignments)
+    return try await write { try update.run(on: $0) }
+  }
+}
+
+/// One UPDATE of many objects, as a value that may cross threads.
+private struct MassUpdate<Object: MagicObject>: Sendable {
+  private let store: any ObjectStore
+  private let plan: ObjectPlan
+  /// Nil if nothing is assigned.
+  private let sql: SQL?
+
+  init(
+    _ store: any ObjectStore, _ filter: Filter<Object>?, _ assignments: [Assignment<Object>]
+  ) throws {
+    let plan = try store.plan(Object.self)
+    self.store = store
+    self.plan = plan
+    var columns: [SQL] = []
+    var values: [SQL] = []
+    var slots: Set<Int> = []
+    for assignment in assignments {
+      let slot = try plan.slot(of: assignment)
+      guard slots.insert(slot).inserted else { throw plan.refuse(slot, "is set twice") }
+      columns.append("\(identifier: plan.properties[slot].name)")
+      values.append(try FilterSQL.sql(assignment.checkedValue, on: plan, in: store))
+    }
+    let condition = try filter?.sql(in: store)
+    sql = columns.isEmpty ? nil : MassUpdate.sql(plan, columns, values, where: condition)
+  }
+
+  private static func sql(
+    _ plan: ObjectPlan, _ columns: [SQL], _ values: [SQL], where condition: SQL?
+  ) -> SQL {
+    let table: SQL = "\(identifier: plan.table)"
+    let key = SQL(unchecked: plan.qualifiedKey)
+    func list(_ values: [SQL]) -> SQL {
+      SQL(joining: zip(columns, values).map { "\($0) = \($1)" }, separator: ", ")
+    }
+    var clause: SQL = ""
+    if let condition { clause = " WHERE \(condition)" }
+    // A subquery would see the rows that were written before its own: then all values are read first.
+    let mayReadOthers = values.contains { asciiLowercased($0.text).contains("select") }
+    guard mayReadOthers else { return "UPDATE \(table) SET \(list(values))\(clause)" }
+    let names = values.indices.map { SQL(unchecked: "value_\($0)") }
+    let read = SQL(joining: zip(values, names).map { "\($0) AS \($1)" }, separator: ", ")
+    let new = names.map { "magicdata_new.\($0)" as SQL }
+    return
+      "UPDATE \(table) SET \(list(new)) FROM (SELECT \(key) AS id, \(read) FROM \(table)\(clause)) AS magicdata_new WHERE \(key) = magicdata_new.id"
+  }
+
+  /// Writes the values, as part of the open transaction, and returns the number of objects.
+  func run(on connection: Connection) throws -> Int {
+    guard let sql, try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
+    try store.prepareTables([plan], connection)
+    return try connection.executeChange(sql).rows
+  }
+}
+
+extension Assignment {
+  /// The value, which is an error for a number that does not fit the property.
+  fileprivate var checkedValue: QueryNode {
+    guard let range else { return value }
+    return .form(
+      ["magicdata_fitting(", ", ", ", ", ")"],
+      [value, .value(.integer(range.lowerBound)), .value(.integer(range.upperBound))])
+  }
+}
+
+extension ObjectPlan {
+  /// The property that an assignment sets.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if it cannot be set so.
+  fileprivate func slot<Object: MagicObject>(of assignment: Assignment<Object>) throws -> Int {
+    let slots: [Int]
+    switch assignment.target {
+    case .column(let path): slots = path
+    case .failure(let error): throw error
+    default: slots = []
+    }
+    guard slots.count == 1, let slot = slots.first else {
+      throw MagicError.unsuitableType(
+        type: typeName, reason: "only properties of its own can be set, and not those it leads to")
+    }
+    guard properties[slot].hasColumn else { throw refuse(slot, "has no column to set") }
+    guard slot != counting else {
+      throw refuse(slot, "is the number by which the store knows the object, and does not change")
+    }
+    if properties[slot].role.isAsset {
+      guard case .value(.null) = assignment.value else {
+        throw refuse(slot, "is an asset, of which each object has its own")
+      }
+    }
+    return slot
+  }
+
+  fileprivate func refuse(_ slot: Int, _ reason: String) -> MagicError {
+    .unsuitableType(type: typeName, reason: "“\(properties[slot].name)” \(reason)")
+  }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Track: MagicObject {
+  static var traits: [PropertyTrait] {
+    [.indexed(\Self.$name), .indexed(\Self.$length, \Self.$name)]
+  }
+  @PrimaryMagicValue var id: String
+  @MagicValue var name: String
+  @OptionMagicValue var composer: String?
+  @MagicValue var length: Int
+  @OptionMagicValue var rating: Double?
+  @OptionMagicValue var disc: Disc?
+  init() { (name, length) = ("", 0) }
+  init(_ id: String, _ name: String, _ composer: String?, _ length: Int, _ rating: Double?) {
+    (self.id, self.name, self.length) = (id, name, length)
+    self.composer = composer
+    self.rating = rating
+  }
+}
+
+private struct Disc: MagicObject {
+  @PrimaryMagicValue var title: String
+  @ReverseMagicValue(\Track.$disc) var tracks: AsyncReverseMagicSet<Track>
+  @MagicValue var favorites: AsyncMagical<[Track]>
+  @MagicValue var best: AsyncMagical<MagicalSet<Track>>
+  init() {
+    favorites = AsyncMagical(value: [])
+    best = AsyncMagical(value: [])
+  }
+  init(_ title: String) {
+    self.init()
+    self.title = title
+  }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct PagingTests {
+  let magic: MagicData
+
+  init() throws { magic = try MagicData(type: .memory) }
+
+  private static let words = ["", "a", "A", "ab", "é", "e\u{301}", "zz", "'", "a\0b", "\u{10FFFF}"]
+
+  private func fill(_ count: Int, seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    try magic.update(
+      (0..<count).map { number in
+        Track(
+          "\(number * 7919 % 1000) \(number)", Self.words.randomElement(using: &random) ?? "",
+          Bool.random(using: &random) ? Self.words.randomElement(using: &random) : nil,
+          .random(in: 0...3, using: &random),
+          Bool.random(using: &random) ? Double(Int.random(in: -2...2, using: &random)) / 2 : nil)
+      })
+  }
+
+  private func pages(
+    _ order: [SortKey<Track>], where filter: Filter<Track>? = nil, limit: Int
+  ) throws -> [String] {
+    var ids: [String] = []
+    var position: PagePosition<Track>?
+    while true {
+      let page = try magic.page(
+        of: Track.self, after: position, where: filter, orderedBy: order, limit: limit)
+      ids += page.objects.map(\.id)
+      position = page.end
+      #expect(page.objects.count == limit || !page.hasMore)
+      if !page.hasMore { return ids }
+    }
+  }
+
+  @Test func `pages in random orders bring what one fetch brings`() throws {
+    try fill(90, seed: 1)
+    var random = SplitMix64(seed: 2)
+    let keys: [SortKey<Track>] = [
+      .ascending(\.$name), .descending(\.$name), .ascending(\.$composer), .descending(\.$composer),
+      .ascending(\.$length), .descending(\.$length), .ascending(\.$rating), .descending(\.$rating),
+      .ascending(\.$length * 2), .descending(\.$rating + 1.0), .ascending(\.$disc.$title),
+    ]
+    for number in 0..<120 {
+      let order = (0..<Int.random(in: 0...3, using: &random)).compactMap { _ in
+        keys.randomElement(using: &random)
+      }
+      let filter: Filter<Track>? = number % 3 == 0 ? \.$length > 0 : nil
+      let limit = Int.random(in: 1...40, using: &random)
+      let expected = try magic.objects(of: Track.self, where: filter, orderedBy: order).map(\.id)
+      try #require(try pages(order, where: filter, limit: limit) == expected, "order \(number)")
+    }
+  }
+
+  @Test func `objects that come and go between two pages make none be left out or come twice`()
+    throws
+  {
+    try fill(60, seed: 3)
+    var random = SplitMix64(seed: 4)
+    let order: [SortKey<Track>] = [.descending(\.$composer), .ascending(\.$name)]
+    var seen: [String] = []
+    var lasting = Set(try magic.objects(of: Track.self).map(\.id))
+    var position: PagePosition<Track>?
+    var hasMore = true
+    var number = 0
+    while hasMore {
+      let page = try magic.page(of: Track.self, after: position, orderedBy: order, limit: 7)
+      seen += page.objects.map(\.id)
+      (position, hasMore) = (page.end, page.hasMore)
+      number += 1
+      try magic.update(
+        Track("new \(number)", Self.words.randomElement(using: &random) ?? "", nil, 1, nil))
+      // Also the last one that was seen may go.
+      for track in [page.objects.last, page.objects.first].compactMap(\.self) {
+        try magic.remove(track)
+        lasting.remove(track.id)
+      }
+    }
+    #expect(Set(seen).count == seen.count)
+    #expect(lasting.subtracting(seen).isEmpty)
+  }
+
+  @Test func `a page begins behind an object as it is now`() async throws {
+    try fill(20, seed: 5)
+    let all = try await magic.objects(of: Track.self, orderedBy: [.ascending(\.$name)])
+    let page = try await magic.page(after: all[4], orderedBy: [.ascending(\.$name)], limit: 5)
+    #expect(page.objects.map(\.id) == all[5..<10].map(\.id))
+    #expect(page.hasMore)
+    let blocking = { try magic.page(after: all[18], orderedBy: [.ascending(\.$name)], limit: 5) }
+    let last = try blocking()
+    #expect(last.objects.map(\.id) == [all[19].id])
+    #expect(!last.hasMore)
+    try await magic.remove(all[4])
+    await #expect(throws: MagicError.notSaved(type: "Track")) {
+      try await magic.page(after: all[4], limit: 5)
+    }
+  }
+
+  @Test func `the end of the last page finds what comes later`() async throws {
+    let first = try await magic.page(of: Track.self, limit: 3)
+    #expect(first.objects.isEmpty && !first.hasMore && first.end == nil)
+    try fill(3, seed: 6)
+    let page = try await magic.page(of: Track.self, after: first.end, limit: 3)
+    #expect(page.objects.count == 3 && !page.hasMore)
+    let nothing = try await magic.page(of: Track.self, after: page.end, limit: 3)
+    #expect(nothing.objects.isEmpty && nothing.end == page.end)
+    try await magic.update(Track("later", "x", nil, 1, nil))
+    let later = try await magic.page(of: Track.self, after: nothing.end, limit: 3)
+    #expect(later.objects.map(\.id) == ["later"])
+  }
+
+  @Test func `a limit below one and a position of another order are refused`() throws {
+    try fill(3, seed: 7)
+    #expect(throws: SQLiteError.self) { try magic.page(of: Track.self, limit: 0) }
+    let page = try magic.page(of: Track.self, orderedBy: [.ascending(\.$name)], limit: 1)
+    #expect(throws: SQLiteError.self) { try magic.page(of: Track.self, after: page.end, limit: 1) }
+  }
+
+  @Test func `an index serves each page`() throws {
+    try fill(50, seed: 8)
+    let page = try magic.page(
+      of: Track.self, orderedBy: [.ascending(\.$length), .ascending(\.$name)], limit: 10)
+    let plans = try magic.database.read { connection in
+      try connection.rows(
+        "EXPLAIN QUERY PLAN SELECT z_index FROM Track WHERE length = 1 AND name = 'a' AND z_index > 5 ORDER BY z_index",
+        as: Int.self, Int.self, Int.self, String.self)
+    }
+    #expect(plans.allSatisfy { $0.3.contains("SEARCH") })
+    #expect(page.objects.count == 10)
+  }
+
+  @Test func `reverse values and lazy collections have orders and pages`() async throws {
+    try fill(40, seed: 9)
+    let disc = Disc("d")
+    let tracks = try await magic.objects(of: Track.self)
+    for track in tracks where track.length > 0 { track.disc = disc }
+    let some = tracks.filter { $0.length > 1 }
+    disc.favorites = AsyncMagical(value: some + [some[0], some[1]])
+    disc.best = AsyncMagical(value: MagicalSet(some))
+    try await magic.update(tracks)
+    let stored = try await magic.object(of: Disc.self, primary: "d")
+    let order: [SortKey<Track>] = [.descending(\.$composer), .ascending(\.$name)]
+    let all = try await magic.objects(of: Track.self, orderedBy: order)
+    let own = all.filter { $0.length > 0 }.map(\.id)
+    let favorites = all.filter { $0.length > 1 }.map(\.id)
+
+    #expect(try await stored.tracks.get(orderedBy: order).map(\.id) == own)
+    #expect(
+      try await stored.tracks.get(where: \.$length > 1, orderedBy: order, limit: 4, offset: 2).map(
+        \.id)
+        == Array(favorites[2..<6]))
+    #expect(try await stored.best.objects(orderedBy: order).map(\.id) == favorites)
+    let ordered = try await stored.favorites.objects(orderedBy: order).map(\.id)
+    #expect(ordered.count == favorites.count + 2)
+    #expect(ordered.reduce(into: []) { if $0.last != $1 { $0.append($1) } } == favorites)
+    #expect(
+      try await stored.favorites.objects(where: \.$length > 2, orderedBy: order, limit: 3).count
+        == 3)
+
+    var pages: [[String]] = [[], [], []]
+    for index in 0..<3 {
+      var position: PagePosition<Track>?
+      var hasMore = true
+      while hasMore {
+        let page =
+          switch index {
+          case 0: try await stored.tracks.page(after: position, orderedBy: order, limit: 5)
+          case 1: try await stored.favorites.page(after: position, orderedBy: order, limit: 5)
+          default: try await stored.best.page(after: position, orderedBy: order, limit: 5)
+          }
+        pages[index] += page.objects.map(\.id)
+        (position, hasMore) = (page.end, page.hasMore)
+      }
+    }
+    #expect(pages == [own, favorites, favorites])
+    let blocking = {
+      try stored.tracks.page(where: \.$length > 1, orderedBy: order, limit: 2).objects.map(\.id)
+    }
+    #expect(try blocking() == Array(favorites.prefix(2)))
+    stored.favorites.append(tracks[0])
+    await #expect(throws: MagicError.self) { try await stored.favorites.page(limit: 5) }
+    await #expect(throws: MagicError.self) { try await stored.favorites.objects(orderedBy: order) }
+    await #expect(throws: MagicError.self) { try await Disc("new").tracks.page(limit: 5) }
+  }
+}

@@ -1,0 +1,278 @@
+import Foundation
+import MagicData
+import Testing
+
+private struct Article: MagicObject {
+  static var traits: [PropertyTrait] { [.searched(\Self.$title), .unique(\Self.$code)] }
+  @PrimaryMagicValue var id: Int
+  @MagicValue var title: String
+  @MagicValue var stock: Int
+  @MagicValue var small: Int8
+  @MagicValue var price: Double
+  @MagicValue var cost: Decimal
+  @OptionMagicValue var code: Int?
+  @OptionMagicValue var note: String?
+  @OptionMagicValue var soldAt: Date?
+  @OptionMagicValue var group: Group?
+  @OptionMagicValue var photo: MagicAsset<Data>?
+  @MagicValue var parts: [Group]
+  init() {
+    (title, stock, small, price, cost, parts) = ("", 0, 0, 0, 0, [])
+  }
+  init(_ title: String, stock: Int = 0, price: Double = 0) {
+    self.init()
+    (self.title, self.stock, self.price) = (title, stock, price)
+  }
+}
+
+private struct Group: MagicObject {
+  @PrimaryMagicValue var name: String
+  @MagicValue var bonus: Int
+  @OptionMagicValue var next: Group?
+  init() { bonus = 0 }
+  init(_ name: String, _ bonus: Int) { (self.name, self.bonus) = (name, bonus) }
+}
+
+private struct Chained: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var value: Int
+  @OptionMagicValue var before: Chained?
+  init() { value = 0 }
+  init(_ value: Int, before: Chained?) { (self.value, self.before) = (value, before) }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct UpdatingTests {
+  let magic: MagicData
+
+  init() throws {
+    magic = try MagicData(type: .memory)
+    try magic.update([
+      Article("a", stock: 3, price: 10), Article("b", stock: 0, price: 20),
+      Article("c", stock: 7, price: 30),
+    ])
+  }
+
+  private func all() throws -> [Article] { try magic.objects(of: Article.self) }
+
+  @Test func `properties of the objects that a filter holds for are changed`() async throws {
+    let count = try await magic.updateAll(
+      of: Article.self, where: \.$stock > 0, set: [\.$stock -= 1, \.$price *= 1.5, \.$title += "!"])
+    #expect(count == 2)
+    let found = try await magic.objects(of: Article.self)
+    #expect(found.map(\.stock) == [2, 0, 6])
+    #expect(found.map(\.price) == [15, 20, 45])
+    #expect(found.map(\.title) == ["a!", "b", "c!"])
+    let blocking = {
+      try magic.updateAll(of: Article.self, set: [\.$stock /= 2, .set(\.$note, to: "x")])
+    }
+    #expect(try blocking() == 3)
+    #expect(try all().map(\.stock) == [1, 0, 3])
+    #expect(try all().map(\.note) == ["x", "x", "x"])
+  }
+
+  @Test func `all values are calculated of what was there before`() throws {
+    try magic.updateAll(
+      of: Article.self,
+      set: [\.$stock += 100, .set(\.$code, to: \.$stock), .set(\.$price, to: \.$price * 2)])
+    #expect(try all().map(\.code) == [3, 0, 7])
+    #expect(try all().map(\.stock) == [103, 100, 107])
+  }
+
+  @Test func `values of the objects that relations lead to are those from before, in a chain too`()
+    throws
+  {
+    let first = Chained(1, before: nil)
+    let second = Chained(2, before: first)
+    let third = Chained(4, before: second)
+    try magic.update([third, second, first])
+    #expect(
+      try magic.updateAll(
+        of: Chained.self, where: \.$before != nil, set: [\.$value += \.$before.$value]) == 2)
+    let values = try magic.objects(of: Chained.self, orderedBy: [.ascending(\.$value)]).map(\.value)
+    #expect(values == [1, 3, 6])
+  }
+
+  @Test func `relations and nil are set, and the target must be there`() throws {
+    let group = Group("g", 5)
+    #expect(throws: MagicError.notSaved(type: "Group")) {
+      try magic.updateAll(of: Article.self, set: [.set(\.$group, to: group)])
+    }
+    try magic.update(group)
+    try magic.updateAll(of: Article.self, where: \.$stock > 0, set: [.set(\.$group, to: group)])
+    #expect(try all().map { $0.group?.name } == ["g", nil, "g"])
+    try magic.updateAll(of: Article.self, where: \.$title == "a", set: [.set(\.$group, to: nil)])
+    #expect(try all().map { $0.group?.name } == [nil, nil, "g"])
+    try magic.updateAll(
+      of: Article.self, where: \.$group != nil, set: [\.$stock += \.$group.$bonus])
+    #expect(try all().map(\.stock) == [3, 0, 12])
+  }
+
+  @Test func `decimals are calculated exactly`() throws {
+    try magic.updateAll(of: Article.self, set: [.set(\.$cost, to: Decimal(string: "0.1")!)])
+    try magic.updateAll(of: Article.self, set: [\.$cost *= 3])
+    try magic.updateAll(
+      of: Article.self, set: [\.$cost += Decimal(string: "0.00000000000000000001")!])
+    #expect(try all().first?.cost == Decimal(string: "0.30000000000000000001"))
+  }
+
+  @Test func `a number that does not fit its property is refused, and nothing has changed`() throws
+  {
+    #expect(
+      try magic.updateAll(of: Article.self, where: \.$title == "c", set: [.set(\.$stock, to: .max)])
+        == 1)
+    let error = #expect(throws: SQLiteError.self) {
+      try magic.updateAll(of: Article.self, set: [\.$stock += 1])
+    }
+    #expect(error?.message.contains("does not fit") == true)
+    #expect(try all().map(\.stock) == [3, 0, .max])
+    try magic.updateAll(of: Article.self, set: [\.$small += 100])
+    #expect(throws: SQLiteError.self) {
+      try magic.updateAll(of: Article.self, set: [\.$small += 100])
+    }
+    #expect(throws: SQLiteError.self) {
+      try magic.updateAll(of: Article.self, set: [\.$stock /= 0])
+    }
+    #expect(throws: SQLiteError.self) {
+      try magic.updateAll(of: Article.self, set: [.set(\.$code, to: 7)])
+    }
+    #expect(try all().map(\.small) == [100, 100, 100])
+    #expect(try all().map(\.code) == [nil, nil, nil])
+  }
+
+  @Test func `what cannot be set of many objects is refused by name`() throws {
+    let group = Group("g", 1)
+    try magic.update(group)
+    let assignments: [(String, Assignment<Article>)] = [
+      ("id", .set(\.$id, to: 5)), ("id", \.$id += 1), ("parts", .set(\.$parts, to: [group])),
+      ("photo", .set(\.$photo, to: MagicAsset(value: Data([1])))),
+      ("photo", .set(\.$photo, to: \.$photo)),
+    ]
+    for (name, assignment) in assignments {
+      let error = #expect(throws: MagicError.self) {
+        try magic.updateAll(of: Article.self, set: [assignment])
+      }
+      #expect(
+        error?.description.contains(name) == true || error?.description.contains("Article") == true)
+    }
+    #expect(throws: MagicError.self) {
+      try magic.updateAll(of: Article.self, set: [\.$stock += 1, \.$stock += 1])
+    }
+    #expect(try magic.updateAll(of: Article.self, set: []) == 0)
+    #expect(try magic.updateAll(of: Chained.self, set: [\.$value += 1]) == 0)
+  }
+
+  @Test func `the search index and the assets follow`() throws {
+    let first = try #require(try all().first)
+    first.photo = MagicAsset(value: Data(count: 100))
+    try magic.update(first)
+    try magic.updateAll(
+      of: Article.self, where: \.$title == "a", set: [.set(\.$title, to: "fresh milk")])
+    #expect(try magic.search(Article.self, for: .all(of: "milk")).map(\.value.id) == [1])
+    try magic.updateAll(of: Article.self, set: [.set(\.$photo, to: nil)])
+    let assets = try magic.database.read {
+      try $0.firstRow("SELECT count(*) FROM magicdata_asset", as: Int.self)
+    }
+    #expect(assets == 0)
+    #expect(try magic.removeAll(of: Article.self, where: .matching(.all(of: "milk"))) == 1)
+    #expect(try magic.search(Article.self, for: .all(of: "milk")).isEmpty)
+  }
+
+  @Test func `objects in memory keep what they were fetched with, and conflicts are seen`() throws {
+    let first = try #require(try all().first)
+    try magic.updateAll(of: Article.self, set: [\.$stock += 10])
+    #expect(first.stock == 3)
+    first.note = "mine"
+    #expect(throws: MagicError.conflict(type: "Article", zIndex: 1)) {
+      try magic.update(first, ifUnchanged: true)
+    }
+    try magic.update(first)
+    let now = try magic.object(of: Article.self, primary: 1)
+    #expect((now.stock, now.note) == (13, "mine"))
+    try magic.removeAll(of: Article.self, where: \.$id == 1)
+    #expect(throws: MagicError.conflict(type: "Article", zIndex: 1)) {
+      try magic.update(now, ifUnchanged: true)
+    }
+  }
+
+  @Test func `a write by query is observed, and undone with its transaction`() async throws {
+    struct Undo: Error {}
+    var total = magic.observe(.sum(\Article.$stock)).makeAsyncIterator()
+    #expect(try await total.next() == 10)
+    await #expect(throws: Undo.self) {
+      try await magic.transaction {
+        try magic.updateAll(of: Article.self, set: [\.$stock += 1])
+        throw Undo()
+      }
+    }
+    try await magic.updateAll(of: Article.self, set: [\.$stock += 5])
+    #expect(try await total.next() == 25)
+    try await magic.removeAll(of: Article.self, where: \.$stock > 5)
+    #expect(try await total.next() == 5)
+  }
+
+  @Test func `tasks that add at once lose nothing`() async throws {
+    let magic = magic
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 {
+        group.addTask {
+          try await magic.updateAll(of: Article.self, where: \.$id == 2, set: [\.$stock += 1])
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await magic.object(of: Article.self, primary: 2).stock == 20)
+  }
+
+  @Test(arguments: ["'", "\"; DROP TABLE Article --", "a\0b", "", "?", "é\u{301}"])
+  func `hostile texts are values`(text: String) throws {
+    #expect(
+      try magic.updateAll(of: Article.self, where: \.$title == text, set: [.set(\.$note, to: text)])
+        == 0)
+    try magic.updateAll(of: Article.self, set: [.set(\.$note, to: text), \.$title += text])
+    #expect(try all().map(\.note) == [text, text, text])
+    #expect(try all().map(\.title) == ["a\(text)", "b\(text)", "c\(text)"])
+  }
+
+  @Test func `five hundred random updates do what they do in memory`() throws {
+    var random = SplitMix64(seed: 20_261_122)
+    var models = (1...40).map { (id: $0, value: $0 % 7, note: $0 % 3 == 0 ? nil : "\($0 % 5)") }
+    try magic.removeAll(of: Article.self)
+    try magic.update(
+      models.map { model in
+        let article = Article("x", stock: model.value)
+        article.id = model.id
+        article.note = model.note
+        return article
+      })
+    for number in 0..<500 {
+      let (a, b) = (Int.random(in: -5...15, using: &random), Int.random(in: -3...3, using: &random))
+      let text = "\(Int.random(in: 0...5, using: &random))"
+      let (filter, holds): (Filter<Article>, (Int, String?) -> Bool) =
+        switch number % 4 {
+        case 0: (\.$stock > a, { value, _ in value > a })
+        case 1: (\.$note != text, { _, note in note != text })
+        case 2: (\.$note == nil || \.$stock < a, { value, note in note == nil || value < a })
+        default: (!(\.$note == text), { _, note in note != text })
+        }
+      let (assignment, change): (Assignment<Article>, (Int) -> Int) =
+        switch number % 5 {
+        case 0: (\.$stock += b, { $0 + b })
+        case 1: (\.$stock -= b, { $0 - b })
+        case 2: (\.$stock *= b, { $0 * b })
+        case 3: (.set(\.$stock, to: a), { _ in a })
+        default: (\.$stock /= 3, { $0 / 3 })
+        }
+      // A product stays small.
+      try magic.updateAll(
+        of: Article.self, where: \.$stock > 1000 || \.$stock < -1000, set: [.set(\.$stock, to: 1)])
+      for index in models.indices where abs(models[index].value) > 1000 { models[index].value = 1 }
+      let expected = models.count { holds($0.value, $0.note) }
+      for index in models.indices where holds(models[index].value, models[index].note) {
+        models[index].value = change(models[index].value)
+      }
+      let count = try magic.updateAll(of: Article.self, where: filter, set: [assignment])
+      try #require(count == expected, "update \(number)")
+      try #require(try all().map(\.stock) == models.map(\.value), "update \(number)")
+    }
+  }
+}
