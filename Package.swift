@@ -55,9 +55,11 @@ let package = Package(
     // The calls into the file system, behind a seam for tests.
     layer("SystemFiles", ["Platform"]),
     layer("SPON", ["Essentials", "ExactText"]),
-    // SQL as text and as a tree: it knows no database.
-    layer("SQLSyntax", []),
-    layer("SQLiteCore", ["CSQLite", "ExactText", "Platform"]),
+    // The tokens of SQL.
+    layer("SQLLexer", []),
+    // SQL as a tree: it knows no database.
+    layer("SQLSyntax", ["SQLLexer"]),
+    layer("SQLiteCore", ["CSQLite", "ExactText", "Platform", "SQLLexer"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
     layer(
       "SQLiteAssets",

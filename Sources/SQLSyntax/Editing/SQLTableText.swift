@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// The text of a CREATE TABLE that is changed in places: every byte that no change names stays as it
 /// is, comments and blanks included.
 ///

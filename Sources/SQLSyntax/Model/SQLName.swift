@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// A name of a table, a column, an index, a function and so on, with the way it was quoted.
 ///
 ///     SQLName("note").text      // note

@@ -1,3 +1,5 @@
+import SQLLexer
+
 extension Parser {
   /// Reads a statement that begins with WITH.
   @inline(never)

@@ -1,3 +1,5 @@
+import SQLLexer
+
 extension Parser {
   @inline(never)
   mutating func parseCreate() throws(Refusal) -> SQLStatement {

@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// An operator or a parenthesis whose right side is being read.
 struct Waiting {
   enum Kind: UInt8 {

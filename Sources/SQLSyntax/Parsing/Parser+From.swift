@@ -1,3 +1,5 @@
+import SQLLexer
+
 extension Parser {
   /// Reads the tables behind FROM: `seltablist`.
   @inline(never)
@@ -229,7 +231,7 @@ extension SQLFrame {
   }
 }
 
-extension SQLToken.Code {
+extension TokenCode {
   fileprivate var beginsFrame: Bool { self == .rows || self == .range || self == .groups }
   fileprivate var beginsWindowClause: Bool { beginsFrame || self == .partition }
 }

@@ -1,3 +1,5 @@
+import SQLLexer
+
 extension Parser {
   /// Reads a name where nothing but a name may stand: `nm` in SQLite's grammar.
   mutating func parseName() throws(Refusal) -> SQLName {
@@ -97,7 +99,7 @@ extension Parser {
   }
 }
 
-extension SQLToken.Code {
+extension TokenCode {
   /// A name where nothing but a name may stand.
   var isName: Bool {
     isIdentifier || self == .string || isJoinWord || self == .indexed

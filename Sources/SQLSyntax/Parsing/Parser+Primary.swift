@@ -1,3 +1,5 @@
+import SQLLexer
+
 extension Parser {
   /// Reads a value, a column, a call, CASE, CAST, EXISTS or RAISE.
   mutating func parsePrimary() throws(Refusal) -> SQLExpression {

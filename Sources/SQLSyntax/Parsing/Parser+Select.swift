@@ -1,3 +1,5 @@
+import SQLLexer
+
 extension Parser {
   /// Reads a query that begins with SELECT, VALUES or WITH.
   mutating func parseSelect() throws(Refusal) -> SQLSelect {
@@ -208,7 +210,7 @@ extension Parser {
   }
 }
 
-extension SQLToken.Code {
+extension TokenCode {
   /// Begins a query.
   var beginsSelect: Bool { self == .select || self == .values || self == .with }
 

@@ -1,3 +1,5 @@
+import SQLLexer
+
 extension Parser {
   /// Reads the next statement and its semicolon. Semicolons before it are passed over.
   mutating func parseNextStatement() throws(Refusal) -> SQLParsedStatement {

@@ -1,3 +1,5 @@
+import SQLLexer
+
 extension Parser {
   mutating func parseCreateTable(_ isTemporary: Bool) throws(Refusal) -> SQLCreateTable {
     try advance()
@@ -335,7 +337,7 @@ extension Parser {
   }
 }
 
-extension SQLToken.Code {
+extension TokenCode {
   var beginsTableConstraint: Bool {
     switch self {
     case .constraint, .primary, .unique, .check, .foreign: true

@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// Stands for the error that ``Parser/error`` holds: throwing it costs no more than a return.
 struct Refusal: Error {}
 

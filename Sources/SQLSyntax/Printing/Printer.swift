@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// Writes a tree as text.
 struct Printer {
   private var bytes: [UInt8] = []

@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// A statement without its values: two statements that differ in values only have one fingerprint.
 ///
 ///     SQLFingerprint("select * from note where id = 17").text   // SELECT * FROM note WHERE id = ?

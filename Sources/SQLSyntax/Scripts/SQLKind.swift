@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// What a statement is for, as its first words say.
 ///
 /// Whether a statement writes cannot be told from its text alone: a pragma may, and CREATE … IF NOT

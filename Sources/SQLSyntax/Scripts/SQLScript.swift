@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// A text of several statements, cut at their semicolons.
 ///
 ///     let script = SQLScript("CREATE TABLE a (x); INSERT INTO a VALUES (';');")
@@ -52,11 +54,11 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     switch first.code {
     case .with:
       let verb = skipCommonTables()
-      let isEnded = verb.code == .semicolon || tokens.skipBehindSemicolon()
+      let isEnded = verb.code == .semicolon || tokens.lexer.skipBehindSemicolon()
       return (SQLKind(verb.code), isEnded)
     case .create: return (.schema, skipCreate())
     case .explain: return (.explanation, skipExplained())
-    default: return (SQLKind(first.code), tokens.skipBehindSemicolon())
+    default: return (SQLKind(first.code), tokens.lexer.skipBehindSemicolon())
     }
   }
 
@@ -85,7 +87,7 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     if token.code == .plan { token = tokens.solidToken() }
     if token.code == .create { return skipCreate() }
     tokens.position = position
-    return tokens.skipBehindSemicolon()
+    return tokens.lexer.skipBehindSemicolon()
   }
 
   private mutating func skipCreate() -> Bool {
@@ -97,16 +99,16 @@ public struct SQLScript: Sequence, IteratorProtocol, Sendable {
     case .virtual: return skipVirtualTable()
     default:
       tokens.position = position
-      return tokens.skipBehindSemicolon()
+      return tokens.lexer.skipBehindSemicolon()
     }
   }
 
   /// A trigger ends at the semicolon behind the END that stands behind another semicolon.
   private mutating func skipTrigger() -> Bool {
     repeat {
-      guard tokens.skipBehindSemicolon() else { return false }
+      guard tokens.lexer.skipBehindSemicolon() else { return false }
     } while !takeEnd()
-    return tokens.skipBehindSemicolon()
+    return tokens.lexer.skipBehindSemicolon()
   }
 
   private mutating func takeEnd() -> Bool {

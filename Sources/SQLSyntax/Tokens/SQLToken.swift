@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// One token of a text: a word, a mark, a value, a comment or blanks.
 public struct SQLToken: Hashable, Sendable {
   /// The kinds of tokens.
@@ -29,6 +31,8 @@ public struct SQLToken: Hashable, Sendable {
     /// A NUL and all behind it, which SQLite does not read.
     case unread
   }
+
+  typealias Code = TokenCode
 
   let code: Code
   let start: UInt32

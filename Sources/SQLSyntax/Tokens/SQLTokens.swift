@@ -1,3 +1,5 @@
+import SQLLexer
+
 /// The tokens of a text, as SQLite's lexer cuts them.
 ///
 ///     for token in SQLTokens("SELECT 1") where token.kind == .keyword { … }
@@ -5,56 +7,41 @@
 /// The tokens cover the text without a gap: blanks, comments and what is no token are among them.
 /// The lexer knows nothing of the grammar; WINDOW, OVER and FILTER are always keywords here.
 public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
-  /// The text, then zeros, which end every token.
-  private let padded: [UInt8]
-  private let count: Int
-  private let keywords: Keywords
-  private let digitSeparators: Bool
-  /// Where the next token begins.
-  var position = 0
+  var lexer: Lexer
 
   /// Makes the tokens of `sql`.
   public init(_ sql: String, grammar: SQLGrammar = SQLGrammar()) {
-    var padded: [UInt8] = []
-    padded.reserveCapacity(sql.utf8.count + 4)
-    padded.append(contentsOf: sql.utf8)
-    self.init(unpadded: padded, grammar)
+    lexer = Lexer(sql, digitSeparators: grammar.digitSeparators)
   }
 
   /// Makes the tokens of bytes that need not be UTF-8.
   public init(bytes: [UInt8], grammar: SQLGrammar = SQLGrammar()) {
-    self.init(unpadded: bytes, grammar)
-  }
-
-  private init(unpadded bytes: [UInt8], _ grammar: SQLGrammar) {
-    count = Swift.min(bytes.count, Int(UInt32.max) - 8)
-    var bytes = bytes
-    if bytes.count > count { bytes.removeLast(bytes.count - count) }
-    for _ in 0..<4 { bytes.append(0) }
-    padded = bytes
-    keywords = Keywords.table
-    digitSeparators = grammar.digitSeparators
+    lexer = Lexer(bytes: bytes, digitSeparators: grammar.digitSeparators)
   }
 
   /// The bytes of the text.
-  public var bytes: ArraySlice<UInt8> { padded[..<count] }
+  public var bytes: ArraySlice<UInt8> { lexer.bytes }
 
   /// How many bytes the text has.
-  public var utf8Count: Int { count }
+  public var utf8Count: Int { lexer.count }
+
+  /// Where the next token begins.
+  var position: Int {
+    @inline(__always) get { lexer.position }
+    @inline(__always) set { lexer.position = newValue }
+  }
 
   /// The text of `token`, with replacement characters for what is not UTF-8.
   public func text(of token: SQLToken) -> String { text(token.range) }
 
-  func text(_ range: Range<Int>) -> String {
-    String(decoding: padded[range], as: UTF8.self)
-  }
+  func text(_ range: Range<Int>) -> String { lexer.text(range) }
 
   @inline(__always)
-  subscript(_ offset: Int) -> UInt8 { padded[offset] }
+  subscript(_ offset: Int) -> UInt8 { lexer[offset] }
 
   /// Returns the next token, or nil at the end of the text.
   public mutating func next() -> SQLToken? {
-    guard position < count else { return nil }
+    guard position < lexer.count else { return nil }
     return token()
   }
 
@@ -69,334 +56,8 @@ public struct SQLTokens: Sequence, IteratorProtocol, Sendable {
   /// The next token; at the end of the text an empty one.
   @inline(__always)
   mutating func token() -> SQLToken {
-    let start = position
-    let code = scan(padded[start], start)
-    return SQLToken(code, start, position)
+    let start = lexer.position
+    let code = lexer.next()
+    return SQLToken(code, start, lexer.position)
   }
 }
-
-extension SQLTokens {
-  @inline(__always)
-  private mutating func take(_ length: Int, _ code: SQLToken.Code) -> SQLToken.Code {
-    position += length
-    return code
-  }
-
-  private mutating func scan(_ byte: UInt8, _ start: Int) -> SQLToken.Code {
-    switch byte {
-    case UInt8(ascii: "x"), UInt8(ascii: "X"):
-      return padded[start + 1] == UInt8(ascii: "'") ? scanBlob(start) : scanWord(start)
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "_"):
-      return scanWord(start)
-    case 9, 10, 12, 13, 32: return scanBlank(start)
-    case UInt8(ascii: "("): return take(1, .leftParenthesis)
-    case UInt8(ascii: ")"): return take(1, .rightParenthesis)
-    case UInt8(ascii: ","): return take(1, .comma)
-    case UInt8(ascii: ";"): return take(1, .semicolon)
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): return scanNumber(start)
-    case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"): return scanQuoted(byte, start)
-    case UInt8(ascii: "."):
-      return isDigit(padded[start + 1]) ? scanNumber(start) : take(1, .dot)
-    case UInt8(ascii: "?"): return scanNumberedParameter(start)
-    default: return byte >= 0x80 ? scanLetterBeyondASCII(start) : scanMark(byte, start)
-    }
-  }
-
-  private mutating func scanMark(_ byte: UInt8, _ start: Int) -> SQLToken.Code {
-    let following = padded[start + 1]
-    switch byte {
-    case UInt8(ascii: "="): return take(following == UInt8(ascii: "=") ? 2 : 1, .equal)
-    case UInt8(ascii: "*"): return take(1, .star)
-    case UInt8(ascii: "+"): return take(1, .plus)
-    case UInt8(ascii: "-"): return scanMinus(following, start)
-    case UInt8(ascii: "/"):
-      return following == UInt8(ascii: "*") && padded[start + 2] != 0
-        ? scanComment(start) : take(1, .slash)
-    case UInt8(ascii: "<"): return scanLess(following)
-    case UInt8(ascii: ">"):
-      if following == UInt8(ascii: "=") { return take(2, .greaterOrEqual) }
-      return following == UInt8(ascii: ">") ? take(2, .shiftRight) : take(1, .greater)
-    case UInt8(ascii: "!"):
-      return following == UInt8(ascii: "=") ? take(2, .notEqual) : take(1, .illegal)
-    case UInt8(ascii: "|"):
-      return following == UInt8(ascii: "|") ? take(2, .concatenate) : take(1, .bar)
-    case UInt8(ascii: "%"): return take(1, .percent)
-    case UInt8(ascii: "&"): return take(1, .ampersand)
-    case UInt8(ascii: "~"): return take(1, .tilde)
-    case UInt8(ascii: "["): return scanBracketed(start)
-    case UInt8(ascii: ":"), UInt8(ascii: "@"), UInt8(ascii: "$"), UInt8(ascii: "#"):
-      return scanNamedParameter(start)
-    case 0: return scanEnd()
-    default: return take(1, .illegal)
-    }
-  }
-
-  /// A NUL ends the text; so does the first zero behind it.
-  private mutating func scanEnd() -> SQLToken.Code {
-    guard position < count else { return .endOfText }
-    position = count
-    return .unread
-  }
-
-  private mutating func scanLess(_ following: UInt8) -> SQLToken.Code {
-    switch following {
-    case UInt8(ascii: "="): take(2, .lessOrEqual)
-    case UInt8(ascii: ">"): take(2, .notEqual)
-    case UInt8(ascii: "<"): take(2, .shiftLeft)
-    default: take(1, .less)
-    }
-  }
-
-  private mutating func scanMinus(_ following: UInt8, _ start: Int) -> SQLToken.Code {
-    if following == UInt8(ascii: "-") {
-      var end = start + 2
-      while padded[end] != 0, padded[end] != 10 { end += 1 }
-      position = end
-      return .comment
-    }
-    guard following == UInt8(ascii: ">") else { return take(1, .minus) }
-    return padded[start + 2] == UInt8(ascii: ">") ? take(3, .longArrow) : take(2, .arrow)
-  }
-
-  /// A comment without its end goes to the end of the text.
-  private mutating func scanComment(_ start: Int) -> SQLToken.Code {
-    var end = start + 3
-    var byte = padded[start + 2]
-    while byte != UInt8(ascii: "*") || padded[end] != UInt8(ascii: "/") {
-      byte = padded[end]
-      if byte == 0 { break }
-      end += 1
-    }
-    position = byte == 0 ? end : end + 1
-    return .comment
-  }
-
-  /// A vertical tab is blank behind another blank only.
-  private mutating func scanBlank(_ start: Int) -> SQLToken.Code {
-    var end = start + 1
-    while isBlank(padded[end]) { end += 1 }
-    position = end
-    return .blank
-  }
-
-  private mutating func scanWord(_ start: Int) -> SQLToken.Code {
-    var end = start
-    var low: UInt64 = 0
-    var high: UInt64 = 0
-    var shift: UInt64 = 0
-    var byte = padded[start]
-    repeat {
-      let letter = UInt64(byte & 0xdf)
-      if shift < 64 {
-        low |= letter &<< shift
-      } else if shift < 128 {
-        high |= letter &<< (shift &- 64)
-      }
-      shift &+= 8
-      end += 1
-      byte = padded[end]
-    } while isWordByte(byte)
-    position = end
-    guard end - start > 1, end - start < 18 else { return .identifier }
-    if end - start == 17 { high ^= UInt64(padded[end - 1] & 0xdf) << 32 }
-    return keywords.code(low, high)
-  }
-
-  /// A byte order mark between tokens is blank; any other byte above ASCII is a letter.
-  private mutating func scanLetterBeyondASCII(_ start: Int) -> SQLToken.Code {
-    if padded[start] == 0xef, padded[start + 1] == 0xbb, padded[start + 2] == 0xbf {
-      return take(3, .blank)
-    }
-    var end = start + 1
-    while isWordByte(padded[end]) { end += 1 }
-    position = end
-    return .identifier
-  }
-
-  private mutating func scanQuoted(_ quote: UInt8, _ start: Int) -> SQLToken.Code {
-    var end = start + 1
-    while true {
-      let byte = padded[end]
-      if byte == quote {
-        if padded[end + 1] != quote { break }
-        end += 1
-      } else if byte == 0 {
-        position = end
-        return .illegal
-      }
-      end += 1
-    }
-    position = end + 1
-    return quote == UInt8(ascii: "'") ? .string : .identifier
-  }
-
-  private mutating func scanBracketed(_ start: Int) -> SQLToken.Code {
-    var end = start + 1
-    while padded[end] != UInt8(ascii: "]") {
-      if padded[end] == 0 {
-        position = end
-        return .illegal
-      }
-      end += 1
-    }
-    position = end + 1
-    return .identifier
-  }
-
-  private mutating func scanBlob(_ start: Int) -> SQLToken.Code {
-    var end = start + 2
-    while isHexDigit(padded[end]) { end += 1 }
-    var code = SQLToken.Code.blob
-    if padded[end] != UInt8(ascii: "'") || (end - start) % 2 != 0 {
-      code = .illegal
-      while padded[end] != 0, padded[end] != UInt8(ascii: "'") { end += 1 }
-    }
-    position = padded[end] == 0 ? end : end + 1
-    return code
-  }
-
-  private mutating func scanNumberedParameter(_ start: Int) -> SQLToken.Code {
-    var end = start + 1
-    while isDigit(padded[end]) { end += 1 }
-    position = end
-    return .parameter
-  }
-
-  /// `:name`, `$name::name(suffix)`: the forms of Tcl are one token, whatever is in the suffix.
-  private mutating func scanNamedParameter(_ start: Int) -> SQLToken.Code {
-    var end = start + 1
-    var letters = 0
-    while true {
-      let byte = padded[end]
-      if isWordByte(byte) {
-        letters += 1
-      } else if byte == UInt8(ascii: "("), letters > 0 {
-        return scanParameterSuffix(end)
-      } else if byte == UInt8(ascii: ":"), padded[end + 1] == UInt8(ascii: ":") {
-        end += 1
-      } else {
-        break
-      }
-      end += 1
-    }
-    position = end
-    return letters == 0 ? .illegal : .parameter
-  }
-
-  private mutating func scanParameterSuffix(_ parenthesis: Int) -> SQLToken.Code {
-    var end = parenthesis + 1
-    while padded[end] != 0, !isBlank(padded[end]), padded[end] != UInt8(ascii: ")") { end += 1 }
-    guard padded[end] == UInt8(ascii: ")") else {
-      position = end
-      return .illegal
-    }
-    position = end + 1
-    return .parameter
-  }
-}
-
-extension SQLTokens {
-  private mutating func scanNumber(_ start: Int) -> SQLToken.Code {
-    if padded[start] == UInt8(ascii: "0"), padded[start + 1] | 0x20 == UInt8(ascii: "x"),
-      isHexDigit(padded[start + 2])
-    {
-      return scanHexNumber(start)
-    }
-    var code = SQLToken.Code.integer
-    var end = digitsEnd(start)
-    if padded[end] == UInt8(ascii: ".") {
-      code = .real
-      end = digitsEnd(end + 1)
-    }
-    if padded[end] | 0x20 == UInt8(ascii: "e"), let digits = exponentDigits(end) {
-      code = .real
-      end = digitsEnd(digits)
-    }
-    return finishNumber(code, end)
-  }
-
-  /// Before SQLite 3.46 a letter behind a hexadecimal number begins the next token.
-  private mutating func scanHexNumber(_ start: Int) -> SQLToken.Code {
-    var end = start + 3
-    while isHexDigit(padded[end]) || digitSeparators && padded[end] == UInt8(ascii: "_") {
-      end += 1
-    }
-    guard digitSeparators else {
-      position = end
-      return .integer
-    }
-    return finishNumber(.integer, end)
-  }
-
-  private mutating func finishNumber(_ code: SQLToken.Code, _ end: Int) -> SQLToken.Code {
-    position = end
-    guard isWordByte(padded[end]) else { return code }
-    while isWordByte(padded[position]) { position += 1 }
-    return .illegal
-  }
-
-  private func digitsEnd(_ start: Int) -> Int {
-    var end = start
-    while isDigit(padded[end]) || digitSeparators && padded[end] == UInt8(ascii: "_") { end += 1 }
-    return end
-  }
-
-  /// Where the digits of an exponent begin, if `e` at `offset` begins one.
-  private func exponentDigits(_ offset: Int) -> Int? {
-    let byte = padded[offset + 1]
-    if isDigit(byte) { return offset + 1 }
-    let isSign = byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
-    return isSign && isDigit(padded[offset + 2]) ? offset + 2 : nil
-  }
-}
-
-extension SQLTokens {
-  /// Goes behind the next semicolon, or to the end of the text, without telling the tokens apart.
-  mutating func skipBehindSemicolon() -> Bool {
-    var offset = position
-    while true {
-      let byte = padded[offset]
-      if isWordByte(byte), byte != UInt8(ascii: "$") {
-        repeat { offset += 1 } while isWordByte(padded[offset])
-        continue
-      }
-      switch byte {
-      case UInt8(ascii: ";"):
-        position = offset + 1
-        return true
-      case 0:
-        position = offset
-        return false
-      case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"), UInt8(ascii: "["),
-        UInt8(ascii: "-"), UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "@"),
-        UInt8(ascii: "$"), UInt8(ascii: "#"):
-        position = offset
-        _ = token()
-        offset = position
-      default: offset += 1
-      }
-    }
-  }
-}
-
-@inline(__always)
-func isDigit(_ byte: UInt8) -> Bool { byte &- 48 < 10 }
-
-@inline(__always)
-func isHexDigit(_ byte: UInt8) -> Bool { isDigit(byte) || (byte | 0x20) &- 97 < 6 }
-
-@inline(__always)
-func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte &- 9 < 5 }
-
-/// Letters, digits, `_`, `$` and every byte above ASCII.
-@inline(__always)
-func isWordByte(_ byte: UInt8) -> Bool {
-  if byte >= 128 { return true }
-  let mask: UInt64 = byte < 64 ? 0x03ff_0010_0000_0000 : 0x07ff_fffe_87ff_fffe
-  return mask >> UInt64(byte & 63) & 1 != 0
-}
-
-/// The letter in lower case, if it is one of ASCII.
-@inline(__always)
-func lowercased(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 0x20 : byte }

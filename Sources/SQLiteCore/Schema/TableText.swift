@@ -156,24 +156,13 @@ extension TableText {
         entry = Entry()
         continue
       }
-      let quotes: [UInt8: UInt8] = [
-        UInt8(ascii: "\""): UInt8(ascii: "\""), UInt8(ascii: "`"): UInt8(ascii: "`"),
-        UInt8(ascii: "["): UInt8(ascii: "]"), UInt8(ascii: "'"): UInt8(ascii: "'"),
-      ]
-      let isQuoted = quotes[first] != nil && range.count >= 2
-      let inner = isQuoted ? range.lowerBound + 1..<range.upperBound - 1 : range
-      let name = asciiLowercased(text(inner))
+      let unquoted = scanner.unquoted(range)
+      let name = asciiLowercased(
+        unquoted.map { String(decoding: $0, as: UTF8.self) } ?? text(range))
       guard depth > 1 else {
-        // A doubled quote is two tokens side by side.
-        if depth == 1, isQuoted, let last = entry.tokens.last, last.isQuoted,
-          last.range.upperBound == range.lowerBound, bytes[last.range.lowerBound] == first
-        {
-          entry.tokens[entry.tokens.count - 1].name +=
-            text(range.lowerBound..<range.lowerBound + 1) + name
-          entry.tokens[entry.tokens.count - 1].range = last.range.lowerBound..<range.upperBound
-        } else if depth == 1 {
+        if depth == 1 {
           entry.tokens.append(
-            Token(range: range, name: name, isQuoted: isQuoted, isParenthesis: false))
+            Token(range: range, name: name, isQuoted: unquoted != nil, isParenthesis: false))
         }
         continue
       }

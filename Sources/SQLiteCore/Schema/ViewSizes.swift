@@ -135,10 +135,7 @@ struct ViewSizes {
       case .word(let word), .quoted(let word):
         if name.isWord("natural") { blocks[current].asterisks += 1 }
         if !name.isWord("materialized") { last = word }
-        // Numbers are words, too; what is quoted is a name, whatever it begins with.
-        let isNumber =
-          if case .word = name { word.first.map { (48...57).contains($0) } ?? false } else { false }
-        if !isQualifier, !isNumber { blocks[current].names[word, default: 0] += 1 }
+        if !isQualifier { blocks[current].names[word, default: 0] += 1 }
       }
     }
   }
@@ -171,23 +168,8 @@ extension SQLScanner {
     if token == .word {
       return (.word(Self.folded(bytes[range])), range.count, isFollowedByDot)
     }
-    var end = range.upperBound
-    switch first {
-    case UInt8(ascii: "["):
-      return (
-        .quoted(Self.folded(bytes[range].dropFirst().dropLast())), range.count, isFollowedByDot
-      )
-    case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-      var text = Array(bytes[range].dropFirst().dropLast())
-      // A doubled quote is one of the text.
-      while end < bytes.count, bytes[end] == first, let (_, more) = next() {
-        text += [first] + bytes[more].dropFirst().dropLast()
-        end = more.upperBound
-      }
-      return (.quoted(Self.folded(text)), end - range.lowerBound, isFollowedByDot)
-    default:
-      return (.other(first), range.count, false)
-    }
+    guard let text = unquoted(range) else { return (.other(first), range.count, false) }
+    return (.quoted(Self.folded(text)), range.count, isFollowedByDot)
   }
 
   private var isFollowedByDot: Bool {

@@ -1,53 +1,54 @@
-extension SQLToken {
-  /// What the parser sees: one code for each keyword and each mark.
-  ///
-  /// The order matters: ranges of codes are classes of words.
-  enum Code: UInt8 {
-    // Between the tokens of the grammar.
-    case endOfText, blank, comment, unread, illegal
-    // Marks.
-    case semicolon, leftParenthesis, rightParenthesis, comma, dot, plus, minus, star, slash
-    case percent, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, shiftLeft
-    case shiftRight, ampersand, bar, tilde, concatenate, arrow, longArrow
-    // Values.
-    case integer, real, blob, parameter, string
-    // A name, then the keywords that are names where they mean nothing else (`%fallback ID`).
-    case identifier
-    case abort, action, after, always, analyze, asc, attach, before, begin, by, cascade, cast,
-      column, conflict, current, currentDate, currentTime, currentTimestamp, database, deferred,
-      desc, detach, `do`, each, end, exclude, exclusive, explain, fail, first, following, `for`,
-      generated, glob, groups, `if`, ignore, immediate, initially, instead, key, last, like,
-      match, materialized, no, nulls, of, offset, others, partition, plan, pragma, preceding,
-      query, raise, range, recursive, regexp, reindex, release, rename, replace, restrict,
-      rollback, row, rows, savepoint, temp, temporary, ties, trigger, unbounded, vacuum, view,
-      virtual, with, without
-    // The words before JOIN, which are names in many places.
-    case cross, full, inner, left, natural, outer, right
-    // Words that are names unless what is beside them makes them keywords.
-    case window, over, filter, indexed, within
-    // The words that are never names.
-    case add, all, alter, and, `as`, autoincrement, between, `case`, check, collate, commit,
-      constraint, create, `default`, deferrable, delete, distinct, drop, `else`, escape, except,
-      exists, foreign, from, group, having, `in`, index, insert, intersect, into, `is`, isnull,
-      join, limit, not, nothing, notnull, null, on, or, order, primary, references, returning,
-      select, set, table, then, to, transaction, union, unique, update, using, values, when,
-      `where`
-  }
+/// What a token is: one code for each keyword and each mark.
+///
+/// The order matters: ranges of codes are classes of words.
+package enum TokenCode: UInt8, Sendable {
+  // Between the tokens of the grammar.
+  case endOfText, blank, comment, unread, illegal
+  // Marks.
+  case semicolon, leftParenthesis, rightParenthesis, comma, dot, plus, minus, star, slash
+  case percent, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, shiftLeft
+  case shiftRight, ampersand, bar, tilde, concatenate, arrow, longArrow
+  // Values.
+  case integer, real, blob, parameter, string
+  // A name, then the keywords that are names where they mean nothing else (`%fallback ID`).
+  case identifier
+  case abort, action, after, always, analyze, asc, attach, before, begin, by, cascade, cast,
+    column, conflict, current, currentDate, currentTime, currentTimestamp, database, deferred,
+    desc, detach, `do`, each, end, exclude, exclusive, explain, fail, first, following, `for`,
+    generated, glob, groups, `if`, ignore, immediate, initially, instead, key, last, like,
+    match, materialized, no, nulls, of, offset, others, partition, plan, pragma, preceding,
+    query, raise, range, recursive, regexp, reindex, release, rename, replace, restrict,
+    rollback, row, rows, savepoint, temp, temporary, ties, trigger, unbounded, vacuum, view,
+    virtual, with, without
+  // The words before JOIN, which are names in many places.
+  case cross, full, inner, left, natural, outer, right
+  // Words that are names unless what is beside them makes them keywords.
+  case window, over, filter, indexed, within
+  // The words that are never names.
+  case add, all, alter, and, `as`, autoincrement, between, `case`, check, collate, commit,
+    constraint, create, `default`, deferrable, delete, distinct, drop, `else`, escape, except,
+    exists, foreign, from, group, having, `in`, index, insert, intersect, into, `is`, isnull,
+    join, limit, not, nothing, notnull, null, on, or, order, primary, references, returning,
+    select, set, table, then, to, transaction, union, unique, update, using, values, when,
+    `where`
 }
 
-extension SQLToken.Code {
+extension TokenCode {
   /// A name where nothing but a name and a text may stand.
-  var isIdentifier: Bool {
-    rawValue >= SQLToken.Code.identifier.rawValue && rawValue <= SQLToken.Code.without.rawValue
+  @inlinable
+  package var isIdentifier: Bool {
+    rawValue >= TokenCode.identifier.rawValue && rawValue <= TokenCode.without.rawValue
   }
 
   /// A word before JOIN.
-  var isJoinWord: Bool {
-    rawValue >= SQLToken.Code.cross.rawValue && rawValue <= SQLToken.Code.right.rawValue
+  @inlinable
+  package var isJoinWord: Bool {
+    rawValue >= TokenCode.cross.rawValue && rawValue <= TokenCode.right.rawValue
   }
 
   /// Whether the token is a keyword or a name, quoted names included.
-  var isWord: Bool { rawValue >= SQLToken.Code.identifier.rawValue }
+  @inlinable
+  package var isWord: Bool { rawValue >= TokenCode.identifier.rawValue }
 }
 
 /// The keywords, found by their letters.
@@ -55,7 +56,7 @@ struct Keywords {
   private struct Entry {
     var low: UInt64 = 0
     var high: UInt64 = 0
-    var code = SQLToken.Code.identifier
+    var code = TokenCode.identifier
   }
 
   private var entries: [Entry]
@@ -64,8 +65,8 @@ struct Keywords {
 
   private init() {
     entries = Array(repeating: Entry(), count: 1024)
-    for raw in SQLToken.Code.abort.rawValue...SQLToken.Code.where.rawValue {
-      guard let code = SQLToken.Code(rawValue: raw), code != .within else { continue }
+    for raw in TokenCode.abort.rawValue...TokenCode.where.rawValue {
+      guard let code = TokenCode(rawValue: raw), code != .within else { continue }
       let (low, high) = Keywords.pack(Array(code.keyword.utf8))
       var slot = Keywords.slot(low, high)
       while entries[slot].low != 0 { slot = (slot + 1) & 1023 }
@@ -75,7 +76,7 @@ struct Keywords {
 
   /// The code of the word whose letters are packed into two numbers, or `identifier`.
   @inline(__always)
-  func code(_ low: UInt64, _ high: UInt64) -> SQLToken.Code {
+  func code(_ low: UInt64, _ high: UInt64) -> TokenCode {
     var slot = Keywords.slot(low, high)
     while entries[slot].low != 0 {
       if entries[slot].low == low, entries[slot].high == high { return entries[slot].code }
@@ -102,11 +103,11 @@ struct Keywords {
   }
 }
 
-extension SQLToken.Code {
+extension TokenCode {
   /// The keyword in capitals.
-  var keyword: String {
-    let index = Int(rawValue) - Int(SQLToken.Code.abort.rawValue)
-    return SQLToken.Code.words.indices.contains(index) ? SQLToken.Code.words[index] : ""
+  package var keyword: String {
+    let index = Int(rawValue) - Int(TokenCode.abort.rawValue)
+    return TokenCode.words.indices.contains(index) ? TokenCode.words[index] : ""
   }
 
   /// The keywords in the order of the codes.
