@@ -148,6 +148,37 @@ import Testing
     #expect(edited == "CREATE INDEX i ON memo (title) /* by title */ WHERE stars > 3")
   }
 
+  @Test func schemas() {
+    let stored = SQLSchema([
+      ("note", "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT CHECK (title <> ''), old)"),
+      ("by_title", "CREATE INDEX by_title ON note (title)"),
+    ])
+    print(stored.table("note")?.checks ?? [])  // [title <> '']
+    print(stored.indexes(on: "note").count)  // 1
+    #expect(stored.table("note")?.checks.map(\.description) == ["title <> ''"])
+    #expect(stored.indexes(on: "note").count == 1)
+
+    let wanted = SQLSchema([
+      ("note", "CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT NOT NULL, stars REAL)")
+    ])
+    for change in stored.changes(to: wanted) {
+      print(change, change.statement?.printed() ?? "by rebuilding the table")
+    }
+    // index by_title is dropped DROP INDEX by_title
+    // column old of note is dropped ALTER TABLE note DROP COLUMN old
+    // column title of note becomes title TEXT NOT NULL by rebuilding the table
+    // note gets the column stars REAL ALTER TABLE note ADD COLUMN stars REAL
+    #expect(
+      stored.changes(to: wanted).map {
+        "\($0) \($0.statement?.printed() ?? "by rebuilding the table")"
+      } == [
+        "index by_title is dropped DROP INDEX by_title",
+        "column old of note is dropped ALTER TABLE note DROP COLUMN old",
+        "column title of note becomes title TEXT NOT NULL by rebuilding the table",
+        "note gets the column stars REAL ALTER TABLE note ADD COLUMN stars REAL",
+      ])
+  }
+
   @Test func `the README`() throws {
     let sql = try SQLStatement(parsing: "SELECT title FROM note WHERE id = 3 AND 1 == 1")
     print(sql)  // SELECT title FROM note WHERE id = 3 AND 1 = 1

@@ -47,7 +47,9 @@ package struct Judge {
       let overflows = message == "parser stack overflow"
       // SQLite says this first, where the oracle cannot attach a database of that name.
       if message.hasPrefix("unknown database"), error.kind == .structure { return nil }
-      if overflows && error.kind == .tooDeep || agrees(text, error, message, offset)
+      // The stack may be full at the token that is wrong.
+      if overflows && (error.kind == .tooDeep || error.offset + error.length >= end)
+        || agrees(text, error, message, offset)
         || error.offset >= end
       {
         return nil

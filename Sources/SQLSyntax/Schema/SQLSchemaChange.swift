@@ -85,7 +85,7 @@ private struct Differ {
       if kept[folded(own)] == meaning(statement(object).printed()) { continue }
       add(
         .drop, own, .drop(SQLDrop(target, SQLQualifiedName(own))),
-        "\(target.rawValue.lowercased()) \(own) is dropped")
+        "\(folded(target.rawValue)) \(own) is dropped")
     }
   }
 
