@@ -22,7 +22,7 @@ struct ValueQuery: Sendable {
       self.init(filter, [], limit, offset)
       self.keyCount = keyCount
       self.having = having?.node
-      self.order = order.map(\.order)
+      self.order = order.map { $0.order }
     }
 
     init<Object: MagicObject>(
@@ -30,7 +30,7 @@ struct ValueQuery: Sendable {
       _ limit: Int? = nil, _ offset: Int = 0
     ) {
       self.filter = filter?.node
-      self.order = order.map(\.order)
+      self.order = order.map { $0.order }
       self.isDistinct = isDistinct
       self.limit = limit
       self.offset = offset
@@ -115,41 +115,13 @@ struct ValueQuery: Sendable {
     try connection.forEachRow(sql) { try body($0.handle) }
   }
 
-  /// Reads the rows of one column.
-  func rows<Result>(
-    _ reader: ColumnReader<Result>, from connection: Connection, in store: any ObjectStore
-  ) throws -> [Result] {
-    var rows: [Result] = []
-    try forEachRow(connection, in: store) { rows.append(try reader.read($0, 0)) }
-    return rows
-  }
-
-  /// Reads the rows as tuples.
-  func rows<each Result>(
-    _ readers: repeat ColumnReader<each Result>, from connection: Connection,
-    in store: any ObjectStore
-  ) throws -> [(repeat each Result)] {
-    var rows: [(repeat each Result)] = []
-    try forEachRow(connection, in: store) { row in
-      var columns = ColumnCursor(row)
-      rows.append((repeat try columns.next(each readers)))
-    }
-    return rows
-  }
-}
-
-/// Reads the columns of a row one after the other.
-struct ColumnCursor {
-  private let row: StatementHandle
-  private var column: Int32 = 0
-
-  init(_ row: StatementHandle) {
-    self.row = row
-  }
-
-  mutating func next<Result>(_ reader: ColumnReader<Result>) throws -> Result {
-    defer { column += 1 }
-    return try reader.read(row, column)
+  /// Reads the rows of one column, or as tuples of several.
+  func rows<Tuple>(
+    _ layout: TupleLayout, as _: Tuple.Type, from connection: Connection, in store: any ObjectStore
+  ) throws -> [Tuple] {
+    var rows = TupleRows<Tuple>(layout.columns)
+    try forEachRow(connection, in: store) { try rows.append($0) }
+    return rows.array()
   }
 }
 

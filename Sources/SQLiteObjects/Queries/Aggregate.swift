@@ -24,7 +24,9 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
   var orderedNode: QueryNode { node.ordered(as: Result.self) }
 
   /// Reads the value from a row.
-  var reader: ColumnReader<Result> { ColumnReader { [result] in try result($0.value(at: $1)) } }
+  var reader: ColumnReader<Result> {
+    ColumnReader(orElse: { [result] in try result($0.value(at: $1)) })
+  }
 }
 
 extension Aggregate where Result == Int {

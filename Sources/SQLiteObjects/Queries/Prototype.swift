@@ -4,37 +4,58 @@ import Synchronization
 enum Prototype<Object: MagicObject> {
   /// The slots of the properties on a path, or nil if a part of it is no property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {
-    let storage = PrototypeStorages.storage(of: Object.self)
-    guard let storage, let object = try? storage.shape.object(Object.self, of: storage)
+    guard let prototype = Prototypes.prototype(of: Object.self) else { return nil }
+    let route = unsafe prototype.object[keyPath: path].route
+    guard let rest = route.rest, let address = route.cell.address,
+      address.storage === prototype.storage
     else { return nil }
-    let route = object[keyPath: path].route
-    guard let rest = route.rest, let address = route.cell.address, address.storage === storage
-    else {
-      return nil
-    }
-    return [address.slot] + rest
+    return rest.isEmpty ? [address.slot] : [address.slot] + rest
   }
 }
 
-/// For each type that was asked about a storage without values, which the wrappers of its prototypes
-/// lead to, each at its property's slot.
-///
-/// The storage follows from the type alone, so that it serves all stores. To make each object anew
-/// and to find its wrappers by its `encode(to:)` costs more than the query (benchmark `filter`).
-private enum PrototypeStorages {
-  private static let known = Mutex<[ObjectIdentifier: ObjectStorage]>([:])
+/// An object without values, whose wrappers lead to a storage, each to its property's slot.
+// Proof: the object is made here and never handed out. Of it, and of what its wrappers are made of, nothing is
+// asked but the cells that `route` names, and those are Sendable.
+private final class PrototypeObject<Object: MagicObject>: AnyPrototype, @unchecked Sendable {
+  // Proof: as above.
+  nonisolated(unsafe) let object: Object
 
-  /// The storage of a type, or nil if it is no type for a store: its plan says why.
-  static func storage<Object: MagicObject>(of type: Object.Type) -> ObjectStorage? {
+  init(_ object: Object, _ storage: ObjectStorage) {
+    unsafe self.object = object
+    super.init(storage)
+  }
+}
+
+/// What the prototypes of all types have.
+// Proof: the storage is Sendable, and the one subclass has a proof of its own.
+private class AnyPrototype: @unchecked Sendable {
+  let storage: ObjectStorage
+
+  init(_ storage: ObjectStorage) { self.storage = storage }
+}
+
+/// The prototypes of the types that were asked about.
+///
+/// They follow from the types alone, so that they serve all stores. To make each anew and to find its wrappers
+/// by its `encode(to:)` costs more than the query (benchmarks `filter` and `query`).
+private enum Prototypes {
+  private static let known = Mutex<[ObjectIdentifier: AnyPrototype]>([:])
+
+  /// The prototype of a type, or nil if it is no type for a store: its plan says why.
+  static func prototype<Object: MagicObject>(of type: Object.Type) -> PrototypeObject<Object>? {
     let key = ObjectIdentifier(type)
-    if let storage = known.withLock({ $0[key] }) { return storage }
+    if let known = known.withLock({ $0[key] }) {
+      // Each is kept under its own type.
+      return unsafe unsafeDowncast(known, to: PrototypeObject<Object>.self)
+    }
     guard let plan = try? ObjectPlan(type) else { return nil }
     let forms = Array(repeating: CellValue.Form.unset, count: plan.properties.count)
     let storage = ObjectStorage(plan.shape, forms, identity: nil)
-    return known.withLock { known in
-      if let first = known[key] { return first }
-      known[key] = storage
-      return storage
+    guard let object = try? plan.shape.object(type, of: storage) else { return nil }
+    let made = PrototypeObject(object, storage)
+    known.withLock { known in
+      if known[key] == nil { known[key] = made }
     }
+    return made
   }
 }

@@ -15,7 +15,10 @@ extension MagicData {
   ) throws -> Result {
     let query = try ValueQuery(
       [aggregate.node], of: plan(Object.self), .init(of: filter), in: self)
-    let rows = try selecting(query) { try query.rows(aggregate.reader, from: $0, in: self) }
+    let layout = TupleLayout(aggregate.reader)
+    let rows = try selecting(query) {
+      try query.rows(layout, as: Result.self, from: $0, in: self)
+    }
     // Without a table there is no row.
     return try rows.first ?? aggregate.result(.null)
   }
@@ -26,8 +29,9 @@ extension MagicData {
   ) async throws -> sending Result {
     let query = try ValueQuery(
       [aggregate.node], of: plan(Object.self), .init(of: filter), in: self)
+    let layout = TupleLayout(aggregate.reader)
     return try await selecting(query) {
-      let rows = try query.rows(aggregate.reader, from: $0, in: self)
+      let rows = try query.rows(layout, as: Result.self, from: $0, in: self)
       return Handoff(try rows.first ?? aggregate.result(.null))
     }.take()
   }
@@ -45,8 +49,10 @@ extension MagicData {
   ) throws -> (repeat each Result) {
     let query = try ValueQuery(
       nodes(repeat each aggregates), of: plan(Object.self), .init(of: filter), in: self)
-    let readers = (repeat (each aggregates).reader)
-    let rows = try selecting(query) { try query.rows(repeat each readers, from: $0, in: self) }
+    let layout = TupleLayout(repeat (each aggregates).reader)
+    let rows = try selecting(query) {
+      try query.rows(layout, as: (repeat each Result).self, from: $0, in: self)
+    }
     // Without a table there is no row.
     return try rows.first ?? (repeat try (each aggregates).result(.null))
   }
@@ -57,10 +63,10 @@ extension MagicData {
   ) async throws -> sending (repeat each Result) {
     let query = try ValueQuery(
       nodes(repeat each aggregates), of: plan(Object.self), .init(of: filter), in: self)
-    let readers = (repeat (each aggregates).reader)
+    let layout = TupleLayout(repeat (each aggregates).reader)
     let results = (repeat (each aggregates).result)
     return try await selecting(query) {
-      let rows = try query.rows(repeat each readers, from: $0, in: self)
+      let rows = try query.rows(layout, as: (repeat each Result).self, from: $0, in: self)
       return Handoff(try rows.first ?? (repeat try (each results)(.null)))
     }.take()
   }
@@ -94,16 +100,13 @@ extension MagicData {
     let query = try ValueQuery(
       nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
       in: self)
-    let keyReaders = (repeat ColumnReader((each Key).self))
-    let readers = (repeat (each aggregates).reader)
-    return try selecting(query) { connection in
-      var groups: [(key: (repeat (each Key).Value), value: (repeat each Result))] = []
-      try query.forEachRow(connection, in: self) { row in
-        var columns = ColumnCursor(row)
-        let key = (repeat try columns.next(each keyReaders))
-        groups.append((key: key, value: (repeat try columns.next(each readers))))
-      }
-      return groups
+    let layout = TupleLayout(
+      TupleLayout(repeat ColumnReader((each Key).self)),
+      TupleLayout(repeat (each aggregates).reader))
+    return try selecting(query) {
+      try query.rows(
+        layout, as: (key: (repeat (each Key).Value), value: (repeat each Result)).self, from: $0,
+        in: self)
     }
   }
 
@@ -120,16 +123,14 @@ extension MagicData {
     let query = try ValueQuery(
       nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
       in: self)
-    let keyReaders = (repeat ColumnReader((each Key).self))
-    let readers = (repeat (each aggregates).reader)
-    return try await selecting(query) { connection in
-      var groups: [(key: (repeat (each Key).Value), value: (repeat each Result))] = []
-      try query.forEachRow(connection, in: self) { row in
-        var columns = ColumnCursor(row)
-        let key = (repeat try columns.next(each keyReaders))
-        groups.append((key: key, value: (repeat try columns.next(each readers))))
-      }
-      return Handoff(groups)
+    let layout = TupleLayout(
+      TupleLayout(repeat ColumnReader((each Key).self)),
+      TupleLayout(repeat (each aggregates).reader))
+    return try await selecting(query) {
+      Handoff(
+        try query.rows(
+          layout, as: (key: (repeat (each Key).Value), value: (repeat each Result)).self, from: $0,
+          in: self))
     }.take()
   }
 
@@ -162,16 +163,13 @@ extension MagicData {
     let query = try ValueQuery(
       nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
       in: self)
-    let keyReaders = (repeat ColumnReader((each Key).self))
-    let readers = (repeat (each aggregates).reader)
-    return try selecting(query) { connection in
-      var groups: [(key: (repeat (each Key)?), value: (repeat each Result))] = []
-      try query.forEachRow(connection, in: self) { row in
-        var columns = ColumnCursor(row)
-        let key = (repeat try columns.next(each keyReaders))
-        groups.append((key: key, value: (repeat try columns.next(each readers))))
-      }
-      return groups
+    let layout = TupleLayout(
+      TupleLayout(repeat ColumnReader((each Key).self)),
+      TupleLayout(repeat (each aggregates).reader))
+    return try selecting(query) {
+      try query.rows(
+        layout, as: (key: (repeat (each Key)?), value: (repeat each Result)).self, from: $0,
+        in: self)
     }
   }
 
@@ -189,16 +187,14 @@ extension MagicData {
     let query = try ValueQuery(
       nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
       in: self)
-    let keyReaders = (repeat ColumnReader((each Key).self))
-    let readers = (repeat (each aggregates).reader)
-    return try await selecting(query) { connection in
-      var groups: [(key: (repeat (each Key)?), value: (repeat each Result))] = []
-      try query.forEachRow(connection, in: self) { row in
-        var columns = ColumnCursor(row)
-        let key = (repeat try columns.next(each keyReaders))
-        groups.append((key: key, value: (repeat try columns.next(each readers))))
-      }
-      return Handoff(groups)
+    let layout = TupleLayout(
+      TupleLayout(repeat ColumnReader((each Key).self)),
+      TupleLayout(repeat (each aggregates).reader))
+    return try await selecting(query) {
+      Handoff(
+        try query.rows(
+          layout, as: (key: (repeat (each Key)?), value: (repeat each Result)).self, from: $0,
+          in: self))
     }.take()
   }
 

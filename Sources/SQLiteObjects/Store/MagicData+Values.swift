@@ -20,8 +20,11 @@ extension MagicData {
     offset: Int = 0
   ) throws -> [Column.Value] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let layout = TupleLayout(ColumnReader(Column.self))
     let query = try ValueQuery([QueryNode(path)], of: plan(Object.self), parts, in: self)
-    return try selecting(query) { try query.rows(ColumnReader(Column.self), from: $0, in: self) }
+    return try selecting(query) {
+      try query.rows(layout, as: Column.Value.self, from: $0, in: self)
+    }
   }
 
   /// As the blocking form, without blocking the task.
@@ -31,9 +34,10 @@ extension MagicData {
     offset: Int = 0
   ) async throws -> sending [Column.Value] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let layout = TupleLayout(ColumnReader(Column.self))
     let query = try ValueQuery([QueryNode(path)], of: plan(Object.self), parts, in: self)
     return try await selecting(query) {
-      Handoff(try query.rows(ColumnReader(Column.self), from: $0, in: self))
+      Handoff(try query.rows(layout, as: Column.Value.self, from: $0, in: self))
     }.take()
   }
 
@@ -56,8 +60,9 @@ extension MagicData {
     offset: Int = 0
   ) throws -> [Element?] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let layout = TupleLayout(ColumnReader(Element.self))
     let query = try ValueQuery([expression.node], of: plan(Object.self), parts, in: self)
-    return try selecting(query) { try query.rows(ColumnReader(Element.self), from: $0, in: self) }
+    return try selecting(query) { try query.rows(layout, as: Element?.self, from: $0, in: self) }
   }
 
   /// As the blocking form, without blocking the task.
@@ -69,9 +74,10 @@ extension MagicData {
     offset: Int = 0
   ) async throws -> sending [Element?] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let layout = TupleLayout(ColumnReader(Element.self))
     let query = try ValueQuery([expression.node], of: plan(Object.self), parts, in: self)
     return try await selecting(query) {
-      Handoff(try query.rows(ColumnReader(Element.self), from: $0, in: self))
+      Handoff(try query.rows(layout, as: Element?.self, from: $0, in: self))
     }.take()
   }
 }
@@ -100,8 +106,10 @@ extension MagicData {
   ) throws -> [(repeat (each Column).Value)] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
     let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
-    let readers = (repeat ColumnReader((each Column).self))
-    return try selecting(query) { try query.rows(repeat each readers, from: $0, in: self) }
+    let layout = TupleLayout(repeat ColumnReader((each Column).self))
+    return try selecting(query) {
+      try query.rows(layout, as: (repeat (each Column).Value).self, from: $0, in: self)
+    }
   }
 
   /// As ``values(of:where:orderedBy:isDistinct:limit:offset:)``, without blocking the task.
@@ -112,9 +120,9 @@ extension MagicData {
   ) async throws -> sending [(repeat (each Column).Value)] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
     let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
-    let readers = (repeat ColumnReader((each Column).self))
+    let layout = TupleLayout(repeat ColumnReader((each Column).self))
     return try await selecting(query) {
-      Handoff(try query.rows(repeat each readers, from: $0, in: self))
+      Handoff(try query.rows(layout, as: (repeat (each Column).Value).self, from: $0, in: self))
     }
     .take()
   }
@@ -140,8 +148,10 @@ extension MagicData {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
     let query = try ValueQuery(
       nodes(repeat each expressions), of: plan(Object.self), parts, in: self)
-    let readers = (repeat ColumnReader((each Element).self))
-    return try selecting(query) { try query.rows(repeat each readers, from: $0, in: self) }
+    let layout = TupleLayout(repeat ColumnReader((each Element).self))
+    return try selecting(query) {
+      try query.rows(layout, as: (repeat (each Element)?).self, from: $0, in: self)
+    }
   }
 
   /// As the blocking form, without blocking the task.
@@ -155,9 +165,9 @@ extension MagicData {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
     let query = try ValueQuery(
       nodes(repeat each expressions), of: plan(Object.self), parts, in: self)
-    let readers = (repeat ColumnReader((each Element).self))
+    let layout = TupleLayout(repeat ColumnReader((each Element).self))
     return try await selecting(query) {
-      Handoff(try query.rows(repeat each readers, from: $0, in: self))
+      Handoff(try query.rows(layout, as: (repeat (each Element)?).self, from: $0, in: self))
     }
     .take()
   }
@@ -221,11 +231,11 @@ extension MagicData {
   ) throws {
     let parts = ValueQuery.Parts(filter, order)
     let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
-    let readers = (repeat ColumnReader((each Column).self))
+    let layout = TupleLayout(repeat ColumnReader((each Column).self))
     try selecting(query) {
       try query.forEachRow($0, in: self) { row in
-        var columns = ColumnCursor(row)
-        try body(repeat try columns.next(each readers))
+        let values = try layout.columns.tuple(row, as: (repeat (each Column).Value).self)
+        try body(repeat each values)
       }
     }
   }
@@ -239,11 +249,11 @@ extension MagicData {
   ) async throws {
     let parts = ValueQuery.Parts(filter, order)
     let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
-    let readers = (repeat ColumnReader((each Column).self))
+    let layout = TupleLayout(repeat ColumnReader((each Column).self))
     try await selecting(query) {
       try query.forEachRow($0, in: self) { row in
-        var columns = ColumnCursor(row)
-        try body(repeat try columns.next(each readers))
+        let values = try layout.columns.tuple(row, as: (repeat (each Column).Value).self)
+        try body(repeat each values)
       }
     }
   }

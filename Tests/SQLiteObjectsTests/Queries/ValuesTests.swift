@@ -128,4 +128,70 @@ import Testing
     #expect(try await fresh.values(of: \Music.Track.$name, \.$album.$title).isEmpty)
     #expect(try await fresh.values(of: \Music.Track.$name).isEmpty)
   }
+
+  private struct Wide: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var flag: Bool
+    @MagicValue var small: Int8
+    @OptionMagicValue var middle: Int16?
+    @MagicValue var real: Float
+    @OptionMagicValue var text: String?
+    @MagicValue var date: Date
+    @OptionMagicValue var uuid: UUID?
+    @MagicValue var list: [String]
+    @OptionMagicValue var number: Double?
+    @MagicValue var data: Data
+
+    init() {}
+
+    init(_ number: Int, _ random: inout SplitMix64) {
+      flag = .random(using: &random)
+      small = .random(in: .min ... .max, using: &random)
+      middle = Bool.random(using: &random) ? .random(in: .min ... .max, using: &random) : nil
+      real = Float(number)
+      text = Bool.random(using: &random) ? String(repeating: "é", count: number) : nil
+      date = Date(timeIntervalSince1970: Double(number))
+      uuid = Bool.random(using: &random) ? UUID() : nil
+      list = (0..<number % 3).map { "\($0)" }
+      self.number = Bool.random(using: &random) ? Double(number) : nil
+      data = Data(count: number)
+    }
+  }
+
+  @Test func `tuples of any types are what the objects hold`() throws {
+    var random = SplitMix64(seed: 7)
+    let objects = (1...100).map { Wide($0, &random) }
+    try magic.update(objects)
+    let rows = try magic.values(
+      of: \Wide.$flag, \.$small, \.$text, \.$middle, \.$real, \.$date, \.$flag, \.$uuid, \.$list,
+      \.$number, \.$data, \.$id)
+    #expect(rows.count == 100)
+    for (row, object) in zip(rows, objects) {
+      #expect(row.0 == object.flag && row.1 == object.small && row.2 == object.text)
+      #expect(row.3 == object.middle && row.4 == object.real && row.5 == object.date)
+      #expect(row.6 == object.flag && row.7 == object.uuid && row.8 == object.list)
+      #expect(row.9 == object.number && row.10 == object.data && row.11 == object.id)
+    }
+    let groups = try magic.aggregate(
+      .count, .max(\Wide.$date), .min(\Wide.$small), by: \.$flag, \.$text, \.$small)
+    #expect(groups.map(\.value.0).reduce(0, +) == 100)
+    for group in groups {
+      #expect(group.value.2 == group.key.2)
+      let same = objects.filter {
+        $0.flag == group.key.0 && $0.text == group.key.1 && $0.small == group.key.2
+      }
+      #expect(same.map(\.date).max() == group.value.1)
+    }
+  }
+
+  @Test func `a value that cannot be read is an error, and what was read before it is released`()
+    throws
+  {
+    try magic.database.executeChange("UPDATE MusicTrack SET seconds = 'x' WHERE name = 'b1'")
+    #expect(throws: (any Error).self) {
+      try magic.values(of: \Music.Track.$name, \.$album.$title, \.$seconds)
+    }
+    #expect(throws: (any Error).self) { try magic.values(of: \Music.Track.$seconds) }
+    #expect(try magic.values(of: \Music.Track.$seconds, where: \.$name == "a1") == [100])
+  }
 }
