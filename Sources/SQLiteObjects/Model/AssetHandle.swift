@@ -90,7 +90,7 @@ package struct AssetSource: Sendable {
 }
 
 /// An asset's content to be saved. An extension that is nil is left as it is; `""` is none.
-package enum PendingAsset: Sendable {
+package indirect enum PendingAsset: Sendable {
   case empty
   case content(Data, pathExtension: String?)
   /// A copy of a user's file.

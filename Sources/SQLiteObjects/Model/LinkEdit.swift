@@ -50,7 +50,7 @@ struct KnownLinks: Sendable {
 }
 
 /// A change of a collection's links.
-enum LinkEdit<Target> {
+indirect enum LinkEdit<Target> {
   /// Adds targets at an index of a list, or at its end; to a set each unless it is there.
   case add([Target], at: Int?)
   /// Sets the target of a key of a dictionary.
@@ -118,6 +118,7 @@ extension LinkItem {
   ///   - arrangement: How they are arranged.
   ///   - store: The store by whose z_index objects are told apart, or nil for the one that they were
   ///     saved in last.
+  @_semantics("optimize.sil.specialize.generic.never")  // Four copies of 4 KB, for changes of lazy collections.
   static func apply(
     _ edits: [LinkEdit<Target>], to items: inout [Self],
     _ arrangement: LinkTable.Arrangement, in store: StoreIdentity?
@@ -148,6 +149,7 @@ extension LinkItem {
     }
   }
 
+  @_semantics("optimize.sil.specialize.generic.never")
   private static func insert(_ new: [Self], into items: inout [Self], _ store: StoreIdentity?) {
     var indexes: [Identity: Int] = [:]
     for (index, item) in items.enumerated() { indexes[item.identity(store)] = index }

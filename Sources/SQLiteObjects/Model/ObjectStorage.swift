@@ -78,11 +78,6 @@ package final class ObjectStorage: Sendable {
     /// The contents of assets that somebody may hold, by their properties.
     var assetCaches: [Int: AssetCache]?
 
-    init(_ forms: consuming [CellValue.Form], _ identity: consuming Identity?) {
-      self.forms = forms
-      self.identity = identity
-    }
-
     func isChanged(_ slot: Int, since changes: [UInt32]?) -> Bool {
       differ(self.changes, changes, at: slot)
     }
@@ -188,7 +183,7 @@ package final class ObjectStorage: Sendable {
     // First: after the state the compiler copies the identity once more (benchmark `fetch`).
     handedOut = Atomic(false)
     fetchedZIndex = identity?.zIndex
-    state = Mutex(State(consume forms, consume identity))
+    state = Mutex(State(forms: consume forms, identity: consume identity))
   }
 
   deinit {
@@ -221,20 +216,16 @@ package final class ObjectStorage: Sendable {
   func adopt(_ cells: FoundCells) -> Adoption {
     // A task that follows a cell that leads here already waits for the others.
     state.withLock { state in
-      var adopted = 0
-      let total = shape.properties.count
-      state.forms = unsafe Array(unsafeUninitializedCapacity: total) { forms, count in
-        for slot in 0..<total {
-          var form: CellValue.Form?
-          if adopted == slot, case .box(let box) = cells[slot].owner {
-            form = box.adopt(by: self, slot)
-          }
-          if form != nil { adopted += 1 }
-          unsafe forms.initializeElement(at: slot, to: form ?? .unset)
+      let count = shape.properties.count
+      state.forms.reserveCapacity(count)
+      for slot in 0..<count {
+        guard case .box(let box) = cells[slot].owner, let form = box.adopt(by: self, slot) else {
+          state.forms.append(contentsOf: repeatElement(.unset, count: count - slot))
+          return slot == 0 ? .none : .some
         }
-        count = total
+        state.forms.append(form)
       }
-      return adopted == total ? .all : adopted == 0 ? .none : .some
+      return .all
     }
   }
 

@@ -18,21 +18,20 @@ extension ObjectPlan {
   ) throws -> ObjectStorage {
     let (handle, readers) = (row.handle, readers)
     var column: Int32 = 1
-    // An array that grows by appending costs twice as much (benchmark `fetch`).
-    let forms = try unsafe [CellValue.Form](unsafeUninitializedCapacity: readers.count) {
-      forms, count in
-      for slot in 0..<readers.count {
-        switch readers[slot].kind {
-        case .key: unsafe forms.initializeElement(at: slot, to: .stored(.integer(zIndex)))
-        case .none: unsafe forms.initializeElement(at: slot, to: readers[slot].absent)
-        case .scalar, .reference, .lazyReference, .other:
-          let form =
-            try readers[slot].form(of: handle, at: column)
-            ?? self.form(of: handle, at: column, properties[slot], zIndex)
-          unsafe forms.initializeElement(at: slot, to: form)
-          column += 1
+    // Grown by appending: an array that is made of a count looks its type up (benchmark `fetch`).
+    var forms: [CellValue.Form] = []
+    forms.reserveCapacity(readers.count)
+    for slot in 0..<readers.count {
+      switch readers[slot].kind {
+      case .key: forms.append(.stored(.integer(zIndex)))
+      case .none: forms.append(readers[slot].absent)
+      case .scalar, .reference, .lazyReference, .other:
+        if let form = readers[slot].form(of: handle, at: column) {
+          forms.append(form)
+        } else {
+          forms.append(try form(of: handle, at: column, properties[slot], zIndex))
         }
-        count = slot + 1
+        column += 1
       }
     }
     return ObjectStorage(shape, forms, identity: .init(content, zIndex: zIndex))

@@ -28,7 +28,7 @@ extension AsyncMagical where Element: MagicCollection {
 /// The items of a lazy collection, fetched in batches as they are asked for.
 public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
   /// The source of the next items.
-  fileprivate enum Origin {
+  fileprivate indirect enum Origin {
     case items([Collection.MagicItem])
     /// The store, to be read on from the last link.
     case objects(RelatedObjects, last: Link?)

@@ -6,7 +6,7 @@ import SQLiteRelations
 /// It is put together where the caller is, and so is whatever is made of the store's answer: only the
 /// request and the answer travel. The blocking and the suspending form of a call differ in how they wait
 /// for the store, and in nothing else.
-enum LazyAnswer<Result> {
+indirect enum LazyAnswer<Result> {
   case known(Result)
   case request(
     RelatedObjects.Request, RelatedObjects, then: (RelatedObjects.Answer) throws -> LazyAnswer)
@@ -65,7 +65,7 @@ extension AsyncMagical {
   }
 
   /// A value that was set, or the objects to request it from and the changes to be made to it.
-  enum Known {
+  indirect enum Known {
     case value(Element)
     case source(RelatedObjects, LazyState)
   }
