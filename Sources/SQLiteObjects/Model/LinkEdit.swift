@@ -109,6 +109,7 @@ protocol LinkItem {
   static func make(_ key: Value, _ target: Target) throws -> Self
 }
 
+// Not specialized: the compiler would make a copy of 4 KB for each kind of link.
 extension LinkItem {
   /// Applies changes to links.
   ///
@@ -118,7 +119,7 @@ extension LinkItem {
   ///   - arrangement: How they are arranged.
   ///   - store: The store by whose z_index objects are told apart, or nil for the one that they were
   ///     saved in last.
-  @_semantics("optimize.sil.specialize.generic.never")  // Four copies of 4 KB, for changes of lazy collections.
+  @_semantics("optimize.sil.specialize.generic.never")
   static func apply(
     _ edits: [LinkEdit<Target>], to items: inout [Self],
     _ arrangement: LinkTable.Arrangement, in store: StoreIdentity?
