@@ -74,7 +74,7 @@ private struct Number: MagicObject {
       try HoldDepthTests.run { (magic: MagicData) throws in
         var filter = Numbers(sql: "x = 0")
         for number in 1..<100_000 {
-          filter = filter || Numbers(sql: SQL(unchecked: "x = \(number * 3)"))
+          filter = filter || Numbers(sql: "\(SQL(unchecked: "x = \(number * 3)"))")
           // SQLite's compiler takes time by the square: it sees a few of them.
           if number == 2_000 {
             #expect(try magic.count(of: Number.self, where: filter) == 4)
