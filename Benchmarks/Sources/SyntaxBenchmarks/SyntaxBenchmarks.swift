@@ -82,7 +82,7 @@ enum SyntaxBenchmarks {
 }
 
 /// A database in memory that statements are prepared on.
-struct Scratch {
+@safe struct Scratch {
   private let connection: OpaquePointer
 
   init(_ schema: [String]) throws {

@@ -6,7 +6,7 @@ import SQLLexer
 ///     SQLName("my note")        // printed as "my note"
 ///
 /// The quoting is part of equality, since SQLite reads `"x"` as a text where no column is named x.
-/// Two names mean the same object of a database if ``matches(_:)`` says so.
+/// Two names mean the same object of a database if `matches(_:)` says so.
 public struct SQLName: Hashable, Sendable {
   /// The marks around a name.
   public enum Quoting: UInt8, Hashable, Sendable, CaseIterable {
@@ -14,7 +14,7 @@ public struct SQLName: Hashable, Sendable {
     case none
     /// `"name"`, the form of the standard.
     case double
-    /// `` `name` ``, as MySQL has it.
+    /// In back quotes, as MySQL has it.
     case back
     /// `[name]`, as SQL Server has it. The name cannot hold a `]`.
     case bracket

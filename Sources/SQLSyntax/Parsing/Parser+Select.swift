@@ -136,9 +136,10 @@ extension Parser {
   mutating func parseWith() throws(Refusal) -> SQLWith {
     try advance()
     var with = SQLWith(isRecursive: try take(.recursive), [])
+    var names: Set<[UInt8]> = []
     repeat {
       let table = try parseCommonTable()
-      if with.tables.contains(where: { $0.name.matches(table.name) }) {
+      if !names.insert(table.name.text.utf8.map(lowercased)).inserted {
         object("duplicate WITH table name: \(table.name.text)", table.name.span.range)
       }
       with.tables.append(table)

@@ -8,7 +8,7 @@ public struct SQLToken: Hashable, Sendable {
     case blank
     /// `-- …` or `/* … */`.
     case comment
-    /// A word that is no keyword, or a name in `"…"`, `` `…` `` or `[…]`.
+    /// A word that is no keyword, or a name in double quotes, back quotes or brackets.
     case identifier
     /// One of the words that SQLite's grammar knows, though it may be used as a name.
     case keyword
