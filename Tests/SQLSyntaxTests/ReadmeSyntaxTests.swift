@@ -56,8 +56,8 @@ import Testing
     print(product)  // (a + b) * c
     #expect(product.printed() == "(a + b) * c")
 
-    let query = try SQLStatement(
-      parsing: "select id, title from note where id in (select 1) limit 5")
+    let text = "select id, title from note where id in (select 1) limit 5"
+    let query = try SQLStatement(parsing: text)
     print(query.printed(.indented))
     // SELECT id, title
     // FROM note
