@@ -1,3 +1,4 @@
+import Essentials
 import SQLiteCore
 
 /// A ``Record`` whose stored properties are read and written in place, without its coding.
@@ -134,12 +135,16 @@ extension PropertyKind {
   private typealias Bind = @Sendable (EncodedRow, Int32, UnsafeRawPointer) throws -> Void
 
   private let scalar: (any ScalarValue.Type)?
+  /// Whether the type is `Data`, which is read and bound without asking what a type can do (benchmark
+  /// `fetch-direct`).
+  private let isData: Bool
   private let readOther: Read
   private let bindOther: Bind
 
   /// Finds out how a type is coded.
   init<Property: Codable & SendableMetatype>(of type: Property.Type) {
     scalar = type as? any ScalarValue.Type
+    isData = type == Data.self
     unsafe readOther = { row, column, place in
       unsafe place.assumingMemoryBound(to: Property.self).pointee =
         try row.value(Property.self, at: column)
@@ -153,6 +158,9 @@ extension PropertyKind {
   @unsafe func read(
     _ row: DecodedRow, _ column: Int32, into place: UnsafeMutableRawPointer
   ) -> Bool {
+    if isData {
+      return row.handle.use { unsafe Data.read(into: place, from: $0, at: column, row.forms) }
+    }
     if let scalar {
       return row.handle.use { unsafe scalar.read(into: place, from: $0, at: column, row.forms) }
     }
@@ -169,7 +177,11 @@ extension PropertyKind {
   @unsafe func bind(_ row: EncodedRow, _ parameter: Int32, of place: UnsafeRawPointer) -> Bool {
     guard let handle = row.handle else { return false }
     if let scalar {
-      let isBound = handle.use { unsafe scalar.bind(place, to: $0, at: parameter, row.forms) }
+      let isBound = handle.use { handle in
+        isData
+          ? unsafe Data.bind(place, to: handle, at: parameter, row.forms)
+          : unsafe scalar.bind(place, to: handle, at: parameter, row.forms)
+      }
       if isBound == true { row.mark(parameter) }
       return isBound != nil
     }

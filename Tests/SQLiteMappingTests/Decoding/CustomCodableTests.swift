@@ -190,4 +190,45 @@ import Testing
     let error = #expect(throws: SQLiteError.self) { try database.update(Twins()) }
     #expect(error?.message.contains("Name") == true)
   }
+
+  @Test func `the members of a nested value are stored in the order of their names`() throws {
+    struct Name: CodingKey {
+      let stringValue: String
+      var intValue: Int? { nil }
+      init(stringValue: String) { self.stringValue = stringValue }
+      init?(intValue: Int) { nil }
+    }
+    struct Bag: Record {
+      enum CodingKeys: CodingKey { case id, contents }
+      var id: Int
+      var contents: [String]
+      init(id: Int, contents: [String]) {
+        self.id = id
+        self.contents = contents
+      }
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        id = try container.decode(Int.self, forKey: .id)
+        contents = try container.nestedContainer(keyedBy: Name.self, forKey: .contents).allKeys
+          .map(\.stringValue)
+      }
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(id, forKey: .id)
+        var nested = container.nestedContainer(keyedBy: Name.self, forKey: .contents)
+        // Each twice: the second value replaces the first.
+        for (number, name) in (contents + contents).enumerated() {
+          try nested.encode(number, forKey: Name(stringValue: name))
+        }
+      }
+    }
+    var random = SplitMix64(seed: 77)
+    let names = (0..<40).map { "n\($0)" }.shuffled(using: &random)
+    try database.insert(Bag(id: 1, contents: names))
+    let json = try database.firstRow("SELECT contents FROM Bag", as: String.self)
+    let expected = names.enumerated().sorted { $0.element < $1.element }
+      .map { "\"\($0.element)\":\($0.offset + 40)" }
+    #expect(json == "{\(expected.joined(separator: ","))}")
+    #expect(try database.object(of: Bag.self, primary: 1).contents.sorted() == names.sorted())
+  }
 }

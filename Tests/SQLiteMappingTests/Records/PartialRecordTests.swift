@@ -75,4 +75,23 @@ private struct Glance: Record, Equatable {
     // A type that writes makes it when it does.
     #expect(try Database.memory().objects(of: Part.self) == [])
   }
+
+  @Test func `a key that a value does not encode is not that of the value before`() throws {
+    struct Page: Record {
+      enum CodingKeys: CodingKey { case id, text }
+      var id: Int?
+      var text: String
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        if let id { try container.encode(id, forKey: .id) }
+        try container.encode(text, forKey: .text)
+      }
+    }
+    try Database.memory().read { connection throws in
+      #expect(try connection.keyValue(of: Page(id: 7, text: "a")) == .integer(7))
+      #expect(throws: SQLiteError.self) { try connection.keyValue(of: Page(id: nil, text: "b")) }
+      #expect(try connection.keyValue(of: Page(id: 8, text: "c")) == .integer(8))
+      #expect(try connection.value(of: "text", in: Page(id: 8, text: "c")) == .text("c"))
+    }
+  }
 }

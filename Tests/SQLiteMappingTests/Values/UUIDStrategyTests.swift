@@ -31,6 +31,8 @@ import Testing
   static let wrong: [(UUIDStrategy, Value)] = [
     (.text, .text("")), (.text, .text("E621E1F8-C36C-495A-93FC-0C247A3E6E5")),
     (.text, .text("E621E1F8-C36C-495A-93FC-0C247A3E6E5FF")),
+    (.text, .text("E621E1F8-C36C-495A-93FC00C247A3E6E5F")),
+    (.text, .text("E621E1F8-C36C-495A-93FC-0C247A3E6-5F")),
     (.text, .text("E621E1F8C36C-495A-93FC-0C247A3E6E5F0-")),
     (.text, .text("G621E1F8-C36C-495A-93FC-0C247A3E6E5F")),
     (.text, .text("{E621E1F8-C36C-495A-93FC-0C247A3E6E5F}")),
