@@ -1,5 +1,6 @@
 import Foundation
 import MagicData
+import Synchronization
 import Testing
 
 private struct Track: MagicObject {
@@ -152,17 +153,38 @@ private struct Disc: MagicObject {
     #expect(throws: SQLiteError.self) { try magic.page(of: Track.self, after: page.end, limit: 1) }
   }
 
-  @Test func `an index serves each page`() throws {
-    try fill(50, seed: 8)
-    let page = try magic.page(
-      of: Track.self, orderedBy: [.ascending(\.$length), .ascending(\.$name)], limit: 10)
-    let plans = try magic.database.read { connection in
-      try connection.rows(
-        "EXPLAIN QUERY PLAN SELECT z_index FROM Track WHERE length = 1 AND name = 'a' AND z_index > 5 ORDER BY z_index",
-        as: Int.self, Int.self, Int.self, String.self)
+  @Test func `each part of a page is one range of an index, wherever the page is`() throws {
+    let log = Mutex<[String]>([])
+    var options = Database.Options()
+    options.prepareConnection = { connection in
+      try connection.trace(showsValues: true) { event in
+        if case .begins(let sql) = event { log.withLock { $0.append(sql) } }
+      }
     }
-    #expect(plans.allSatisfy { $0.3.contains("SEARCH") })
-    #expect(page.objects.count == 10)
+    let folder = try TemporaryTestFolder()
+    let store = try MagicData(path: folder.path, options: options)
+    try store.update((0..<200).map { Track("\($0)", "\($0 % 4)", nil, $0 % 3, nil) })
+    for order: [SortKey<Track>] in [
+      [.ascending(\.$length), .ascending(\.$name)], [.ascending(\.$name)], [],
+      [.descending(\.$name)],
+    ] {
+      let middle = try store.page(of: Track.self, orderedBy: order, limit: 130)
+      log.withLock { $0 = [] }
+      let page = try store.page(of: Track.self, after: middle.end, orderedBy: order, limit: 30)
+      #expect(page.objects.count == 30)
+      let statements = log.withLock { $0 }.filter { $0.contains("LIMIT") }
+      #expect(!statements.isEmpty)
+      for statement in statements {
+        let steps = try store.database.read {
+          try $0.rows(
+            SQL(unchecked: "EXPLAIN QUERY PLAN \(statement)"), as: Int.self, Int.self, Int.self,
+            String.self)
+        }.map(\.3)
+        #expect(steps.first?.hasPrefix("SEARCH Track") == true, "\(steps) of \(statement)")
+        // Only equals are sorted among themselves.
+        #expect(!steps.contains { $0.hasSuffix("TEMP B-TREE FOR ORDER BY") })
+      }
+    }
   }
 
   @Test func `reverse values and lazy collections have orders and pages`() async throws {

@@ -31,7 +31,11 @@ private struct Author: MagicObject {
 /// It leads to notes that go with it.
 private struct Binder: MagicObject {
   @MagicValue var title: String
-  init() { title = "" }
+  @MagicValue var notes: [Note]
+  init() {
+    title = ""
+    notes = []
+  }
 }
 
 private struct Page: MagicObject {
@@ -240,5 +244,68 @@ private struct Unsearched: MagicObject {
     _ = try magic.search(
       Note.self, for: .all(of: "milk"), where: \.$title == text,
       marks: SearchMarks(start: text, end: text))
+  }
+
+  @Test func `three hundred random patterns find what they find in memory`() throws {
+    var random = SplitMix64(seed: 20_261_123)
+    let words = ["milk", "bread", "mil", "rose", "roses", "tea", "ä", "x1"]
+    func text() -> [String] {
+      (0..<Int.random(in: 0...4, using: &random)).compactMap { _ in
+        words.randomElement(using: &random)
+      }
+    }
+    try magic.removeAll(of: Note.self)
+    let models = (1...80).map { _ in
+      (title: text(), text: text(), isDone: Bool.random(using: &random))
+    }
+    try magic.update(
+      models.map { model in
+        let note = Note(model.title.joined(separator: " "), model.text.joined(separator: "-"))
+        note.isDone = model.isDone
+        return note
+      })
+    let ids = try magic.objects(of: Note.self).map(\.id)
+    for number in 0..<300 {
+      let wanted = text()
+      let joined = wanted.joined(separator: [" ", "'", " AND ", "\"*("][number % 4])
+      let list = number % 4 == 2 && wanted.count > 1 ? wanted + ["and"] : wanted
+      let (pattern, test): (SearchPattern, ([String], [String]) -> Bool) =
+        switch number % 3 {
+        case 0: (.all(of: joined), { a, b in list.allSatisfy { (a + b).contains($0) } })
+        case 1: (.any(of: joined), { a, b in list.contains { (a + b).contains($0) } })
+        default:
+          (
+            .prefix(joined),
+            { a, b in
+              list.dropLast().allSatisfy { (a + b).contains($0) }
+                && (a + b).contains { $0.hasPrefix(list.last ?? "") }
+            }
+          )
+        }
+      let filter: Filter<Note>? = number % 5 == 0 ? \.$isDone == true : nil
+      let expected = zip(ids, models).filter { _, model in
+        !list.isEmpty && test(model.title, model.text) && (filter == nil || model.isDone)
+      }.map(\.0)
+      let found = try magic.search(Note.self, for: pattern, where: filter).map(\.value.id).sorted()
+      try #require(found == expected, "pattern \(number): \(joined)")
+      let both = try magic.objects(
+        of: Note.self, where: filter.map { $0 && .matching(pattern) } ?? .matching(pattern))
+      try #require(both.map(\.id) == expected, "filter \(number): \(joined)")
+    }
+  }
+
+  @Test func `a filter searches the texts of objects that relations lead to`() throws {
+    let found = try magic.objects(
+      of: Binder.self, where: (\Binder.$notes).contains(where: .matching(.all(of: "milk"))))
+    #expect(found.isEmpty)
+    let binder = Binder()
+    binder.notes = try magic.objects(of: Note.self, where: \.$title == "Milk")
+    try magic.update([binder, Binder()])
+    let binders = try magic.objects(
+      of: Binder.self, where: (\Binder.$notes).contains(where: .matching(.all(of: "milk"))))
+    #expect(binders.count == 1)
+    #expect(throws: MagicError.self) {
+      try magic.count(of: Unsearched.self, where: .matching(.all(of: "a")))
+    }
   }
 }

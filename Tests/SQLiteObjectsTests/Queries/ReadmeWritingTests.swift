@@ -1,0 +1,149 @@
+import Foundation
+import MagicData
+import Testing
+
+// The code of the page on queries from "Pages" on, block by block; `.ci/checks/readme` compares the texts.
+@Suite(.timeLimit(.minutes(10))) struct ReadmeWritingTests {
+  struct Album: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var year: Int
+
+    init() { year = 0 }
+  }
+
+  struct Track: MagicObject {
+    @PrimaryMagicValue var id: Int
+    @MagicValue var name: String
+    @MagicValue var seconds: Int
+    @MagicValue var price: Double
+    @OptionMagicValue var rating: Int?
+    @OptionMagicValue var album: Album?
+
+    init() {}
+
+    init(_ name: String, _ seconds: Int, _ price: Double, _ album: Album?) {
+      self.name = name
+      self.seconds = seconds
+      self.price = price
+      self.album = album
+    }
+  }
+
+  struct Customer: MagicObject {
+    static var traits: [PropertyTrait] { [.unique(\Self.$email)] }
+
+    @PrimaryMagicValue var id: Int
+    @MagicValue var email: String
+    @MagicValue var name: String
+
+    init() {}
+  }
+
+  struct Note: MagicObject {
+    static var traits: [PropertyTrait] { [.searched(\Self.$title, \Self.$text)] }
+
+    @PrimaryMagicValue var id: Int
+    @MagicValue var title: String
+    @MagicValue var text: String
+    @OptionMagicValue var track: Track?
+
+    init() {}
+  }
+
+  let magic: MagicData
+
+  init() throws {
+    magic = try MagicData(type: .memory)
+    let album = Album()
+    album.year = 1969
+    try magic.update(
+      (0..<120).map { Track("track \($0 % 7)", $0 % 5 + 1, 1, $0 % 3 == 0 ? album : nil) })
+  }
+
+  @Test func `pages follow each other`() throws {
+    let order: [SortKey<Track>] = [.descending(\.$seconds), .ascending(\.$name)]
+    let first = try magic.page(of: Track.self, where: \.$price > 0, orderedBy: order, limit: 50)
+    let second = try magic.page(
+      of: Track.self, after: first.end, where: \.$price > 0, orderedBy: order, limit: 50)
+    if let lastSeen = second.objects.last {
+      let third = try magic.page(after: lastSeen, orderedBy: order, limit: 50)
+      print(third.objects.count, third.hasMore)
+    }
+    #expect(first.objects.count == 50 && first.hasMore)
+    #expect(second.objects.count == 50 && second.hasMore)
+    let all = try magic.objects(of: Track.self, orderedBy: order).map(\.id)
+    #expect(first.objects.map(\.id) + second.objects.map(\.id) == Array(all.prefix(100)))
+  }
+
+  @Test func `many objects are written by one statement`() throws {
+    let rated = try #require(try magic.objects(of: Track.self).first)
+    rated.rating = 3
+    rated.seconds = -1
+    try magic.update(rated)
+    let cheaper = try magic.updateAll(
+      of: Track.self, where: \.$album.$year < 1970,
+      set: [\.$price *= 0.8, \.$seconds += 1, .set(\.$rating, to: nil)])
+    let removed = try magic.removeAll(of: Track.self, where: \.$seconds == 0)
+    #expect((cheaper, removed) == (40, 1))
+    #expect(try magic.aggregate(.max(\Track.$rating)) == nil)
+    #expect(try magic.count(of: Track.self, where: \.$price < 0.9) == 39)
+  }
+
+  @Test func `a customer is found by the email`() throws {
+    let customer = Customer()
+    customer.email = "a@b.ch"
+    customer.name = "Ann"
+    try magic.update(customer)
+    func save(_ customer: Customer) throws {
+      try magic.update(customer, matching: [\.$email])
+    }
+    let other = Customer()
+    other.email = "a@b.ch"
+    other.name = "Anna"
+    try save(other)
+    #expect(other.id == customer.id)
+    #expect(try magic.objects(of: Customer.self).map(\.name) == ["Anna"])
+  }
+
+  @Test func `notes are found by their words`() throws {
+    let note = Note()
+    note.title = "Trip"
+    note.text = "Montreal lies at a river"
+    note.track = try magic.objects(of: Track.self).first
+    try magic.update(note)
+    let pattern = SearchPattern.prefix("montréal riv")
+    for result in try magic.search(
+      Note.self, for: pattern, where: \.$track.$price > 0,
+      marks: SearchMarks(start: "<b>", end: "</b>"),
+      limit: 20)
+    {
+      print(result.value.title, result.rank, result.snippet, result.highlights["text"] ?? "")
+    }
+    let notes = try magic.count(of: Note.self, where: .matching(pattern) && \.$track != nil)
+    #expect(notes == 1)
+  }
+
+  @Test func `the first results of observed queries are there at once`() async throws {
+    let magic = magic
+    let pattern = SearchPattern.prefix("riv")
+    for try await tracks in magic.observe(Track.self, where: \.$rating == 5, limit: 10) {
+      print(tracks.map(\.name))
+      break
+    }
+    for try await total in magic.observe(.sum(\Track.$price), where: \.$rating == nil) {
+      print(total)
+      break
+    }
+    for try await found in magic.observe(Note.self, matching: pattern, limit: 20) {
+      print(found.map(\.snippet))
+      break
+    }
+    let numbers = magic.observe { magic in
+      [try magic.count(of: Track.self), try magic.count(of: Album.self)]
+    }
+    for try await number in numbers {
+      print(number)
+      break
+    }
+  }
+}
