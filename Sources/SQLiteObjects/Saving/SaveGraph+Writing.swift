@@ -45,21 +45,20 @@ extension SaveGraph {
     let saved = try transaction.run()
     // Before another write begins: it may be of the same objects, and must know that they are there.
     if connection.isInsideAnother {
-      settle(saved, in: store)
+      settle(saved, in: StoreContent(of: store))
     } else {
-      connection.afterCommit { _ in settle(saved, in: store) }
+      connection.afterCommit { _ in settle(saved, in: StoreContent(of: store)) }
     }
     return roots.map { Int(saved[$0]?.zIndex ?? 0) }
   }
 
   /// Marks the saved objects as clean, and stores in them the keys and asset ids that the database made.
-  private func settle(_ saved: [Saved?], in store: any ObjectStore) {
-    let content = StoreContent(of: store)
+  private func settle(_ saved: [Saved?], in content: StoreContent) {
     let isPlain = isPlain
     // Not node by node, whose every part would be retained.
     for index in nodes.indices {
       guard let saved = saved[index] else { continue }
-      let settled = isPlain ? saved.settled : settleLazy(nodes[index], saved, in: store)
+      let settled = isPlain ? saved.settled : settleLazy(nodes[index], saved, in: content.identity)
       nodes[index].storage.saved(
         as: saved.zIndex, in: content, nodes[index].snapshot, settled: settled, links: saved.links)
     }
@@ -69,7 +68,7 @@ extension SaveGraph {
   ///
   /// - Returns: The values that the database made of properties which were not set meanwhile.
   private func settleLazy(
-    _ node: Node, _ saved: Saved, in store: any ObjectStore
+    _ node: Node, _ saved: Saved, in store: StoreIdentity
   ) -> [(slot: Int, form: CellValue.Form)]? {
     var settled = saved.settled
     for (slot, value, state, isOwn) in node.lazy {
@@ -79,7 +78,7 @@ extension SaveGraph {
       let known = saved.links?.first { $0.slot == slot }
       value.saved(
         state,
-        known.map { LazyLinks(store: store.identity, owner: saved.zIndex, links: $0.links) })
+        known.map { LazyLinks(store: store, owner: saved.zIndex, links: $0.links) })
     }
     return settled
   }
