@@ -138,6 +138,11 @@ extension AsyncMagical: LazyValue {
   }
 }
 
+extension AsyncMagical: MagicRelation where Element: MagicRelation {
+  /// The type of the objects.
+  public typealias Target = Element.Target
+}
+
 extension AsyncMagical: Codable {
   /// Reads a value from outside the store.
   public init(from decoder: any Decoder) throws {

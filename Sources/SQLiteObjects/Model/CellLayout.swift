@@ -108,10 +108,6 @@ struct CellLayout: Sendable {
 /// A wrapper that is one cell in memory, and nothing else.
 protocol SingleCellProperty {}
 
-extension MagicValue: SingleCellProperty {}
-extension OptionMagicValue: SingleCellProperty {}
-extension PrimaryMagicValue: SingleCellProperty {}
-
 extension ObjectShape {
   /// Makes an object of a storage that leads to no others.
   ///

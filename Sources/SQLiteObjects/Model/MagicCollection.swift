@@ -41,20 +41,6 @@ extension Array: MagicCollection where Element: MagicObject {
   public var magicLinks: [MagicLink<Element>] { map { MagicLink(.null, $0) } }
 }
 
-extension MagicalSet: MagicCollection {
-  /// The role of the relation in its table. Opaque.
-  public static var magicRole: PropertyRole { PropertyRole(.links(.set, Element.self)) }
-
-  /// Makes one item. Opaque.
-  public static func magicItem(of link: MagicLink<Element>) -> Element { link.object }
-
-  /// Makes the collection of its objects. Opaque.
-  public init(magicLinks: [MagicLink<Element>]) { self.init(magicLinks.map(\.object)) }
-
-  /// The objects with the keys of their links. Opaque.
-  public var magicLinks: [MagicLink<Element>] { elements.map { MagicLink(.null, $0) } }
-}
-
 extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   /// The role of the relation in its table. Opaque.
   public static var magicRole: PropertyRole { PropertyRole(.links(.dictionary, Value.self)) }
@@ -118,14 +104,4 @@ extension Array: MagicRelation where Element: MagicObject {
 extension Dictionary: MagicRelation where Key: Codable, Value: MagicObject {
   /// The type of the objects.
   public typealias Target = Value
-}
-
-extension MagicalSet: MagicRelation {
-  /// The type of the objects.
-  public typealias Target = Element
-}
-
-extension AsyncMagical: MagicRelation where Element: MagicRelation {
-  /// The type of the objects.
-  public typealias Target = Element.Target
 }

@@ -55,6 +55,8 @@ public struct MagicValue<Value: Codable>: MagicProperty {
   public var projectedValue: MagicValue<Value> { self }
 }
 
+extension MagicValue: SingleCellProperty {}
+
 extension MagicValue: Sendable where Value: Sendable {}
 
 extension MagicValue {

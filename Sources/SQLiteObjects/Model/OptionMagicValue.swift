@@ -50,6 +50,8 @@ public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
   }
 }
 
+extension OptionMagicValue: SingleCellProperty {}
+
 extension OptionMagicValue: Sendable where Wrapped: Sendable {}
 
 extension OptionMagicValue {

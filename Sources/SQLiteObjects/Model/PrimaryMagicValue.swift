@@ -1,29 +1,6 @@
 public import SQLiteCore
 import SQLiteMapping
 
-public import Essentials
-
-/// A type that tells objects apart.
-public protocol MagicPrimaryValue: Codable, Hashable, Sendable {
-  /// A value of its own for a new object, or nil if the database counts it up.
-  static var fresh: Self? { get }
-}
-
-extension String: MagicPrimaryValue {
-  /// A new UUID as text.
-  public static var fresh: String? { UUID().uuidString }
-}
-
-extension UUID: MagicPrimaryValue {
-  /// A new UUID.
-  public static var fresh: UUID? { UUID() }
-}
-
-extension Int: MagicPrimaryValue {
-  /// Nil: the database counts up, and hands the number to the object when it is saved.
-  public static var fresh: Int? { nil }
-}
-
 /// The property that tells the objects of a type apart.
 ///
 ///     @PrimaryMagicValue var id: String
@@ -74,6 +51,8 @@ public struct PrimaryMagicValue<Value: MagicPrimaryValue>: MagicProperty, Sendab
   /// The property itself, for a ``Filter``.
   public var projectedValue: PrimaryMagicValue<Value> { self }
 }
+
+extension PrimaryMagicValue: SingleCellProperty {}
 
 extension PrimaryMagicValue {
   /// The role of the property in its table.
