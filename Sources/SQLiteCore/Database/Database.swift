@@ -104,14 +104,21 @@ public final class Database: Sendable {
   }
 
   /// Runs an access at its slot, on this thread. Its caller keeps the result of `body`.
+  ///
+  /// - Parameters:
+  ///   - grant: The slot.
+  ///   - access: The access.
+  ///   - mayGoOn: Whether the thread takes along the access that waits next for the slot.
+  ///   - body: The work.
   func run(
-    _ grant: Scheduler.Grant, _ access: Access, _ body: (Connection) throws -> TransactionOutcome
+    _ grant: Scheduler.Grant, _ access: Access, mayGoOn: Bool = false,
+    _ body: (Connection) throws -> TransactionOutcome
   ) throws {
     switch grant {
     case .nested(let slot):
       try slots[slot].withRunningConnection { try access.run(on: $0, body) }
     case .slot(let slot):
-      defer { scheduler.leave(slot) }
+      defer { scheduler.leave(slot, mayGoOn ? access.cancellation : nil) }
       try withConnection(at: slot) { try access.run(on: $0, body) }
     }
   }

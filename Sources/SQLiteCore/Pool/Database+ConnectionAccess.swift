@@ -70,27 +70,20 @@ extension Database {
     try await suspendTask(access) { [self] continuation in
       // From the grant straight to the worker: the task's own thread may be a long time coming.
       do throws(SQLiteError) {
-        if let slot = try scheduler.grant(access) { return start(access, work, slot, continuation) }
+        if let slot = try scheduler.grant(access) {
+          return worker.start(AccessJob(self, access, work, slot, continuation))
+        }
       } catch {
         return refuse(error, continuation)
       }
-      scheduler.wait(access) { [self] granted in
+      scheduler.wait(access) { [self] granted, leaver in
         switch granted {
-        case .success(let slot): start(access, work, slot, continuation)
+        case .success(let slot):
+          let job = AccessJob(self, access, work, slot, continuation)
+          if leaver?.leaveSlot(to: job) != true { worker.start(job) }
         case .failure(let error): refuse(error, continuation)
         }
       }
-    }
-  }
-
-  private func start(
-    _ access: Access, _ work: any Work, _ slot: Int,
-    _ continuation: CheckedContinuation<Void, any Error>
-  ) {
-    worker.start { [self] in
-      scheduler.adopt(slot)
-      continuation.resume(
-        with: Result { try run(.slot(slot), access) { try work.run(on: $0) } })
     }
   }
 
@@ -112,6 +105,8 @@ extension Database {
       } onCancel: {
         access.cancellation.request(.task)
         scheduler.giveUpCancelled(access.cancellation)
+        // The thread that resumes the task waits until its handlers have run: another one goes on.
+        if let successor = access.cancellation.takeSuccessor() { worker.start(successor) }
       }
     } catch let error as SQLiteError
       where error.code == .interrupt && access.cancellation.reason == .task
@@ -132,7 +127,7 @@ extension Database {
     scheduler.afterPresentReads { [weak self] in
       guard let self else { return }
       let access = Access(scope: .bare, deadline: nil)
-      scheduler.enter(access) { [self] granted in
+      scheduler.enter(access) { [self] granted, _ in
         guard case .success(let slot) = granted else { return }
         worker.start { [self] in
           scheduler.adopt(slot)
@@ -144,5 +139,56 @@ extension Database {
         }
       }
     }
+  }
+}
+
+/// The access of a task that has a slot, for a thread of a ``Worker``.
+///
+/// The thread resumes the task and goes on with the access that waits next for the slot: waking another
+/// thread for it would take longer than a read. But a task cannot be resumed while its cancellation handlers
+/// run, and one of these may wait for the slot. So the next access stands in the ``Cancellation`` meanwhile:
+/// our own handler runs before those around it, and gives it to another thread.
+final class AccessJob: Sendable {
+  private let database: Database
+  private let access: Access
+  private let work: Mutex<(any Work)?>
+  private let slot: Int
+  private let continuation: CheckedContinuation<Void, any Error>
+
+  init(
+    _ database: Database, _ access: Access, _ work: any Work, _ slot: Int,
+    _ continuation: CheckedContinuation<Void, any Error>
+  ) {
+    self.database = database
+    self.access = access
+    self.work = Mutex(work)
+    self.slot = slot
+    self.continuation = continuation
+  }
+
+  /// Runs the access and resumes its task, and returns the next one for this thread.
+  func run() -> AccessJob? {
+    database.scheduler.adopt(slot)
+    continuation.resume(with: result())
+    return access.cancellation.takeSuccessor()
+  }
+
+  private func result() -> Result<Void, any Error> {
+    // Let go of before the task is resumed, which has it too: what is the user's never ends here, where it
+    // might wait for the slot.
+    let work = work.withLock { work in
+      defer { work = nil }
+      return work
+    }
+    let result = Result {
+      try database.run(.slot(slot), access, mayGoOn: true) { connection in
+        try work?.run(on: connection) ?? .rollback
+      }
+    }
+    // Requested before there was a successor, so that the handler has found none.
+    if access.cancellation.isRequested, let successor = access.cancellation.takeSuccessor() {
+      database.worker.start(successor)
+    }
+    return result
   }
 }

@@ -67,7 +67,7 @@ extension Database {
       let member = GroupCommitMember(access, isTask: true, work) { error in
         if let error { continuation.resume(throwing: error) } else { continuation.resume() }
       }
-      self.scheduler.enter(access, member: member) { self.run(member, $0) }
+      self.scheduler.enter(access, member: member) { granted, _ in self.run(member, granted) }
     }
   }
 
@@ -100,8 +100,8 @@ extension Database {
       outcome.withLock { $0 = error }
       semaphore.signal()
     }
-    scheduler.wait(.write, thread: nil, access.cancellation, member: member) {
-      self.run(member, $0)
+    scheduler.wait(.write, thread: nil, access.cancellation, member: member) { granted, _ in
+      self.run(member, granted)
     }
     scheduler.block(access.cancellation, on: semaphore, until: access.deadline)
     if let error = outcome.withLock({ $0 }) { throw error }

@@ -16,7 +16,8 @@ final class Scheduler: Sendable {
     case nested(Int)
   }
 
-  typealias Wake = @Sendable (Result<Int, SQLiteError>) -> Void
+  /// Told the slot, and the access that has just left it on a thread that may go on with the next one.
+  typealias Wake = @Sendable (Result<Int, SQLiteError>, _ leaver: Cancellation?) -> Void
 
   /// A call that is made once the lock is free.
   private enum Call: Sendable {
@@ -24,10 +25,10 @@ final class Scheduler: Sendable {
     case refuse(Wake, SQLiteError)
     case action(@Sendable () -> Void)
 
-    func run() {
+    func run(_ leaver: Cancellation? = nil) {
       switch self {
-      case .grant(let wake, let slot): wake(.success(slot))
-      case .refuse(let wake, let error): wake(.failure(error))
+      case .grant(let wake, let slot): wake(.success(slot), leaver)
+      case .refuse(let wake, let error): wake(.failure(error), nil)
       case .action(let action): action()
       }
     }
@@ -118,7 +119,7 @@ final class Scheduler: Sendable {
     if let grant = try grant(kind, thread: thread, cancellation) { return grant }
     let semaphore = DispatchSemaphore(value: 0)
     let outcome = Mutex<Result<Int, SQLiteError>?>(nil)
-    wait(kind, thread: thread, cancellation) { result in
+    wait(kind, thread: thread, cancellation) { result, _ in
       outcome.withLock { $0 = result }
       semaphore.signal()
     }
@@ -184,9 +185,9 @@ final class Scheduler: Sendable {
   /// Finds a slot without blocking; `wake` is called once, perhaps before this returns.
   func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
     do throws(SQLiteError) {
-      if let slot = try grant(access) { return wake(.success(slot)) }
+      if let slot = try grant(access) { return wake(.success(slot), nil) }
     } catch {
-      return wake(.failure(error))
+      return wake(.failure(error), nil)
     }
     wait(access, member: member, wake: wake)
   }
@@ -248,7 +249,7 @@ final class Scheduler: Sendable {
     let waiter = state.withLock { state in
       state.waiting.remove(cancellation.ticket.load(ordering: .relaxed))
     }
-    waiter?.wake(.failure(error))
+    waiter?.wake(.failure(error), nil)
   }
 
   /// Leaves the queue since the access's own task was cancelled.
@@ -269,8 +270,11 @@ final class Scheduler: Sendable {
 
   /// Frees a slot, for the next one that waits for it.
   ///
+  /// - Parameters:
+  ///   - slot: The slot.
+  ///   - leaver: The access, if its thread may go on with the next one.
   /// - Complexity: O(1) in the number of those who wait.
-  func leave(_ slot: Int) {
+  func leave(_ slot: Int, _ leaver: Cancellation? = nil) {
     let calls = state.withLock { state in
       state.holders[slot] = nil
       var calls = admit(hasReaders && slot > 0 ? 1 : 0, &state)
@@ -281,7 +285,7 @@ final class Scheduler: Sendable {
       if !state.endsBySlot[slot].isEmpty { calls += endRead(slot, &state) }
       return calls
     }
-    for call in calls { call.run() }
+    for call in calls { call.run(leaver) }
   }
 
   /// Calls `action` once all reads that run now have ended, and returns false if none runs.
@@ -358,7 +362,7 @@ extension Scheduler {
       state.alarm = state.waiting.nextDeadline
       return (late, state.alarm != nil)
     }
-    for waiter in late { waiter.wake(.failure(SQLiteError.late)) }
+    for waiter in late { waiter.wake(.failure(SQLiteError.late), nil) }
     if mustSetTimer { setTimer() }
   }
 }
