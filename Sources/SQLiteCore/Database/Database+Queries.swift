@@ -147,9 +147,12 @@ extension Database {
 
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    var result: Result?
-    try runQuery { result = .some(try body($0)) }
-    return try result.made()
+    try unsafe keepingResult { memory, isMade in
+      try runQuery {
+        unsafe memory.initialize(to: try body($0))
+        isMade = true
+      }
+    }
   }
 
   /// As ``select(_:)``, without blocking the task.
@@ -169,9 +172,12 @@ extension Database {
   @usableFromInline package func query<Result>(
     _ sql: SQL, _ body: (Connection) throws -> Result
   ) throws -> Result {
-    var result: Result?
-    try query(sql) { (connection: Connection) -> Void in result = .some(try body(connection)) }
-    return try result.made()
+    try unsafe keepingResult { memory, isMade in
+      try query(sql) { (connection: Connection) -> Void in
+        unsafe memory.initialize(to: try body(connection))
+        isMade = true
+      }
+    }
   }
 
   /// As ``query(_:_:)`` without a result: handing a tuple on by generic calls would copy it each time.

@@ -15,13 +15,13 @@ extension Database {
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    var result: Result?
-    try runRead(deadline: deadline) {
-      let made = try body($0)
-      result = .some(made)
-      return TransactionOutcome(of: made)
+    try unsafe keepingResult { memory, isMade in
+      try runRead(deadline: deadline) {
+        unsafe memory.initialize(to: try body($0))
+        isMade = true
+        return unsafe TransactionOutcome(of: memory.pointee)
+      }
     }
-    return try result.made()
   }
 
   /// As ``read(deadline:_:)``, without blocking the task.
@@ -56,13 +56,13 @@ extension Database {
     _ kind: TransactionKind = .immediate, deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    var result: Result?
-    try runWrite(kind, deadline: deadline) {
-      let made = try body($0)
-      result = .some(made)
-      return TransactionOutcome(of: made)
+    try unsafe keepingResult { memory, isMade in
+      try runWrite(kind, deadline: deadline) {
+        unsafe memory.initialize(to: try body($0))
+        isMade = true
+        return unsafe TransactionOutcome(of: memory.pointee)
+      }
     }
-    return try result.made()
   }
 
   /// As ``write(_:deadline:_:)``, without blocking the task.
@@ -120,13 +120,13 @@ extension Database {
     deadline: ContinuousClock.Instant? = nil,
     _ body: (Connection) throws -> Result
   ) throws -> Result {
-    var result: Result?
-    try runBare(deadline: deadline) {
-      let made = try body($0)
-      result = .some(made)
-      return TransactionOutcome(of: made)
+    try unsafe keepingResult { memory, isMade in
+      try runBare(deadline: deadline) {
+        unsafe memory.initialize(to: try body($0))
+        isMade = true
+        return unsafe TransactionOutcome(of: memory.pointee)
+      }
     }
-    return try result.made()
   }
 
   /// As ``withoutTransaction(deadline:_:)``, without blocking the task.
