@@ -25,8 +25,8 @@ extension SaveGraph {
     mutating func add<Object: MagicObject>(
       contentsOf objects: some Sequence<Object>
     ) throws -> [Int] {
-      let plan = try plan(of: Object.self)
-      guard !plan.isClass, let layout = plan.layout else { return try objects.map { try add($0) } }
+      let plan = objects.underestimatedCount > 0 ? try plan(of: Object.self) : nil
+      guard let plan, let layout = plan.layout else { return try objects.map { try add($0) } }
       // Where they are: taking a value of unknown type out of an array copies it.
       var indexes: [Int] = []
       indexes.reserveCapacity(objects.underestimatedCount)
