@@ -120,17 +120,16 @@ public func >= <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
 // Values that are calculated. A path without its type, such as `\.$width`, needs an operator that takes key paths.
 
 /// True if what is calculated is equal.
-public func == <Left: MagicCalculation>(
-  left: Left, right: Left.Element
-) -> Filter<Left.Object> where Left.Element: Equatable {
+public func == <Object: MagicObject, Element: Equatable>(
+  left: MagicExpression<Object, Element>, right: Element
+) -> Filter<Object> {
   Filter(.comparison(left.node, .equal, QueryNode(right)))
 }
 
 /// True if what is calculated on the left is equal.
-public func == <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> Filter<Left.Object>
-where Left.Object == Right.Object, Left.Element: Equatable, Left.Element == Right.Element {
+public func == <Object: MagicObject, Element: Equatable>(
+  left: MagicExpression<Object, Element>, right: MagicExpression<Object, Element>
+) -> Filter<Object> {
   Filter(.comparison(left.node, .equal, right.node))
 }
 
@@ -149,17 +148,16 @@ public func == <Object: MagicObject, Column: MagicColumn, Element: Equatable>(
 }
 
 /// True if what is calculated is another one, or nil.
-public func != <Left: MagicCalculation>(
-  left: Left, right: Left.Element
-) -> Filter<Left.Object> where Left.Element: Equatable {
+public func != <Object: MagicObject, Element: Equatable>(
+  left: MagicExpression<Object, Element>, right: Element
+) -> Filter<Object> {
   Filter(.comparison(left.node, .notEqual, QueryNode(right)))
 }
 
 /// True if what is calculated on the left is another one, or nil.
-public func != <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> Filter<Left.Object>
-where Left.Object == Right.Object, Left.Element: Equatable, Left.Element == Right.Element {
+public func != <Object: MagicObject, Element: Equatable>(
+  left: MagicExpression<Object, Element>, right: MagicExpression<Object, Element>
+) -> Filter<Object> {
   Filter(.comparison(left.node, .notEqual, right.node))
 }
 
@@ -178,18 +176,17 @@ public func != <Object: MagicObject, Column: MagicColumn, Element: Equatable>(
 }
 
 /// True if what is calculated is less.
-public func < <Left: MagicCalculation>(
-  left: Left, right: Left.Element
-) -> Filter<Left.Object> where Left.Element: MagicComparable {
-  Filter(.comparison(left.node.ordered(as: Left.Element.self), .less, QueryNode(right)))
+public func < <Object: MagicObject, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: Element
+) -> Filter<Object> {
+  Filter(.comparison(left.orderedNode, .less, QueryNode(right)))
 }
 
 /// True if what is calculated on the left is less.
-public func < <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> Filter<Left.Object>
-where Left.Object == Right.Object, Left.Element: MagicComparable, Left.Element == Right.Element {
-  Filter(.comparison(left.node.ordered(as: Left.Element.self), .less, right.node))
+public func < <Object: MagicObject, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: MagicExpression<Object, Element>
+) -> Filter<Object> {
+  Filter(.comparison(left.orderedNode, .less, right.node))
 }
 
 /// True if the property is less.
@@ -203,22 +200,21 @@ public func < <Object: MagicObject, Column: MagicColumn, Element: MagicComparabl
 public func < <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
   left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
 ) -> Filter<Object> where Column.Element == Element {
-  Filter(.comparison(left.node.ordered(as: Element.self), .less, QueryNode(right)))
+  Filter(.comparison(left.orderedNode, .less, QueryNode(right)))
 }
 
 /// True if what is calculated is less or equal.
-public func <= <Left: MagicCalculation>(
-  left: Left, right: Left.Element
-) -> Filter<Left.Object> where Left.Element: MagicComparable {
-  Filter(.comparison(left.node.ordered(as: Left.Element.self), .lessOrEqual, QueryNode(right)))
+public func <= <Object: MagicObject, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: Element
+) -> Filter<Object> {
+  Filter(.comparison(left.orderedNode, .lessOrEqual, QueryNode(right)))
 }
 
 /// True if what is calculated on the left is less or equal.
-public func <= <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> Filter<Left.Object>
-where Left.Object == Right.Object, Left.Element: MagicComparable, Left.Element == Right.Element {
-  Filter(.comparison(left.node.ordered(as: Left.Element.self), .lessOrEqual, right.node))
+public func <= <Object: MagicObject, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: MagicExpression<Object, Element>
+) -> Filter<Object> {
+  Filter(.comparison(left.orderedNode, .lessOrEqual, right.node))
 }
 
 /// True if the property is less or equal.
@@ -232,22 +228,21 @@ public func <= <Object: MagicObject, Column: MagicColumn, Element: MagicComparab
 public func <= <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
   left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
 ) -> Filter<Object> where Column.Element == Element {
-  Filter(.comparison(left.node.ordered(as: Element.self), .lessOrEqual, QueryNode(right)))
+  Filter(.comparison(left.orderedNode, .lessOrEqual, QueryNode(right)))
 }
 
 /// True if what is calculated is greater.
-public func > <Left: MagicCalculation>(
-  left: Left, right: Left.Element
-) -> Filter<Left.Object> where Left.Element: MagicComparable {
-  Filter(.comparison(left.node.ordered(as: Left.Element.self), .greater, QueryNode(right)))
+public func > <Object: MagicObject, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: Element
+) -> Filter<Object> {
+  Filter(.comparison(left.orderedNode, .greater, QueryNode(right)))
 }
 
 /// True if what is calculated on the left is greater.
-public func > <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> Filter<Left.Object>
-where Left.Object == Right.Object, Left.Element: MagicComparable, Left.Element == Right.Element {
-  Filter(.comparison(left.node.ordered(as: Left.Element.self), .greater, right.node))
+public func > <Object: MagicObject, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: MagicExpression<Object, Element>
+) -> Filter<Object> {
+  Filter(.comparison(left.orderedNode, .greater, right.node))
 }
 
 /// True if the property is greater.
@@ -261,22 +256,21 @@ public func > <Object: MagicObject, Column: MagicColumn, Element: MagicComparabl
 public func > <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
   left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
 ) -> Filter<Object> where Column.Element == Element {
-  Filter(.comparison(left.node.ordered(as: Element.self), .greater, QueryNode(right)))
+  Filter(.comparison(left.orderedNode, .greater, QueryNode(right)))
 }
 
 /// True if what is calculated is greater or equal.
-public func >= <Left: MagicCalculation>(
-  left: Left, right: Left.Element
-) -> Filter<Left.Object> where Left.Element: MagicComparable {
-  Filter(.comparison(left.node.ordered(as: Left.Element.self), .greaterOrEqual, QueryNode(right)))
+public func >= <Object: MagicObject, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: Element
+) -> Filter<Object> {
+  Filter(.comparison(left.orderedNode, .greaterOrEqual, QueryNode(right)))
 }
 
 /// True if what is calculated on the left is greater or equal.
-public func >= <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> Filter<Left.Object>
-where Left.Object == Right.Object, Left.Element: MagicComparable, Left.Element == Right.Element {
-  Filter(.comparison(left.node.ordered(as: Left.Element.self), .greaterOrEqual, right.node))
+public func >= <Object: MagicObject, Element: MagicComparable>(
+  left: MagicExpression<Object, Element>, right: MagicExpression<Object, Element>
+) -> Filter<Object> {
+  Filter(.comparison(left.orderedNode, .greaterOrEqual, right.node))
 }
 
 /// True if the property is greater or equal.
@@ -290,7 +284,7 @@ public func >= <Object: MagicObject, Column: MagicColumn, Element: MagicComparab
 public func >= <Object: MagicObject, Column: MagicColumn, Element: MagicComparable>(
   left: MagicExpression<Object, Element>, right: KeyPath<Object, Column>
 ) -> Filter<Object> where Column.Element == Element {
-  Filter(.comparison(left.node.ordered(as: Element.self), .greaterOrEqual, QueryNode(right)))
+  Filter(.comparison(left.orderedNode, .greaterOrEqual, QueryNode(right)))
 }
 
 extension MagicExpression {

@@ -1,5 +1,6 @@
 import Foundation
 import MagicData
+import SQLitePortable
 import Testing
 
 /// The order of decimals in stores, old and new.
@@ -97,5 +98,86 @@ import Testing
     #expect(
       try magic.aggregate(.sum(\Price.$length)) == lengths.compactMap(\.self).reduce(.zero, +))
     #expect(try magic.aggregate(.min(\Price.$length)) == .milliseconds(-500))
+  }
+
+  struct Cost: MagicObject {
+    static let traits: [PropertyTrait] = [.indexed(\Cost.$sum)]
+    @PrimaryMagicValue var id: Int
+    @MagicValue var sum: Decimal
+    @OptionMagicValue var length: Duration?
+
+    init() { sum = 0 }
+  }
+
+  @Test func `an index keeps its order when its table and its column get other names`() throws {
+    let folder = try TemporaryTestFolder()
+    let path = folder.path + "/store"
+    do {
+      let magic = try MagicData(path: path)
+      try magic.update(amounts.enumerated().map { Price($0 + 1, $1) })
+      try magic.database.close()
+    }
+    let magic = try MagicData(path: path)
+    try magic.migrate([
+      Migration(
+        "costs", .renameProperty("amount", to: "sum", of: "Price"),
+        .renameObjects("Price", to: "Cost"))
+    ])
+    #expect(try magic.values(of: \Cost.$sum, orderedBy: [.ascending(\.$sum)]) == amounts.sorted())
+    #expect(try magic.check(of: Cost.self).isEmpty)
+    let indexes = try magic.database.existingIndexes(of: "Cost")
+    #expect(indexes.map(\.collations) == [["magicdata_decimal"]])
+  }
+
+  @Test func `a dump is read back with the index`() throws {
+    let folder = try TemporaryTestFolder()
+    let magic = try MagicData(type: .memory)
+    try magic.update(amounts.enumerated().map { Price($0 + 1, $1) })
+    try magic.database.dump(to: .json(path: folder.path + "/dump.json"))
+    let database = try Database(path: folder.path + "/copy.sqlite3")
+    try database.restore(from: .json(path: folder.path + "/dump.json"))
+    #expect(
+      try database.rows(
+        "SELECT amount FROM Price ORDER BY amount COLLATE magicdata_decimal", as: Decimal.self)
+        == amounts.sorted())
+    #expect(try database.existingIndexes(of: "Price").map(\.collations) == [["magicdata_decimal"]])
+  }
+
+  @Test func `a hostile schema that names the collation and the functions gives values or errors`()
+    throws
+  {
+    let folder = try TemporaryTestFolder()
+    let path = folder.path + "/hostile.sqlite3"
+    do {
+      var options = Database.Options()
+      options.allowsSchemaDamage = true
+      options.prepareConnection = { connection in
+        try connection.addFunction(
+          "magicdata_text_count", isDeterministic: true, isUsableInSchema: true
+        ) {
+          (text: String) in text.count
+        }
+      }
+      let database = try Database(path: path, options: options)
+      try database.executeMultipleChanges(
+        """
+        CREATE TABLE t (x COLLATE magicdata_decimal PRIMARY KEY, y AS (magicdata_text_count(x))) WITHOUT ROWID;
+        CREATE VIEW v AS SELECT magicdata_decimal_sum(x) AS s, magicdata_percentile(x, 2) AS p FROM t;
+        CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT magicdata_text_replacing(new.x, '', 'x'); END;
+        INSERT INTO t VALUES (x'ff00'), (CAST(x'ff' AS TEXT)), (1), (1e300), ('1'), ('-');
+        """)
+      try database.close()
+    }
+    var options = Database.Options.untrusted
+    options.mode = .readWriteCreate
+    let magic = try MagicData(path: path, options: options)
+    let texts = try magic.database.rows("SELECT quote(x) FROM t ORDER BY x", as: String.self)
+    #expect(texts.count == 6)
+    _ = try? magic.database.rows("SELECT y FROM t", as: Value.self)
+    _ = try? magic.database.rows("SELECT s FROM v", as: Value.self)
+    _ = try? magic.database.rows("SELECT p FROM v", as: Value.self)
+    _ = try? magic.database.executeChange("INSERT INTO t VALUES ('2')")
+    _ = try? magic.database.rows("PRAGMA integrity_check", as: Value.self)
+    #expect(try magic.database.firstRow("SELECT 1", as: Int.self) == 1)
   }
 }
