@@ -67,7 +67,11 @@ extension MagicCalculation {
   /// - Parameter values: Any number of values.
   public func isIn(_ values: some Sequence<Element>) -> Filter<Object>
   where Element: Equatable {
-    Filter(.isIn(node, values.map { QueryNode($0) }))
+    let values = values.map { QueryNode($0) }
+    let isIn = QueryNode.isIn(node, values)
+    guard QueryNode.needsOrder(Element.self) else { return Filter(isIn) }
+    // As an equality, by whatever index there is.
+    return Filter(.and(.isIn(node.ordered(as: Element.self), values), isIn))
   }
 }
 

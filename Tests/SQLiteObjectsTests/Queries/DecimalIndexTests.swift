@@ -66,6 +66,9 @@ import Testing
       #expect(try database.firstRow("SELECT count(*) FROM Price", as: Int.self) == 5)
     }
     let magic = try MagicData(path: path)
+    let search = try plan(magic, (\Price.$amount).isIn([9, 10]))
+    #expect(search.contains("SEARCH Price USING"), "\(search)")
+    #expect(try magic.count(of: Price.self, where: (\Price.$amount).isIn([9, 10, 11])) == 2)
     #expect(
       try magic.values(
         of: \Price.$amount, where: \.$amount > 9, orderedBy: [.descending(\.$amount)])
@@ -162,9 +165,9 @@ import Testing
       try database.executeMultipleChanges(
         """
         CREATE TABLE t (x COLLATE magicdata_decimal PRIMARY KEY, y AS (magicdata_text_count(x))) WITHOUT ROWID;
+        INSERT INTO t VALUES (x'ff00'), (CAST(x'ff' AS TEXT)), (1), (1e300), ('1'), ('-');
         CREATE VIEW v AS SELECT magicdata_decimal_sum(x) AS s, magicdata_percentile(x, 2) AS p FROM t;
         CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT magicdata_text_replacing(new.x, '', 'x'); END;
-        INSERT INTO t VALUES (x'ff00'), (CAST(x'ff' AS TEXT)), (1), (1e300), ('1'), ('-');
         """)
       try database.close()
     }
