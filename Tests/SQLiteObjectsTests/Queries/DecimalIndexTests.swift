@@ -155,11 +155,9 @@ import Testing
       var options = Database.Options()
       options.allowsSchemaDamage = true
       options.prepareConnection = { connection in
-        try connection.addFunction(
+        try connection.addVariadicFunction(
           "magicdata_text_count", isDeterministic: true, isUsableInSchema: true
-        ) {
-          (text: String) in text.count
-        }
+        ) { _ in .integer(0) }
       }
       let database = try Database(path: path, options: options)
       try database.executeMultipleChanges(
