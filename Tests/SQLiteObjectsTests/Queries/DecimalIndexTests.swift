@@ -162,7 +162,9 @@ import Testing
       let database = try Database(path: path, options: options)
       try database.executeMultipleChanges(
         """
-        CREATE TABLE t (x COLLATE magicdata_decimal PRIMARY KEY, y AS (magicdata_text_count(x))) WITHOUT ROWID;
+        CREATE TABLE t (x COLLATE magicdata_decimal PRIMARY KEY) WITHOUT ROWID;
+        CREATE TABLE g (x, y AS (magicdata_text_count(x)));
+        INSERT INTO g VALUES (x'ff');
         INSERT INTO t VALUES (x'ff00'), (CAST(x'ff' AS TEXT)), (1), (1e300), ('1'), ('-');
         CREATE VIEW v AS SELECT magicdata_decimal_sum(x) AS s, magicdata_percentile(x, 2) AS p FROM t;
         CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT magicdata_text_replacing(new.x, '', 'x'); END;
@@ -174,7 +176,7 @@ import Testing
     let magic = try MagicData(path: path, options: options)
     let texts = try magic.database.rows("SELECT quote(x) FROM t ORDER BY x", as: String.self)
     #expect(texts.count == 6)
-    _ = try? magic.database.rows("SELECT y FROM t", as: Value.self)
+    _ = try? magic.database.rows("SELECT y FROM g", as: Value.self)
     _ = try? magic.database.rows("SELECT s FROM v", as: Value.self)
     _ = try? magic.database.rows("SELECT p FROM v", as: Value.self)
     _ = try? magic.database.executeChange("INSERT INTO t VALUES ('2')")
