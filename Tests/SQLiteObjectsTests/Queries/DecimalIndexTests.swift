@@ -174,7 +174,7 @@ import Testing
     var options = Database.Options.untrusted
     options.mode = .readWriteCreate
     let magic = try MagicData(path: path, options: options)
-    let texts = try magic.database.rows("SELECT quote(x) FROM t ORDER BY x", as: String.self)
+    let texts = try magic.database.rows("SELECT hex(x) FROM t ORDER BY x", as: String.self)
     #expect(texts.count == 6)
     _ = try? magic.database.rows("SELECT y FROM g", as: Value.self)
     _ = try? magic.database.rows("SELECT s FROM v", as: Value.self)
