@@ -88,7 +88,7 @@ struct ValueQuery: Sendable {
       tail.append(text: plan.qualifiedKey)
     }
     tail.append(limit: parts.limit, offset: parts.offset)
-    sql.append(text: " FROM \(try SQL.escapeIdentifier(plan.table))\(try writer.joins(of: rows))")
+    sql.append(text: " FROM \(plan.quotedTable.text)\(try writer.joins(of: rows))")
     sql.append(tail)
     self.sql = sql
   }
@@ -133,8 +133,7 @@ extension FilterSQL {
   ) throws {
     guard filter.hasLiteral else { return try write(filter, rows, to: &sql) }
     let plan = rows.plan
-    let table = try SQL.escapeIdentifier(plan.table)
-    sql.append(text: "\(rows.key) IN (SELECT \(rows.key) FROM \(table) WHERE ")
+    sql.append(text: "\(rows.key) IN (SELECT \(rows.key) FROM \(plan.quotedTable.text) WHERE ")
     try write(filter, Rows(of: plan), to: &sql)
     sql.append(text: ")")
   }

@@ -220,9 +220,8 @@ extension FilterSQL {
     if rows.joined != nil { return try column(rest, join(rows, slot, plan)) }
     let target = try Rows(plan, alias: alias())
     let (value, reference) = (try column(rest, target), try rows.column(slot))
-    let table = try SQL.escapeIdentifier(plan.table)
     return
-      "(SELECT \(value) FROM \(table) AS \(target.alias ?? "") WHERE \(target.key) = \(reference))"
+      "(SELECT \(value) FROM \(plan.quotedTable.text) AS \(target.alias ?? "") WHERE \(target.key) = \(reference))"
   }
 
   /// The rows that a reference leads to, joined once.
@@ -238,9 +237,9 @@ extension FilterSQL {
   func joins(of rows: Rows) throws -> String {
     var text = ""
     for (slot, target) in (rows.joined ?? [:]).sorted(by: { $0.key < $1.key }) {
-      let table = try SQL.escapeIdentifier(target.plan.table)
       let reference = try rows.column(slot)
-      text += " LEFT JOIN \(table) AS \(target.alias ?? "") ON \(target.key) = \(reference)"
+      text +=
+        " LEFT JOIN \(target.plan.quotedTable.text) AS \(target.alias ?? "") ON \(target.key) = \(reference)"
       text += try joins(of: target)
     }
     return text
@@ -275,7 +274,7 @@ extension FilterSQL {
         sql.append(text: form.pieces.last ?? "")
       }
     }
-    sql.append(text: try path.source)
+    sql.append(text: path.source)
     sql.append(condition)
     sql.append(text: ")")
   }
@@ -379,21 +378,19 @@ private struct RelatedPath {
 
   /// The part of the subquery behind the result.
   var source: String {
-    get throws {
-      var text = ""
-      for (index, step) in steps.enumerated() {
-        text += index == 0 ? " FROM " : " JOIN "
-        if let links = step.links {
-          text += links
-        } else {
-          text += "\(try SQL.escapeIdentifier(step.rows.plan.table)) AS \(step.rows.alias ?? "")"
-        }
-        if index > 0 { text += " ON \(step.condition)" }
-        // What is asked of the rows is known by now: without a column, the key in the links suffices.
-        if let target = step.target, step.rows.isRead { text += target }
+    var text = ""
+    for (index, step) in steps.enumerated() {
+      text += index == 0 ? " FROM " : " JOIN "
+      if let links = step.links {
+        text += links
+      } else {
+        text += "\(step.rows.plan.quotedTable.text) AS \(step.rows.alias ?? "")"
       }
-      return "\(text) WHERE \(steps[0].condition)"
+      if index > 0 { text += " ON \(step.condition)" }
+      // What is asked of the rows is known by now: without a column, the key in the links suffices.
+      if let target = step.target, step.rows.isRead { text += target }
     }
+    return "\(text) WHERE \(steps[0].condition)"
   }
 }
 
