@@ -83,6 +83,7 @@ let package = Package(
     .executableTarget(
       name: "Tour", dependencies: ["Essentials", "MagicData", "Platform"], swiftSettings: settings),
     // Small programs as users write them.
+    .executableTarget(name: "Notes", dependencies: ["MagicData"], swiftSettings: settings),
     .executableTarget(name: "Ledger", dependencies: ["MagicData"], swiftSettings: settings),
     .executableTarget(name: "Import", dependencies: ["MagicData"], swiftSettings: settings),
     tests(of: "SPON", ["Fuzzing"]),
