@@ -111,6 +111,35 @@ private struct Number: MagicObject {
     }
   }
 
+  @Test(arguments: [40, 79, 80, 81, 150, 398])
+  func `what is nested up to the limit is evaluated or refused, and overflows no stack`(
+    levels: Int
+  ) async {
+    await #expect(processExitsWith: .success) { [levels] in
+      try HoldDepthTests.run { (magic: MagicData) throws in
+        var filters: [Numbers] = [\.$x == 1, \.$x == 1, \.$x == 1]
+        var (right, chosen) = (\Number.$x + 1, \Number.$x + 1)
+        let (one, two): (Numbers, Numbers) = (\.$x == 1, \.$x == 2)
+        let less = \Number.$x - 1
+        for number in 0..<levels {
+          filters[0] = !filters[0]
+          filters[1] = number % 2 == 0 ? filters[1] && one : filters[1] || two
+          if number % 2 == 0 { filters[2] = (\Number.$others).contains(where: filters[2]) }
+          right = less * right
+          chosen = .when(one, then: 1, else: chosen)
+        }
+        for filter in filters + [right < 5, chosen < 5] {
+          do {
+            _ = try magic.objects(of: Number.self, where: filter)
+          } catch let error as SQLiteError {
+            // By us, or by SQLite's own parser.
+            #expect(error.code == .tooBig || error.message.contains("overflow"))
+          }
+        }
+      }
+    }
+  }
+
   @Test func `what is nested less deep is evaluated`() async {
     await #expect(processExitsWith: .success) {
       try HoldDepthTests.run { (magic: MagicData) throws in

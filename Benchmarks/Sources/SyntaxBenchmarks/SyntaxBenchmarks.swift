@@ -1,4 +1,5 @@
 import CSQLite
+import Foundation
 import SQLSyntax
 
 /// SQLSyntax beside `sqlite3_prepare_v2` and `sqlite3_complete` on the same texts: the best of nine

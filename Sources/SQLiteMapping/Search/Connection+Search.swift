@@ -131,8 +131,9 @@ package struct Search: Sendable {
     let names = try SearchTable.columns(of: table, connection)
     guard !names.isEmpty else { return nil }
     let index: SQL = "\(identifier: SearchTable.name(of: table))"
+    // The columns have names that no property has: a record is read by name.
     var sql: SQL =
-      "WITH magicdata_hit (id, rank) AS (SELECT \(index).rowid, \(index).rank FROM \(index) WHERE \(index) MATCH \(expression)"
+      "WITH magicdata_hit (id, magicdata_rank) AS (SELECT \(index).rowid, \(index).rank FROM \(index) WHERE \(index) MATCH \(expression)"
     if let condition {
       // The table is alone in its scope, so that the names of the index do not meet those of its columns.
       sql.append(
@@ -141,17 +142,17 @@ package struct Search: Sendable {
     }
     sql.append(" ORDER BY 2, 1 LIMIT \(limit ?? -1) OFFSET \(offset))")
     let marked = names.indices.map { column -> SQL in
-      "highlight(\(index), \(column), \(marks.start), \(marks.end))"
+      "highlight(\(index), \(column), \(marks.start), \(marks.end)) AS \(identifier: "magicdata_highlight_\(column)")"
     }
     sql.append(
       """
-       SELECT \(columns), magicdata_hit.rank,
-        snippet(\(index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)),
+       SELECT \(columns), magicdata_hit.magicdata_rank,
+        snippet(\(index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)) AS magicdata_snippet,
         \(SQL(joining: marked, separator: ", "))
       FROM magicdata_hit
         CROSS JOIN \(index) ON \(index).rowid = magicdata_hit.id AND \(index) MATCH \(expression)
         CROSS JOIN \(identifier: table) AS found ON found.\(identifier: rowID) = magicdata_hit.id
-      ORDER BY magicdata_hit.rank, magicdata_hit.id
+      ORDER BY magicdata_hit.magicdata_rank, magicdata_hit.id
       """)
     return SearchQuery(sql: sql, names: names)
   }

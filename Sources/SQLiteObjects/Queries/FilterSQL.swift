@@ -42,6 +42,13 @@ struct FilterSQL {
 
   private let store: any ObjectStore
   private var aliases = 0
+  /// The number of expressions inside one another that are being written.
+  private var level = 0
+
+  /// More is refused, before it overflows the stack of a thread of 512 KiB: a level takes up to 5 KiB in a debug
+  /// build. The parser of SQLite 3.40 has a stack of 100 entries, of which each level takes one or more. A sum or
+  /// a list of any length is one level.
+  private static let greatestLevel = 80
 
   init(_ store: any ObjectStore) {
     self.store = store
@@ -59,6 +66,11 @@ struct FilterSQL {
 
   /// Writes an expression on rows.
   mutating func write(_ node: QueryNode, _ rows: Rows, to sql: inout SQL) throws {
+    guard level < FilterSQL.greatestLevel else {
+      throw QueryNode.isTooDeep(FilterSQL.greatestLevel)
+    }
+    level += 1
+    defer { level -= 1 }
     switch node {
     case .value(let value): sql.append(value: value)
     case .column(let slots): sql.append(text: try column(slots[...], rows))

@@ -42,15 +42,25 @@ extension QueryNode {
   /// SQLite's limit is 1000 levels of an expression, of which each level here takes two at most.
   static var greatestDepth: Int { 400 }
 
-  private static var tooDeep: QueryNode {
-    .failure(
-      SQLiteError(.tooBig, "a filter is nested more than \(greatestDepth) levels deep"))
+  private static var tooDeep: QueryNode { .failure(isTooDeep(greatestDepth)) }
+
+  /// The error of an expression with more levels than `limit`.
+  static func isTooDeep(_ limit: Int) -> SQLiteError {
+    SQLiteError(.tooBig, "a filter is nested more than \(limit) levels deep")
+  }
+
+  /// Whether it is an error to throw. What is made of it is that error too.
+  private var isFailure: Bool { if case .failure = self { true } else { false } }
+
+  private static func failure(of left: QueryNode, _ right: QueryNode) -> QueryNode? {
+    left.isFailure ? left : right.isFailure ? right : nil
   }
 
   /// Compares two values.
   static func comparison(
     _ left: QueryNode, _ comparison: QueryComparison, _ right: QueryNode
   ) -> QueryNode {
+    if let failure = failure(of: left, right) { return failure }
     let depth = max(left.depth, right.depth) + 1
     return depth > greatestDepth ? tooDeep : .comparing(left, comparison, right, depth: depth)
   }
@@ -60,6 +70,7 @@ extension QueryNode {
   static func arithmetic(
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode
   ) -> QueryNode {
+    if let failure = failure(of: left, right) { return failure }
     let depth = max(left.depth, right.depth) + 1
     return depth > greatestDepth ? tooDeep : .calculation(left, arithmetic, right, depth: depth)
   }
@@ -79,24 +90,29 @@ extension QueryNode {
 
   /// SQL of this library around operands.
   static func form(_ form: QueryForm, _ operands: [QueryNode]) -> QueryNode {
+    if let failure = operands.first(where: \.isFailure) { return failure }
     let depth = (operands.lazy.map(\.depth).max() ?? 0) + 1
     return depth > greatestDepth ? tooDeep : .writing(form, operands, depth: depth)
   }
 
   /// SQL of the user around operands.
   static func sql(_ pieces: [SQL], _ operands: [QueryNode] = []) -> QueryNode {
+    if let failure = operands.first(where: \.isFailure) { return failure }
     let depth = (operands.lazy.map(\.depth).max() ?? 0) + 1
     return depth > greatestDepth ? tooDeep : .literal(pieces, operands, depth: depth)
   }
 
   /// A question about the objects that a relation leads to.
   static func related(_ query: RelatedQuery) -> QueryNode {
+    if let filter = query.filter, filter.isFailure { return filter }
+    if let operand = query.operand, operand.isFailure { return operand }
     let depth = max(query.filter?.depth ?? 0, query.operand?.depth ?? 0) + 2
     return depth > greatestDepth ? tooDeep : .related(query, depth: depth)
   }
 
   /// True if both are.
   static func and(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
+    if let failure = failure(of: left, right) { return failure }
     let list: QueryNodeList
     switch (left, right) {
     case (.all(let one), .all(let other)): list = one.joined(other)
@@ -109,6 +125,7 @@ extension QueryNode {
 
   /// True if one of them is.
   static func or(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
+    if let failure = failure(of: left, right) { return failure }
     let list: QueryNodeList
     switch (left, right) {
     case (.any(let one), .any(let other)): list = one.joined(other)
@@ -121,6 +138,7 @@ extension QueryNode {
 
   /// True if the other is not.
   static func not(_ operand: QueryNode) -> QueryNode {
+    if operand.isFailure { return operand }
     let depth = operand.depth + 1
     return depth > greatestDepth ? tooDeep : .negation(operand, depth: depth)
   }
