@@ -71,7 +71,8 @@ struct UsageError: Error, CustomStringConvertible {
     switch (command, words.count) {
     case ("add", 2...):
       let note = Note(words[0], words[1], tags: MagicalSet(words[2...].map(Tag.init)))
-      try await magic.insert(note)
+      // Tags that are in the store are these, and stay.
+      try await magic.update(note)
       print("kept as \(note.id)")
     case ("find", 1...):
       let text = words.joined(separator: " ")

@@ -2,7 +2,7 @@ import SQLiteCore
 
 /// A failure of the asset store.
 ///
-/// SQLite's own failures stay ``SQLiteError``s. Where one asset's file is missing or damaged, the
+/// SQLite's own failures stay `SQLiteError`s. Where one asset's file is missing or damaged, the
 /// error belongs to that asset alone: every other one stays readable.
 public enum AssetError: Error, Hashable, Sendable {
   /// A call into the file system failed, such as `openat` or `fsync`, with an `errno`.

@@ -46,7 +46,7 @@ extension Connection {
   ///   - left: A record that was written.
   ///   - reference: The links.
   ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func rightObjects<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -63,7 +63,7 @@ extension Connection {
   ///   - right: A record that was written.
   ///   - reference: The links.
   ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func leftObjects<Left: Record, Right: Record>(
     of right: Right, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -81,7 +81,7 @@ extension Connection {
   ///   - reference: The links.
   ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
   /// - Returns: The linked records of each of `lefts`; of a class one instance for each key.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func rightObjects<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -100,7 +100,7 @@ extension Connection {
   /// - Parameters:
   ///   - left: A record that was written.
   ///   - reference: The links.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func linkCount<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> Int {
@@ -119,7 +119,7 @@ extension Connection {
   ///   - others: The records to link it to.
   ///   - reference: The links.
   /// - Returns: The others, with the keys that the database made.
-  /// - Throws: ``SQLiteError``; then nothing has changed.
+  /// - Throws: `SQLiteError`; then nothing has changed.
   @discardableResult
   public func setLinks<Left: Record, Right: Record>(
     of left: Left, to others: some Sequence<Right>, through reference: CrossReference<Left, Right>
@@ -152,7 +152,7 @@ extension Connection {
   ///   - right: Another one that was written.
   ///   - reference: The links.
   ///   - values: The values of the link in its other columns.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func link<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
     values: [String: any Bindable] = [:]
@@ -170,7 +170,7 @@ extension Connection {
   ///   - right: Another one.
   ///   - reference: The links.
   /// - Returns: Whether they were linked.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   @discardableResult
   public func unlink<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>

@@ -12,7 +12,7 @@ extension Database {
   ///   - left: A record that was written.
   ///   - reference: The links.
   ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func rightObjects<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -36,7 +36,7 @@ extension Database {
   ///   - right: A record that was written.
   ///   - reference: The links.
   ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func leftObjects<Left: Record, Right: Record>(
     of right: Right, through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -61,7 +61,7 @@ extension Database {
   ///   - reference: The links.
   ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
   /// - Returns: The linked records of each of `lefts`.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func rightObjects<Left: Record, Right: Record>(
     ofEach lefts: [Left], through reference: CrossReference<Left, Right>,
     orderedBy order: Ordering? = nil
@@ -84,7 +84,7 @@ extension Database {
   /// - Parameters:
   ///   - left: A record that was written.
   ///   - reference: The links.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func linkCount<Left: Record, Right: Record>(
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> Int {
@@ -105,7 +105,7 @@ extension Database {
   ///   - others: The records to link it to.
   ///   - reference: The links.
   /// - Returns: The others, with the keys that the database made.
-  /// - Throws: ``SQLiteError``; then nothing has changed.
+  /// - Throws: `SQLiteError`; then nothing has changed.
   @discardableResult
   public func setLinks<Left: Record, Right: Record>(
     of left: Left, to others: some Sequence<Right>, through reference: CrossReference<Left, Right>
@@ -131,7 +131,7 @@ extension Database {
   ///   - right: Another one that was written.
   ///   - reference: The links.
   ///   - values: The values of the link in its other columns.
-  /// - Throws: ``SQLiteError``; then nothing has changed.
+  /// - Throws: `SQLiteError`; then nothing has changed.
   public func link<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
     values: [String: any Bindable] = [:]
@@ -156,7 +156,7 @@ extension Database {
   ///   - right: Another one.
   ///   - reference: The links.
   /// - Returns: Whether they were linked.
-  /// - Throws: ``SQLiteError``; then nothing has changed.
+  /// - Throws: `SQLiteError`; then nothing has changed.
   @discardableResult
   public func unlink<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>
@@ -179,7 +179,7 @@ extension Database {
   /// - Parameters:
   ///   - owner: The record with the reference.
   ///   - reference: The reference.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func target<Owner: Record, Target: Record>(
     of owner: Owner, through reference: RecordReference<Owner, Target>
   ) throws -> Target? {
@@ -199,7 +199,7 @@ extension Database {
   ///   - owners: The records with the reference.
   ///   - reference: The reference.
   /// - Returns: The record that each of `owners` refers to, or nil.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func targets<Owner: Record, Target: Record>(
     ofEach owners: [Owner], through reference: RecordReference<Owner, Target>
   ) throws -> [Target?] {
@@ -218,7 +218,7 @@ extension Database {
   /// - Parameters:
   ///   - target: The record that they refer to.
   ///   - reference: The reference.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func owners<Owner: Record, Target: Record>(
     of target: Target, through reference: RecordReference<Owner, Target>
   ) throws -> [Owner] {

@@ -10,7 +10,7 @@ extension Connection {
   ///   - table: Links in a list.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* log *n*), and as many writes as links differ.
   public func setList(_ table: LinkTable, of owner: Int64, to targets: [Int64]) throws(SQLiteError)
   {
@@ -28,7 +28,7 @@ extension Connection {
   ///   - owner: The key of the owner.
   ///   - base: The keys of the targets before the change.
   ///   - targets: The keys of the targets after it.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* log *n*), and as many writes as links differ; only the writes for targets that are appended.
   public func changeList(
     _ table: LinkTable, of owner: Int64, from base: [Int64], to targets: [Int64]
@@ -47,7 +47,7 @@ extension Connection {
   ///   - table: Links in a list.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* log *m*) for *n* targets and *m* links.
   public func appendToList(
     _ table: LinkTable, of owner: Int64, _ targets: [Int64]
@@ -65,7 +65,7 @@ extension Connection {
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
   ///   - index: The number of links before them; the end, if there are fewer.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* + `index`) for *n* targets, unless there is no room left between two links.
   public func insertIntoList(
     _ table: LinkTable, of owner: Int64, _ targets: [Int64], at index: Int

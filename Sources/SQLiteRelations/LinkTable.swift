@@ -120,7 +120,7 @@ extension Connection {
   ///   - table: The links.
   ///   - owners: The keys of the owners.
   ///   - body: Takes a link.
-  /// - Throws: ``SQLiteError``, or what `body` throws.
+  /// - Throws: `SQLiteError`, or what `body` throws.
   /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
   public func forEachLink(
     _ table: LinkTable, of owners: [Int64], _ body: (Link) throws -> Void
@@ -137,7 +137,7 @@ extension Connection {
   /// - Parameters:
   ///   - table: The links.
   ///   - owners: The keys of the owners.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
   public func links(_ table: LinkTable, of owners: [Int64]) throws -> [Link] {
     var links: [Link] = []
@@ -156,7 +156,7 @@ extension Connection {
   ///   - link: The link of the same owner to read on from.
   ///   - limit: The most links to read.
   ///   - offset: The number of links to pass over first.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func links(
     _ table: LinkTable, of owner: Int64, where condition: SQL? = nil, after link: Link? = nil,
     limit: Int? = nil, offset: Int = 0
@@ -172,7 +172,7 @@ extension Connection {
   ///   - table: The links.
   ///   - owner: The key of the owner.
   ///   - condition: SQL on the columns of the link table, such as `target IN (SELECT …)`.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func linkCount(
     _ table: LinkTable, of owner: Int64, where condition: SQL? = nil
   ) throws(SQLiteError) -> Int {
@@ -188,7 +188,7 @@ extension Connection {
   ///   - owner: The owner to read on from.
   ///   - limit: The most owners to read.
   ///   - offset: The number of owners to pass over first.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* + log *m*) for *n* owners found among *m* links.
   public func owners(
     _ table: LinkTable, of target: Int64, where condition: SQL? = nil, after owner: Int64? = nil,
@@ -205,7 +205,7 @@ extension Connection {
   ///   - table: The links.
   ///   - target: The key of the target.
   ///   - condition: SQL on the columns of the link table, such as `owner IN (SELECT …)`.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func ownerCount(
     _ table: LinkTable, of target: Int64, where condition: SQL? = nil
   ) throws(SQLiteError) -> Int {
@@ -220,7 +220,7 @@ extension Connection {
   ///   - table: Links in a set.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n*) reads; as many writes as links differ.
   public func setSet(
     _ table: LinkTable, of owner: Int64, to targets: Set<Int64>
@@ -237,7 +237,7 @@ extension Connection {
   ///   - owner: The key of the owner.
   ///   - base: The keys of the targets before the change.
   ///   - targets: The keys of the targets after it.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: As many writes as `base` and `targets` differ; the set is not read.
   public func changeSet(
     _ table: LinkTable, of owner: Int64, from base: Set<Int64>, to targets: Set<Int64>
@@ -257,7 +257,7 @@ extension Connection {
   ///   - table: Links in a dictionary.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets by the keys of the dictionary.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n*) reads; as many writes as links differ.
   public func setDictionary(
     _ table: LinkTable, of owner: Int64, to targets: [Value: Int64]
@@ -277,7 +277,7 @@ extension Connection {
   ///   - owner: The key of the owner.
   ///   - base: The keys of the targets by the keys of the dictionary before the change.
   ///   - targets: The same after it.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: As many writes as `base` and `targets` differ; the dictionary is not read.
   public func changeDictionary(
     _ table: LinkTable, of owner: Int64, from base: [Value: Int64], to targets: [Value: Int64]
@@ -301,7 +301,7 @@ extension Connection {
   ///   - table: The links.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func removeLinks(
     _ table: LinkTable, of owner: Int64, to targets: [Int64]
   ) throws(SQLiteError) {
@@ -315,7 +315,7 @@ extension Connection {
   /// - Parameters:
   ///   - table: The links.
   ///   - owner: The key of the owner.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func removeLinks(_ table: LinkTable, of owner: Int64) throws(SQLiteError) {
     try executeChange("DELETE FROM \(identifier: table.name) WHERE owner = \(owner)")
   }

@@ -32,7 +32,7 @@ extension Connection {
   /// - Parameters:
   ///   - owner: The record with the reference.
   ///   - reference: The reference.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if the row does not fit the type.
   public func target<Owner: Record, Target: Record>(
     of owner: Owner, through reference: RecordReference<Owner, Target>
   ) throws -> Target? {
@@ -48,7 +48,7 @@ extension Connection {
   ///   - owners: The records with the reference.
   ///   - reference: The reference.
   /// - Returns: The record that each of `owners` refers to, or nil.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func targets<Owner: Record, Target: Record>(
     ofEach owners: [Owner], through reference: RecordReference<Owner, Target>
   ) throws -> [Target?] {
@@ -63,7 +63,7 @@ extension Connection {
   /// - Parameters:
   ///   - target: The record that they refer to.
   ///   - reference: The reference.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
   public func owners<Owner: Record, Target: Record>(
     of target: Target, through reference: RecordReference<Owner, Target>
   ) throws -> [Owner] {

@@ -26,7 +26,7 @@ extension AssetStore {
   ///   - path: A folder that is empty or missing. The folder above it must exist.
   ///   - deadline: When the copy must be finished.
   /// - Returns: Where the parts are, and what was wrong with assets: look at it.
-  /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, or ``SQLiteError``. What
+  /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, or `SQLiteError`. What
   ///   was written so far stays.
   public func backup(
     to path: String, deadline: ContinuousClock.Instant? = nil

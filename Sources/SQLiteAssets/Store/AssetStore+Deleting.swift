@@ -6,9 +6,9 @@ extension AssetStore {
   ///
   /// - Parameters:
   ///   - id: The asset.
-  ///   - connection: As for ``put(_:extension:in:)``.
+  ///   - connection: As for `put(_:extension:in:)`.
   /// - Returns: Whether there was such an asset.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   @discardableResult
   public func delete(_ id: AssetID, in connection: Connection) throws -> Bool {
     try inTransaction(connection) {
@@ -23,7 +23,7 @@ extension AssetStore {
   ///
   /// - Parameter id: The asset.
   /// - Returns: Whether there was such an asset.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   @discardableResult
   public func delete(_ id: AssetID) throws -> Bool {
     try database.write { connection in try delete(id, in: connection) }
@@ -45,7 +45,7 @@ extension AssetStore {
   /// ended; if the reader was another's, with this database's next commit of any kind, with the next
   /// opening, or by this call.
   ///
-  /// - Throws: ``AssetError`` or ``SQLiteError``. What was not removed is removed another time.
+  /// - Throws: ``AssetError`` or `SQLiteError`. What was not removed is removed another time.
   public func removeDeletedFiles() throws {
     try outsideTransaction { connection in
       try settleLeftoversNow(in: connection)

@@ -9,7 +9,7 @@ extension AssetStore {
   ///   - connection: A connection inside `write`. On one inside `withoutTransaction` this is a
   ///     transaction of its own.
   /// - Returns: The new asset.
-  /// - Throws: ``AssetError`` or ``SQLiteError``; then nothing is left of the content.
+  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the content.
   /// - Complexity: O(*n*). Files are synced once, before the transaction commits.
   @discardableResult
   public func put(
@@ -28,7 +28,7 @@ extension AssetStore {
   ///   - bytes: The content.
   ///   - fileExtension: The extension of the file's name; none if nil or empty.
   /// - Returns: The new asset, which is durable now.
-  /// - Throws: ``AssetError`` or ``SQLiteError``; then nothing is left of the content.
+  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the content.
   @discardableResult
   public func put(
     _ bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
@@ -46,14 +46,14 @@ extension AssetStore {
 
   /// Puts a copy of a file into the store, as part of the open transaction, in constant memory.
   ///
-  /// Other writers wait for a long copy: ``stage(contentsOf:extension:)`` makes it before.
+  /// Other writers wait for a long copy: `stage(contentsOf:extension:)` makes it before.
   ///
   /// - Parameters:
   ///   - path: The path of a regular file, or of a link to one.
   ///   - fileExtension: The extension of the new file's name; none if nil or empty.
-  ///   - connection: As for ``put(_:extension:in:)``.
+  ///   - connection: As for `put(_:extension:in:)`.
   /// - Returns: The new asset.
-  /// - Throws: ``AssetError`` or ``SQLiteError``; then nothing is left of the copy.
+  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the copy.
   @discardableResult
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil, in connection: Connection
@@ -71,7 +71,7 @@ extension AssetStore {
   ///   - path: The path of a regular file, or of a link to one.
   ///   - fileExtension: The extension of the new file's name; none if nil or empty.
   /// - Returns: The new asset, which is durable now.
-  /// - Throws: ``AssetError`` or ``SQLiteError``; then nothing is left of the copy.
+  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the copy.
   @discardableResult
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil
@@ -95,7 +95,7 @@ extension AssetStore {
   ///   - fileExtension: Another extension; nil is the staged one, `""` none.
   ///   - connection: As for ``put(_:extension:in:)``.
   /// - Returns: The new asset.
-  /// - Throws: ``AssetError`` or ``SQLiteError``; then the staged content is still there.
+  /// - Throws: ``AssetError`` or `SQLiteError`; then the staged content is still there.
   @discardableResult
   public func put(
     _ staged: StagedAsset, extension fileExtension: String? = nil, in connection: Connection
@@ -109,7 +109,7 @@ extension AssetStore {
   ///
   /// - Parameter staged: The content.
   /// - Returns: The new asset, which is durable now.
-  /// - Throws: ``AssetError`` or ``SQLiteError``.
+  /// - Throws: ``AssetError`` or `SQLiteError`.
   @discardableResult
   public func put(_ staged: StagedAsset) throws -> AssetRecord {
     try database.write { connection in try put(staged, in: connection) }
@@ -126,9 +126,9 @@ extension AssetStore {
   /// - Parameters:
   ///   - reader: The open content, which is compared with its digest.
   ///   - fileExtension: The extension of the new file's name; nil is that of the other, and `""` none.
-  ///   - connection: As for ``put(_:extension:in:)``.
+  ///   - connection: As for `put(_:extension:in:)`.
   /// - Returns: The new asset, with a file of its own.
-  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or ``SQLiteError``; then
+  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or `SQLiteError`; then
   ///   nothing is left of the copy.
   @discardableResult
   public func put(
@@ -145,7 +145,7 @@ extension AssetStore {
   ///   - pieces: Bytes in pieces of any size.
   ///   - fileExtension: The extension of the file's name; none if nil or empty.
   /// - Returns: The new asset, which is durable now.
-  /// - Throws: What the stream throws, ``AssetError``, ``SQLiteError`` or `CancellationError`; then
+  /// - Throws: What the stream throws, ``AssetError``, `SQLiteError` or `CancellationError`; then
   ///   nothing is left of it.
   @discardableResult
   nonisolated(nonsending) public func put<Pieces: AsyncSequence>(

@@ -8,7 +8,7 @@ extension AssetStore {
   ///   - id: The asset.
   ///   - connection: A connection inside `read` or `write`.
   /// - Returns: The row.
-  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
   public func record(_ id: AssetID, in connection: Connection) throws -> AssetRecord? {
     let row = try connection.firstRow(
       "SELECT file, size, sha256, content IS NOT NULL FROM main.magicdata_asset WHERE id = \(id)",
@@ -24,7 +24,7 @@ extension AssetStore {
   ///
   /// - Parameter id: The asset.
   /// - Returns: The row.
-  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
   public func record(_ id: AssetID) throws -> AssetRecord? {
     try database.read { connection in try record(id, in: connection) }
   }
@@ -38,7 +38,7 @@ extension AssetStore {
   ///
   /// - Parameter connection: A connection inside `read` or `write`.
   /// - Returns: The rows.
-  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
   public func records(in connection: Connection) throws -> [AssetRecord] {
     try connection.rows(
       """
@@ -54,7 +54,7 @@ extension AssetStore {
   /// Returns what the store knows of all assets, in the order of their random ids.
   ///
   /// - Returns: The rows.
-  /// - Throws: ``AssetError/damagedRow(id:)`` or ``SQLiteError``.
+  /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
   public func records() throws -> [AssetRecord] {
     try database.read { connection in try records(in: connection) }
   }
@@ -70,7 +70,7 @@ extension AssetStore {
   ///   - id: The asset.
   ///   - connection: A connection inside `read` or `write`. The result may be used after it.
   /// - Returns: The open content.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`.
   public func open(_ id: AssetID, in connection: Connection) throws -> AssetReader {
     guard let record = try record(id, in: connection) else { throw AssetError.noAsset(id) }
     return try open(record, in: connection)
@@ -85,7 +85,7 @@ extension AssetStore {
   ///   - record: A record of this store.
   ///   - connection: A connection inside `read` or `write`. The result may be used after it.
   /// - Returns: The open content.
-  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or `SQLiteError`.
   public func open(_ record: AssetRecord, in connection: Connection) throws -> AssetReader {
     guard record.isInRow else {
       guard let file = try folder.find(record.file) else {
@@ -109,7 +109,7 @@ extension AssetStore {
   ///
   /// - Parameter id: The asset.
   /// - Returns: The open content.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`.
   public func open(_ id: AssetID) throws -> AssetReader {
     try database.read { connection in try open(id, in: connection) }
   }
@@ -125,7 +125,7 @@ extension AssetStore {
   ///   - id: The asset.
   ///   - connection: A connection inside `read` or `write`.
   /// - Returns: The bytes.
-  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or `SQLiteError`.
   public func bytes(of id: AssetID, in connection: Connection) throws -> [UInt8] {
     try open(id, in: connection).readAll()
   }
@@ -134,7 +134,7 @@ extension AssetStore {
   ///
   /// - Parameter id: The asset.
   /// - Returns: The bytes.
-  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/damagedFile(_:path:)``, or `SQLiteError`.
   public func bytes(of id: AssetID) throws -> [UInt8] {
     // The file is open when the access ends, so it can be read without holding up a checkpoint.
     try open(id).readAll()
@@ -160,7 +160,7 @@ extension AssetStore {
   ///
   /// - Parameter id: The asset.
   /// - Returns: The bytes.
-  /// - Throws: As ``bytes(of:)``.
+  /// - Throws: As `bytes(of:)`.
   public func data(of id: AssetID) throws -> Data {
     Data(try bytes(of: id))
   }
@@ -190,7 +190,7 @@ extension AssetStore {
   /// - Parameter id: The asset.
   /// - Returns: An absolute path. The file must not be written to.
   /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)`` or ``AssetError/contentInRow(_:)``,
-  ///   or ``SQLiteError``.
+  ///   or `SQLiteError`.
   public func path(of id: AssetID) throws -> String {
     try database.read { connection in try path(of: id, in: connection) }
   }
@@ -215,7 +215,7 @@ extension AssetStore {
   ///
   /// - Parameter id: The asset.
   /// - Returns: The URL of a file that must not be written to.
-  /// - Throws: As ``path(of:)``.
+  /// - Throws: As `path(of:)`.
   public func url(of id: AssetID) throws -> URL {
     URL(filePath: try path(of: id), directoryHint: .notDirectory)
   }

@@ -9,9 +9,9 @@ extension AssetStore {
   ///   - id: The asset.
   ///   - bytes: The new content.
   ///   - fileExtension: The new extension; nil keeps the present one, and `""` is none.
-  ///   - connection: As for ``put(_:extension:in:)``.
+  ///   - connection: As for `put(_:extension:in:)`.
   /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`; then the asset
   ///   is as it was.
   @discardableResult
   public func replace(
@@ -32,7 +32,7 @@ extension AssetStore {
   ///   - bytes: The new content.
   ///   - fileExtension: The new extension; nil keeps the present one, and `""` is none.
   /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`.
   @discardableResult
   public func replace(
     _ id: AssetID, with bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
@@ -60,9 +60,9 @@ extension AssetStore {
   ///   - staged: The new content. One without extension gets the present one. Put before, or staged
   ///     by another store, it is copied.
   ///   - fileExtension: Another extension; `""` is none.
-  ///   - connection: As for ``put(_:extension:in:)``.
+  ///   - connection: As for `put(_:extension:in:)`.
   /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`; then the asset
   ///   is as it was.
   @discardableResult
   public func replace(
@@ -81,7 +81,7 @@ extension AssetStore {
   ///   - id: The asset.
   ///   - staged: The new content.
   /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`.
   @discardableResult
   public func replace(_ id: AssetID, with staged: StagedAsset) throws -> AssetRecord {
     try database.write { connection in try replace(id, with: staged, in: connection) }
@@ -104,9 +104,9 @@ extension AssetStore {
   ///   - id: The asset.
   ///   - reader: The open content of another one, or its own, for another extension.
   ///   - fileExtension: The new extension; nil is that of the other, and `""` is none.
-  ///   - connection: As for ``put(_:extension:in:)``.
+  ///   - connection: As for `put(_:extension:in:)`.
   /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or ``SQLiteError``; then the asset
+  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`; then the asset
   ///   is as it was.
   @discardableResult
   public func replace(

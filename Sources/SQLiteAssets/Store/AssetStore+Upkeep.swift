@@ -5,7 +5,7 @@ extension AssetStore {
   /// Reads every asset and compares its file with its row.
   ///
   /// - Returns: What is wrong, one error for each asset: missing and damaged files, damaged rows.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n*) in the bytes of all assets.
   public func verify() throws -> [AssetError] {
     var errors: [AssetError] = []
@@ -43,7 +43,7 @@ extension AssetStore {
   /// nor one whose name no store has given.
   ///
   /// - Returns: What was removed and what was not.
-  /// - Throws: ``AssetError`` or ``SQLiteError``.
+  /// - Throws: ``AssetError`` or `SQLiteError`.
   /// - Complexity: O(*n*) in the number of all files.
   public func sweep() throws -> SweepReport {
     try recover()
@@ -103,7 +103,7 @@ extension AssetStore {
   }
 }
 
-/// The result of ``AssetStore/sweep()``.
+/// The result of `AssetStore.sweep()`.
 public struct SweepReport: Hashable, Sendable {
   /// The names of the files that were removed: no row named them.
   public internal(set) var removed: [String] = []

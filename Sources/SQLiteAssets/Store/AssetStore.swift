@@ -48,7 +48,7 @@ public final class AssetStore: Sendable {
   ///     not be a symbolic link.
   ///   - minimumFileSize: From how many bytes on a content is kept in a file, as
   ///     ``minimumFileSize``.
-  /// - Throws: ``AssetError``, such as ``AssetError/foreignFolder(path:)``, or ``SQLiteError``.
+  /// - Throws: ``AssetError``, such as ``AssetError/foreignFolder(path:)``, or `SQLiteError`.
   public convenience init(
     _ database: Database, folder: String, minimumFileSize: Int = 0
   ) throws {

@@ -12,7 +12,7 @@ extension Database {
   /// Copies the database into another one, whose content is replaced (`sqlite3_backup_step`).
   ///
   /// The copy is that of one moment: this database can be read and written meanwhile. The other one
-  /// changes only when all is copied. `VACUUM INTO` by ``vacuum(into:)`` makes a smaller file.
+  /// changes only when all is copied. `VACUUM INTO` by `vacuum(into:)` makes a smaller file.
   ///
   /// - Parameters:
   ///   - destination: Another open database.
@@ -199,7 +199,7 @@ extension Database {
   /// Opens a database in memory with the content of a file (`sqlite3_deserialize`).
   ///
   /// - Parameters:
-  ///   - bytes: The result of ``serialized()``, or the content of a closed database file.
+  ///   - bytes: The result of `serialized()`, or the content of a closed database file.
   ///   - options: How to open it.
   /// - Throws: ``SQLiteError`` if the bytes are not a database.
   public static func memory(

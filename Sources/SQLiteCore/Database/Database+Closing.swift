@@ -41,7 +41,7 @@ extension Database {
     try await end(with: .suspended, isClosed: false)
   }
 
-  /// Ends ``suspend()``. A database that was closed stays closed.
+  /// Ends `suspend()`. A database that was closed stays closed.
   public func resume() {
     scheduler.allow()
   }

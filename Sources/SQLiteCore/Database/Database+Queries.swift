@@ -3,7 +3,7 @@ extension Database {
   ///
   ///     try database.executeChange("UPDATE city SET name = \(name) WHERE id = \(id)")
   ///
-  /// The statement is a transaction of its own, unless this is called inside a ``write``.
+  /// The statement is a transaction of its own, unless this is called inside a `write`.
   ///
   /// - Parameter sql: A single statement.
   /// - Returns: The change.

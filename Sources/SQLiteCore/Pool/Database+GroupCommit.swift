@@ -26,7 +26,7 @@ extension Database {
   ///   - deadline: The time at which the write must be over. A statement that still runs then is stopped.
   ///   - body: The work. The connection must not be kept.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``, as ``write(_:deadline:_:)`` does.
+  /// - Throws: The error of `body`, or ``SQLiteError``, as `write(_:deadline:_:)` does.
   @inlinable  // As `Connection.transaction`.
   @discardableResult
   public func writeInGroup<Result: Sendable>(

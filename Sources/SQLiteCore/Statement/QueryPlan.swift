@@ -216,7 +216,7 @@ extension Connection {
 extension Database {
   /// Returns how SQLite would run a statement that reads, without running it.
   ///
-  /// - Parameter sql: A single statement. Ask the connection of a ``write(_:deadline:_:)`` about one
+  /// - Parameter sql: A single statement. Ask the connection of a `write(_:deadline:_:)` about one
   ///   that writes.
   /// - Throws: ``SQLiteError`` if it does not compile.
   public func explain(_ sql: SQL) throws -> QueryPlan {

@@ -12,7 +12,7 @@ extension RowSource {
     try rows(sql, columns: 1) { row, column throws(SQLiteError) in try row.next(&column) }
   }
 
-  /// As ``rows(_:as:)`` of any number of columns, for two.
+  /// As `rows(_:as:)` of any number of columns, for two.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
@@ -22,7 +22,7 @@ extension RowSource {
     }
   }
 
-  /// As ``rows(_:as:)`` of any number of columns, for three.
+  /// As `rows(_:as:)` of any number of columns, for three.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
@@ -32,7 +32,7 @@ extension RowSource {
     }
   }
 
-  /// As ``rows(_:as:)`` of any number of columns, for four.
+  /// As `rows(_:as:)` of any number of columns, for four.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
@@ -42,7 +42,7 @@ extension RowSource {
     }
   }
 
-  /// As ``rows(_:as:)`` of any number of columns, for five.
+  /// As `rows(_:as:)` of any number of columns, for five.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type, _: E.Type
@@ -55,7 +55,7 @@ extension RowSource {
     }
   }
 
-  /// As ``rows(_:as:)`` of any number of columns, for six.
+  /// As `rows(_:as:)` of any number of columns, for six.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
@@ -70,7 +70,7 @@ extension RowSource {
     }
   }
 
-  /// As ``rows(_:as:)`` of any number of columns, for seven.
+  /// As `rows(_:as:)` of any number of columns, for seven.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -86,7 +86,7 @@ extension RowSource {
     }
   }
 
-  /// As ``rows(_:as:)`` of any number of columns, for eight.
+  /// As `rows(_:as:)` of any number of columns, for eight.
   @_alwaysEmitIntoClient  // Benchmark `fetch`.
   public func rows<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -111,7 +111,7 @@ extension RowSource {
     try firstRow(sql, columns: 1) { row, column throws(SQLiteError) in try row.next(&column) }
   }
 
-  /// As ``firstRow(_:as:)`` of any number of columns, for two.
+  /// As `firstRow(_:as:)` of any number of columns, for two.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type
@@ -121,7 +121,7 @@ extension RowSource {
     }
   }
 
-  /// As ``firstRow(_:as:)`` of any number of columns, for three.
+  /// As `firstRow(_:as:)` of any number of columns, for three.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type
@@ -131,7 +131,7 @@ extension RowSource {
     }
   }
 
-  /// As ``firstRow(_:as:)`` of any number of columns, for four.
+  /// As `firstRow(_:as:)` of any number of columns, for four.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue>(
     _ sql: SQL, as _: A.Type, _: B.Type, _: C.Type, _: D.Type
@@ -141,7 +141,7 @@ extension RowSource {
     }
   }
 
-  /// As ``firstRow(_:as:)`` of any number of columns, for five.
+  /// As `firstRow(_:as:)` of any number of columns, for five.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue
@@ -156,7 +156,7 @@ extension RowSource {
     }
   }
 
-  /// As ``firstRow(_:as:)`` of any number of columns, for six.
+  /// As `firstRow(_:as:)` of any number of columns, for six.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue
@@ -171,7 +171,7 @@ extension RowSource {
     }
   }
 
-  /// As ``firstRow(_:as:)`` of any number of columns, for seven.
+  /// As `firstRow(_:as:)` of any number of columns, for seven.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,
@@ -187,7 +187,7 @@ extension RowSource {
     }
   }
 
-  /// As ``firstRow(_:as:)`` of any number of columns, for eight.
+  /// As `firstRow(_:as:)` of any number of columns, for eight.
   @_alwaysEmitIntoClient  // Benchmark `point`.
   public func firstRow<
     A: ColumnValue, B: ColumnValue, C: ColumnValue, D: ColumnValue, E: ColumnValue, F: ColumnValue,

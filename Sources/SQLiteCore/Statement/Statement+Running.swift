@@ -105,7 +105,7 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As ``run(_:)`` of any number of values, for two.
+  /// As `run(_:)` of any number of values, for two.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable, B: Bindable>(
@@ -117,7 +117,7 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As ``run(_:)`` of any number of values, for three.
+  /// As `run(_:)` of any number of values, for three.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable, B: Bindable, C: Bindable>(
@@ -130,7 +130,7 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As ``run(_:)`` of any number of values, for four.
+  /// As `run(_:)` of any number of values, for four.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable, B: Bindable, C: Bindable, D: Bindable>(
@@ -144,7 +144,7 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As ``run(_:)`` of any number of values, for five.
+  /// As `run(_:)` of any number of values, for five.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<A: Bindable, B: Bindable, C: Bindable, D: Bindable, E: Bindable>(
@@ -159,7 +159,7 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As ``run(_:)`` of any number of values, for six.
+  /// As `run(_:)` of any number of values, for six.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<
@@ -177,7 +177,7 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As ``run(_:)`` of any number of values, for seven.
+  /// As `run(_:)` of any number of values, for seven.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<
@@ -196,7 +196,7 @@ extension Statement {
     return try runToEnd()
   }
 
-  /// As ``run(_:)`` of any number of values, for eight.
+  /// As `run(_:)` of any number of values, for eight.
   @inline(__always) @_alwaysEmitIntoClient  // Benchmark `insert`.
   @discardableResult
   public mutating func run<

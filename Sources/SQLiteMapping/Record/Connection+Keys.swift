@@ -6,7 +6,7 @@ extension Connection {
   /// - Parameter type: The type of the value.
   /// - Returns: The number that the next value gets, if no other is written before it, or a new UUID
   ///   as it is stored; nil if the caller makes the keys of the type.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func makeKey(for type: (some Record).Type) throws -> Value? {
     let plan = try plan(of: type)
     switch type.primaryKeyType {

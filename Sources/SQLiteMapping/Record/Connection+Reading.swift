@@ -9,7 +9,7 @@ extension Connection {
   ///   - type: The type of the value.
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Throws: ``SQLiteError``, with ``ResultCode/notFound`` if there is no such row, or no table yet;
+  /// - Throws: `SQLiteError`, with `ResultCode.notFound` if there is no such row, or no table yet;
   ///   ``RowDecodingError`` if the row does not fit the type.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
@@ -28,7 +28,7 @@ extension Connection {
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: The value, or nil if there is no such row, or no table yet.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if the row does not fit the type.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Value? {
@@ -72,7 +72,7 @@ extension Connection {
   ///   - order: The order, or nil for whichever is fastest.
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
   @inlinable  // Benchmark `fetch`.
   public func objects<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
@@ -92,7 +92,7 @@ extension Connection {
   ///   - condition: SQL for the rows that are wanted, or nil for all.
   ///   - order: The order, or nil for whichever is fastest.
   /// - Returns: The value, or nil if there is none.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if the row does not fit the type.
   public func object<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
   ) throws -> Value? {
@@ -108,7 +108,7 @@ extension Connection {
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
   ///   - body: Takes a value. An error of it ends the query.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
   @inlinable  // Benchmark `fetch`.
   public func forEachObject<Value: Record>(
@@ -140,7 +140,7 @@ extension Connection {
   ///   - type: The type of the row.
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func has<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
@@ -154,7 +154,7 @@ extension Connection {
   /// Returns whether there is a row with the primary key of a value.
   ///
   /// - Parameter value: A value. One without a key is not there.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func has(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
     return try reading(plan, without: false) {
@@ -169,7 +169,7 @@ extension Connection {
   /// - Parameters:
   ///   - type: The type of the rows.
   ///   - condition: SQL for the rows that are wanted, or nil for all.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {
     let plan = try plan(of: type)
     return try reading(plan, without: 0) {
@@ -233,7 +233,7 @@ extension Connection {
   ///   - type: The type of the values.
   ///   - sql: A single statement.
   ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
   @inlinable  // Benchmark `fetch`.
   public func objects<Value: Decodable>(
     of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
@@ -250,7 +250,7 @@ extension Connection {
   ///   - sql: A single statement. One that writes is run to its end.
   ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
   /// - Returns: The value, or nil if there is no row.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if the row does not fit the type.
   public func object<Value: Decodable>(
     of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
   ) throws -> Value? {
@@ -270,7 +270,7 @@ extension Connection {
   ///   - sql: A single statement.
   ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
   ///   - body: Takes a value. An error of it ends the query.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
   @inlinable  // Benchmark `fetch`.
   public func forEachObject<Value: Decodable>(

@@ -5,7 +5,7 @@ extension Connection {
   ///
   /// - Parameter value: A value. One without a key is not there.
   /// - Returns: Whether there was such a row.
-  /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
+  /// - Throws: `SQLiteError`, also if a foreign key forbids it.
   @discardableResult
   public func remove(_ value: some Record) throws -> Bool {
     let plan = try plan(of: type(of: value))
@@ -20,7 +20,7 @@ extension Connection {
   ///
   /// - Parameter values: Values. Those without a key are not there.
   /// - Returns: How many rows there were.
-  /// - Throws: ``SQLiteError``, also if a foreign key forbids it; nothing is deleted then.
+  /// - Throws: `SQLiteError`, also if a foreign key forbids it; nothing is deleted then.
   @discardableResult
   public func remove<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     let plan = try plan(of: Value.self)
@@ -52,7 +52,7 @@ extension Connection {
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: Whether there was such a row.
-  /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
+  /// - Throws: `SQLiteError`, also if a foreign key forbids it.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
@@ -72,7 +72,7 @@ extension Connection {
   ///   - type: The type of the rows.
   ///   - condition: SQL for the rows that go, or nil for all.
   /// - Returns: How many there were.
-  /// - Throws: ``SQLiteError``, also if a foreign key forbids it; nothing is deleted then.
+  /// - Throws: `SQLiteError`, also if a foreign key forbids it; nothing is deleted then.
   @discardableResult
   public func removeAll<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil

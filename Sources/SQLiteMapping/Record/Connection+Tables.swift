@@ -9,7 +9,7 @@ extension Connection {
   /// properties are those of the type's ``Record/prototype``, or of a value that is made up.
   ///
   /// - Parameter type: The type.
-  /// - Throws: ``SQLiteError``, also with ``ResultCode/misuse`` if the properties are not known;
+  /// - Throws: `SQLiteError`, also with `ResultCode.misuse` if the properties are not known;
   ///   ``SchemaError`` if the table would lose something. Nothing has changed then.
   public func prepare(_ type: (some Record).Type) throws {
     let plan = try plan(of: type)
@@ -21,7 +21,7 @@ extension Connection {
   /// Returns whether the table of a type is there.
   ///
   /// - Parameter type: The type.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func tableExists(of type: (some Record).Type) throws(SQLiteError) -> Bool {
     try tableExists(type.tableName)
   }
@@ -32,8 +32,8 @@ extension Connection {
   ///
   /// - Parameter type: The type.
   /// - Returns: Whether there was a table.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/foreignKeyConstraint`` that names the tables whose
-  ///   foreign keys refer to this one, if there are any; with ``ResultCode/misuse`` that names views
+  /// - Throws: `SQLiteError` with `ResultCode.foreignKeyConstraint` that names the tables whose
+  ///   foreign keys refer to this one, if there are any; with `ResultCode.misuse` that names views
   ///   and tables with triggers which would not work any more. Nothing has changed then.
   @discardableResult
   public func drop(_ type: (some Record).Type) throws -> Bool {

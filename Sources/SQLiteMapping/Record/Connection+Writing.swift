@@ -10,7 +10,7 @@ extension Connection {
   ///
   /// - Parameter value: The value. Without a key it is inserted.
   /// - Returns: The value, with the key that the database made if it had none.
-  /// - Throws: ``SQLiteError``; ``SchemaError`` if the table would lose something.
+  /// - Throws: `SQLiteError`; ``SchemaError`` if the table would lose something.
   @discardableResult
   public func update<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .update)
@@ -22,7 +22,7 @@ extension Connection {
   ///   - value: The value. A row that is changed keeps its own primary key.
   ///   - properties: Properties that are ``PropertyTrait/unique(_:)`` together.
   /// - Returns: The value as its row is now.
-  /// - Throws: ``SQLiteError``, also if the properties are not unique.
+  /// - Throws: `SQLiteError`, also if the properties are not unique.
   @discardableResult
   public func update<Value: Record>(
     _ value: Value, matching properties: [String]
@@ -36,7 +36,7 @@ extension Connection {
   ///
   /// - Parameter value: The value.
   /// - Returns: The value, with the key that the database made if it had none.
-  /// - Throws: ``SQLiteError`` with a constraint code if its key is there already.
+  /// - Throws: `SQLiteError` with a constraint code if its key is there already.
   @discardableResult
   public func insert<Value: Record>(_ value: Value) throws -> Value {
     try write(value, by: .insert)
@@ -45,7 +45,7 @@ extension Connection {
   /// Changes the row that has the value's primary key.
   ///
   /// - Parameter value: The value.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/notFound`` if there is no such row.
+  /// - Throws: `SQLiteError` with `ResultCode.notFound` if there is no such row.
   public func updateExisting(_ value: some Record) throws {
     _ = try write(value, by: .updateExisting)
   }
@@ -65,12 +65,12 @@ extension Connection {
 
   /// Inserts many values by one statement, in one transaction: all of them or none.
   ///
-  /// Keys that the database makes are not handed back: to get them, call ``insert(_:)`` for each
+  /// Keys that the database makes are not handed back: to get them, call `insert(_:)` for each
   /// value inside one `write`.
   ///
   /// - Parameter values: The values.
   /// - Returns: How many there were.
-  /// - Throws: As ``insert(_:)``.
+  /// - Throws: As `insert(_:)`.
   @discardableResult
   public func insert<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     try write(contentsOf: values, by: .insert)

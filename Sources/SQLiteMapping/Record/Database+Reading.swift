@@ -9,7 +9,7 @@ extension Database {
   ///   - type: The type of the value.
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Throws: ``SQLiteError``, with ``ResultCode/notFound`` if there is no such row, or no table yet;
+  /// - Throws: `SQLiteError`, with `ResultCode.notFound` if there is no such row, or no table yet;
   ///   ``RowDecodingError`` if the row does not fit the type.
   @inlinable  // Benchmark `call`.
   public func object<Value: Record, each Rest: Bindable>(
@@ -34,7 +34,7 @@ extension Database {
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: The value, or nil if there is no such row, or no table yet.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if the row does not fit the type.
   @inlinable  // Benchmark `call`.
   public func object<Value: Record, each Rest: Bindable>(
     of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
@@ -58,7 +58,7 @@ extension Database {
   ///   - condition: SQL for the rows that are wanted, or nil for all.
   ///   - order: The order, or nil for whichever is fastest.
   /// - Returns: The value, or nil if there is none.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if the row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if the row does not fit the type.
   public func object<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
   ) throws -> Value? {
@@ -85,7 +85,7 @@ extension Database {
   ///   - order: The order, or nil for whichever is fastest.
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
   @inlinable  // Benchmark `fetch`.
   public func objects<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
@@ -117,7 +117,7 @@ extension Database {
   ///   - condition: SQL for the rows that are wanted, or nil for all.
   ///   - order: The order, or nil for whichever is fastest.
   ///   - body: Takes a value. An error of it ends the query.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
   @inlinable  // Benchmark `fetch`.
   public func forEachObject<Value: Record>(
@@ -144,7 +144,7 @@ extension Database {
   /// - Parameters:
   ///   - type: The type of the values.
   ///   - sql: A single statement. One that writes (RETURNING) is a transaction.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
   @inlinable  // Benchmark `fetch`.
   public func objects<Value: Decodable>(of type: Value.Type, sql: SQL) throws -> [Value] {
     try query(sql) { try $0.objects(of: type, sql: sql) }
@@ -166,7 +166,7 @@ extension Database {
   ///   - type: The type of the row.
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func has<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) throws -> Bool {
@@ -185,7 +185,7 @@ extension Database {
   /// Returns whether there is a row with the primary key of a value.
   ///
   /// - Parameter value: A value. One without a key is not there.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func has(_ value: some Record) throws -> Bool {
     try read { try $0.has(value) }
   }
@@ -202,7 +202,7 @@ extension Database {
   /// - Parameters:
   ///   - type: The type of the rows.
   ///   - condition: SQL for the rows that are wanted, or nil for all.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {
     try read { try $0.count(of: type, where: condition) }
   }
@@ -224,7 +224,7 @@ extension Database {
   ///   - type: The type of the values.
   ///   - sql: A single statement.
   ///   - body: Takes a value. An error of it ends the query.
-  /// - Throws: ``SQLiteError``; ``RowDecodingError`` if a row does not fit the type; what `body`
+  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type; what `body`
   ///   throws.
   public func forEachObject<Value: Decodable>(
     of type: Value.Type, sql: SQL, _ body: (Value) throws -> Void

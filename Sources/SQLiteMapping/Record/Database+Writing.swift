@@ -9,7 +9,7 @@ extension Database {
   ///
   /// - Parameter value: The value. Without a key it is inserted.
   /// - Returns: The value, with the key that the database made if it had none.
-  /// - Throws: As ``SQLiteCore/Connection/update(_:)``.
+  /// - Throws: As `SQLiteCore.Connection.update(_:)`.
   @discardableResult
   public func update<Value: Record>(_ value: Value) throws -> Value {
     try write { try $0.update(value) }
@@ -29,7 +29,7 @@ extension Database {
   ///   - value: The value. A row that is changed keeps its own primary key.
   ///   - properties: Properties that are ``PropertyTrait/unique(_:)`` together.
   /// - Returns: The value as its row is now.
-  /// - Throws: ``SQLiteError``, also if the properties are not unique.
+  /// - Throws: `SQLiteError`, also if the properties are not unique.
   @discardableResult
   public func update<Value: Record>(
     _ value: Value, matching properties: [String]
@@ -51,7 +51,7 @@ extension Database {
   ///
   /// - Parameter value: The value.
   /// - Returns: The value, with the key that the database made if it had none.
-  /// - Throws: ``SQLiteError`` with a constraint code if its key is there already.
+  /// - Throws: `SQLiteError` with a constraint code if its key is there already.
   @discardableResult
   public func insert<Value: Record>(_ value: Value) throws -> Value {
     try write { try $0.insert(value) }
@@ -68,7 +68,7 @@ extension Database {
   /// Changes the row that has the value's primary key.
   ///
   /// - Parameter value: The value.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/notFound`` if there is no such row.
+  /// - Throws: `SQLiteError` with `ResultCode.notFound` if there is no such row.
   public func updateExisting(_ value: some Record) throws {
     try write { try $0.updateExisting(value) }
   }
@@ -84,7 +84,7 @@ extension Database {
   ///
   /// - Parameter values: The values.
   /// - Returns: How many there were.
-  /// - Throws: As ``update(_:)``.
+  /// - Throws: As `update(_:)`.
   @discardableResult
   public func update<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     try write { try $0.update(contentsOf: values) }
@@ -106,7 +106,7 @@ extension Database {
   ///
   /// - Parameter values: The values.
   /// - Returns: How many there were.
-  /// - Throws: As ``insert(_:)``.
+  /// - Throws: As `insert(_:)`.
   @discardableResult
   public func insert<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     try write { try $0.insert(contentsOf: values) }
@@ -128,7 +128,7 @@ extension Database {
   ///
   /// - Parameter values: The values.
   /// - Returns: How many there were.
-  /// - Throws: As ``updateExisting(_:)``.
+  /// - Throws: As `updateExisting(_:)`.
   @discardableResult
   public func updateExisting<Value: Record>(
     contentsOf values: some Sequence<Value>
@@ -150,7 +150,7 @@ extension Database {
   ///
   /// - Parameter value: A value. One without a key is not there.
   /// - Returns: Whether there was such a row.
-  /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
+  /// - Throws: `SQLiteError`, also if a foreign key forbids it.
   @discardableResult
   public func remove(_ value: some Record) throws -> Bool {
     try write { try $0.remove(value) }
@@ -168,7 +168,7 @@ extension Database {
   ///
   /// - Parameter values: Values. Those without a key are not there.
   /// - Returns: How many rows there were.
-  /// - Throws: ``SQLiteError``, also if a foreign key forbids it; nothing is deleted then.
+  /// - Throws: `SQLiteError`, also if a foreign key forbids it; nothing is deleted then.
   @discardableResult
   public func remove<Value: Record>(contentsOf values: some Sequence<Value>) throws -> Int {
     try write { try $0.remove(contentsOf: values) }
@@ -193,7 +193,7 @@ extension Database {
   ///   - key: The key.
   ///   - rest: The rest of a key of several parts, in the order of ``Record/primaryKeys``.
   /// - Returns: Whether there was such a row.
-  /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
+  /// - Throws: `SQLiteError`, also if a foreign key forbids it.
   @discardableResult
   public func remove<Value: Record, each Rest: Bindable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
@@ -217,7 +217,7 @@ extension Database {
   ///   - type: The type of the rows.
   ///   - condition: SQL for the rows that go, or nil for all.
   /// - Returns: How many there were.
-  /// - Throws: ``SQLiteError``, also if a foreign key forbids it.
+  /// - Throws: `SQLiteError`, also if a foreign key forbids it.
   @discardableResult
   public func removeAll<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil
@@ -239,7 +239,7 @@ extension Database {
   ///
   /// - Parameter type: The type of the value.
   /// - Returns: The key as it is stored; nil if the caller makes the keys of the type.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func makeKey(for type: (some Record).Type) throws -> Value? {
     try read { try $0.makeKey(for: type) }
   }
@@ -255,7 +255,7 @@ extension Database {
   ///
   /// - Parameter values: The values. Those without a key are inserted.
   /// - Returns: The values, in order, with the keys that the database made.
-  /// - Throws: As ``update(_:)-(Value)``.
+  /// - Throws: As `update(_:)-(Value)`.
   @discardableResult
   public func update<Value: Record>(_ values: [Value]) throws -> [Value] {
     try write { try $0.update(values) }
@@ -273,7 +273,7 @@ extension Database {
   ///
   /// - Parameter values: The values.
   /// - Returns: The values, in order, with the keys that the database made.
-  /// - Throws: As ``insert(_:)-(Value)``.
+  /// - Throws: As `insert(_:)-(Value)`.
   @discardableResult
   public func insert<Value: Record>(_ values: [Value]) throws -> [Value] {
     try write { try $0.insert(values) }
@@ -305,7 +305,7 @@ extension Database {
   /// Returns whether the table of a type is there.
   ///
   /// - Parameter type: The type.
-  /// - Throws: ``SQLiteError``.
+  /// - Throws: `SQLiteError`.
   public func tableExists(of type: (some Record).Type) throws -> Bool {
     try tableExists(type.tableName)
   }

@@ -178,7 +178,7 @@ public struct PropertyTrait: Sendable {
 
   /// The property holds the key of a record of another type, which must be there.
   ///
-  /// The other type's table is made with this one's if it is missing, as ``Connection/prepare(_:)``
+  /// The other type's table is made with this one's if it is missing, as `Connection.prepare(_:)`
   /// makes it.
   ///
   /// - Parameters:

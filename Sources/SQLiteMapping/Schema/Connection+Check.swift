@@ -11,7 +11,7 @@ extension Connection {
   ///
   /// - Parameter type: The type.
   /// - Returns: The differences, none if the table is as it should be.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the properties are not known.
+  /// - Throws: `SQLiteError` with `ResultCode.misuse` if the properties are not known.
   public func check(of type: (some Record).Type) throws -> [SchemaDifference] {
     let plan = try plan(of: type)
     if plan.isUnknown {

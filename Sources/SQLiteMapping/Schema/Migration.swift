@@ -167,7 +167,7 @@ extension Database {
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: The names of those that were made.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/schema`` if a newer program has been here; what a
+  /// - Throws: `SQLiteError` with `ResultCode.schema` if a newer program has been here; what a
   ///   step throws. The migration that failed has changed nothing then; those before it stay.
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
@@ -192,11 +192,11 @@ extension Database {
     return pending.map(\.name)
   }
 
-  /// Returns the steps that ``migrate(_:)`` would make. They are tried and undone.
+  /// Returns the steps that `migrate(_:)` would make. They are tried and undone.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
   /// - Returns: A line for each step, below one for each migration.
-  /// - Throws: As ``migrate(_:)``.
+  /// - Throws: As `migrate(_:)`.
   public func migrationPlan(of migrations: [Migration]) throws -> [String] {
     do {
       return try write { try $0.tryOut(migrations) }

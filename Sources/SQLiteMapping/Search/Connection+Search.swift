@@ -15,7 +15,7 @@ extension Connection {
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
   /// - Returns: The values that fit, the best first.
-  /// - Throws: ``SQLiteError``, also if no property is searched, or if the table is there without its
+  /// - Throws: `SQLiteError`, also if no property is searched, or if the table is there without its
   ///   index; ``RowDecodingError`` if a row does not fit the type.
   public func search<Value: Record>(
     _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,

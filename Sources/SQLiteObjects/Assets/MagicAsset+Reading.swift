@@ -11,7 +11,7 @@ extension MagicAsset {
   /// hold this asset share it; the file is read again if the content was replaced since.
   ///
   /// - Returns: The content; nil if there is none.
-  /// - Throws: ``AssetError``, ``SQLiteError``, or what the conversion throws.
+  /// - Throws: `AssetError`, `SQLiteError`, or what the conversion throws.
   public func get() throws -> Element? {
     switch state {
     case .value(let live): return live.value as? Element
@@ -41,7 +41,7 @@ extension MagicAsset {
   /// Reads the bytes of the content and compares them with their digest, blocking the thread.
   ///
   /// - Returns: The bytes; nil if there is no content.
-  /// - Throws: ``AssetError`` or ``SQLiteError``.
+  /// - Throws: `AssetError` or `SQLiteError`.
   public func data() throws -> Data? {
     switch state {
     case .empty: return nil
@@ -67,7 +67,7 @@ extension MagicAsset {
 
   /// Opens the content, to read parts of it; nil before the asset is saved.
   ///
-  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or ``SQLiteError``.
+  /// - Throws: `AssetError`, such as `AssetError.missingFile(_:path:)`, or `SQLiteError`.
   public func open() throws -> AssetReader? {
     guard case .stored(let handle) = state else { return nil }
     return try handle.open()
@@ -87,7 +87,7 @@ extension MagicAsset {
   ///
   /// - Parameter size: The most bytes of one piece.
   /// - Returns: The stream, which compares the digest at its end.
-  /// - Throws: ``AssetError``, ``SQLiteError`` or `CancellationError`.
+  /// - Throws: `AssetError`, `SQLiteError` or `CancellationError`.
   nonisolated(nonsending) public func pieces(of size: Int = 256 << 10) async throws -> AssetPieces?
   {
     try await open()?.pieces(of: size)

@@ -81,7 +81,7 @@ public struct MagicAsset<Element: MagicAssetConvert> {
   ///
   /// - Parameters:
   ///   - url: A file. Links are followed. Reading and saving throw
-  ///     ``AssetError/invalidPath(_:)`` for a URL of something else.
+  ///     `AssetError.invalidPath(_:)` for a URL of something else.
   ///   - pathExtension: The new extension; nil is that of the file, if a store may have it.
   public mutating func copy(from url: URL, pathExtension: String? = nil) {
     state = .file(url)

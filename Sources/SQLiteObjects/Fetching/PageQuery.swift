@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// The objects of one page, in order: ``MagicData/page(of:after:where:orderedBy:limit:)``.
+/// The objects of one page, in order: `MagicData.page(of:after:where:orderedBy:limit:)`.
 public struct ObjectPage<Object: MagicObject> {
   /// The objects.
   public let objects: [Object]

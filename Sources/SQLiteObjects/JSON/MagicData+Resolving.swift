@@ -27,7 +27,7 @@ extension MagicData {
   ///
   /// In JSON a relation is its targets' keys: their primary values, or the z_index of an object
   /// without one. An object with keys that are not resolved cannot be saved. To read such a property
-  /// stops the program with a message; an ``AsyncMagical`` throws. With ``CodingUserInfoKey/magicData`` a
+  /// stops the program with a message; an ``AsyncMagical`` throws. With `CodingUserInfoKey.magicData` a
   /// decoder resolves at once.
   ///
   /// - Parameter object: A decoded object. Relations that are resolved already are left alone.

@@ -64,7 +64,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 
   /// Sets the value, to be saved with the object.
   ///
-  /// Of a collection that ``get()`` has fetched, or that was saved, the difference to that is saved;
+  /// Of a collection that `get()` has fetched, or that was saved, the difference to that is saved;
   /// otherwise the value replaces what is in the store.
   ///
   /// - Parameter value: The value.
@@ -243,7 +243,7 @@ extension AsyncMagical {
   /// - Parameters:
   ///   - object: The object, which is saved with the change, or nil to remove the key.
   ///   - key: The key.
-  /// - Throws: ``SQLiteError`` or `EncodingError` if the key cannot be stored.
+  /// - Throws: `SQLiteError` or `EncodingError` if the key cannot be stored.
   public func set<Key: Codable & Hashable, Object: MagicObject>(
     _ object: Object?, forKey key: Key
   ) throws where Element == [Key: Object] {

@@ -2,7 +2,7 @@ import SQLiteCore
 
 /// The storage of one property's value, shared by all copies of an object. Opaque.
 ///
-/// The properties of a fetched object live in its ``ObjectStorage``, each in its slot. A property of an
+/// The properties of a fetched object live in its `ObjectStorage`, each in its slot. A property of an
 /// object that the program has made lives on its own, until the object is saved.
 public struct MagicCell: Sendable {
   /// The object that a property belongs to.

@@ -1,4 +1,4 @@
-/// An error of objects. Errors of SQL are ``SQLiteError``.
+/// An error of objects. Errors of SQL are `SQLiteError`.
 public enum MagicError: Error, Hashable, Sendable {
   /// A property that is not optional has no value, so that its object cannot be saved.
   case missingValue(type: String, property: String)
@@ -20,7 +20,7 @@ public enum MagicError: Error, Hashable, Sendable {
   case unsuitableType(type: String, reason: String)
   /// Two types claim one table of a file that is open, be they objects or records.
   case conflictingTypes(table: String, types: [String])
-  /// The property was decoded from keys whose objects were not looked up: ``MagicData/resolve(_:)``.
+  /// The property was decoded from keys whose objects were not looked up: `MagicData.resolve(_:)`.
   case unresolvedRelation(type: String, property: String)
   /// The stored value does not fit the property.
   case unreadableValue(type: String, property: String, zIndex: Int64, reason: String)

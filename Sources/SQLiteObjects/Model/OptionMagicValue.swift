@@ -74,7 +74,7 @@ extension OptionMagicValue {
 
   /// Reads the value of an object's property from outside the store, such as JSON.
   ///
-  /// Of a relation it reads the keys, which ``MagicData/resolve(_:)`` makes objects of.
+  /// Of a relation it reads the keys, which `MagicData.resolve(_:)` makes objects of.
   public init(from decoder: any Decoder) throws {
     self.init(type: "a decoded object", line: 0)
     if try decoder.singleValueContainer().decodeNil() {

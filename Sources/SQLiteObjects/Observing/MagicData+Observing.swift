@@ -198,7 +198,7 @@ extension MagicData {
   /// it touches a table that `body` has read: of any store on this path in this process at once, of other
   /// processes within a second. Several may be seen as one; the last state is never missed, and a reader that
   /// is slow costs no memory but that of one result. Where others are in the way, as a write that takes longer
-  /// than ``Database/Options/accessTimeout``, or while the database is suspended, the loop waits for them. Each
+  /// than `Database.Options.accessTimeout`, or while the database is suspended, the loop waits for them. Each
   /// loop is on its own. It ends with its task; what a fetch throws ends it too, as when the store was closed.
   ///
   /// - Parameter body: The fetches: the blocking calls, on a thread of the database's own. Calls that save or
@@ -248,7 +248,7 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     /// Waits for the next commit, or returns at once if there was one since the last call.
     ///
     /// - Returns: Nil once the task is cancelled.
-    /// - Throws: ``MagicError`` or ``SQLiteError``, such as when the database was closed.
+    /// - Throws: ``MagicError`` or `SQLiteError`, such as when the database was closed.
     nonisolated(nonsending) public mutating func next() async throws -> Void? {
       if let failure = changes.failure { throw failure }
       try changes.checkOpen()

@@ -34,7 +34,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     /// Reads the result: at once the first time, later when it has changed.
     ///
     /// - Returns: Nil once the task is cancelled.
-    /// - Throws: ``MagicError`` or ``SQLiteError``, such as when the database was closed.
+    /// - Throws: ``MagicError`` or `SQLiteError`, such as when the database was closed.
     nonisolated(nonsending) public mutating func next() async throws -> Result? {
       do {
         while true {

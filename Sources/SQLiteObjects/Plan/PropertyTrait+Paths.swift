@@ -24,7 +24,7 @@ extension PropertyTrait {
     PropertyTrait(.indexed, names(first, repeat each others))
   }
 
-  /// Full-text search looks into these properties: ``MagicData/search(_:for:where:marks:limit:offset:)``.
+  /// Full-text search looks into these properties: `MagicData.search(_:for:where:marks:limit:offset:)`.
   ///
   /// The index is made with the table, or of the objects that are there when the type is first used with this
   /// trait, and follows every change.
@@ -54,7 +54,7 @@ extension PropertyTrait {
   /// The consequence for an object when the target of its relation is removed.
   ///
   /// Unless declared, an optional relation becomes nil, and one that is not refuses the removal. A type
-  /// with the rule ``DeleteRule/nullify`` for a relation that is not optional is refused when it is met.
+  /// with the rule `DeleteRule.nullify` for a relation that is not optional is refused when it is met.
   ///
   /// - Parameters:
   ///   - path: A relation, such as `\Self.$owner`.

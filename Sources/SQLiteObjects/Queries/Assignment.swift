@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// A new value for a property of many objects, for ``MagicData/updateAll(of:where:set:)``.
+/// A new value for a property of many objects, for `MagicData.updateAll(of:where:set:)`.
 ///
 ///     try magic.updateAll(of: Article.self, set: [\.$stock -= 1, \.$price *= 1.1, .set(\.$note, to: nil)])
 ///

@@ -62,7 +62,7 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
 
     /// The next item, or nil.
     ///
-    /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+    /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
     nonisolated(nonsending) public mutating func next() async throws -> Collection.MagicItem? {
       // Objects that are gone since are passed over, so that a batch may bring nothing.
       while items.isEmpty {

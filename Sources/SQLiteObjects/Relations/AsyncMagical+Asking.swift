@@ -74,7 +74,7 @@ extension AsyncMagical {
   ///
   /// A collection is shown with the changes that are not saved yet.
   ///
-  /// - Throws: ``MagicError`` or ``SQLiteError``: also if the object or the target is gone, or the
+  /// - Throws: ``MagicError`` or `SQLiteError`: also if the object or the target is gone, or the
   ///   store was closed.
   public func get() throws -> Element { try value.get() }
 
@@ -132,7 +132,7 @@ extension AsyncMagical where Element: MagicCollection {
   /// The database counts. Objects that an array has several times count several times.
   ///
   /// - Parameter filter: The condition on the objects to count; nil for all.
-  /// - Throws: ``MagicError`` or ``SQLiteError``; also for a filter on a value that was set or
+  /// - Throws: ``MagicError`` or `SQLiteError`; also for a filter on a value that was set or
   ///   changed and is not saved yet.
   public func count(where filter: Filter<Element.Target>? = nil) throws -> Int {
     try number(filter).get()
@@ -172,7 +172,7 @@ extension AsyncMagical where Element: MagicCollection {
   ///   - limit: The most objects to fetch.
   ///   - offset: The number of objects to pass over first.
   /// - Returns: The objects in their order; of a dictionary, pairs of a key and an object.
-  /// - Throws: As ``count(where:)``, for sort keys as for a filter.
+  /// - Throws: As `count(where:)`, for sort keys as for a filter.
   public func objects(
     where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
     limit: Int? = nil, offset: Int = 0
@@ -188,7 +188,7 @@ extension AsyncMagical where Element: MagicCollection {
     try await part(filter, order, limit, offset).get()
   }
 
-  /// Fetches a page of the objects, each once, as ``MagicData/page(of:after:where:orderedBy:limit:)`` does,
+  /// Fetches a page of the objects, each once, as `MagicData.page(of:after:where:orderedBy:limit:)` does,
   /// blocking the thread.
   ///
   /// Without sort keys they come in the order in which they were first saved, also of an array.
@@ -198,7 +198,7 @@ extension AsyncMagical where Element: MagicCollection {
   ///   - filter: The condition on the objects, the same for all pages.
   ///   - order: The sort keys, the most significant first, the same for all pages.
   ///   - limit: The most objects to fetch, at least 1.
-  /// - Throws: As ``MagicData/page(of:after:where:orderedBy:limit:)``; ``MagicError/notSaved(type:)`` for a value
+  /// - Throws: As `MagicData.page(of:after:where:orderedBy:limit:)`; ``MagicError/notSaved(type:)`` for a value
   ///   that was set or changed and is not saved yet.
   public func page(
     after position: PagePosition<Element.Target>? = nil,
@@ -256,7 +256,7 @@ extension AsyncMagical where Element: MagicCollection {
 
   /// Fetches one item at random, and no other; nil if there is none. Blocks the thread.
   ///
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func randomValue() throws -> Element.MagicItem? { try random(nil).get() }
 
   /// As ``randomValue()``, without blocking the task.
@@ -293,7 +293,7 @@ where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
   /// Blocks the thread.
   ///
   /// - Parameter range: The positions, from 0.
-  /// - Throws: ``MagicError/outOfRange(count:)`` if the range goes beyond the items, ``SQLiteError``.
+  /// - Throws: ``MagicError/outOfRange(count:)`` if the range goes beyond the items, `SQLiteError`.
   public func randomValue(in range: Range<Int>) throws -> Element.MagicItem? {
     try random(range).get()
   }
@@ -311,7 +311,7 @@ extension AsyncMagical {
   /// the thread.
   ///
   /// - Parameter key: The key.
-  /// - Throws: ``MagicError`` or ``SQLiteError``; `EncodingError` if the key cannot be stored.
+  /// - Throws: ``MagicError`` or `SQLiteError`; `EncodingError` if the key cannot be stored.
   public func value<Key: Codable & Hashable, Object: MagicObject>(
     forKey key: Key
   ) throws -> Object? where Element == [Key: Object] {

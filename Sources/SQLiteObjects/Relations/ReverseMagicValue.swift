@@ -126,7 +126,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   ///     let number = try sub.parents.count()
   ///
   /// - Parameter filter: The condition on the objects to count; nil for all.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func count(where filter: Filter<Owner>? = nil) throws -> Int {
     guard let owners = try owners() else { return 0 }
     return try owners.answer(.count(where: owners.condition(filter))).count
@@ -148,7 +148,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   ///     saved.
   ///   - limit: The most objects to fetch.
   ///   - offset: The number of objects to pass over first.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func get(
     where filter: Filter<Owner>? = nil, orderedBy order: [SortKey<Owner>] = [],
     limit: Int? = nil, offset: Int = 0
@@ -172,7 +172,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     return try owners.objects(of: Owner.self, await owners.answer(.objects(page)))
   }
 
-  /// Fetches a page of the objects as ``MagicData/page(of:after:where:orderedBy:limit:)`` does, blocking the
+  /// Fetches a page of the objects as `MagicData.page(of:after:where:orderedBy:limit:)` does, blocking the
   /// thread.
   ///
   /// - Parameters:
@@ -180,7 +180,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   ///   - filter: The condition on the objects, the same for all pages.
   ///   - order: The sort keys, the most significant first, the same for all pages.
   ///   - limit: The most objects to fetch, at least 1.
-  /// - Throws: As ``MagicData/page(of:after:where:orderedBy:limit:)``; ``MagicError/notSaved(type:)`` if this
+  /// - Throws: As `MagicData.page(of:after:where:orderedBy:limit:)`; ``MagicError/notSaved(type:)`` if this
   ///   object was never saved.
   public func page(
     after position: PagePosition<Owner>? = nil, where filter: Filter<Owner>? = nil,
@@ -247,7 +247,7 @@ extension AsyncReverseMagicSet: AsyncSequence {
 
     /// The next object, or nil.
     ///
-    /// - Throws: ``MagicError``, ``SQLiteError`` or `CancellationError`.
+    /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
     nonisolated(nonsending) public mutating func next() async throws -> Owner? {
       if owners.isEmpty, !isAtEnd, let source = try set.owners() {
         let page = Relation.Page(after: last.map { .integer($0) }, limit: Iterator.batch)

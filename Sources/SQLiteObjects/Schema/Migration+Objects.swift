@@ -45,7 +45,7 @@ extension Migration.Step {
   /// table was made by an older version of this library, which let each relation be NULL.
   ///
   /// A relation that became nil when its target was removed refuses the removal from then on, unless its
-  /// type says something else. Rows without a value make the migration throw ``SchemaError``, which says how
+  /// type says something else. Rows without a value make the migration throw `SchemaError`, which says how
   /// many there are and names the first ten.
   ///
   /// - Parameters:

@@ -2,7 +2,7 @@ import SQLiteCore
 public import SQLiteMapping
 
 extension MagicData {
-  /// Searches the texts of objects whose type declares them as ``PropertyTrait/searched(_:_:)``, blocking the
+  /// Searches the texts of objects whose type declares them as `PropertyTrait.searched(_:_:)`, blocking the
   /// thread.
   ///
   ///     for found in try magic.search(Note.self, for: .prefix(field.text), where: \.$isDone == false, limit: 20) {
@@ -20,7 +20,7 @@ extension MagicData {
   ///   - limit: The most objects to fetch.
   ///   - offset: How many to pass over first.
   /// - Returns: The objects that fit, the best first, and of equals the one that was saved first.
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if no property is searched; ``SQLiteError`` if the
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if no property is searched; `SQLiteError` if the
   ///   table is there without its index, which a store that is read-only cannot make, or if the limit or the
   ///   offset is negative; ``MagicError``.
   public func search<Object: MagicObject>(
@@ -101,8 +101,8 @@ extension Filter {
   ///
   ///     let notes = try magic.objects(of: Note.self, where: (\Note.$comments).contains(where: .matching(.all(of: "milk"))))
   ///
-  /// ``MagicData/search(_:for:where:marks:limit:offset:)`` tells besides how well it fits, and where. A type
-  /// that declares no ``PropertyTrait/searched(_:_:)``, or a table without the index, is an error.
+  /// `MagicData.search(_:for:where:marks:limit:offset:)` tells besides how well it fits, and where. A type
+  /// that declares no `PropertyTrait.searched(_:_:)`, or a table without the index, is an error.
   ///
   /// - Parameter pattern: The pattern. An empty one fits nothing.
   public static func matching(_ pattern: SearchPattern) -> Filter {

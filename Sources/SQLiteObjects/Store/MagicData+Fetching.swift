@@ -6,7 +6,7 @@ extension MagicData {
   ///
   /// - Parameter type: The objects' type.
   /// - Returns: The objects in the order in which they were first saved.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func object<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
     try objects(of: type)
   }
@@ -23,7 +23,7 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Throws: ``MagicError/notFound(type:primary:)`` if there is none, ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError/notFound(type:primary:)`` if there is none, ``MagicError`` or `SQLiteError`.
   public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Object {
@@ -55,7 +55,7 @@ extension MagicData {
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
   /// - Returns: The object, or nil if the store has none with that value.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func object<Object: MagicObject>(
     of type: Object.Type, ifPresent primary: Object.PrimaryValue
   ) throws -> Object? {
@@ -88,7 +88,7 @@ extension MagicData {
   ///   - order: The sort keys, the most significant first.
   ///   - limit: The most objects to fetch.
   ///   - offset: How many to pass over first.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [],
@@ -114,7 +114,7 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func has<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Bool {
@@ -135,7 +135,7 @@ extension MagicData {
   /// - Parameters:
   ///   - type: The objects' type.
   ///   - filter: The condition that they fulfil.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {

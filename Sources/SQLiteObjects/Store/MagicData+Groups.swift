@@ -9,7 +9,7 @@ extension MagicData {
   /// - Parameters:
   ///   - aggregate: The value to calculate.
   ///   - filter: The condition on the objects; nil for all.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func aggregate<Object: MagicObject, Result>(
     _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
   ) throws -> Result {
@@ -43,7 +43,7 @@ extension MagicData {
   /// - Parameters:
   ///   - aggregates: The values to calculate.
   ///   - filter: The condition on the objects; nil for all.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func aggregate<Object: MagicObject, each Result>(
     _ aggregates: repeat Aggregate<Object, each Result>, where filter: Filter<Object>? = nil
   ) throws -> (repeat each Result) {
@@ -87,7 +87,7 @@ extension MagicData {
   ///   - limit: The most groups to fetch.
   ///   - offset: The number of groups to pass over first.
   /// - Returns: The groups, each with its key and its value; of several, these are tuples.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func aggregate<
     Object: MagicObject, each Result, each Key: MagicColumn
   >(
@@ -149,7 +149,7 @@ extension MagicData {
   ///   - offset: The number of groups to pass over first.
   /// - Returns: The groups, each with its key and its value; of several, these are tuples. A key is nil where its
   ///   expression has no value.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func aggregate<
     Object: MagicObject, each Result, each Key: Codable & SendableMetatype
   >(

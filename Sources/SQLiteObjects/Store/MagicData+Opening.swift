@@ -9,7 +9,7 @@ extension MagicData {
   /// It is in a folder with the program's name: in `$XDG_DATA_HOME` or `~/.local/share`, on Apple's
   /// systems in Application Support.
   ///
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  /// - Throws: `SQLiteError` or `AssetError`.
   public convenience init() throws {
     self.init(try StoreParts())
   }
@@ -29,14 +29,14 @@ extension MagicData {
   ///   - options: How the database is opened.
   ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
   ///     one is kept in a row. It matters for what is saved from now on.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  /// - Throws: `SQLiteError` or `AssetError`.
   public convenience init(
     path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) throws {
     self.init(try StoreParts(path: path, options, minimumFileSize: minimumFileSize))
   }
 
-  /// As ``init(path:options:minimumFileSize:)-(String)``, without blocking the task.
+  /// As `init(path:options:minimumFileSize:)-(String)`, without blocking the task.
   /// Throws `CancellationError` too.
   public convenience init(
     path: String, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
@@ -50,11 +50,11 @@ extension MagicData {
   /// Opens the store in a folder, and makes it if there is none, blocking the thread.
   ///
   /// - Parameters:
-  ///   - path: A file URL, as for ``init(path:options:minimumFileSize:)-(String)``.
+  ///   - path: A file URL, as for `init(path:options:minimumFileSize:)-(String)`.
   ///   - options: How the database is opened.
   ///   - minimumFileSize: From how many bytes on the content of an asset is kept in a file; a shorter
   ///     one is kept in a row. It matters for what is saved from now on.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  /// - Throws: `SQLiteError` or `AssetError`.
   public convenience init(
     path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
   ) throws {
@@ -63,7 +63,7 @@ extension MagicData {
         path: path.filePath(), options, minimumFileSize: minimumFileSize))
   }
 
-  /// As ``init(path:options:minimumFileSize:)-(URL)``, without blocking the task.
+  /// As `init(path:options:minimumFileSize:)-(URL)`, without blocking the task.
   /// Throws `CancellationError` too.
   public convenience init(
     path: URL, options: Database.Options = Database.Options(), minimumFileSize: Int = 0
@@ -78,7 +78,7 @@ extension MagicData {
   /// Opens a store that goes away with this value, blocking the thread.
   ///
   /// - Parameter type: Where it keeps its objects meanwhile.
-  /// - Throws: ``SQLiteError`` or ``AssetError``.
+  /// - Throws: `SQLiteError` or `AssetError`.
   public convenience init(type: StoreType) throws {
     self.init(try StoreParts(type: type))
   }

@@ -21,7 +21,7 @@ extension MagicData {
   ///   - filter: The condition that they fulfil, the same for all pages.
   ///   - order: The sort keys, the most significant first, the same for all pages.
   ///   - limit: The most objects to fetch, at least 1.
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` for a limit below 1, with ``ResultCode/misuse`` for a
+  /// - Throws: `SQLiteError` with `ResultCode.range` for a limit below 1, with `ResultCode.misuse` for a
   ///   position of an order by another number of keys; ``MagicError``.
   public func page<Object: MagicObject>(
     of type: Object.Type, after position: PagePosition<Object>? = nil,
@@ -50,7 +50,7 @@ extension MagicData {
   ///   - order: The sort keys, the most significant first.
   ///   - limit: The most objects to fetch, at least 1.
   /// - Throws: ``MagicError/notSaved(type:)`` if the object is not there any more: the position of a page is known
-  ///   all the same, for ``page(of:after:where:orderedBy:limit:)``; else as that.
+  ///   all the same, for `page(of:after:where:orderedBy:limit:)`; else as that.
   public func page<Object: MagicObject>(
     after object: Object, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], limit: Int

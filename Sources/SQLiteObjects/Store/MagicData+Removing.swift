@@ -8,7 +8,7 @@ extension MagicData {
   ///
   /// - Parameter object: The object. It may be saved again, as a new one.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a property leads to it that is not optional, or whose
-  ///   delete rule forbids it; ``MagicError/notSaved(type:)`` if it is not in the store, ``SQLiteError``.
+  ///   delete rule forbids it; ``MagicError/notSaved(type:)`` if it is not in the store, `SQLiteError`.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let removal = try removal(of: object)
     try database.withoutTransaction { connection in
@@ -37,7 +37,7 @@ extension MagicData {
   /// - Parameter objects: The objects. Those that are not in the store, or went with others before
   ///   them, are passed over.
   /// - Returns: The number of objects that were removed.
-  /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule forbids it, ``SQLiteError``; nothing
+  /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule forbids it, `SQLiteError`; nothing
   ///   is removed then.
   @discardableResult
   public func remove<Object: MagicObject>(
@@ -65,7 +65,7 @@ extension MagicData {
   ///   - filter: The condition that they fulfil.
   /// - Returns: The number of objects that were removed.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule forbids it, ``MagicError`` or
-  ///   ``SQLiteError``; nothing is removed then.
+  ///   `SQLiteError`; nothing is removed then.
   @discardableResult
   public func removeAll<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil

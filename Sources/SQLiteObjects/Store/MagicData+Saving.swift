@@ -7,7 +7,7 @@ extension MagicData {
   /// An object that is in the store gets what was set since it was saved or fetched, and nothing else,
   /// so that others' changes of other properties stay. One that is not is inserted; if the store has
   /// one with the same primary value, that one gets all values, and its links become the object's:
-  /// ``insert(_:)-(Object)`` refuses that. Of several
+  /// `insert(_:)-(Object)` refuses that. Of several
   /// new objects with one primary value the last that is written gives its values, and all of them are that
   /// object from then on.
   ///
@@ -24,7 +24,7 @@ extension MagicData {
   ///
   /// - Parameter object: The object.
   /// - Returns: The object's z_index.
-  /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved, and the next call
+  /// - Throws: ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved, and the next call
   ///   saves the same changes.
   @discardableResult
   public func update<Object: MagicObject>(_ object: Object) throws -> Int {
@@ -43,14 +43,14 @@ extension MagicData {
   ///
   /// - Parameter objects: The objects.
   /// - Returns: The objects' z_index values.
-  /// - Throws: ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  /// - Throws: ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
     let graph = try SaveGraph(objects, for: self).stagingAssets(for: self)
     return try write { try graph.write(on: $0, in: self) }
   }
 
-  /// As ``update(_:)-(Sequence<Object>)``, without blocking the task. Throws `CancellationError` too.
+  /// As `update(_:)-(Sequence<Object>)`, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>
@@ -63,12 +63,12 @@ extension MagicData {
   ///
   /// Nothing that is in the store is overwritten by an object that is not: neither by this one nor by
   /// new ones that it leads to. Objects that it leads to and that are in the store are saved as
-  /// ``update(_:)-(Object)`` saves them.
+  /// `update(_:)-(Object)` saves them.
   ///
   /// - Parameter object: The object. One that was removed is new again.
   /// - Returns: The object's z_index.
   /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if the object is in the store, or another one
-  ///   with its primary value; ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  ///   with its primary value; ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved.
   @discardableResult
   public func insert<Object: MagicObject>(_ object: Object) throws -> Int {
     try insert([object]).first ?? 0
@@ -87,7 +87,7 @@ extension MagicData {
   ///
   /// - Parameter objects: The objects.
   /// - Returns: The objects' z_index values.
-  /// - Throws: As ``insert(_:)-(Object)``, also if two of them have one primary value; then nothing is
+  /// - Throws: As `insert(_:)-(Object)`, also if two of them have one primary value; then nothing is
   ///   saved.
   @discardableResult
   public func insert<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
@@ -96,7 +96,7 @@ extension MagicData {
     return try write { try graph.write(on: $0, in: self) }
   }
 
-  /// As ``insert(_:)-(Sequence<Object>)``, without blocking the task. Throws `CancellationError` too.
+  /// As `insert(_:)-(Sequence<Object>)`, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ objects: some Sequence<Object>
@@ -119,7 +119,7 @@ extension MagicData {
   /// - Returns: The object's z_index.
   /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed the row or the
   ///   links since, or has removed the object;
-  ///   ``MagicError``, ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  ///   ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ object: Object, ifUnchanged isUnchanged: Bool) throws
     -> Int
@@ -146,15 +146,15 @@ extension MagicData {
   ///
   /// The one in the store gets all values and links of the object but its primary value: that the object gets
   /// from the store, since the two are one from then on. An object that the store knows already is saved
-  /// as ``update(_:)-(Object)`` saves it, and so are the others that it leads to. A nil matches nothing.
+  /// as `update(_:)-(Object)` saves it, and so are the others that it leads to. A nil matches nothing.
   ///
   /// - Parameters:
   ///   - object: The object.
-  ///   - properties: Properties that are ``PropertyTrait/unique(_:_:)`` together, or the primary value.
+  ///   - properties: Properties that are `PropertyTrait.unique(_:_:)` together, or the primary value.
   /// - Returns: The object's z_index.
   /// - Throws: ``MagicError/alreadySaved(type:primary:)`` if no object matches, and one has its primary value;
   ///   ``MagicError/unsuitableType(type:reason:)`` if the properties are not unique; ``MagicError``,
-  ///   ``AssetError`` or ``SQLiteError``; then nothing is saved.
+  ///   `AssetError` or `SQLiteError`; then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(
     _ object: Object, matching properties: [PartialKeyPath<Object>]
@@ -170,14 +170,14 @@ extension MagicData {
     try await update([object], matching: properties).first ?? 0
   }
 
-  /// Saves objects as ``update(_:matching:)-(Object,_)`` does, in one transaction, blocking the thread: all of
+  /// Saves objects as `update(_:matching:)-(Object,_)` does, in one transaction, blocking the thread: all of
   /// them or none.
   ///
   /// - Parameters:
   ///   - objects: The objects. Of several that match one object the last gives its values.
-  ///   - properties: Properties that are ``PropertyTrait/unique(_:_:)`` together, or the primary value.
+  ///   - properties: Properties that are `PropertyTrait.unique(_:_:)` together, or the primary value.
   /// - Returns: The objects' z_index values.
-  /// - Throws: As ``update(_:matching:)-(Object,_)``; then nothing is saved.
+  /// - Throws: As `update(_:matching:)-(Object,_)`; then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>, matching properties: [PartialKeyPath<Object>]
@@ -187,7 +187,7 @@ extension MagicData {
     return try write { try graph.write(on: $0, in: self) }
   }
 
-  /// As ``update(_:matching:)-(Sequence<Object>,_)``, without blocking the task. Throws `CancellationError`
+  /// As `update(_:matching:)-(Sequence<Object>,_)`, without blocking the task. Throws `CancellationError`
   /// too.
   @discardableResult
   nonisolated(nonsending) public func update<Object: MagicObject>(

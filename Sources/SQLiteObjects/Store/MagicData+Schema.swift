@@ -9,9 +9,9 @@ extension MagicData {
   ///
   /// - Parameter type: A type of objects.
   /// - Returns: The differences, none if the tables are as they should be: of tables, columns, their types and
-  ///   NOT NULL, keys, indexes and delete rules. ``SchemaDifference/isMendedByWriting`` tells which of them
+  ///   NOT NULL, keys, indexes and delete rules. `SchemaDifference.isMendedByWriting` tells which of them
   ///   the next save removes.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func check<Object: MagicObject>(of type: Object.Type) throws -> [SchemaDifference] {
     let plan = try plan(type)
     return try database.read { try self.differences(plan, $0) }

@@ -12,14 +12,14 @@ extension MagicData {
   /// Nobody else writes meanwhile, and others see all of it or nothing. Calls of this store in `body` are
   /// the blocking ones, on the same thread, and take part; a `transaction` in it can be undone by itself.
   ///
-  /// If `body` throws, or returns ``TransactionOutcome/rollback``, nothing was saved or removed, and the
+  /// If `body` throws, or returns `TransactionOutcome.rollback`, nothing was saved or removed, and the
   /// store knows the objects by what it knew them by before: new ones are new, keys that it made are gone,
   /// changes are unsaved. The values that you have set stay set. Objects that were fetched in it show what
   /// it has undone; those whose rows are gone with it are new.
   ///
   /// - Parameter body: The calls.
   /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, or ``SQLiteError``: also inside a ``read(_:)``.
+  /// - Throws: What `body` throws, or `SQLiteError`: also inside a `read(_:)`.
   @discardableResult
   public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
     try database.write { _ in try body() }
@@ -32,7 +32,7 @@ extension MagicData {
   /// stops a running statement, or the next one, and undoes the transaction; a commit that has begun is
   /// finished.
   ///
-  /// - Throws: What `body` throws, ``SQLiteError`` or `CancellationError`.
+  /// - Throws: What `body` throws, `SQLiteError` or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func transaction<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
@@ -50,12 +50,12 @@ extension MagicData {
   ///     }
   ///
   /// Changes that others save meanwhile are not seen, and they do not wait. Calls of this store in `body` are the
-  /// blocking ones, on the same thread; those that save or remove throw. In a ``transaction(_:)`` it sees
+  /// blocking ones, on the same thread; those that save or remove throw. In a `transaction(_:)` it sees
   /// what that has done so far.
   ///
   /// - Parameter body: The calls.
   /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``MagicError/closed`` or ``SQLiteError``.
+  /// - Throws: What `body` throws, ``MagicError/closed`` or `SQLiteError`.
   public func read<Result>(_ body: () throws -> Result) throws -> Result {
     try readOnce { _ in try body() }
   }

@@ -9,8 +9,8 @@ extension MagicData {
   ///
   /// No object is fetched. Others see all of it or nothing, and observers are told as of any write. **Objects in
   /// memory keep the values that they were fetched with**: fetch them anew to see the new ones. An
-  /// ``update(_:)-(Object)`` of one writes the properties that were set in it, and nothing else;
-  /// ``update(_:ifUnchanged:)`` of one that has changed here is a conflict.
+  /// `update(_:)-(Object)` of one writes the properties that were set in it, and nothing else;
+  /// `update(_:ifUnchanged:)` of one that has changed here is a conflict.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
@@ -19,9 +19,9 @@ extension MagicData {
   /// - Returns: The number of objects that the filter holds for; 0 without an assignment.
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` for a property that cannot be set so: a collection, an
   ///   Int primary value, an asset that is to have content; ``MagicError/notSaved(type:)`` for an object that is
-  ///   not in the store; ``SQLiteError`` with a constraint code for a nil in a property that is not optional and
+  ///   not in the store; `SQLiteError` with a constraint code for a nil in a property that is not optional and
   ///   for two equal values in one that is unique, also if they were equal only between two rows; with
-  ///   ``ResultCode/range`` for a number that does not fit its property. Nothing has changed then.
+  ///   `ResultCode.range` for a number that does not fit its property. Nothing has changed then.
   @discardableResult
   public func updateAll<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,

@@ -13,7 +13,7 @@ extension MagicData {
   ///   - isDistinct: Whether each value comes once.
   ///   - limit: The most values to fetch.
   ///   - offset: The number of values to pass over first.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func values<Object: MagicObject, Column: MagicColumn>(
     of path: KeyPath<Object, Column>, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
@@ -53,7 +53,7 @@ extension MagicData {
   ///   - limit: The most values to fetch.
   ///   - offset: The number of values to pass over first.
   /// - Returns: The values, nil where the expression has none.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func values<Object: MagicObject, Element: Codable & SendableMetatype>(
     of expression: MagicExpression<Object, Element>, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
@@ -98,7 +98,7 @@ extension MagicData {
   ///   - isDistinct: Whether each combination of values comes once.
   ///   - limit: The most rows to fetch.
   ///   - offset: The number of rows to pass over first.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func values<Object: MagicObject, each Column: MagicColumn>(
     of paths: repeat KeyPath<Object, each Column>, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
@@ -139,7 +139,7 @@ extension MagicData {
   ///   - limit: The most rows to fetch.
   ///   - offset: The number of rows to pass over first.
   /// - Returns: The values, nil where an expression has none.
-  /// - Throws: ``MagicError`` or ``SQLiteError``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
   public func values<Object: MagicObject, each Element: Codable & SendableMetatype>(
     of expressions: repeat MagicExpression<Object, each Element>,
     where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [],
@@ -188,7 +188,7 @@ extension MagicData {
   ///   - isDistinct: Whether each combination of values comes once.
   ///   - limit: The most rows to fetch.
   ///   - offset: The number of rows to pass over first.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or ``RowDecodingError``.
+  /// - Throws: ``MagicError``, `SQLiteError` or `RowDecodingError`.
   public func values<Object: MagicObject, each Column: MagicColumn, Row: Decodable>(
     of paths: repeat KeyPath<Object, each Column>, as type: Row.Type,
     where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [],
@@ -223,7 +223,7 @@ extension MagicData {
   ///   - filter: The condition on the objects; nil for all.
   ///   - order: The order; equal ones come in the order in which their objects were first saved.
   ///   - body: Takes the values of one row. An error of it ends the query.
-  /// - Throws: ``MagicError``, ``SQLiteError`` or what `body` throws.
+  /// - Throws: ``MagicError``, `SQLiteError` or what `body` throws.
   public func forEachValue<Object: MagicObject, each Column: MagicColumn>(
     of paths: repeat KeyPath<Object, each Column>, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [],

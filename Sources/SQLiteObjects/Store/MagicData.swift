@@ -101,7 +101,7 @@ extension MagicData {
   ///
   /// - Parameter path: A folder that is empty or missing. The folder above it must exist.
   /// - Returns: The paths of the parts, and the faults of assets: look at them.
-  /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, or ``SQLiteError``. What
+  /// - Throws: `AssetError`, such as `AssetError.folderNotEmpty(path:)`, or `SQLiteError`. What
   ///   was written so far stays.
   public func backup(to path: String) throws -> AssetBackup {
     try assets.backup(to: path)

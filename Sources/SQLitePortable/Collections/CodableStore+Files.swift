@@ -18,7 +18,7 @@ extension CodableStore {
 
   /// Replaces all items. If it throws, everything is as it was.
   ///
-  /// - Parameter data: The result of ``data()`` of a store.
+  /// - Parameter data: The result of `data()` of a store.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
   public func set(data: Data) throws {
     let source = try Self.source(data)

@@ -19,14 +19,14 @@ import Synchronization
 /// transaction; they may call the store again.
 ///
 /// A stored value that is no `Item` (any more) stays as it is, whatever you do, until you delete it by
-/// ``removeUndecodable(in:as:)`` or ``clear()``. ``read(from:filter:)`` throws ``UndecodableItemsError``
-/// that counts such values; ``readReport(of:from:)`` hands out the others.
+/// `removeUndecodable(in:as:)` or `clear()`. `read(from:filter:)` throws ``UndecodableItemsError``
+/// that counts such values; `readReport(of:from:)` hands out the others.
 public final class CodableStore: Sendable {
   /// The database that the items are in.
   public let database: Database
   /// How items are stored.
   let coder: any NestedCoder
-  /// The file that ``save(to:)`` and ``load(from:)`` use if none is named.
+  /// The file that `save(to:)` and `load(from:)` use if none is named.
   public let fileURL: URL?
   /// The types whose names name tables.
   private let types = Mutex<[String: ObjectIdentifier]>([:])
@@ -48,8 +48,8 @@ public final class CodableStore: Sendable {
   ///
   /// - Parameters:
   ///   - coder: How items are stored.
-  ///   - data: The result of ``data()`` of a store, or nil.
-  ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use. If it is there, it is loaded instead
+  ///   - data: The result of `data()` of a store, or nil.
+  ///   - fileURL: The file that `save(to:)` and `load(from:)` use. If it is there, it is loaded instead
   ///     of `data`.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`, such as for a URL that names no
   ///   file.
@@ -72,7 +72,7 @@ public final class CodableStore: Sendable {
   ///
   /// - Parameters:
   ///   - coder: How items are stored.
-  ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use.
+  ///   - fileURL: The file that `save(to:)` and `load(from:)` use.
   /// - Throws: As ``init(coder:data:fileURL:)``.
   public convenience init(coder: any NestedCoder = SPONCoder(), fileURL: URL) throws {
     try self.init(coder: coder, data: nil, fileURL: fileURL)
@@ -83,8 +83,8 @@ public final class CodableStore: Sendable {
   /// - Parameters:
   ///   - encoder: Writes the items.
   ///   - decoder: Reads the items.
-  ///   - data: The result of ``data()`` of a store, or nil.
-  ///   - fileURL: The file that ``save(to:)`` and ``load(from:)`` use.
+  ///   - data: The result of `data()` of a store, or nil.
+  ///   - fileURL: The file that `save(to:)` and `load(from:)` use.
   /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
   public convenience init(
     encoder: JSONEncoder, decoder: JSONDecoder, data: Data? = nil, fileURL: URL? = nil

@@ -44,7 +44,7 @@ extension Database {
   /// as it was.
   ///
   /// - Parameters:
-  ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
+  ///   - file: What `dump(to:progress:)` wrote, or a database file.
   ///   - deadline: When it must be finished. It stops also what SQL of a hostile text does.
   ///   - progress: Called for each thousand rows; what it throws ends it.
   /// - Throws: ``DumpError`` that names the line, `SQLiteError`, or what `progress` throws.
@@ -84,9 +84,9 @@ extension Database {
   ///     let database = try Database.memory(restoring: .spon(path: "app.spon"))
   ///
   /// - Parameters:
-  ///   - file: What ``dump(to:progress:)`` wrote, or a database file.
+  ///   - file: What `dump(to:progress:)` wrote, or a database file.
   ///   - options: How to open it.
-  /// - Throws: As ``restore(from:deadline:progress:)``.
+  /// - Throws: As `restore(from:deadline:progress:)`.
   public static func memory(
     restoring file: DataFile, options: Options = Options()
   ) throws -> Database {
@@ -128,8 +128,8 @@ extension DataFile {
   ///     all.
   ///   - deadline: When the reading of a text must be finished.
   ///   - progress: Called for each thousand rows; what it throws ends it.
-  /// - Throws: As ``SQLiteCore/Database/dump(to:progress:)`` and
-  ///   ``SQLiteCore/Database/restore(from:deadline:progress:)``.
+  /// - Throws: As `SQLiteCore.Database.dump(to:progress:)` and
+  ///   `SQLiteCore.Database.restore(from:deadline:progress:)`.
   public func copy(
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }
