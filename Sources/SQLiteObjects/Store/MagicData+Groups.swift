@@ -95,11 +95,8 @@ extension MagicData {
     where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
     orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
   ) throws -> [(key: (repeat (each Key).Value), value: (repeat each Result))] {
-    let parts = ValueQuery.Parts(
-      of: filter, keyCount: nodes(repeat each keys).count, having, order, limit, offset)
-    let query = try ValueQuery(
-      nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
-      in: self)
+    let query = try groups(
+      nodes(repeat each keys), nodes(repeat each aggregates), filter, having, order, limit, offset)
     let layout = TupleLayout(
       TupleLayout(repeat ColumnReader((each Key).self)),
       TupleLayout(repeat (each aggregates).reader))
@@ -118,11 +115,8 @@ extension MagicData {
     where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
     orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [(key: (repeat (each Key).Value), value: (repeat each Result))] {
-    let parts = ValueQuery.Parts(
-      of: filter, keyCount: nodes(repeat each keys).count, having, order, limit, offset)
-    let query = try ValueQuery(
-      nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
-      in: self)
+    let query = try groups(
+      nodes(repeat each keys), nodes(repeat each aggregates), filter, having, order, limit, offset)
     let layout = TupleLayout(
       TupleLayout(repeat ColumnReader((each Key).self)),
       TupleLayout(repeat (each aggregates).reader))
@@ -158,11 +152,8 @@ extension MagicData {
     where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
     orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
   ) throws -> [(key: (repeat (each Key)?), value: (repeat each Result))] {
-    let parts = ValueQuery.Parts(
-      of: filter, keyCount: nodes(repeat each keys).count, having, order, limit, offset)
-    let query = try ValueQuery(
-      nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
-      in: self)
+    let query = try groups(
+      nodes(repeat each keys), nodes(repeat each aggregates), filter, having, order, limit, offset)
     let layout = TupleLayout(
       TupleLayout(repeat ColumnReader((each Key).self)),
       TupleLayout(repeat (each aggregates).reader))
@@ -182,11 +173,8 @@ extension MagicData {
     where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
     orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [(key: (repeat (each Key)?), value: (repeat each Result))] {
-    let parts = ValueQuery.Parts(
-      of: filter, keyCount: nodes(repeat each keys).count, having, order, limit, offset)
-    let query = try ValueQuery(
-      nodes(repeat each keys) + nodes(repeat each aggregates), of: plan(Object.self), parts,
-      in: self)
+    let query = try groups(
+      nodes(repeat each keys), nodes(repeat each aggregates), filter, having, order, limit, offset)
     let layout = TupleLayout(
       TupleLayout(repeat ColumnReader((each Key).self)),
       TupleLayout(repeat (each aggregates).reader))
@@ -196,6 +184,16 @@ extension MagicData {
           layout, as: (key: (repeat (each Key)?), value: (repeat each Result)).self, from: $0,
           in: self))
     }.take()
+  }
+
+  /// The query for values of groups: the keys first, then the values.
+  private func groups<Object: MagicObject>(
+    _ keys: [QueryNode], _ values: [QueryNode], _ filter: Filter<Object>?,
+    _ having: GroupFilter<Object>?, _ order: [GroupSortKey<Object>], _ limit: Int?, _ offset: Int
+  ) throws -> ValueQuery {
+    try ValueQuery(
+      keys + values, of: plan(Object.self),
+      .init(of: filter, keyCount: keys.count, having, order, limit, offset), in: self)
   }
 
   /// The nodes of aggregates.
