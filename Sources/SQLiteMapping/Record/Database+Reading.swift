@@ -129,8 +129,11 @@ extension Database {
 
   /// As the blocking ``forEachObject(of:where:orderedBy:_:)``, without blocking the task.
   ///
-  /// - Parameter body: Takes a value, on a thread of the database's own, since a transaction never waits for
-  ///   a task.
+  /// - Parameters:
+  ///   - type: The type of the values.
+  ///   - condition: SQL for the rows that are wanted, or nil for all.
+  ///   - order: The order, or nil for whichever is fastest.
+  ///   - body: Takes a value, on a thread of the database's own, since a transaction never waits for a task.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func forEachObject<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
@@ -234,8 +237,10 @@ extension Database {
 
   /// As the blocking ``forEachObject(of:sql:_:)``, without blocking the task.
   ///
-  /// - Parameter body: Takes a value, on a thread of the database's own, since a transaction never waits for
-  ///   a task.
+  /// - Parameters:
+  ///   - type: The type of the values.
+  ///   - sql: A single statement.
+  ///   - body: Takes a value, on a thread of the database's own, since a transaction never waits for a task.
   /// - Throws: As the blocking form, or `CancellationError`.
   public func forEachObject<Value: Decodable & SendableMetatype>(
     of type: Value.Type, sql: SQL, _ body: @escaping @Sendable (Value) throws -> Void
