@@ -23,37 +23,66 @@ final class ChangeSignal: Sendable {
     var tables: Set<String>?
     /// How often others may have become the right ones.
     var version = 0
+    /// The columns of the condition's table, if they are known.
+    var layout: RowCondition.Layout?
   }
 
   private let watched = Mutex(Watched())
+  /// The condition on rows without which a commit of their table passes; nil for none.
+  let condition: RowCondition?
+
+  init(_ condition: RowCondition? = nil) {
+    self.condition = condition
+  }
 
   /// Raises the signal after each commit that touches one of some tables, or may have.
   ///
   /// - Parameters:
-  ///   - tables: The tables; nil for those of ``watch(_:version:)``, until then for any.
+  ///   - tables: The tables; nil for those of ``watch(_:_:version:)``, until then for any.
   ///   - database: The database.
   func subscribe(to tables: Set<String>? = nil, of database: Database) {
-    let made = database.subscribe(to: .tables) { [weak self] changes in
+    let made = database.subscribe(to: condition == nil ? .tables : .values) { [weak self] changes in
       guard let self else { return }
       if changes.changesSchema { return raise() }
-      guard let tables = tables ?? watched.withLock({ $0.tables }) else { return wake() }
-      if changes.tables.contains(where: { tables.contains(asciiLowercased($0)) }) { wake() }
+      let known = watched.withLock { $0 }
+      guard let tables = tables ?? known.tables else { return wake() }
+      let touched = changes.tables.map(asciiLowercased).filter { tables.contains($0) }
+      if touched.isEmpty || passes(touched, changes, known.layout) { return }
+      wake()
     }
     subscription.withLock { $0 = made }
+  }
+
+  /// Returns whether a commit has changed rows of the condition's table only, of which none fulfils it.
+  private func passes(
+    _ tables: [String], _ changes: CommittedChanges, _ layout: RowCondition.Layout?
+  ) -> Bool {
+    guard let condition, let layout, tables == [condition.table] else { return false }
+    return !changes.rows.contains { condition.mayConcern($0, layout) }
   }
 
   /// The number for ``watch(_:version:)`` if the tables to watch are not known, else nil.
   var unwatchedVersion: Int? { watched.withLock { $0.tables == nil ? $0.version : nil } }
 
   /// Lets commits that touch other tables pass, unless the schema may have changed since a number was asked for.
-  func watch(_ tables: Set<String>, version: Int) {
-    watched.withLock { if $0.version == version { $0.tables = tables } }
+  ///
+  /// - Parameters:
+  ///   - tables: The tables.
+  ///   - layout: The columns of the condition's table; nil lets no commit of it pass.
+  ///   - version: The number.
+  func watch(_ tables: Set<String>, _ layout: RowCondition.Layout?, version: Int) {
+    watched.withLock {
+      guard $0.version == version else { return }
+      $0.tables = tables
+      $0.layout = layout
+    }
   }
 
   /// Raises the signal for a change of which nothing is known.
   func raise() {
     watched.withLock {
       $0.tables = nil
+      $0.layout = nil
       $0.version += 1
     }
     wake()

@@ -21,7 +21,9 @@ extension MagicData {
   ///     for try await adults in magic.observe(Person.self, where: \.$age >= 18) { … }
   ///
   /// What is left in the store, behind an ``AsyncMagical`` or a ``ReverseMagicValue``, is no part of the objects
-  /// here. Else as ``observe(_:)``.
+  /// here. ``ObservedResults/differences()`` tells what has changed between two results. If the objects lead to no
+  /// others, and the filter only compares properties with values, a commit that changes no object which fulfils it
+  /// costs the same whatever the size of the result: the database is not asked. Else as ``observe(_:)``.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
@@ -33,7 +35,8 @@ extension MagicData {
     _ type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
   ) -> ObservedResults<[Object]> {
-    ObservedResults(self) { magic, observation in
+    ObservedResults(self, condition(type, filter?.node, others: order.map(\.order.node))) {
+      magic, observation in
       let query = try Query<Object>(magic, filter, order, limit, offset)
       return try await magic.reading(magic.plan(type)) { connection in
         try observation.take(connection) {
@@ -56,7 +59,7 @@ extension MagicData {
   public func observeCount<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) -> ObservedResults<Int> {
-    ObservedResults(self) { magic, observation in
+    ObservedResults(self, condition(type, filter?.node)) { magic, observation in
       let query = try Query<Object>(magic, filter)
       return try await magic.reading(magic.plan(type)) { connection in
         try observation.take(connection) {
@@ -141,7 +144,9 @@ extension MagicData {
     _ type: Object.Type, _ nodes: [QueryNode], _ parts: ValueQuery.Parts,
     _ make: @escaping @Sendable ([Value]) throws -> Result
   ) -> ObservedResults<Result> {
-    ObservedResults(self) { magic, observation in
+    let others = nodes + parts.order.map(\.node) + (parts.having.map { [$0] } ?? [])
+    return ObservedResults(self, condition(type, parts.filter, others: others)) {
+      magic, observation in
       let query = try ValueQuery(nodes, of: magic.plan(type), parts, in: magic)
       return try await magic.reading(query.plan) { connection in
         try observation.take(connection) {
@@ -211,6 +216,19 @@ extension MagicData {
         try observation.take(connection, isSame: ==) { try body(magic) }
       }
     }
+  }
+
+  /// The filter of a query as a condition on single rows, if it is plain and no other row counts.
+  ///
+  /// - Parameter others: What the query asks besides.
+  private func condition<Object: MagicObject>(
+    _ type: Object.Type, _ filter: QueryNode?, others: [QueryNode] = []
+  ) -> RowCondition? {
+    // What is wrong with a type is said when it is read.
+    guard let filter, let plan = try? plan(type), !plan.needsContext,
+      others.allSatisfy(\.isOfOneRow)
+    else { return nil }
+    return RowCondition(filter, on: plan, in: self)
   }
 
   /// The names of the tables that hold a type's objects, in lower case.

@@ -7,17 +7,37 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   typealias Read = @Sendable (MagicData, Observation) async throws -> Reading
 
   private let store: MagicData
+  /// The filter, if it can be judged row by row.
+  private let condition: RowCondition?
   private let read: Read
 
-  init(_ store: MagicData, _ read: @escaping Read) {
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - condition: A condition on the rows of one table: a commit that changes no row which fulfils it, before
+  ///     or after, leaves the result as it is. Nil if there is none that is as plain.
+  ///   - read: Reads the result.
+  init(_ store: MagicData, _ condition: RowCondition? = nil, _ read: @escaping Read) {
     self.store = store
+    self.condition = condition
     self.read = read
+  }
+
+  /// The results in another form.
+  func with<Other>(
+    _ convert: @escaping @Sendable (Reading) throws -> Other
+  ) -> ObservedResults<Other> {
+    ObservedResults<Other>(store, condition) { [read] store, observation in
+      let reading = try await read(store, observation)
+      return .init(isSame: reading.isSame, list: nil) { try convert(reading) }
+    }
   }
 
   /// A result as it was read.
   struct Reading: Sendable {
     /// Whether it equals the result before.
     let isSame: Bool
+    /// The result beside the one before, of a query for objects.
+    var list: ObservedList?
     /// Makes the result where the reader is.
     let make: @Sendable () throws -> Result
   }
@@ -41,7 +61,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
           if let observation {
             guard try await observation.signal.wait() else { return nil }
           }
-          let observation = observation ?? Observation(of: results.store)
+          let observation = observation ?? Observation(of: results.store, results.condition)
           self.observation = observation
           let reading = try await results.reading(observation)
           if !reading.isSame { return try reading.make() }
@@ -69,11 +89,15 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
 
 /// What one loop knows of its query: the last result, and what would change it.
 final class Observation: Sendable {
-  let signal = ChangeSignal()
+  let signal: ChangeSignal
   /// The last result, or what tells it from others.
   private let last = Mutex<(any Sendable)?>(nil)
 
-  init(of store: MagicData) {
+  /// - Parameters:
+  ///   - store: The store.
+  ///   - condition: As for ``ObservedResults``.
+  init(of store: MagicData, _ condition: RowCondition?) {
+    signal = ChangeSignal(condition)
     signal.subscribe(of: store.database)
     store.watch.add(signal)
   }
@@ -84,7 +108,9 @@ final class Observation: Sendable {
     _ read: () throws -> (print: ResultPrint, make: @Sendable () throws -> Result)
   ) throws -> ObservedResults<Result>.Reading {
     let (print, make) = try notingTables(connection, read)
-    return .init(isSame: isSame(print, ==), make: make)
+    let before = exchange(print) as? ResultPrint
+    return .init(
+      isSame: before == print, list: ObservedList(before: before, after: print), make: make)
   }
 
   /// As ``take(_:_:)``, for a result that can be compared itself.
@@ -92,7 +118,8 @@ final class Observation: Sendable {
     _ connection: Connection, isSame: (Result, Result) -> Bool, _ read: () throws -> Result
   ) throws -> ObservedResults<Result>.Reading {
     let result = try notingTables(connection, read)
-    return .init(isSame: self.isSame(result, isSame), make: { result })
+    let before = exchange(result) as? Result
+    return .init(isSame: before.map { isSame($0, result) } ?? false, make: { result })
   }
 
   private func notingTables<Result>(
@@ -102,20 +129,18 @@ final class Observation: Sendable {
     let begin = connection.now
     let result = try read()
     if let tables = try connection.tablesRead(since: begin) {
-      signal.watch(tables, version: version)
+      let layout = try signal.condition?.layout(connection)
+      signal.watch(tables, layout, version: version)
     }
     return result
   }
 
-  /// Returns whether a result equals the last one, and takes its place.
-  private func isSame<Result: Sendable>(
-    _ result: Result, _ isSame: (Result, Result) -> Bool
-  ) -> Bool {
-    let before = last.withLock { last -> (any Sendable)? in
+  /// Keeps a result, and returns the one before.
+  private func exchange(_ result: any Sendable) -> (any Sendable)? {
+    last.withLock { last -> (any Sendable)? in
       let before = last
       last = result
       return before
     }
-    return (before as? Result).map { isSame($0, result) } ?? false
   }
 }

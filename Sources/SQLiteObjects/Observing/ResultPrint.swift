@@ -1,5 +1,6 @@
 import SQLiteCore
 import SQLiteMapping
+import SQLiteRelations
 
 /// All that tells one result of a query from another: the stored forms, which the objects that are made of them
 /// share until these are changed.
@@ -8,12 +9,14 @@ struct ResultPrint: Sendable {
   private var tables: [Rows] = []
 
   /// The rows of one type.
-  private struct Rows {
-    let type: ObjectIdentifier
-    var keys: [Int64]
+  fileprivate struct Rows {
+    let shape: ObjectShape
+    var numbers: RowNumbers
     var forms: [[CellValue.Form]]
-    var foundCount = 0
+    var foundCount: Int
     var links: [Int: FetchedLinks] = [:]
+
+    var keys: [Int64] { numbers.keys }
   }
 
   /// Describes a result of plain values.
@@ -38,16 +41,19 @@ struct ResultPrint: Sendable {
     switch fetched {
     case .plain(let storages):
       guard let first = storages.first else { return }
+      var numbers = RowNumbers()
+      for storage in storages {
+        if let zIndex = storage.lastIdentity?.zIndex { _ = numbers.append(zIndex) }
+      }
       tables.append(
         Rows(
-          type: ObjectIdentifier(first.shape.type),
-          keys: storages.compactMap { $0.lastIdentity?.zIndex }, forms: note(storages)))
+          shape: first.shape, numbers: numbers, forms: note(storages), foundCount: numbers.count))
     case .graph(let graph):
       for table in graph.tables {
         tables.append(
           Rows(
-            type: ObjectIdentifier(table.shape.type), keys: table.numbers.keys,
-            forms: note(table.storages), foundCount: table.foundCount, links: table.links))
+            shape: table.shape, numbers: table.numbers, forms: note(table.storages),
+            foundCount: table.foundCount, links: table.links))
       }
     }
     guard !assets.isEmpty else { return }
@@ -77,7 +83,8 @@ extension ResultPrint: Equatable {
   }
 
   private static func isSame(_ left: Rows, _ right: Rows) -> Bool {
-    guard left.type == right.type, left.keys == right.keys, left.foundCount == right.foundCount,
+    guard left.shape.type == right.shape.type, left.keys == right.keys,
+      left.foundCount == right.foundCount,
       left.links == right.links, left.forms.count == right.forms.count
     else { return false }
     for (one, other) in zip(left.forms, right.forms) {
@@ -87,7 +94,7 @@ extension ResultPrint: Equatable {
   }
 
   /// Returns whether two forms that were read from rows are of one value.
-  private static func isSame(_ left: CellValue.Form, _ right: CellValue.Form) -> Bool {
+  fileprivate static func isSame(_ left: CellValue.Form, _ right: CellValue.Form) -> Bool {
     switch (left, right) {
     case (.stored(let one), .stored(let other)): one == other
     case (.data(let one), .data(let other)): one == other
@@ -95,5 +102,107 @@ extension ResultPrint: Equatable {
     case (.unset, .unset), (.links, .links), (.lazy, .lazy): true
     default: false
     }
+  }
+}
+
+// Which objects have changed.
+extension ResultPrint {
+  /// The z_index values of the objects that the query itself found, in its order.
+  var found: ArraySlice<Int64> { tables.first.map { $0.keys.prefix($0.foundCount) } ?? [] }
+
+  /// The z_index values of the objects of the query's type that differ from a result before, or that lead to an
+  /// object which does. Only those that were in it count.
+  ///
+  /// - Complexity: O(*n*) in the rows and links of both results.
+  func changed(since before: ResultPrint) -> Set<Int64> {
+    guard let first = tables.first else { return [] }
+    let (files, filesBefore) = (self.files, before.files)
+    var changed = tables.map { table -> [Bool] in
+      let old = before.tables.first { $0.shape.type == table.shape.type }
+      return table.keys.enumerated().map { number, key in
+        guard let old, let place = old.numbers[key] else { return true }
+        return !table.isSame(number, old, place, files, filesBefore)
+      }
+    }
+    spread(&changed)
+    return Set(zip(first.keys, changed[0]).filter(\.1).map(\.0))
+  }
+
+  /// The files of the assets by their ids.
+  private var files: [Value: Value] {
+    Dictionary(
+      stride(from: 0, to: values.count - 1, by: 2).map { (values[$0], values[$0 + 1]) },
+      uniquingKeysWith: { $1 })
+  }
+
+  /// Marks the rows that lead to a marked one.
+  private func spread(_ changed: inout [[Bool]]) {
+    let indexes = Dictionary(
+      tables.enumerated().map { (ObjectIdentifier($1.shape.type), $0) }, uniquingKeysWith: { $1 })
+    /// The rows that lead to each row.
+    var owners: [[[(table: Int, number: Int)]]] = tables.map {
+      Array(repeating: [], count: $0.keys.count)
+    }
+    for (index, table) in tables.enumerated() {
+      for (slot, property) in table.shape.properties.enumerated() where !property.role.isLazy {
+        guard let type = property.role.target, let target = indexes[ObjectIdentifier(type)] else {
+          continue
+        }
+        for (number, key) in table.keys.enumerated() {
+          for other in table.targets(of: number, key, slot) {
+            guard let place = tables[target].numbers[other] else { continue }
+            owners[target][place].append((index, number))
+          }
+        }
+      }
+    }
+    var pending: [(table: Int, number: Int)] = []
+    for (index, marks) in changed.enumerated() {
+      for (number, isMarked) in marks.enumerated() where isMarked {
+        pending.append((index, number))
+      }
+    }
+    while let next = pending.popLast() {
+      for owner in owners[next.table][next.number] where !changed[owner.table][owner.number] {
+        changed[owner.table][owner.number] = true
+        pending.append(owner)
+      }
+    }
+  }
+}
+
+extension ResultPrint.Rows {
+  /// Returns whether a row, its links and the contents of its assets are as they were.
+  fileprivate func isSame(
+    _ number: Int, _ old: Self, _ place: Int, _ files: [Value: Value], _ filesBefore: [Value: Value]
+  ) -> Bool {
+    guard number < forms.count, place < old.forms.count,
+      forms[number].elementsEqual(old.forms[place], by: ResultPrint.isSame)
+    else { return false }
+    let key = keys[number]
+    for (slot, property) in shape.properties.enumerated() {
+      switch property.role.kind {
+      case .links(let arrangement, _):
+        let (one, other) = (links[slot]?[key] ?? .none, old.links[slot]?[key] ?? .none)
+        let table: LinkTable.Arrangement =
+          switch arrangement {
+          case .list: .list
+          case .set: .set
+          case .dictionary: .dictionary
+          }
+        if !one.isSame(as: other, table) { return false }
+      case .asset:
+        if case .stored(let id) = forms[number][slot], files[id] != filesBefore[id] { return false }
+      case .column, .object, .reverse: continue
+      }
+    }
+    return true
+  }
+
+  /// The keys of the objects that a property of a row leads to.
+  fileprivate func targets(of number: Int, _ key: Int64, _ slot: Int) -> [Int64] {
+    if let links = links[slot] { return Array(links[key].targets) }
+    if number < forms.count, case .reference(let target) = forms[number][slot] { return [target] }
+    return []
   }
 }

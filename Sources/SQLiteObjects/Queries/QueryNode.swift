@@ -194,6 +194,20 @@ extension QueryNode {
     }
   }
 
+  /// Whether it depends on one row of the type's own table only.
+  var isOfOneRow: Bool {
+    switch self {
+    case .value, .object, .failure: true
+    case .column(let slots): slots.count <= 1
+    case .comparing(let left, _, let right, _), .calculation(let left, _, let right, _):
+      left.isOfOneRow && right.isOfOneRow
+    case .isIn(let operand, _), .negation(let operand, _): operand.isOfOneRow
+    case .writing(_, let operands, _): operands.allSatisfy(\.isOfOneRow)
+    case .literal, .related: false
+    case .all(let list), .any(let list): list.conditions.allSatisfy(\.isOfOneRow)
+    }
+  }
+
   /// Whether the value may be NULL.
   var mayBeNull: Bool {
     switch self {

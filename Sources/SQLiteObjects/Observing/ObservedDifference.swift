@@ -1,0 +1,122 @@
+import SQLiteCore
+import SQLiteMapping
+
+/// A result of a query for objects, with what differs from the result before:
+/// ``ObservedResults/differences()``.
+public struct ObservedDifference<Object: MagicObject> {
+  /// The objects, in the order of the query.
+  public let objects: [Object]
+  /// The z_index values of the objects, in the same order.
+  public let identities: [Int]
+  /// The difference between the ``identities`` before and now, of the first result that from none. An object
+  /// that has moved is one removal and one insertion, each of which is associated with the other.
+  public let difference: CollectionDifference<Int>
+  /// The places in ``objects`` of those that were in the result before and have changed since: in a property, in
+  /// a link, in the content of an asset, or in an object that they lead to.
+  public let updated: [Int]
+}
+
+extension ObservedDifference: Sendable where Object: Sendable {}
+
+extension ObservedResults {
+  /// The results, each with what differs from the one before, as a list on a screen needs it.
+  ///
+  ///     for try await change in magic.observe(Person.self, orderedBy: [.ascending(\.$name)]).differences() {
+  ///       list.apply(change.difference)
+  ///       list.reload(at: change.updated)
+  ///     }
+  ///
+  /// An object is the same one as long as its z_index is. A reader that is slow gets one difference for several
+  /// commits. As few objects as possible are told as moved.
+  ///
+  /// - Returns: The results; only those of `observe(_:where:orderedBy:limit:offset:)` have identities, others
+  ///   throw `SQLiteError` when they are read.
+  /// - Complexity: O(*n* log *n*) for each result of *n* objects.
+  public func differences<Object: MagicObject>() -> ObservedResults<ObservedDifference<Object>>
+  where Result == [Object] {
+    with { reading in
+      guard let list = reading.list else {
+        throw SQLiteError(.misuse, "only a query for objects has differences by identity")
+      }
+      return ObservedDifference(
+        objects: try reading.make(), identities: list.after.found.map { Int($0) },
+        difference: list.difference, updated: list.updated)
+    }
+  }
+}
+
+/// A result of a query for objects beside the one before.
+struct ObservedList: Sendable {
+  /// The result before; nil for none.
+  let before: ResultPrint?
+  let after: ResultPrint
+
+  /// The difference between the identities.
+  var difference: CollectionDifference<Int> {
+    ObservedList.difference(
+      from: before?.found.map { Int($0) } ?? [], to: after.found.map { Int($0) })
+  }
+
+  /// The places of the objects that were there before and have changed.
+  var updated: [Int] {
+    guard let before else { return [] }
+    let known = Set(before.found)
+    let changed = after.changed(since: before)
+    return after.found.enumerated().filter { known.contains($1) && changed.contains($1) }
+      .map(\.offset)
+  }
+
+  /// The difference between two lists, in each of which an element occurs once.
+  ///
+  /// The elements that stay are a longest ascending run, by bisection: the standard library's own difference
+  /// takes time and memory by the square of the number of changes.
+  ///
+  /// - Complexity: O(*n* log *n*).
+  static func difference(from old: [Int], to new: [Int]) -> CollectionDifference<Int> {
+    let oldPlaces = Dictionary(
+      old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    let newPlaces = Dictionary(
+      new.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    let staying = longestRun(of: new.map { oldPlaces[$0] })
+    var stays = [Bool](repeating: false, count: old.count)
+    var changes: [CollectionDifference<Int>.Change] = []
+    for place in new.indices {
+      let before = oldPlaces[new[place]]
+      if staying[place], let before {
+        stays[before] = true
+      } else {
+        changes.append(.insert(offset: place, element: new[place], associatedWith: before))
+      }
+    }
+    for place in old.indices where !stays[place] {
+      changes.append(
+        .remove(offset: place, element: old[place], associatedWith: newPlaces[old[place]]))
+    }
+    // It refuses what is no difference, such as an offset that occurs twice.
+    return CollectionDifference(changes) ?? new.difference(from: old)
+  }
+
+  /// Marks the places of a longest run of numbers that ascend.
+  private static func longestRun(of numbers: [Int?]) -> [Bool] {
+    /// The place of the last number of the lowest run of each length.
+    var ends: [Int] = []
+    var previous = [Int?](repeating: nil, count: numbers.count)
+    for (place, number) in numbers.enumerated() {
+      guard let number else { continue }
+      var (low, high) = (0, ends.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if let end = numbers[ends[middle]], end < number { low = middle + 1 } else { high = middle }
+      }
+      previous[place] = low > 0 ? ends[low - 1] : nil
+      if low < ends.count { ends[low] = place } else { ends.append(place) }
+    }
+    var marks = [Bool](repeating: false, count: numbers.count)
+    var next = ends.last
+    while let place = next {
+      marks[place] = true
+      next = previous[place]
+    }
+    return marks
+  }
+}
