@@ -21,9 +21,6 @@ final class Cancellation: Sendable {
   /// The access's number in the queue, 0 before it waits. Written under the scheduler's lock.
   let ticket = Atomic<UInt64>(0)
 
-  /// The access that goes on with the slot of this one on the same thread, once this one's task was resumed.
-  private let successor = Mutex<AccessJob?>(nil)
-
   /// Why the access must end, if it must.
   var reason: Reason? { Reason(rawValue: requested.load(ordering: .relaxed)) }
 
@@ -32,22 +29,5 @@ final class Cancellation: Sendable {
   /// Makes the request, unless one was made before.
   func request(_ reason: Reason) {
     _ = requested.compareExchange(expected: 0, desired: reason.rawValue, ordering: .relaxed)
-  }
-
-  /// Leaves the slot to another access on the same thread, or returns false if there is one already.
-  func leaveSlot(to job: AccessJob) -> Bool {
-    successor.withLock { successor in
-      guard successor == nil else { return false }
-      successor = job
-      return true
-    }
-  }
-
-  /// Takes the access to which the slot was left, unless somebody else has.
-  func takeSuccessor() -> AccessJob? {
-    successor.withLock { successor in
-      defer { successor = nil }
-      return successor
-    }
   }
 }

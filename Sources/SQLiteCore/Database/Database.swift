@@ -108,17 +108,17 @@ public final class Database: Sendable {
   /// - Parameters:
   ///   - grant: The slot.
   ///   - access: The access.
-  ///   - mayGoOn: Whether the thread takes along the access that waits next for the slot.
+  ///   - task: The access of a task whose thread goes on with the access that waits next for the slot.
   ///   - body: The work.
   func run(
-    _ grant: Scheduler.Grant, _ access: Access, mayGoOn: Bool = false,
+    _ grant: Scheduler.Grant, _ access: Access, of task: TaskAccess? = nil,
     _ body: (Connection) throws -> TransactionOutcome
   ) throws {
     switch grant {
     case .nested(let slot):
       try slots[slot].withRunningConnection { try access.run(on: $0, body) }
     case .slot(let slot):
-      defer { scheduler.leave(slot, mayGoOn ? access.cancellation : nil) }
+      defer { scheduler.leave(slot, task) }
       try withConnection(at: slot) { try access.run(on: $0, body) }
     }
   }

@@ -141,3 +141,57 @@ final class KeptWork<Result: Sendable>: Work {
     try kept.withLock { $0 }.made()
   }
 }
+
+/// The access of a task, which runs on a thread of a ``Worker``.
+///
+/// The thread resumes the task and goes on with the access that waits next for the slot: waking another
+/// thread for it would take longer than a read. But a task cannot be resumed while its cancellation handlers
+/// run, and one of these may wait for the slot. So the next access stands here meanwhile: our own handler
+/// runs before those around it, and gives it to another thread.
+final class TaskAccess: Sendable {
+  private struct State: Sendable {
+    var work: (any Work)?
+    var successor: GrantedAccess?
+  }
+
+  let access: Access
+  private let state: Mutex<State>
+
+  init(_ access: Access, _ work: any Work) {
+    self.access = access
+    state = Mutex(State(work: work))
+  }
+
+  /// Lets go of the work before the task is resumed, which has it too: objects of the user's never end on
+  /// the worker's thread, where they might wait for the slot.
+  func takeWork() -> (any Work)? {
+    state.withLock { state in
+      defer { state.work = nil }
+      return state.work
+    }
+  }
+
+  /// Leaves the slot to another access on the same thread, or returns false if there is one already.
+  func leaveSlot(to next: GrantedAccess) -> Bool {
+    state.withLock { state in
+      guard state.successor == nil else { return false }
+      state.successor = next
+      return true
+    }
+  }
+
+  /// Takes the access to which the slot was left, unless somebody else has.
+  func takeSuccessor() -> GrantedAccess? {
+    state.withLock { state in
+      defer { state.successor = nil }
+      return state.successor
+    }
+  }
+}
+
+/// The access of a task that has a slot, and the task that waits for its end.
+struct GrantedAccess: Sendable {
+  let task: TaskAccess
+  let slot: Int
+  let continuation: CheckedContinuation<Void, any Error>
+}

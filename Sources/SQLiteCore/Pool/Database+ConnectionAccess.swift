@@ -67,11 +67,12 @@ extension Database {
 
   /// Runs an access, suspending the task.
   func perform(_ access: Access, _ work: any Work) async throws {
-    try await suspendTask(access) { [self] continuation in
+    let task = TaskAccess(access, work)
+    try await suspendTask(access, task) { [self] continuation in
       // From the grant straight to the worker: the task's own thread may be a long time coming.
       do throws(SQLiteError) {
         if let slot = try scheduler.grant(access) {
-          return worker.start(AccessJob(self, access, work, slot, continuation))
+          return start(GrantedAccess(task: task, slot: slot, continuation: continuation))
         }
       } catch {
         return refuse(error, continuation)
@@ -79,12 +80,39 @@ extension Database {
       scheduler.wait(access) { [self] granted, leaver in
         switch granted {
         case .success(let slot):
-          let job = AccessJob(self, access, work, slot, continuation)
-          if leaver?.leaveSlot(to: job) != true { worker.start(job) }
+          let next = GrantedAccess(task: task, slot: slot, continuation: continuation)
+          if leaver?.leaveSlot(to: next) != true { start(next) }
         case .failure(let error): refuse(error, continuation)
         }
       }
     }
+  }
+
+  /// Runs the access of a task, and those to which its slot is left, on a thread of the worker.
+  private func start(_ first: GrantedAccess) {
+    worker.start { [self] in
+      var next: GrantedAccess? = first
+      while let granted = next {
+        scheduler.adopt(granted.slot)
+        granted.continuation.resume(with: result(of: granted))
+        next = granted.task.takeSuccessor()
+      }
+    }
+  }
+
+  private func result(of granted: GrantedAccess) -> Result<Void, any Error> {
+    let task = granted.task
+    let work = task.takeWork()
+    let result = Result {
+      try run(.slot(granted.slot), task.access, of: task) { connection in
+        try work?.run(on: connection) ?? .rollback
+      }
+    }
+    // Requested before there was a successor, so that the handler has found none.
+    if task.access.cancellation.isRequested, let successor = task.takeSuccessor() {
+      start(successor)
+    }
+    return result
   }
 
   private func refuse(
@@ -95,8 +123,14 @@ extension Database {
   }
 
   /// Suspends the task until `enter`, which is called once, has resumed it.
+  ///
+  /// - Parameters:
+  ///   - access: The access.
+  ///   - task: The access as another one may follow it at its slot, if it may.
+  ///   - enter: Keeps the continuation.
   func suspendTask(
-    _ access: Access, _ enter: (CheckedContinuation<Void, any Error>) -> Void
+    _ access: Access, _ task: TaskAccess? = nil,
+    _ enter: (CheckedContinuation<Void, any Error>) -> Void
   ) async throws {
     try Task.checkCancellation()
     do {
@@ -106,7 +140,7 @@ extension Database {
         access.cancellation.request(.task)
         scheduler.giveUpCancelled(access.cancellation)
         // The thread that resumes the task waits until its handlers have run: another one goes on.
-        if let successor = access.cancellation.takeSuccessor() { worker.start(successor) }
+        if let successor = task?.takeSuccessor() { start(successor) }
       }
     } catch let error as SQLiteError
       where error.code == .interrupt && access.cancellation.reason == .task
@@ -139,56 +173,5 @@ extension Database {
         }
       }
     }
-  }
-}
-
-/// The access of a task that has a slot, for a thread of a ``Worker``.
-///
-/// The thread resumes the task and goes on with the access that waits next for the slot: waking another
-/// thread for it would take longer than a read. But a task cannot be resumed while its cancellation handlers
-/// run, and one of these may wait for the slot. So the next access stands in the ``Cancellation`` meanwhile:
-/// our own handler runs before those around it, and gives it to another thread.
-final class AccessJob: Sendable {
-  private let database: Database
-  private let access: Access
-  private let work: Mutex<(any Work)?>
-  private let slot: Int
-  private let continuation: CheckedContinuation<Void, any Error>
-
-  init(
-    _ database: Database, _ access: Access, _ work: any Work, _ slot: Int,
-    _ continuation: CheckedContinuation<Void, any Error>
-  ) {
-    self.database = database
-    self.access = access
-    self.work = Mutex(work)
-    self.slot = slot
-    self.continuation = continuation
-  }
-
-  /// Runs the access and resumes its task, and returns the next one for this thread.
-  func run() -> AccessJob? {
-    database.scheduler.adopt(slot)
-    continuation.resume(with: result())
-    return access.cancellation.takeSuccessor()
-  }
-
-  private func result() -> Result<Void, any Error> {
-    // Let go of before the task is resumed, which has it too: what is the user's never ends here, where it
-    // might wait for the slot.
-    let work = work.withLock { work in
-      defer { work = nil }
-      return work
-    }
-    let result = Result {
-      try database.run(.slot(slot), access, mayGoOn: true) { connection in
-        try work?.run(on: connection) ?? .rollback
-      }
-    }
-    // Requested before there was a successor, so that the handler has found none.
-    if access.cancellation.isRequested, let successor = access.cancellation.takeSuccessor() {
-      database.worker.start(successor)
-    }
-    return result
   }
 }

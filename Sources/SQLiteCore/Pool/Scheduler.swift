@@ -17,7 +17,7 @@ final class Scheduler: Sendable {
   }
 
   /// Told the slot, and the access that has just left it on a thread that may go on with the next one.
-  typealias Wake = @Sendable (Result<Int, SQLiteError>, _ leaver: Cancellation?) -> Void
+  typealias Wake = @Sendable (Result<Int, SQLiteError>, _ leaver: TaskAccess?) -> Void
 
   /// A call that is made once the lock is free.
   private enum Call: Sendable {
@@ -25,7 +25,7 @@ final class Scheduler: Sendable {
     case refuse(Wake, SQLiteError)
     case action(@Sendable () -> Void)
 
-    func run(_ leaver: Cancellation? = nil) {
+    func run(_ leaver: TaskAccess? = nil) {
       switch self {
       case .grant(let wake, let slot): wake(.success(slot), leaver)
       case .refuse(let wake, let error): wake(.failure(error), nil)
@@ -272,9 +272,9 @@ final class Scheduler: Sendable {
   ///
   /// - Parameters:
   ///   - slot: The slot.
-  ///   - leaver: The access, if its thread may go on with the next one.
+  ///   - leaver: The access of a task, if its thread may go on with the next one.
   /// - Complexity: O(1) in the number of those who wait.
-  func leave(_ slot: Int, _ leaver: Cancellation? = nil) {
+  func leave(_ slot: Int, _ leaver: TaskAccess? = nil) {
     let calls = state.withLock { state in
       state.holders[slot] = nil
       var calls = admit(hasReaders && slot > 0 ? 1 : 0, &state)

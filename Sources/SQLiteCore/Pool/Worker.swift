@@ -30,14 +30,6 @@ package final class Worker: Sendable {
     }
   }
 
-  /// Runs an access, and those that follow it at its slot, on a thread that nobody else uses meanwhile.
-  func start(_ first: AccessJob) {
-    start {
-      var job: AccessJob? = first
-      while let present = job { job = present.run() }
-    }
-  }
-
   /// Runs `body` on a thread that may wait, suspending the task.
   ///
   /// - Throws: What `body` throws, or `CancellationError` if the task was cancelled before.
