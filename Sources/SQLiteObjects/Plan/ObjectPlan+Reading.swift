@@ -150,7 +150,7 @@ struct PropertyReader: Sendable {
   func form(of row: StatementHandle, at column: Int32) -> CellValue.Form? {
     switch kind {
     case .scalar(.data):
-      if let data = row.data(at: column, ofText: false) { return .data(data) }
+      if let data = Data.blob(in: row, at: column) { return .data(data) }
     case .scalar(let kind):
       if let value = kind.form(in: row, at: column) { return .stored(value) }
     case .reference:
