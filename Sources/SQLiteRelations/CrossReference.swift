@@ -128,19 +128,20 @@ extension Connection {
       let key = try keyValue(of: left)
       let saved = try others.map { try update($0) }
       if saved.isEmpty, try !hasLinks(reference) { return [] }
-      try ensureLinks(reference)
       let wanted = Set(try saved.map { try keyValue(of: $0) })
-      let stored: [Value] = try rows(
-        "SELECT \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key)",
-        as: Value.self)
-      let present = Set(stored)
-      let leaving = Array(present.subtracting(wanted))
-      if !leaving.isEmpty {
-        try executeChange(
-          "DELETE FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key) AND \(identifier: reference.rightKeyName) IN \(leaving)"
-        )
+      try writing(reference) {
+        let stored: [Value] = try rows(
+          "SELECT \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key)",
+          as: Value.self)
+        let present = Set(stored)
+        let leaving = Array(present.subtracting(wanted))
+        if !leaving.isEmpty {
+          try executeChange(
+            "DELETE FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key) AND \(identifier: reference.rightKeyName) IN \(leaving)"
+          )
+        }
+        for other in wanted.subtracting(present) { try insertLink(key, other, [:], reference) }
       }
-      for other in wanted.subtracting(present) { try insertLink(key, other, [:], reference) }
       return saved
     }
   }
@@ -157,10 +158,8 @@ extension Connection {
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>,
     values: [String: any Bindable] = [:]
   ) throws {
-    try savepoint {
-      try ensureLinks(reference)
-      try insertLink(try keyValue(of: left), try keyValue(of: right), values, reference)
-    }
+    let (left, right) = (try keyValue(of: left), try keyValue(of: right))
+    try writing(reference) { try insertLink(left, right, values, reference) }
   }
 
   /// Unlinks two records.
@@ -196,6 +195,28 @@ extension Connection {
     try executeChange(
       "INSERT INTO \(identifier: reference.name) (\(SQL(identifiers: names))) VALUES (\(list)) ON CONFLICT (\(SQL(identifiers: Array(names.prefix(2))))) DO \(action)"
     )
+  }
+
+  /// Runs `body`, which writes links, with a table for them. The table is looked at when this connection first
+  /// writes to it, and again if `body` finds that others have removed it or columns of it.
+  ///
+  /// - Parameters:
+  ///   - reference: The links.
+  ///   - body: The writing; if it fails on the table it runs once more from its start.
+  private func writing<Left: Record, Right: Record>(
+    _ reference: CrossReference<Left, Right>, _ body: () throws -> Void
+  ) throws {
+    let (references, key) = (references, ReferenceKey(reference))
+    if references.ensured.contains(key) {
+      do {
+        return try body()
+      } catch let error as SQLiteError where error.isOfMissingTable {}
+    }
+    try savepoint {
+      try ensureLinks(reference)
+      try body()
+    }
+    references.ensured.insert(key)
   }
 
   /// Makes the link table if it is missing, or adds the columns and indexes that it lacks.
@@ -294,6 +315,8 @@ extension Connection {
 /// The cross references that a connection has met.
 private final class KnownReferences {
   var relations: [ReferenceKey: Relation] = [:]
+  /// The references whose tables had all that they need when this connection looked at them.
+  var ensured: Set<ReferenceKey> = []
   /// The references whose tables were claimed.
   var claimed: Set<ReferenceKey> = []
 }

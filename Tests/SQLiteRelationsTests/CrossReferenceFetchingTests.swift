@@ -1,6 +1,7 @@
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
+import Synchronization
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -77,6 +78,48 @@ final class Group: Record {
       #expect(people.allSatisfy { $0.addresses == ["home": addr1, "work": addr2] })
       #expect(try connection.leftObjects(of: p2, through: Group.people).map(\.id) == [group.id])
     }
+  }
+
+  @Test func `only the first link of a connection looks at the schema`() throws {
+    let log = Mutex<[String]>([])
+    try database.write { connection in
+      let town = try connection.update(Town(name: "Bonn"))
+      let saved = try (0..<3).map { try connection.update(Tag(name: "\($0)")) }
+      try connection.link(town, saved[0], through: tags)
+      try connection.trace { event in
+        if case .begins(let sql) = event { log.withLock { $0.append(sql) } }
+      }
+      try connection.link(town, saved[1], through: tags)
+      try connection.link(town, saved[2], through: tags)
+      try connection.trace(nil)
+      #expect(try connection.linkCount(of: town, through: tags) == 3)
+    }
+    let statements = log.withLock { $0 }
+    #expect(statements.count == 2)
+    #expect(statements.allSatisfy { $0.hasPrefix("INSERT INTO") })
+  }
+
+  @Test func `links are written after their table was removed or its creation was undone`() throws {
+    struct Undone: Error {}
+    let town = try database.update(Town(name: "Bonn"))
+    let tag = try database.update(Tag(name: "old"))
+    #expect(throws: Undone.self) {
+      try database.write { connection in
+        try connection.link(town, tag, through: tags)
+        throw Undone()
+      }
+    }
+    try database.link(town, tag, through: tags)
+    #expect(try database.linkCount(of: town, through: tags) == 1)
+    try database.deleteTable("town_tag")
+    try database.setLinks(of: town, to: [tag], through: tags)
+    #expect(try database.linkCount(of: town, through: tags) == 1)
+    try database.deleteTable("town_tag")
+    try database.deleteTable(Tag.tableName)
+    let failure = #expect(throws: SQLiteError.self) {
+      try database.link(town, tag, through: tags)
+    }
+    #expect(failure?.code == .notFound)
   }
 
   @Test(arguments: [1, 100, 10_000])

@@ -99,6 +99,13 @@ extension SQLiteError {
     return table.map { (String($0), columns) }
   }
 
+  /// Whether a statement names a table or a column that is not there. SQLite has no code of its own for it.
+  package var isOfMissingTable: Bool {
+    code == .error
+      && ["no such table", "no such column", "has no column named"].contains(
+        where: message.contains)
+  }
+
   /// The error for the scopes around a transaction that this error ended.
   @inline(never)
   func asEndOfTransaction(_ sql: String? = nil) -> SQLiteError {

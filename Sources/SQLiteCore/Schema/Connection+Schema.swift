@@ -121,23 +121,23 @@ extension Connection {
     var indexes: [TableIndex] = []
     let tables = if let table { [table] } else { try existingTables() }
     for table in tables {
-      var list = try statement(
-        "SELECT name, \"unique\", origin, partial FROM pragma_index_list(\(table)) ORDER BY name")
-      while try list.step() {
-        let name = try list.text(at: 0)
-        var parts = try statement(
-          "SELECT name, coll FROM pragma_index_xinfo(\(name)) WHERE key ORDER BY seqno")
-        var columns: [String?] = []
-        var collations: [String] = []
-        while try parts.step() {
-          columns.append(try parts.textUnlessNull(at: 0))
-          collations.append(try parts.text(at: 1))
-        }
+      var row = try statement(
+        """
+        SELECT i.name, i."unique", i.origin, i.partial, c.name, c.coll
+        FROM pragma_index_list(\(table)) AS i, pragma_index_xinfo(i.name) AS c
+        WHERE c.key ORDER BY i.name, c.seqno
+        """)
+      while try row.step() {
+        let name = try row.text(at: 0)
+        let before = indexes.last.flatMap { $0.table == table && $0.name == name ? $0 : nil }
+        if before != nil { indexes.removeLast() }
         indexes.append(
           TableIndex(
-            name: name, table: table, columns: columns, collations: collations,
-            isUnique: list.integer(at: 1) != 0, isPartial: list.integer(at: 3) != 0,
-            isExplicit: try list.text(at: 2) == "c"))
+            name: name, table: table,
+            columns: (before?.columns ?? []) + [try row.textUnlessNull(at: 4)],
+            collations: (before?.collations ?? []) + [try row.text(at: 5)],
+            isUnique: row.integer(at: 1) != 0, isPartial: row.integer(at: 3) != 0,
+            isExplicit: try row.text(at: 2) == "c"))
       }
     }
     return indexes

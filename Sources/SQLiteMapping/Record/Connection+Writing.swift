@@ -268,9 +268,7 @@ extension Connection {
 
   private func isAboutSchema(_ error: any Error) -> Bool {
     if error is UnknownColumn { return true }
-    guard let error = error as? SQLiteError, error.code.primary == .error else { return false }
-    return error.message.hasPrefix("no such table") || error.message.contains("has no column named")
-      || error.message.hasPrefix("no such column")
+    return (error as? SQLiteError)?.isOfMissingTable ?? false
   }
 }
 

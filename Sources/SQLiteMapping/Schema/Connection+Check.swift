@@ -72,7 +72,7 @@ extension Connection {
           : "belongs to no property")
     }
     differences += try keyDifferences(table, existing)
-    let growth = try growth(of: table)
+    let growth = try growth(of: table, with: columnNames(of: table.name))
     differences += growth.indexes.map(\.absence)
     for column in growth.deleteRules {
       add(

@@ -35,8 +35,9 @@ package struct TableGrowth {
     !isMissing && columns.isEmpty && indexes.isEmpty && deleteRules.isEmpty
   }
 
-  fileprivate init(_ table: TableDefinition, _ connection: Connection) throws {
-    let existing = try connection.columnNames(of: table.name)
+  fileprivate init(
+    _ table: TableDefinition, with existing: Set<String>, _ connection: Connection
+  ) throws {
     guard !existing.isEmpty else {
       isMissing = true
       return
@@ -49,8 +50,14 @@ package struct TableGrowth {
 
 extension Connection {
   /// Returns what the table of a definition lacks, which ``ensure(_:)`` adds.
-  package func growth(of table: TableDefinition) throws -> TableGrowth {
-    try TableGrowth(table, self)
+  ///
+  /// - Parameters:
+  ///   - table: The table as the type asks for it.
+  ///   - existing: The names of its present columns in ASCII lower case, none if there is no such table.
+  package func growth(
+    of table: TableDefinition, with existing: Set<String>
+  ) throws -> TableGrowth {
+    try TableGrowth(table, with: existing, self)
   }
 
   /// Makes the table, or adds the columns and indexes that it lacks and changes its delete rules, in one
@@ -61,7 +68,7 @@ extension Connection {
   ///   the table has rows, or if rows are alike that an index shall tell apart; nothing has changed then.
   package func ensure(_ table: TableDefinition) throws {
     try savepoint {
-      let growth = try growth(of: table)
+      let growth = try growth(of: table, with: columnNames(of: table.name))
       if growth.isMissing {
         try executeChange(table.createSQL())
       } else {

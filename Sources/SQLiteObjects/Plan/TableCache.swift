@@ -76,12 +76,3 @@ enum PresentColumns {
     }
   }
 }
-
-extension SQLiteError {
-  /// Whether a statement names a table or a column that is not there. SQLite has no code of its own for it.
-  var isOfMissingTable: Bool {
-    code == .error
-      && ["no such table", "no such column", "has no column named"].contains(
-        where: message.contains)
-  }
-}

@@ -52,10 +52,10 @@ struct ObjectSchema {
   func ensure(on connection: Connection) throws {
     for plan in plans { try MetaTable.register(plan.table, of: plan.typeName, connection) }
     for table in tables {
-      if try table.isUnderFormerName(connection), let former = table.formerName {
+      let present = try table.columnNames(on: connection)
+      if try table.isUnderFormerName(connection, present), let former = table.formerName {
         try ObjectTables(connection).renameLink(former, to: table.definition.name)
       }
-      try table.refuseOtherMeaning(connection)
       try connection.ensure(table.definition)
     }
     for plan in plans {
@@ -69,7 +69,7 @@ struct ObjectSchema {
   /// The differences between the tables and the types.
   func differences(on connection: Connection) throws -> [SchemaDifference] {
     try tables.flatMap { table in
-      try table.refuseOtherMeaning(connection)
+      _ = try table.columnNames(on: connection)
       return try connection.differences(from: table.definition)
     }
   }
@@ -95,12 +95,12 @@ struct ObjectSchema {
   ) throws -> Growth {
     var growth = Growth.none
     for table in tables {
-      try table.refuseOtherMeaning(connection)
-      if try table.isUnderFormerName(connection) {
+      let present = try table.columnNames(on: connection)
+      if try table.isUnderFormerName(connection, present) {
         growth = .change
         continue
       }
-      let lacking = try connection.growth(of: table.definition)
+      let lacking = try connection.growth(of: table.definition, with: present)
       if lacking.isMissing {
         if table.definition.name == plan.table { return .missingTables }
         if growth == .none { growth = .missingTables }
@@ -139,32 +139,41 @@ struct ObjectTable {
   var formerName: String?
 
   /// Returns whether the links are there under the name that older versions of this library gave them.
-  func isUnderFormerName(_ connection: Connection) throws -> Bool {
-    guard let links, let formerName, !isSameName(formerName, definition.name) else { return false }
+  ///
+  /// - Parameters:
+  ///   - connection: The connection.
+  ///   - present: The columns of the table of the present name, none if there is no such table.
+  func isUnderFormerName(_ connection: Connection, _ present: Set<String>) throws -> Bool {
+    guard let links, let formerName, !isSameName(formerName, definition.name), present.isEmpty
+    else { return false }
     // That the owner is the right one is told by the foreign key.
-    return try connection.columnNames(of: definition.name).isEmpty
-      && connection.isTable(formerName, of: links)
+    return try connection.isTable(
+      formerName, with: connection.columnNames(of: formerName), of: links)
   }
 
-  /// Throws if a table of the name is there that is something else.
-  func refuseOtherMeaning(_ connection: Connection) throws {
+  /// The names of the table's columns in ASCII lower case, none if there is no such table.
+  ///
+  /// - Throws: ``MagicError/conflictingTypes(table:types:)`` if a table of the name is something else.
+  func columnNames(on connection: Connection) throws -> Set<String> {
     let present = try connection.columnNames(of: definition.name)
-    if present.isEmpty { return }
+    if present.isEmpty { return present }
     let fits =
-      if let links { try connection.isTable(definition.name, of: links) } else {
+      if let links { try connection.isTable(definition.name, with: present, of: links) } else {
         key.map { present.contains(asciiLowercased($0)) } ?? true
       }
     guard fits else {
       throw MagicError.conflictingTypes(
         table: definition.name, types: [claim, "what the store has there, which is something else"])
     }
+    return present
   }
 }
 
 extension Connection {
-  /// Returns whether a table holds links between the rows of the right tables.
-  fileprivate func isTable(_ name: String, of links: LinkTable) throws -> Bool {
-    let present = try columnNames(of: name)
+  /// Returns whether a table with some columns holds links between the rows of the right tables.
+  fileprivate func isTable(
+    _ name: String, with present: Set<String>, of links: LinkTable
+  ) throws -> Bool {
     guard links.definition.columns.allSatisfy({ present.contains($0.name) }) else { return false }
     let keys = try foreignKeys(of: name)
     func leads(_ column: String, to table: String) -> Bool {
