@@ -46,13 +46,13 @@ package struct CommittedChanges: Sendable {
 
   package var isEmpty: Bool { tables.isEmpty && !changesSchema }
 
-  /// Something that nobody has recorded: any table may differ.
+  /// A change that nobody has recorded: any table may differ.
   static let unknown = CommittedChanges(changesSchema: true)
 }
 
 /// Tells subscribers what transactions changed; one for all databases of this process on one file.
 final class ChangeFeed: Sendable {
-  /// The wishes of all subscribers at some moment.
+  /// The most detail that any subscriber wants, read at some moment.
   struct Demand: Hashable, Sendable {
     /// The last subscriber's number above two bits for the most that anyone wants.
     fileprivate let bits: UInt64
@@ -64,7 +64,7 @@ final class ChangeFeed: Sendable {
     /// The most that anyone wants to know, or nil if nobody listens.
     var detail: ChangeDetail? { ChangeDetail(rawValue: UInt8(truncatingIfNeeded: bits & 3)) }
 
-    /// Returns whether a subscriber had come by then.
+    /// Returns whether a subscriber had come when this was read.
     fileprivate func knows(_ id: UInt64) -> Bool { id <= bits >> 2 }
   }
 
@@ -141,7 +141,7 @@ final class ChangeFeed: Sendable {
   }
 }
 
-/// Ends a subscription when it is cancelled, or goes.
+/// A subscription, which ends when it is cancelled or released.
 package final class ChangeSubscription: Sendable {
   private let end: @Sendable () -> Void
 

@@ -41,15 +41,15 @@ final class ChangeRecorder {
 
   /// Drops the changes of a run that failed.
   func drop(_ run: RecordedRun, on handle: ConnectionHandle) {
-    // A statement with OR FAIL keeps what it did, and SQLite counts that. If others have begun
-    // meanwhile, their changes stand behind the mark: better told too much than too little.
+    // A statement with OR FAIL keeps what it did, and SQLite counts that. If others have begun meanwhile,
+    // their changes stand behind the mark, and all of them are told.
     guard handle.totalChanges == run.totalChanges, statementCount == run.statementCount else {
       return
     }
     rollBack(to: run.mark)
   }
 
-  /// The whole content was replaced, past the hooks.
+  /// Notes that the whole content was replaced, of which the hooks are not told.
   func noteReplacement() {
     settle()
     committed.changesSchema = true
@@ -70,7 +70,7 @@ final class ChangeRecorder {
     rollBack(to: RecordingMark())
   }
 
-  /// All that is there is committed.
+  /// Takes all that was collected as committed.
   private func settle() {
     guard !tables.isEmpty || schemaChanges > 0 else { return }
     committed.tables.formUnion(tables)
@@ -107,7 +107,7 @@ final class ChangeRecorder {
 }
 
 extension ChangeRecorder {
-  /// Whether the better hook is there and may be used.
+  /// Whether the preupdate hook is there and may be used.
   static func hasPreupdateHook(_ mayUse: Bool) -> Bool { mayUse && csqlite_has_preupdate() != 0 }
 
   /// Lets SQLite tell a recorder of changes, or nobody. The caller keeps the recorder alive.
@@ -115,7 +115,7 @@ extension ChangeRecorder {
   /// - Parameters:
   ///   - recorder: The recorder, or nil.
   ///   - handle: The connection.
-  ///   - usesPreupdateHook: Whether the better hook is used.
+  ///   - usesPreupdateHook: Whether the preupdate hook is used, and not only the update hook.
   static func install(
     _ recorder: ChangeRecorder?, on handle: ConnectionHandle, usesPreupdateHook: Bool
   ) {

@@ -1,5 +1,5 @@
 /// A state of a database file, as far as others change it: other processes, and other databases of this
-/// one. Two that differ say that others have committed between them, or may have.
+/// one. If two of them differ, others may have committed in between.
 package struct ForeignVersion: Hashable, Sendable {
   /// Which of the database's connections was asked: each counts on its own.
   fileprivate let connection: Int
@@ -9,15 +9,14 @@ package struct ForeignVersion: Hashable, Sendable {
 extension Database {
   /// Tells `body` of each transaction that changes this file, by any database of this process.
   ///
-  /// Told are the transactions that commit after this call, in the order of their commits, on the
-  /// thread that committed, once the changes are durable and before the access ends. `body` must be
-  /// quick, must not use the database, and must not resume a task: pass the news on. What was rolled
-  /// back, savepoints and failed statements included, is not told, except for savepoints that the
-  /// user's own SQL rolled back. Other processes are not seen.
+  /// It is told of transactions that commit after this call, in the order of their commits, on the thread
+  /// that committed, once the changes are durable and before the access ends. `body` must be quick, must
+  /// not use the database, and must not resume a task: pass the news on. What was rolled back, savepoints
+  /// and failed statements included, is not told, except for savepoints that the user's own SQL rolled
+  /// back. Other processes are not seen.
   ///
-  /// Of an access that had begun before this call it is told only that any table may differ, if it ran
-  /// statements that write, also if these were rolled back. So it is when the whole content is
-  /// replaced.
+  /// If an access had begun before this call and ran statements that write, `body` is told only that any
+  /// table may differ, also if these were rolled back. The same is told when the whole content is replaced.
   ///
   /// Without the preupdate hook, on a libsqlite3 that lacks it, tables WITHOUT ROWID, rows deleted
   /// by REPLACE, and values are not seen.
@@ -89,7 +88,7 @@ extension Database {
   /// This waits for nobody. It blocks the thread for a query without rows, or for the opening of the
   /// connection if that was closed.
   ///
-  /// - Returns: Nil if it is not to be had at once, for whatever reason.
+  /// - Returns: Nil if it cannot be read at once.
   package func foreignVersionAtOnce() -> ForeignVersion? {
     let access = Access(scope: .bare, deadline: nil)
     guard

@@ -26,8 +26,9 @@ final class BusyHandler {
 
   /// Returns whether to try once more for the lock, after a pause of 1 to 10 ms.
   ///
-  /// The lock is no queue: of several who ask, it goes to the one who asks just when it is free. Who asks each
-  /// 100 ms only, as SQLite does, may find it taken for all of the timeout by those who write without end.
+  /// The lock has no queue: of several connections it goes to the one that asks just when it is free. One
+  /// that asks only each 100 ms, as SQLite does, may find it taken until its timeout by others that write
+  /// without a pause.
   fileprivate func waitForLock(attempt: Int32) -> Bool {
     let now = Moment.now
     if attempt == 0 || waitingSince == nil { waitingSince = now }
@@ -47,7 +48,7 @@ private func busy(context: UnsafeMutableRawPointer?, attempt: Int32) -> Int32 {
 }
 
 extension Connection {
-  /// The error with the accesses of this process that may hold the lock, if it is one of a lock.
+  /// Adds the accesses of this process that may hold the lock to an error of a lock.
   func explained(_ error: SQLiteError) -> SQLiteError {
     guard error.code.primary == .busy, let users = environment.users else { return error }
     return SQLiteError(

@@ -75,7 +75,7 @@ extension Connection {
     ChangeRecorder.install(recorder, on: handle, usesPreupdateHook: usesPreupdateHook)
     hooks.recorder = recorder
     if !usesPreupdateHook {
-      // SQLite empties whole tables without a word, unless an authorizer objects.
+      // SQLite empties a whole table without calling the hooks, unless an authorizer objects.
       hooks.keepsRowDeletes = recorder != nil
       installAuthorizer()
     }

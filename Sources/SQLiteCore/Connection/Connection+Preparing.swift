@@ -51,7 +51,7 @@ extension Connection {
     return statement
   }
 
-  /// Throws if `sql` is no text for SQLite, and prepares for what it names.
+  /// Throws if `sql` is not a text that SQLite takes. Registers `magicdata_list` if it is named.
   @inline(never)
   func checkText(_ sql: String) throws(SQLiteError) {
     if containsNUL(sql) { throw SQLiteError(.misuse, "the SQL contains a NUL", sql: sql) }
@@ -147,7 +147,7 @@ extension Connection {
   ///
   /// The statement must be given back at once: it is bound to memory that is gone.
   ///
-  /// - Complexity: O(1) in stack space: each lent value takes some, so that only the first are.
+  /// - Complexity: O(1) in stack space: only the first values are lent, since each of them takes some.
   func run(
     _ statement: inout Statement, lending pieces: [SQL.Piece]
   ) throws(SQLiteError) -> Change {

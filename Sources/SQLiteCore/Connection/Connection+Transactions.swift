@@ -34,7 +34,7 @@ extension TransactionOutcome {
   }
 }
 
-/// Returns what `run` puts into the memory that it is lent, of which it says so by the flag.
+/// Returns the result that `run` makes in the memory that it is lent; `run` sets the flag once it has.
 ///
 /// For the results of closures that are run by functions without results. Where the compiler does not know the
 /// type, a variable of type `Result?` takes 550 instructions for finding out its size (benchmark `call`).
@@ -209,16 +209,15 @@ extension Connection {
     discardActions()
   }
 
-  /// Treats what waits for a commit as rolled back.
+  /// Drops the actions that wait for a commit, and runs those that wait for a rollback.
   func discardActions() {
     rolledBack(to: ActionCounts())
     state.forgive()
   }
 
-  /// Does what waits for the commit of a transaction that SQL of the user's is about to end.
+  /// Runs the actions that wait for a commit, before a statement of the user's own that may commit.
   ///
-  /// A RELEASE may be the commit of a transaction that a SAVEPOINT began: what waits is done before
-  /// each one then.
+  /// A RELEASE may be the commit of a transaction that a SAVEPOINT began, so they run before each RELEASE.
   func willControlTransaction(_ statement: StatementHandle) throws(SQLiteError) {
     guard !state.isInsideScope, !handle.isAutocommit,
       statement.control.map({ [.commit, .end, .release].contains($0) }) ?? false
@@ -232,7 +231,8 @@ extension Connection {
     }
   }
 
-  /// Does what waits for the end of a transaction that SQL of the user's has just ended.
+  /// Runs the actions that wait for the end of a transaction, after a statement of the user's own has ended
+  /// it.
   func didControlTransaction(_ statement: StatementHandle) {
     guard !state.isInsideScope, handle.isAutocommit, statement.beganInTransaction else { return }
     if statement.control == .rollback { discardActions() } else { committed() }
@@ -251,7 +251,8 @@ extension Connection {
     try run(handle, mustRun: control == .rollback)
   }
 
-  /// Runs SAVEPOINT or its like, whose names are many, by a statement of the cache.
+  /// Runs SAVEPOINT, RELEASE or ROLLBACK TO by a statement of the cache: each savepoint has a name of its
+  /// own.
   private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
     try withoutAuthorizer { () throws(SQLiteError) in
       let handle = try checkOut(sql)
@@ -264,7 +265,7 @@ extension Connection {
     }
   }
 
-  /// Runs a statement of the library's own, which undoes if it must run, without regard to deadlines.
+  /// Runs a statement of the library's own. One that undoes must run: no deadline or cancellation stops it.
   private func run(_ statement: StatementHandle, mustRun: Bool) throws(SQLiteError) {
     let wasExempt = interruption.isExempt
     let authorizer = hooks.authorizer
@@ -314,7 +315,7 @@ extension Connection {
   /// like: what is read now may yet be undone.
   package var mayUndoReads: Bool { ownsTransaction && handle.isWriting }
 
-  /// Runs what must be done although the access is to end, such as looking at what a rollback has left.
+  /// Runs `body` without regard to deadline and cancellation, to look at what a rollback has left.
   package func uninterrupted<Result>(_ body: () throws -> Result) rethrows -> Result {
     let before = interruption.isExempt
     interruption.isExempt = true
@@ -323,7 +324,7 @@ extension Connection {
   }
 }
 
-/// The work of layers above for the moment when the outermost transaction ends.
+/// The actions of layers above that wait for the end of the outermost transaction.
 final class TransactionActions {
   /// Whether there are any: asked at each commit.
   fileprivate var isEmpty = true

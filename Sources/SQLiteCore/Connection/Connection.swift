@@ -148,14 +148,14 @@ public final class Connection {
     _ = handle.limit(limit.rawValue, Int32(clamping: value))
   }
 
-  /// The connection belongs to this thread's access from now on.
+  /// Lends the connection to this thread's access.
   func beginAccess() {
     recording.hasWritten = false
     updateRecorder()
     user.store(currentThread(), ordering: .relaxed)
   }
 
-  /// The access has ended: whatever was kept from it is dead.
+  /// Ends the access: statements that were kept from it throw from now on.
   func endAccess() {
     defer { user.store(0, ordering: .relaxed) }
     cache.orphanCheckedOut()
@@ -258,7 +258,8 @@ extension Connection: StatementOwner {
     if refusesWrites, !statement.isReadOnly {
       throw SQLiteError(.readOnly, "a read cannot write", sql: statement.sql)
     }
-    // Outside our transactions a statement may be one of its own; ours are looked at before they commit.
+    // Outside our transactions a statement is a transaction of its own. In ours the file is checked before
+    // the commit.
     if !statement.isReadOnly, !statement.isOfLibrary, !state.isInsideScope, handle.isAutocommit {
       acceptLog()
       try checkFile()

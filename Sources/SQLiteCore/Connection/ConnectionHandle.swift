@@ -41,7 +41,7 @@ import CSQLite
     unsafe sqlite3_close_v2(pointer)
   }
 
-  /// Lets SQLite call nothing any more: what it would call may go then.
+  /// Removes all hooks, so that the objects that they call may be released.
   func removeHooks() {
     unsafe sqlite3_rollback_hook(pointer, nil, nil)
     unsafe sqlite3_update_hook(pointer, nil, nil)
@@ -103,7 +103,7 @@ import CSQLite
 
   /// The error that SQLite has just reported with `code`.
   func error(_ code: Int32, sql: String? = nil) -> SQLiteError {
-    // The handle speaks of its last call only: its words count if it means the same failure.
+    // The handle keeps the message of its last call only: it is used if the code is that of this failure.
     let extended = unsafe sqlite3_extended_errcode(pointer)
     guard extended == code || extended & 0xff == code & 0xff else {
       return SQLiteError(ResultCode(rawValue: code), sql: sql)

@@ -23,7 +23,7 @@ struct Moment: Comparable, Sendable {
     return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
   }
 
-  /// The moment of an instant, now as far away.
+  /// The moment that is as far from now as an instant.
   init(_ instant: ContinuousClock.Instant) {
     self = .now + (instant - .now)
   }

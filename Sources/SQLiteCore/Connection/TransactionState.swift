@@ -125,26 +125,26 @@ final class TransactionState {
     if !isBroken { phase = .closed }
   }
 
-  /// A transaction or a savepoint has begun.
+  /// Notes that a transaction or a savepoint has begun.
   func open(_ scope: Scope) {
     if !isInsideScope, !isEnded, !isBroken { phase = .open(insideBare: isInsideBare) }
     innermost = scope
   }
 
-  /// The innermost scope has ended.
+  /// Notes that the innermost scope has ended.
   func close() {
     innermost = innermost?.outer
     if !isInsideScope, !isBroken { phase = isInsideBare ? .bare : .closed }
   }
 
-  /// SQLite has rolled back the transaction that was open, of the library's or of the user's.
+  /// Notes that SQLite has rolled back the open transaction, of the library's or of the user's.
   func end(by error: SQLiteError) {
     if !isEnded, !isBroken { phase = .ended(error, insideBare: isInsideBare) }
   }
 
-  /// A ROLLBACK has failed: what was to be undone may still be there.
+  /// Notes that a ROLLBACK has failed: the changes that it should have undone may still be there.
   func `break`(by error: SQLiteError) {
-    let message = "what was to be undone could not be, so that the connection is closed"
+    let message = "the changes could not be undone, so the connection is closed"
     phase = .broken(SQLiteError(error.code, "\(message): \(error.message)", sql: error.sql))
   }
 

@@ -78,10 +78,10 @@ extension Database {
     public var filePermissions: UInt16 = 0o600
     /// Whether the path may be a symbolic link.
     public var followsSymbolicLinks = true
-    /// Whether functions and virtual tables may be used by the schema: views, triggers, checks,
-    /// indexes, columns that are made.
+    /// Whether functions and virtual tables may be used by the schema: views, triggers, checks, indexes,
+    /// generated columns.
     public var trustedSchema = false
-    /// Whether text in double quotes that names no column is a string, as in old SQLite.
+    /// Whether text in double quotes that names no column is a string, as in old versions of SQLite.
     public var doubleQuotedStrings = false
     /// Whether SQL may damage the file or write to shadow tables and the schema (the opposite of
     /// `SQLITE_DBCONFIG_DEFENSIVE`).
@@ -110,7 +110,7 @@ extension Database {
     /// Whether the file is on a read-only medium and cannot change while it is open: no locks are
     /// taken and no journal is looked for. Wrong answers if it does change.
     public var isImmutable = false
-    /// Whether the recorder of changes uses SQLite's best hook where there is one.
+    /// Whether the recorder of changes uses the preupdate hook where there is one.
     package var usesPreupdateHook = true
     /// Whether the file keeps the journal mode that it has; ``journalMode`` is then for new files.
     package var keepsJournalMode = false

@@ -68,7 +68,7 @@ public final class Database: Sendable {
     // One more than slots: an access that has left its slot still resumes its task.
     worker = Worker(capacity: readers + 2)
     shared.join(scheduler)
-    // The first connection is opened now, so that what is wrong is said now.
+    // The first connection is opened now, so that errors of the file are thrown here.
     do {
       try withConnection(at: 0) { _ in }
     } catch let error as SQLiteError {

@@ -132,8 +132,8 @@ extension SQLiteError {
   /// The access waited too long for others.
   static let late = SQLiteError(.interrupt, "\(deadlineMessage) while waiting for other accesses")
 
-  /// Whether others were in the way, so that the same access may succeed later: it waited too long for them
-  /// or for their locks, or the database is suspended.
+  /// Whether the same access may succeed later: it waited too long for them or for their locks, or the
+  /// database is suspended.
   package var isPassing: Bool {
     switch code.primary {
     case .busy, .locked: true

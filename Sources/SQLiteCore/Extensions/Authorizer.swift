@@ -10,7 +10,7 @@ public struct Authorization: Hashable, Sendable {
   public let second: String?
   /// The database: `main`, `temp`, or the name of an attached one.
   public let schema: String?
-  /// The view or trigger that wants it, or nil for the statement itself.
+  /// The view or trigger that takes the action, or nil for the statement itself.
   public let accessor: String?
 
   /// Deletes rows of the table `first` (`SQLITE_DELETE`).
@@ -37,7 +37,7 @@ public struct Authorization: Hashable, Sendable {
 
 /// The answer to an ``Authorization``.
 public enum AuthorizationDecision: Sendable {
-  /// It may.
+  /// The statement may do it.
   case allow
   /// The statement does not compile: ``ResultCode/authorization``.
   case deny
@@ -61,11 +61,11 @@ final class UserCallback {
 final class Authorizer {
   private let decide: ((Authorization) -> AuthorizationDecision)?
   private let callback: UserCallback
-  /// Whether statements of the library's own are compiled, which nobody is asked about.
+  /// Whether statements of the library's own are compiled, about which the user's closure is not asked.
   var isSuspended = false
   /// Whether deletions of all rows must go row by row.
   let keepsRowDeletes: Bool
-  /// The table that is being dropped: deleting its rows is then another thing.
+  /// The table that is being dropped: the deletion of its rows is not recorded.
   fileprivate var dropped: String?
 
   init(
@@ -83,8 +83,8 @@ final class Authorizer {
     return callback.run { decide(request) }
   }
 
-  /// SQLite deletes row by row if told to ignore the DELETE, which it then does all the same; but it
-  /// would not drop a table.
+  /// If told to ignore a DELETE of all rows, SQLite deletes them all the same, but row by row. It would not
+  /// drop a table, so that is allowed as it is.
   fileprivate func answer(to request: Authorization) -> Int32 {
     guard keepsRowDeletes else { return SQLITE_OK }
     switch request.action {

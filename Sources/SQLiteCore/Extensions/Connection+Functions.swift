@@ -231,10 +231,10 @@ extension Connection {
     try hideFromSchema(flags)
   }
 
-  /// Has the schema read again, so that it is seen to name a function that it may not use.
+  /// Has SQLite read the schema again, to notice that it uses a function that it may not use.
   ///
-  /// SQLite asks that when it reads a CHECK, an index or a column that is made, and takes a function
-  /// for allowed that it did not know then.
+  /// SQLite checks this only when it reads a CHECK, an index or a generated column; a function that it
+  /// did not know then counts as allowed.
   private func hideFromSchema(_ flags: Int32) throws(SQLiteError) {
     guard flags & SQLITE_DIRECTONLY != 0 else { return }
     try withoutAuthorizer { () throws(SQLiteError) in
@@ -267,7 +267,7 @@ private struct ArgumentReader {
   }
 }
 
-/// A collation, owned by SQLite.
+/// A collation. SQLite owns it.
 private final class Collation {
   let compare: (String, String) -> Int
 

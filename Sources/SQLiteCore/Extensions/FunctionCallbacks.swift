@@ -126,7 +126,7 @@ private func passError(to context: OpaquePointer?, _ body: () throws -> Void) {
   do {
     try body()
   } catch let error as SQLiteError {
-    // The words first: they reset the code.
+    // The message first: setting it resets the code.
     unsafe sqlite3_result_error(context, error.message, -1)
     let isError = ![SQLITE_OK, SQLITE_ROW, SQLITE_DONE].contains(error.code.primary.rawValue)
     unsafe sqlite3_result_error_code(context, isError ? error.code.rawValue : SQLITE_ERROR)

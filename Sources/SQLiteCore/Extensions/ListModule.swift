@@ -83,7 +83,7 @@ private func connect(
 ) -> Int32 {
   let code = unsafe sqlite3_declare_vtab(connection, "CREATE TABLE list(value, pointer HIDDEN)")
   guard code == SQLITE_OK else { return code }
-  // Views and triggers of an untrusted schema have no business here.
+  // Views and triggers of an untrusted schema cannot use it.
   unsafe csqlite_vtab_direct_only(connection)
   let made = UnsafeMutablePointer<sqlite3_vtab>.allocate(capacity: 1)
   unsafe made.initialize(to: sqlite3_vtab())

@@ -7,7 +7,7 @@ import CSQLite
 /// use of such a table that stands in the schema of a file.
 /// <https://sqlite.org/forum/forumpost/171bcc2bcd>
 enum TrigramTokenizer {
-  /// SQLite's own tokenizer, and what its functions are called with.
+  /// SQLite's own tokenizer with the context that its functions take.
   @unsafe fileprivate struct Original {
     var tokenizer = fts5_tokenizer()
     var context: UnsafeMutableRawPointer?
@@ -23,7 +23,7 @@ enum TrigramTokenizer {
     let found = unsafe api.pointee.xFindTokenizer?(
       api, "trigram", &original.pointee.context, &original.pointee.tokenizer)
     guard found == SQLITE_OK else { return unsafe original.deallocate() }
-    // What it makes is used and freed by SQLite's own functions.
+    // The tokenizer that it makes is used and freed by SQLite's own functions.
     var checked = unsafe original.pointee.tokenizer
     unsafe checked.xCreate = create
     let code = unsafe api.pointee.xCreateTokenizer?(api, "trigram", original, &checked) {
@@ -32,7 +32,7 @@ enum TrigramTokenizer {
     if code != SQLITE_OK { unsafe original.deallocate() }
   }
 
-  /// What fts5 lends to those who extend it, as its manual tells to ask for it.
+  /// The interface of fts5 for extensions, asked for as its manual says.
   private static func api(of connection: OpaquePointer) -> UnsafeMutablePointer<fts5_api>? {
     var prepared: OpaquePointer?
     let code = unsafe sqlite3_prepare_v2(connection, "SELECT fts5(?1)", -1, &prepared, nil)

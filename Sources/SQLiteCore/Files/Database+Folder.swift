@@ -70,12 +70,13 @@ package func environmentPath(_ variable: String) throws(SQLiteError) -> String? 
   return try unsafe exactPath(value)
 }
 
-/// A path that the system gave, byte for byte. What is not UTF-8 would become the path of another file.
+/// A path that the system gave, byte for byte. Bytes that are not UTF-8 would be repaired, and so name
+/// another file.
 @unsafe package func exactPath(_ path: UnsafePointer<CChar>) throws(SQLiteError) -> String {
   guard let text = unsafe String(validatingCString: path) else {
     throw SQLiteError(
       .cannotOpen,
-      "\(unsafe String(cString: path)): this path is not UTF-8, so that a text cannot name it")
+      "\(unsafe String(cString: path)): this path is not valid UTF-8, so it cannot be used")
   }
   return text
 }

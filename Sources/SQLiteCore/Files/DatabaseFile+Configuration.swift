@@ -21,7 +21,7 @@ extension DatabaseFile {
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_DQS_DDL, options.doubleQuotedStrings)
     try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, options.foreignKeys)
-    // Before the schema is read, which is SQL of another program.
+    // Before the schema is read, which may be SQL of another program.
     for (limit, value) in options.limits { try connection.setLimit(limit, to: value) }
     // An index of the schema may need it.
     try DecimalOrder.offer(on: handle)

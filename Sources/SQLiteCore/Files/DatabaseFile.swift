@@ -41,7 +41,7 @@ final class DatabaseFile: Sendable {
     }
   }
 
-  /// Finds the file, or says what is in its way, and makes it with its permissions.
+  /// Finds the file, or makes it with its permissions.
   init(path: String, options: Database.Options) throws(SQLiteError) {
     guard !path.isEmpty, !containsNUL(path) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
@@ -98,7 +98,7 @@ final class DatabaseFile: Sendable {
   }
 
   private func openHandle(_ shared: SharedFile) throws(SQLiteError) -> ConnectionHandle {
-    // Before the file is open, so that nobody opens it by other means in between.
+    // Before the file is open, so that nobody opens it without SQLite in between.
     let presence = FilePresence(shared)
     func opened() throws(SQLiteError) -> ConnectionHandle {
       let handle = try ConnectionHandle(name: uri, flags: flags, vfs: options.vfs)
@@ -120,7 +120,7 @@ final class DatabaseFile: Sendable {
       case .readWrite: flags |= SQLITE_OPEN_READWRITE
       case .readWriteCreate:
         flags |= SQLITE_OPEN_READWRITE
-        // Else the file is there already: one that SQLite made would be another one.
+        // Without a VFS the file is there already. If SQLite made one now, it would be another file.
         if options.vfs != nil { flags |= SQLITE_OPEN_CREATE }
       }
       if !options.followsSymbolicLinks { flags |= SQLITE_OPEN_NOFOLLOW }
@@ -219,7 +219,7 @@ extension DatabaseFile {
       if errno == EEXIST { return false }
       throw SQLiteError(.cannotOpen, "\(path): the file cannot be made: \(systemMessage(errno))")
     }
-    // The mask of the process must not decide.
+    // The permissions do not depend on the umask of the process.
     _ = fchmod(descriptor, mode_t(options.filePermissions))
     _ = Foreign.close(descriptor)
     return true

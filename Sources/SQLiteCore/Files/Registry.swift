@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Bodies of layers above, in the order in which they were added, each as long as its registration lives.
+/// Closures of layers above, in the order in which they were added, each as long as its registration lives.
 final class Registry<Body: Sendable>: Sendable {
   private struct State: Sendable {
     var bodies: [(id: UInt64, body: Body)] = []
@@ -28,7 +28,7 @@ final class Registry<Body: Sendable>: Sendable {
   }
 }
 
-/// Ends what was registered when it goes.
+/// Keeps a closure registered as long as it lives.
 package final class Registration: Sendable {
   private let end: @Sendable () -> Void
 

@@ -75,8 +75,8 @@ final class SharedFile: Sendable {
     guard let path = name.map({ Array($0.utf8) }) else { return }
     let identifier = ObjectIdentifier(self)
     SharedFile.files.withLock { files in
-      // By the identifier: the reference to a younger file may be the last when it is let go of, here
-      // under the lock that its deinit needs.
+      // Compared by the identifier: a strong reference to a younger value could be its last one, and end it
+      // here under the lock that its deinit takes.
       guard files.identifiers[path] == identifier else { return }
       files.known[path] = nil
       files.identifiers[path] = nil
@@ -124,7 +124,7 @@ final class SharedFile: Sendable {
 extension SharedFile {
   /// The files that connections of this process have open now.
   static var open: [SharedFile] {
-    // Let go of outside the lock, which the deinit takes.
+    // Released outside the lock, which the deinit takes.
     let all = files.withLock { files in files.known.values.map { $0.file } }
     return all.compactMap { $0 }.filter { $0.presences.load(ordering: .acquiring) > 0 }
   }

@@ -105,7 +105,7 @@ struct Holder: Sendable {
   var thread: UInt?
 }
 
-/// The work of an access that ends on another thread than it was asked for.
+/// The work of an access that runs on another thread than its caller's.
 protocol Work: AnyObject, Sendable {
   /// Does the work, and keeps its result for the one who waits.
   func run(on connection: Connection) throws -> TransactionOutcome
@@ -162,8 +162,8 @@ final class TaskAccess: Sendable {
     state = Mutex(State(work: work))
   }
 
-  /// Lets go of the work before the task is resumed, which has it too: objects of the user's never end on
-  /// the worker's thread, where they might wait for the slot.
+  /// Takes the work out, so that it is released before the task, which has it too, is resumed: objects of
+  /// the user's are never released last on the worker's thread, where their deinit might wait for the slot.
   func takeWork() -> (any Work)? {
     state.withLock { state in
       defer { state.work = nil }

@@ -27,7 +27,7 @@ final class ConnectionSlot: Sendable {
 
   /// Closes the connection. Only the holder of the slot may call this, or anybody while there is none.
   func close() {
-    // Outside the lock: with the connection go functions and whatever else is the user's.
+    // Outside the lock: with the connection functions and other objects of the user's are released.
     let address = stored.withLock { connection in
       defer { connection = nil }
       return ConnectionSlot.retainedAddress(of: connection)

@@ -4,8 +4,8 @@ import Synchronization
 // How calls get a connection: the blocking ones on their own thread, the asynchronous ones on a thread of a
 // ``Worker``, each as soon as the ``Scheduler`` has a slot for it.
 //
-// Not generic but for thin shells that keep the results, and `dynamic`: the compiler makes copies of it
-// neither for each type of results nor for each closure that it knows.
+// Only thin shells that keep the results are generic, and the rest is `dynamic`: the compiler makes no
+// copies for types of results or for closures that it knows.
 extension Database {
   /// Describes an access that begins now.
   func access(_ scope: Access.Scope, _ deadline: ContinuousClock.Instant?) -> Access {
@@ -69,7 +69,7 @@ extension Database {
   func perform(_ access: Access, _ work: any Work) async throws {
     let task = TaskAccess(access, work)
     try await suspendTask(access, task) { [self] continuation in
-      // From the grant straight to the worker: the task's own thread may be a long time coming.
+      // From the grant straight to the worker: the task may have to wait for a thread of its own.
       do throws(SQLiteError) {
         if let slot = try scheduler.grant(access) {
           return start(GrantedAccess(task: task, slot: slot, continuation: continuation))

@@ -3,13 +3,13 @@
 /// A durable commit waits for the disk, whether it holds one row or a thousand. Where many tasks
 /// each write a little, merging their writes makes one such wait for all of them.
 ///
-/// Merged are only writes that ask for it, by `writeInGroup` or by
-/// ``includesAsyncWrites``, since a closure of theirs may run more than once.
+/// Only writes that ask for it are merged, by `writeInGroup` or by ``includesAsyncWrites``, since their
+/// closures may run more than once.
 public struct GroupCommit: Hashable, Sendable {
   /// The most writes in one transaction; 1 merges nothing.
   public var maximumCount = 128
-  /// How long after its beginning a transaction still takes in writes that wait. The first of them
-  /// is answered at most that much later, and the time of one write and the commit.
+  /// How long after its beginning a transaction still takes in writes that wait. The first of them is
+  /// answered at most that much later, plus the time of one write and the commit.
   public var maximumDuration = Duration.milliseconds(10)
   /// Whether every asynchronous `write` that begins its transaction immediately may be merged, and
   /// not only those by `writeInGroup`. Then their closures, too, may run more than once.
@@ -74,7 +74,7 @@ struct GroupCommitRun {
     answers = []
   }
 
-  /// Runs the members and tells them their outcomes, as long as the connection is of use.
+  /// Runs the members as long as the connection is sound.
   mutating func run(on connection: Connection) {
     let interruption = connection.interruption
     let outer = (interruption.deadline, interruption.cancellation)
@@ -119,7 +119,7 @@ struct GroupCommitRun {
             members.append(next)
           }
         } while outcomes.count < members.count
-        // The commit is everybody's.
+        // The commit is of all members: no single cancellation or deadline ends it.
         begin(nil, on: connection)
         if isSuspended { throw Cancellation.Reason.suspension.error }
         return .commit
@@ -153,14 +153,15 @@ struct GroupCommitRun {
       return answers.append((member, Cancellation.Reason.suspension.error))
     }
     begin(member.access, on: connection)
-    // The access brings its own.
+    // The access sets its own deadline and cancellation.
     connection.interruption.end()
     let outcome = member.run(on: connection)
     connection.cache.orphanCheckedOut()
     answers.append((member, outcome))
   }
 
-  /// Lets a member's deadline and cancellation end what comes, or those of nobody.
+  /// Lets the deadline and cancellation of a member end the statements that follow; nil for those of
+  /// nobody.
   private func begin(_ access: Access?, on connection: Connection) {
     let cancellation = access?.cancellation ?? Cancellation()
     connection.interruption.deadline = access?.deadline
@@ -174,7 +175,7 @@ extension Cancellation.Reason {
 }
 
 extension Interruption {
-  /// Lets nothing stop what comes.
+  /// Removes deadline and cancellation.
   fileprivate func end() {
     (deadline, cancellation) = (nil, nil)
   }
@@ -216,7 +217,7 @@ final class GroupCommitMember: Sendable {
     self.finish = finish
   }
 
-  /// Whether it must end now, so that another run would end like the last.
+  /// Whether its deadline has passed or it was cancelled: another run would end like the last.
   var isInterrupted: Bool {
     access.cancellation.isRequested || access.deadline.map { $0 <= .now } ?? false
   }
@@ -248,13 +249,13 @@ final class GroupCommitMember: Sendable {
 }
 
 extension Connection {
-  /// Does and asks before the end of a savepoint what a commit would do and ask.
+  /// Runs the actions and checks of a commit before the end of a savepoint.
   fileprivate func prepareRelease() throws {
     // The release itself will say so.
     guard state.failure == nil else { return }
     try prepareCommit()
     if let reason = interruption.reason { throw SQLiteError(.interrupt, reason) }
-    // Nobody else's: those before it had none at their ends.
+    // They are of this member: those before it had none at their ends.
     if hasDeferredViolations {
       throw SQLiteError(.foreignKeyConstraint, "FOREIGN KEY constraint failed", sql: "COMMIT")
     }

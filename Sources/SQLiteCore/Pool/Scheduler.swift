@@ -77,7 +77,7 @@ final class Scheduler: Sendable {
 
     /// The slot of the access that runs on a thread, if there is one.
     func slot(heldBy thread: UInt) -> Int? {
-      // Without copies of the holders, which are asked at each access (benchmark `call`).
+      // By index, which copies no holder: this runs at each access (benchmark `call`).
       for slot in holders.indices where holders[slot]?.thread == thread { return slot }
       return nil
     }
@@ -88,8 +88,8 @@ final class Scheduler: Sendable {
   /// The one timer, for the earliest deadline of those who wait; made when it is first needed. Locked
   /// before the state, never inside it.
   private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
-  /// Where tasks are told that they wait for nothing. A task cannot be resumed while its cancellation
-  /// handlers run, on whatever thread: that may wait for nobody but this queue.
+  /// Where tasks are resumed whose access was refused. Resuming a task waits until its cancellation
+  /// handlers have run, so only this queue may wait for them.
   let messenger = DispatchQueue(label: "MagicData.Scheduler.messenger")
 
   init(readers: Int) {
@@ -240,9 +240,9 @@ final class Scheduler: Sendable {
 
   /// Leaves the queue with an error, unless a slot was found already, or the access does not wait yet.
   ///
-  /// Nobody else is woken: who leaves the queue gives no slot to those behind, who wait since all are
-  /// taken. So a cancellation handler, which runs under its task's lock, never waits for that of
-  /// another task.
+  /// Nobody else is woken: leaving the queue frees no slot, and those behind wait since all slots are
+  /// taken. So a cancellation handler, which runs under its task's lock, never waits for that of another
+  /// task.
   ///
   /// - Complexity: O(1), or O(log *n*) with a deadline.
   func giveUp(_ cancellation: Cancellation, _ error: SQLiteError) {
@@ -355,7 +355,7 @@ extension Scheduler {
     }
   }
 
-  /// [Call] those whose deadlines have passed.
+  /// Wakes those whose deadlines have passed.
   private func wakeLate() {
     let (late, mustSetTimer) = state.withLock { state in
       let late = state.waiting.removeLate(.now)
@@ -368,7 +368,7 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Lets nobody in any more, those who wait included, until ``ended()`` and ``allow()``.
+  /// Refuses all accesses, those that wait included, until ``ended()`` and ``allow()``.
   ///
   /// - Parameters:
   ///   - error: The error of all accesses from now on.

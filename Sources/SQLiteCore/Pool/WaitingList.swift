@@ -7,7 +7,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   private struct Lane: Sendable {
     /// Some of them may have left from the middle.
     var numbers: [UInt64] = []
-    /// Where the first one stands that has not left.
+    /// The index of the first one that has not left.
     var start = 0
     /// How many have not left.
     var count = 0
@@ -85,12 +85,12 @@ struct WaitingList<Element: Sendable>: Sendable {
     return all
   }
 
-  /// Lets a lane begin with one that has not left, and drops the numbers of those who have, once they
-  /// are more than half.
+  /// Moves the start of a lane to one that has not left, and drops the numbers of those that have, once
+  /// they are more than half.
   private mutating func tidy(_ lane: Int) {
     guard lanes[lane].count > 0 else {
       lanes[lane] = Lane()
-      // A crowd's memory is given back.
+      // Gives back the memory of a long queue.
       if elements.isEmpty, elements.capacity > 1_024 { elements = [:] }
       return
     }

@@ -7,9 +7,9 @@ import Platform
 ///     let name = "Robert'); DROP TABLE student;--"
 ///     try connection.executeQuery("SELECT * FROM student WHERE name = \(name)")
 ///
-/// An identifier is spelled `\(identifier: column)`, a list for `IN` is an interpolated array, and
-/// an interpolated `SQL` becomes part of the text with its own values. Text made at run time is
-/// spelled ``init(unchecked:)``, and nothing protects it from what you put there.
+/// An identifier is spelled `\(identifier: column)`, a list for `IN` is an interpolated array, and an
+/// interpolated `SQL` becomes part of the text with its own values. Text made at run time is spelled
+/// ``init(unchecked:)``; nothing in it is checked or quoted.
 public struct SQL: Sendable {
   /// The values, each with the text before it.
   private(set) var pieces: [Piece] = []
@@ -205,7 +205,7 @@ extension String {
       unsafe own.baseAddress.map { unsafe memcmp($0, start, count) == 0 } ?? true
     }
     if let isSame { return isSame }
-    // None is lent by a text that lies in Apple's frameworks.
+    // A string of Apple's frameworks may lend no bytes.
     return unsafe utf8.elementsEqual(UnsafeBufferPointer(start: start, count: count))
   }
 }

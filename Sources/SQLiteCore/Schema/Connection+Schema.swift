@@ -274,8 +274,7 @@ extension Connection {
 
   /// Makes an index that a table lacks, by a name that is free.
   ///
-  /// An index of the same columns that was made for the same purpose, before their values had an order of their
-  /// own, goes.
+  /// An index of the same columns that an older version made, without the collation, is dropped.
   package func make(_ index: IndexDefinition, on table: String) throws(SQLiteError) {
     if !index.collations.isEmpty {
       for found in try existingIndexes(of: table) where index.isPreceded(by: found, on: table) {
@@ -293,7 +292,7 @@ extension Connection {
     )
   }
 
-  /// A name, with a number if it is taken: it says nothing, since an index is found by its columns.
+  /// The name, with a number if it is taken. Indexes are found by their columns, not by their names.
   private func freeName(_ name: String) throws(SQLiteError) -> String {
     let names = try texts("SELECT name FROM sqlite_schema")
     let taken = Set(names.map(asciiLowercased))

@@ -1,4 +1,4 @@
-/// The declared type of a column: what it prefers to store, whatever it is given
+/// The declared type of a column, which decides the storage class that it prefers
 /// (<https://www.sqlite.org/datatype3.html>).
 public enum ColumnType: String, Sendable, CaseIterable {
   /// Integers, and reals that are whole.
@@ -124,7 +124,7 @@ public struct IndexDefinition: Hashable, Sendable {
 
 /// A table that is to be made.
 public struct TableDefinition: Hashable, Sendable {
-  /// How rows are told apart.
+  /// How the rows are identified.
   public enum Key: Hashable, Sendable {
     /// A column that is the rowid; numbers are never used again. Not among the columns.
     case autoIncrement(String)
@@ -140,7 +140,7 @@ public struct TableDefinition: Hashable, Sendable {
 
   /// The table's name.
   public var name: String
-  /// How rows are told apart.
+  /// How the rows are identified.
   public var key: Key
   /// The columns, in order.
   public var columns: [ColumnDefinition]
@@ -151,7 +151,7 @@ public struct TableDefinition: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - name: The table's name.
-  ///   - key: How rows are told apart.
+  ///   - key: How the rows are identified.
   ///   - columns: The columns, in order.
   ///   - indexes: The indexes besides those that UNIQUE makes.
   public init(

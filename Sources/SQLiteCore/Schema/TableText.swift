@@ -27,7 +27,7 @@ package struct TableText {
       return true
     }
     guard let index else { return true }
-    // The clause may say what to do instead.
+    // The clause may go on with ON CONFLICT.
     var end = index + 1
     if parts.isWord("on", at: end + 1), parts.isWord("conflict", at: end + 2) { end += 3 }
     end = min(end, parts.tokens.count - 1)
@@ -35,7 +35,7 @@ package struct TableText {
     return true
   }
 
-  /// Gives the reference of a column another delete rule.
+  /// Changes the delete rule of a column's reference.
   ///
   /// - Parameters:
   ///   - column: The column's name.

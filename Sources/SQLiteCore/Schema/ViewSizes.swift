@@ -53,7 +53,7 @@ struct ViewSizes {
     return views.values.joined().contains { size(of: $0, [], 0, &known) > limit }
   }
 
-  /// The size of a block with all that it names, or so much that no limit allows it.
+  /// The size of a block with all that it names; more than any limit if it is too deep or names itself.
   ///
   /// - Parameters:
   ///   - index: The block.

@@ -60,7 +60,7 @@ extension Statement {
     switch content.type {
     case SQLITE_BLOB: return try unsafe body(content.bytes(ofText: false).bytes)
     case SQLITE_TEXT, SQLITE_NULL: return try unsafe body(content.bytes(ofText: true).bytes)
-    // Converting the number itself would make a text of it.
+    // A copy is converted: the row's own value would become a text.
     default: return try content.withCopy { try unsafe body($0.bytes(ofText: true).bytes) }
     }
   }

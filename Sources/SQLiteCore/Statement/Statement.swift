@@ -148,12 +148,12 @@ extension Statement {
     try handle.bind(text, at: Int32(clamping: parameter))
   }
 
-  /// Binds bytes; none of them are an empty blob, not NULL (`sqlite3_bind_blob64`).
+  /// Binds bytes; no bytes are an empty blob, not NULL (`sqlite3_bind_blob64`).
   public mutating func bind(_ bytes: [UInt8], at parameter: Int) throws(SQLiteError) {
     try unsafe handle.bind(bytes: bytes.span.bytes, at: Int32(clamping: parameter))
   }
 
-  /// Binds a copy of lent bytes; none of them are an empty blob, not NULL (`sqlite3_bind_blob64`).
+  /// Binds a copy of lent bytes; no bytes are an empty blob, not NULL (`sqlite3_bind_blob64`).
   public mutating func bind(_ bytes: RawSpan, at parameter: Int) throws(SQLiteError) {
     try handle.bind(bytes: bytes, at: Int32(clamping: parameter))
   }

@@ -39,7 +39,7 @@ final class StatementCache {
     guard let handle = recent[sql.utf8Count & 63].handle else { return nil }
     if let texts = handle.literal, sql.hasTexts(texts) { return checkOut(handle) }
     guard sql.isSpelled(handle.sql) else { return nil }
-    // Only the first literal of this spelling: several would take turns.
+    // Only the first literal of this spelling is kept: several would replace each other again and again.
     if handle.literal == nil { handle.literal = sql.texts ?? [] }
     return checkOut(handle)
   }
@@ -76,7 +76,7 @@ final class StatementCache {
       statement.isBound = false
     }
     statement.isCheckedOut = false
-    // A user who has kept the handle must not be the one to finalize it, on any thread.
+    // If the user has kept the handle, it must not be finalized later on another thread.
     if !statement.isCached { statement.finalize() }
   }
 

@@ -61,7 +61,7 @@ import CSQLite
   /// Runs to the next row, the end or an error (`sqlite3_step`).
   @inline(__always) func step() -> Int32 { unsafe sqlite3_step(pointer) }
 
-  /// Ends the run; its result repeats the error of the last step and is not news.
+  /// Ends the run (`sqlite3_reset`). Its result repeats the error of the last step, so it is ignored.
   func reset() {
     unsafe sqlite3_reset(pointer)
     isRunning = false
@@ -214,7 +214,8 @@ extension StatementHandle {
     try check(code, parameter)
   }
 
-  /// Binds bytes as a blob, or as a text that they are the UTF-8 of; none of them are not NULL.
+  /// Binds bytes as a blob, or as a text whose UTF-8 they are. No bytes are an empty blob or text, not
+  /// NULL.
   package func bind(
     bytes: RawSpan, asText isText: Bool = false, at parameter: Int32
   ) throws(SQLiteError) {

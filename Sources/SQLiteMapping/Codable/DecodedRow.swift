@@ -106,7 +106,7 @@ final class DecodedRow {
     let index = unsafe others.firstIndex { $0.key == ObjectIdentifier(type) }
     let fitting =
       index.map {
-        // As above.
+        // The object was stored for this type of keys.
         unsafe unsafeDowncast(
           others.remove(at: $0).container, to: Boxed<KeyedDecodingContainer<Key>>.self)
       } ?? .decoding(self)
@@ -246,7 +246,7 @@ extension DecodedRow {
     _ type: Result.Type, as scalar: any ScalarValue.Type, at column: Int32
   ) throws -> Result {
     do {
-      // The cache found the scalar for this type, which it is.
+      // The cache has found the scalar for this type, so both are one type.
       return try handle.use { unsafe try scalar.read(as: type, from: $0, at: column, forms) }
     } catch let error as SQLiteError {
       throw self.error(error.message, at: column)

@@ -11,7 +11,7 @@ final class EncodedRow {
   let forms: ScalarForms
   /// The number of the row that is being encoded.
   let mark = RowMark()
-  /// Set while a value is encoded that has not said yet that it is a single one.
+  /// Set while a value is encoded that may yet turn out to have containers.
   var isNested = false
 
   /// The column of each parameter, and the same in lower case.
@@ -259,7 +259,7 @@ extension EncodedRow {
     }
   }
 
-  /// Makes a parameter NULL, as those are that are not marked in the end.
+  /// Makes a parameter NULL: ``bindRest()`` does so for all that are not marked.
   @inline(__always)
   func bindNil(at parameter: Int32) { bound[parameter] = false }
 
@@ -268,7 +268,7 @@ extension EncodedRow {
     _ value: Source, as scalar: any ScalarValue.Type, at parameter: Int32
   ) throws {
     do {
-      // The cache found the scalar for this type, which it is.
+      // The cache has found the scalar for this type, so both are one type.
       let isBound = try handle?.use { unsafe try scalar.bind(value, to: $0, at: parameter, forms) }
       bound[parameter] = isBound == true
     } catch let error as SQLiteError {

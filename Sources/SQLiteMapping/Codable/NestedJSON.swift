@@ -95,7 +95,7 @@ final class JSONNode {
     }
   }
 
-  /// A node that belongs to no value, and refuses what this one does.
+  /// A node outside the value, which refuses everything if this one does.
   private var sibling: JSONNode {
     if case .refused(let error) = content { JSONNode(refusing: error) } else { JSONNode() }
   }

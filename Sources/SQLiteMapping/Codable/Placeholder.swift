@@ -43,7 +43,7 @@ enum Placeholder {
       return first
     }
     let refusal = Refusal(path: path.map(\.stringValue).joined(separator: "."), type: "\(type)")
-    // No type of finite size is that deep; one that makes itself over and over is.
+    // Only a type that contains itself without end is that deep.
     guard path.count < 64 else { throw refusal }
     do {
       return try Value(from: PlaceholderDecoder(codingPath: path))
@@ -95,7 +95,7 @@ private struct PlaceholderContainer<Key: CodingKey>: NestingKeyedDecoding {
   }
 }
 
-/// No elements; one that is asked for all the same is made up.
+/// An empty array. A type that asks for an element all the same gets a made-up one.
 private struct PlaceholderElements: UnkeyedDecodingContainer {
   let codingPath: [any CodingKey]
   var count: Int? { 0 }
@@ -133,7 +133,7 @@ private struct PlaceholderElements: UnkeyedDecodingContainer {
 /// Values by which it is proven that a property is stored as it is: at least two of each type, so
 /// that one of them is another than the prototype's.
 enum Examples {
-  /// A function, for it is Sendable, and not every type of values is.
+  /// A function and not the values: it is Sendable, even if their type is not.
   dynamic static func values<Property>(of type: Property.Type) -> @Sendable () -> [Property] {
     { all.compactMap { $0 as? Property } + none(of: Property.self) }
   }

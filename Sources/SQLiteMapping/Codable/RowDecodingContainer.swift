@@ -83,8 +83,8 @@ final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, Nesting
 /// The container that is handed to a type's `init(from:)` if its keys are bytes: five words that own
 /// nothing.
 ///
-/// The standard library copies its container at every value that is decoded. A copy of a reference
-/// counts, which costs as much as to read the value.
+/// The standard library copies its container at every value that is decoded. Copying a reference counts it,
+/// which costs as much as reading the value.
 ///
 /// Proof that none of the references is followed after what it leads to is gone: container and slots
 /// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the permission is valid only
@@ -182,7 +182,7 @@ extension BorrowedDecodingContainer {
     return try unsafe row._withUnsafeGuaranteedRef { try $0.value(type, at: column) }
   }
 
-  /// Reads what has no column that is known, by the container.
+  /// Reads a property whose column was not looked up yet, by the container.
   private dynamic func lent<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result {
     try lend { try $0.decode(type, forKey: key) }
   }

@@ -129,7 +129,7 @@ extension PropertyKind {
   }
 }
 
-/// How a property of a type that this layer reads and binds is read and bound where it lies.
+/// Reads and binds a property where it lies, if its type is a ``ScalarValue``.
 @safe struct PropertyCoding: Sendable {
   private typealias Read = @Sendable (DecodedRow, Int32, UnsafeMutableRawPointer) throws -> Void
   private typealias Bind = @Sendable (EncodedRow, Int32, UnsafeRawPointer) throws -> Void
@@ -141,7 +141,7 @@ extension PropertyKind {
   private let readOther: Read
   private let bindOther: Bind
 
-  /// Finds out how a type is coded.
+  /// Finds out how values of a type are read and bound.
   init<Property: Codable & SendableMetatype>(of type: Property.Type) {
     scalar = type as? any ScalarValue.Type
     isData = type == Data.self
@@ -187,7 +187,7 @@ extension PropertyKind {
     }
     do {
       try unsafe bindOther(row, parameter, place)
-      // Nil is what was not marked.
+      // Nothing was marked as bound: the value is nil.
       if !row.isBound(parameter) { try handle.bindNull(at: parameter) }
       return true
     } catch {

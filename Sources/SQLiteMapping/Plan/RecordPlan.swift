@@ -51,7 +51,7 @@ final class RecordPlan {
   /// The writes that the table of a type is known to be fit for.
   enum Fitness: Comparable {
     case none
-    /// To change rows that are there; new ones would have to fill columns of others.
+    /// Only rows that are there can be changed: new ones would have to fill columns that the type lacks.
     case changes
     case everything
   }
@@ -101,8 +101,8 @@ final class RecordPlan {
     directWriter = nil
   }
 
-  /// Throws if the database counts keys up, and a value cannot be without one: all values would have
-  /// the same, and overwrite each other.
+  /// Throws if the database counts keys up, and the property is not optional: new values would all have the
+  /// same key, and overwrite each other.
   private func checkKey(among columns: [ColumnDefinition]) throws(SQLiteError) {
     guard countsKeysUp, let key = columns.first(where: { table.isKey($0.name) }), !key.isOptional
     else { return }

@@ -165,7 +165,7 @@ package struct TablePlan: Sendable {
   ///
   /// - Parameter reference: Returns the row that the property of an index refers to, nil for none: for types
   ///   that lead to each other, which is known only when all of them have plans.
-  // Dynamic, as all that takes a closure and is not called often: the compiler would make a copy of it for each.
+  // Dynamic: the compiler would make a copy of it for each closure.
   package dynamic func definition(
     reference: (_ property: Int) throws -> ColumnDefinition.Reference?
   ) rethrows -> TableDefinition {

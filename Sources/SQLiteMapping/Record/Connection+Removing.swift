@@ -92,7 +92,7 @@ struct RecordRemover: ~Copyable {
   private var statement: Statement
 
   init(_ plan: RecordPlan, on connection: Connection) throws {
-    // First what throws: what is not copyable must not be half made.
+    // Calls that throw come first: a noncopyable value must not be left half initialized.
     let statement = try connection.statement(SQL(unchecked: plan.deleteByKey))
     self.connection = connection
     binder = plan.keyBinder(of: statement)

@@ -184,7 +184,7 @@ extension Connection {
               throw notFound(plan)
             }
           } catch is UnknownColumn where index > first {
-            // It has a property that none before it had: the next turn begins with it.
+            // The value has a property that none before it had: the next run begins with it.
             return
           }
           try writer.run()
@@ -282,7 +282,7 @@ struct RecordWriter: ~Copyable {
   private var statement: Statement
 
   init(_ write: RecordWrite, _ plan: RecordPlan, on connection: Connection) throws {
-    // First what throws: what is not copyable must not be half made.
+    // Calls that throw come first: a noncopyable value must not be left half initialized.
     let text = try plan.text(of: write)
     let direct = try plan.directType.flatMap { try plan.directWriter(of: $0, connection) }
     let statement = try connection.statement(SQL(unchecked: text))
@@ -331,7 +331,7 @@ struct RecordWriter: ~Copyable {
     while try statement.step() {}
   }
 
-  /// Writes the value that is bound and reads the row that came of it.
+  /// Writes the value that is bound and reads its row.
   mutating func runReturning<Result: Record>(_ type: Result.Type) throws -> Result {
     guard try statement.step() else {
       throw SQLiteError(.notFound, "a trigger kept the row from being written", sql: statement.sql)

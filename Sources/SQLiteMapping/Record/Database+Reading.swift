@@ -110,7 +110,7 @@ extension Database {
 
   /// Lends values one by one, in the memory of one.
   ///
-  /// They are of one snapshot: nothing that is committed meanwhile is met.
+  /// They are of one snapshot: changes that are committed meanwhile are not seen.
   ///
   /// - Parameters:
   ///   - type: The type of the values.
@@ -221,7 +221,7 @@ extension Database {
 
   /// Lends the rows of a query one by one as any `Decodable` type, in the memory of one.
   ///
-  /// They are of one snapshot: nothing that is committed meanwhile is met.
+  /// They are of one snapshot: changes that are committed meanwhile are not seen.
   ///
   /// - Parameters:
   ///   - type: The type of the values.

@@ -36,10 +36,10 @@ public protocol Record: Codable, SendableMetatype {
   /// do not count, so that one table may have many views.
   static var tableName: String { get }
 
-  /// The property that tells rows apart; `id` unless declared.
+  /// The property with the primary key; `id` unless declared.
   static var primaryKey: String { get }
 
-  /// The properties that tell rows apart together; ``primaryKey`` alone unless declared.
+  /// The properties that are the primary key together; ``primaryKey`` alone unless declared.
   static var primaryKeys: [String] { get }
 
   /// Where keys come from; from the caller unless declared.
@@ -158,7 +158,7 @@ public struct PropertyTrait: Sendable {
   ///
   /// Triggers keep the index in step with all writes. With a SQLite of before 2023, SQL of yours that
   /// writes to the table on a connection that has not used the type yet fails, unless
-  /// `Database.Options.trustedSchema` is set: FTS5 did not tell SQLite then that it is harmless.
+  /// `Database.Options.trustedSchema` is set: FTS5 did not declare itself harmless to SQLite then.
   ///
   /// - Parameter properties: One or several properties that are stored as text.
   public static func searched(_ properties: String...) -> PropertyTrait {
@@ -211,7 +211,7 @@ public struct Ordering: Sendable {
     Ordering(sql: descending ? "\(identifier: name) DESC" : "\(identifier: name)")
   }
 
-  /// By what follows ORDER BY.
+  /// By SQL: the text behind ORDER BY.
   ///
   /// - Parameter sql: One or several terms.
   public static func sql(_ sql: SQL) -> Ordering {

@@ -72,7 +72,7 @@ extension Connection {
           : "belongs to no property")
     }
     differences += try keyDifferences(table, existing)
-    let growth = try growth(of: table, with: columnNames(of: table.name))
+    let growth = try growth(of: table)
     differences += growth.indexes.map(\.absence)
     for column in growth.deleteRules {
       add(
@@ -91,7 +91,7 @@ extension Connection {
     else {
       return []
     }
-    // In a table of others a unique index serves as well.
+    // In a table that another program made, a unique index serves as well.
     let isUnique = try existingIndexes(of: table.name).contains { index in
       index.isUnique && !index.isPartial
         && Set(index.columns.map { asciiLowercased($0 ?? "") }) == Set(wanted.map(asciiLowercased))
@@ -108,8 +108,8 @@ extension Connection {
 }
 
 extension Connection {
-  /// Returns the number of rows with NULL in a column, and names the first of them by their keys if these are
-  /// integers, which say nothing of what is in them; nil if there are none.
+  /// Describes the rows with NULL in a column by their number, and by the keys of the first ones if these
+  /// are integers, which are no private content; nil if there are none.
   package func rowsWithoutValue(_ column: String, of table: String) throws -> String? {
     let condition: SQL = "FROM \(identifier: table) WHERE \(identifier: column) IS NULL"
     let count = try firstRow("SELECT count(*) \(condition)", as: Int.self) ?? 0
@@ -126,7 +126,7 @@ extension Connection {
 }
 
 extension IndexDefinition {
-  /// That the index is missing.
+  /// The difference that the index is missing.
   fileprivate var absence: SchemaDifference {
     SchemaDifference(
       kind: .missingIndex, column: columns.first,
@@ -167,14 +167,14 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case missingColumn
     /// A column belongs to no property. It is left alone.
     case extraColumn
-    /// A column belongs to no property, and a new row would have to say what is in it.
+    /// A column belongs to no property, and new rows would have to fill it.
     case extraColumnWithoutDefault
     /// A column would change what is stored in it.
     case type
     /// A property is not optional, and its column holds NULL in some rows.
     case nulls
-    /// A relation is not optional, and its column allows NULL, which no row has: a library of before made
-    /// it. A migration makes it refuse NULL.
+    /// A relation is not optional, and its column allows NULL, which no row has: an older version of this
+    /// library made it. A migration makes it refuse NULL.
     case nullable
     /// A property is optional, and its column refuses NULL.
     case notNull

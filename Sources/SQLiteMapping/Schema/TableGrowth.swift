@@ -53,22 +53,23 @@ extension Connection {
   ///
   /// - Parameters:
   ///   - table: The table as the type asks for it.
-  ///   - existing: The names of its present columns in ASCII lower case, none if there is no such table.
+  ///   - existing: The names of its present columns in ASCII lower case, none if there is no such table;
+  ///     nil to ask for them.
   package func growth(
-    of table: TableDefinition, with existing: Set<String>
+    of table: TableDefinition, with existing: Set<String>? = nil
   ) throws -> TableGrowth {
-    try TableGrowth(table, with: existing, self)
+    try TableGrowth(table, with: existing ?? columnNames(of: table.name), self)
   }
 
   /// Makes the table, or adds the columns and indexes that it lacks and changes its delete rules, in one
   /// savepoint.
   ///
   /// - Parameter table: The table as the type asks for it.
-  /// - Throws: ``SchemaError`` if a column is missing that is neither optional nor has a default, and
-  ///   the table has rows, or if rows are alike that an index shall tell apart; nothing has changed then.
+  /// - Throws: ``SchemaError`` if a column is missing that is neither optional nor has a default, and the
+  ///   table has rows, or if rows are alike in columns that must be unique; nothing has changed then.
   package func ensure(_ table: TableDefinition) throws {
     try savepoint {
-      let growth = try growth(of: table, with: columnNames(of: table.name))
+      let growth = try growth(of: table)
       if growth.isMissing {
         try executeChange(table.createSQL())
       } else {
@@ -114,7 +115,7 @@ extension Connection {
 }
 
 extension ColumnType {
-  /// The default by which a NOT NULL column may join an empty table.
+  /// The default of a NOT NULL column that is added to an empty table.
   fileprivate var zero: Value {
     switch self {
     case .integer, .numeric, .boolean: .integer(0)
@@ -174,8 +175,8 @@ extension IndexDefinition {
   }
 }
 
-/// Gives columns of a table that is there other delete rules: in the table's text, since `ALTER TABLE`
-/// cannot, and a table that others refer to cannot be dropped without what its deletion does to them.
+/// Changes the delete rules of columns of a table in its stored text: `ALTER TABLE` cannot change them, and
+/// dropping a table to make it anew would run the delete rules of those that refer to it.
 struct DeleteRuleChange {
   private let connection: Connection
   private let table: TableDefinition

@@ -135,7 +135,8 @@ package struct Search: Sendable {
     var sql: SQL =
       "WITH magicdata_hit (id, magicdata_rank) AS (SELECT \(index).rowid, \(index).rank FROM \(index) WHERE \(index) MATCH \(expression)"
     if let condition {
-      // The table is alone in its scope, so that the names of the index do not meet those of its columns.
+      // The table is in a subquery of its own, where the column names of the index cannot be taken for its
+      // own.
       sql.append(
         " AND EXISTS (SELECT 1 FROM \(identifier: table) WHERE \(identifier: table).\(identifier: rowID) = \(index).rowid AND (\(condition)\n))"
       )

@@ -85,7 +85,7 @@ public struct SearchPattern: Hashable, Sendable {
     guard !isEmpty, !other.isEmpty else { return self }
     let unwanted = other.part(of: .or)
     if joint == .not {
-      // Not this and not that is neither of them.
+      // Excluding both patterns is excluding one or the other.
       return SearchPattern(
         text, .not, excluded: "\(excluded) OR \(unwanted.text)",
         depth: max(depth, unwanted.depth + 1))

@@ -27,8 +27,8 @@ package struct SearchTable: Sendable {
 
   /// Allows triggers to use FTS5 on a connection.
   ///
-  /// Until 2023 FTS5 did not tell SQLite that it is harmless, so that a schema that is not trusted
-  /// cannot use it. Functions that may be called directly only stay out of its reach.
+  /// Until 2023 FTS5 did not tell SQLite that it is harmless, so that a schema that is not trusted cannot
+  /// use it. Functions that may only be called directly cannot be used by triggers all the same.
   static func allowTriggers(_ connection: Connection) throws(SQLiteError) {
     _ = try connection.pragma("trusted_schema", "=1")
   }
@@ -53,8 +53,7 @@ package struct SearchTable: Sendable {
     try connection.columns(of: name(of: table)).filter { $0.kind == .ordinary }.map(\.name)
   }
 
-  /// Removes the index of a table with its triggers, if there is one: what is called so and is something else
-  /// stays.
+  /// Removes the index of a table with its triggers, if there is one. Anything else of that name stays.
   package static func remove(of table: String, _ connection: Connection) throws {
     guard try isIndex(of: table, connection) == true else { return }
     let name = name(of: table)
@@ -64,7 +63,7 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// Makes the table if it is not there as it should be, and fills it.
+  /// Makes the table anew and fills it, unless it is there with the right columns and triggers.
   package func ensure(_ connection: Connection) throws {
     if try SearchTable.isIndex(of: table, connection) == false {
       throw SQLiteError(

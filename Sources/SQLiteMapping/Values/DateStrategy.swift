@@ -59,8 +59,8 @@ public enum DateStrategy: Hashable, Sendable, CaseIterable {
 
   /// Returns the date that `value` stores.
   ///
-  /// REAL forms are read from an INTEGER too and INTEGER forms from a whole REAL, for the affinity
-  /// of a column may have changed the one into the other.
+  /// REAL forms are read from an INTEGER too and INTEGER forms from a whole REAL, since the affinity of a
+  /// column may have changed one into the other.
   ///
   /// - Throws: `SQLiteError` with `mismatch` if `value` is of another kind or no date, with `range`
   ///   if it is not in the years 0000 to 9999.

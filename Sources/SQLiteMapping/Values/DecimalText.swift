@@ -40,7 +40,7 @@ package enum DecimalText {
         sign: number.isNegative ? .minus : .plus, exponent: -number.fraction.utf8.count,
         significand: Decimal(significand))
     }
-    // `Decimal` rounds what it cannot hold, so the proof is in writing it again.
+    // `Decimal` rounds numbers that it cannot hold, so the result is written again and compared.
     let text = number.text
     guard let decimal = Decimal(string: text), decimal.description == text else {
       throw SQLiteError(.range, "the stored number does not fit Decimal exactly")

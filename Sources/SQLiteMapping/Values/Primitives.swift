@@ -1,6 +1,6 @@
 import SQLiteCore
 
-// How the primitive types of Codable are stored: integers, Bool, Double, Float and String.
+// How the primitive types of Codable are stored: integers, Bool, Double, Float and String; and bytes and optionals.
 
 /// Returns an error of a number that a type cannot hold, which does not contain the number.
 private func excess(_ type: Any.Type) -> SQLiteError {

@@ -195,7 +195,7 @@ extension MappingStrategies {
   }
 }
 
-/// Returns a value by another name of its type, or nil if that is another type.
+/// Returns a value as `To`, or nil if that is not its type.
 @inline(__always)
 package func same<From, To>(_ value: From, as type: To.Type) -> To? {
   guard From.self == To.self else { return nil }
@@ -243,7 +243,7 @@ extension NestedStrategy {
   }
 }
 
-/// A stored value, with what it tells of its column.
+/// A stored value, and the type of a column for it.
 struct StoredForm {
   var type: ColumnType
   var isOptional = false
@@ -289,7 +289,7 @@ private final class CollectedForm: ColumnSink {
     _ value: Source, _ strategies: MappingStrategies
   ) throws -> StoredForm {
     let collected = CollectedForm(strategies)
-    // If the value keeps a part of it, that throws from then on.
+    // If the value keeps its encoder, that throws from then on.
     defer { collected.isDone = true }
     do {
       try value.encode(to: ColumnEncoder(sink: collected))

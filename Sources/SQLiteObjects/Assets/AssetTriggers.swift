@@ -43,7 +43,8 @@ struct AssetTriggers {
     }
   }
 
-  /// Removes the triggers that programs of before made, whose names another column's may have had.
+  /// Removes the triggers of older versions of this library, whose names those of another column may have,
+  /// too.
   private func removeFormer(_ name: String, of table: String) throws {
     let present = try triggers(of: table)
     for event in AssetTriggers.events {

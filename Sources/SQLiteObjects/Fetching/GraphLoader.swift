@@ -56,7 +56,7 @@ final class GraphLoader {
     guard !missing.isEmpty else { return }
     var fresh: [Int64] = []
     if let columns = try store.tables.columns(of: plan, connection) {
-      // The list leads, so that SQLite need not make a table of it.
+      // The list comes first in the join, so that SQLite need not copy it into a table of its own.
       fresh = try read(
         plan, table, columns,
         from:
@@ -158,7 +158,7 @@ final class GraphLoader {
   ///   - relation: The relation of the links.
   ///   - wanted: The owners, or nil for all.
   ///   - links: The links that are known; those of their owners stay as they are.
-  ///   - check: Throws if a key of a dictionary is none of its type.
+  ///   - check: Throws if a key does not fit the dictionary's key type.
   /// - Returns: What the links lead to.
   private func append(
     _ relation: ObjectRelation, of wanted: [Int64]?, to links: inout FetchedLinks,

@@ -12,8 +12,8 @@ public struct ObjectPage<Object: MagicObject> {
 
 /// A place in an order of objects, behind one of them.
 ///
-/// It is of the values that this object was sorted by, so that it stays where it is when objects come, change or
-/// go, this one among them.
+/// It consists of the values that the object was sorted by, so that it stays where it is when objects are
+/// added, changed or removed, this one included.
 public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
   /// The values of the sort keys.
   let values: [Value]

@@ -79,7 +79,7 @@ struct ValueQuery: Sendable {
       try writer.write(order.node, rows, to: &tail)
       tail.append(text: order.isDescending ? " DESC, " : ", ")
     }
-    // What decides between equals, so that pages do not overlap.
+    // The keys decide between equals, so that pages do not overlap.
     if let count = parts.keyCount {
       tail.append(text: ValueQuery.numbers(count == 0 ? 1 : count))
     } else if parts.isDistinct {
@@ -126,8 +126,8 @@ struct ValueQuery: Sendable {
 }
 
 extension FilterSQL {
-  /// Writes a condition on rows that may be joined with others. A name in SQL of the user's could be that of a
-  /// column of theirs too: there the condition is asked where the rows are alone.
+  /// Writes a condition on rows that may be joined with others. SQL of the user's may name a column that
+  /// the joined rows have, too: such a condition is asked in a subquery, where the rows are alone.
   fileprivate mutating func write(
     where filter: QueryNode, _ rows: Rows, to sql: inout SQL
   ) throws {
@@ -151,7 +151,7 @@ extension QueryNode {
     case .writing(_, let operands, _): operands.contains(where: \.hasLiteral)
     case .negation(let operand, _): operand.hasLiteral
     case .all(let list), .any(let list): list.conditions.contains(where: \.hasLiteral)
-    // It has tables of its own.
+    // A subquery has names of its own.
     case .related: false
     }
   }

@@ -10,9 +10,9 @@ package protocol AssetValue {
   init(_ handle: AssetHandle?)
   /// The content to be saved; nil if nothing was set.
   var pending: PendingAsset? { get throws }
-  /// The same without what was read, for an object to keep.
+  /// The same without the content that was read, for an object to keep.
   var resting: Self { get }
-  /// The same with what others hold of it, for a user.
+  /// The same with the content that others hold, for a user.
   var handedOut: Self { get }
 }
 

@@ -79,7 +79,7 @@ public struct AsyncMagical<Element: Codable>: Sendable {
 
   /// Notes a change of a collection.
   func change(_ change: LinkEdit<LiveValue>) where Element: MagicCollection {
-    // One that was never set has nothing.
+    // A value that was never set has no objects.
     let none = try? Element(magicLinks: [])
     box.state.withLock { state in
       if case .unset = state.content, let none { state.content = .set(LiveValue(none)) }

@@ -93,7 +93,7 @@ struct CellLayout: Sendable {
     @inline(__always) get { unsafe start.load(fromByteOffset: offsets[slot], as: MagicCell.self) }
   }
 
-  /// Lends cells that were found otherwise.
+  /// Lends cells that were found by encoding the object.
   static func with<Result>(
     _ cells: [MagicCell], _ body: (FoundCells) throws -> Result
   ) rethrows -> Result? {

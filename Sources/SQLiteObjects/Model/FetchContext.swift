@@ -203,14 +203,14 @@ private final class FetchedTable: Sendable {
 struct CellIndex: Sendable, Hashable {
   private let bits: UInt64
 
-  /// As many properties may a type have, and as many types may one fetch bring.
+  /// The most properties that a type may have, and the most types that one fetch may bring.
   static let limit = 1 << 12
 
   private init(bits: UInt64) {
     self.bits = bits
   }
 
-  /// A property of an object whose row needs not be told.
+  /// A property of an object whose row does not matter.
   init(slot: Int) {
     bits = UInt64(truncatingIfNeeded: slot)
   }

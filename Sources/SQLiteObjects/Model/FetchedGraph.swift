@@ -131,7 +131,7 @@ struct RowNumbers: Equatable, Sendable {
     let distance = UInt64(bitPattern: key &- first)
     if distance < UInt64(keys.count), keys[Int(distance)] == key { return Int(distance) }
     var low = 0
-    // Keys that are missing only let a key come earlier.
+    // Missing keys can only make a key come earlier.
     var high = Int(min(distance, UInt64(keys.count)))
     while low < high {
       let middle = (low + high) / 2

@@ -66,7 +66,7 @@ indirect enum LinkEdit<Target> {
 extension LinkEdit: Sendable where Target: Sendable {}
 
 extension LinkEdit {
-  /// The same changes, with what is added at the end one after the other as one.
+  /// The same changes, with those that add one after the other at the end joined into one.
   static func joined(_ edits: [LinkEdit]) -> [LinkEdit] {
     var joined: [LinkEdit] = []
     var added: [Target] = []
@@ -211,7 +211,7 @@ extension MagicCollection {
 }
 
 extension PropertyRole.LinkArrangement {
-  /// The same for a link table.
+  /// The arrangement as a link table has it.
   var form: LinkTable.Arrangement {
     switch self {
     case .list: .list

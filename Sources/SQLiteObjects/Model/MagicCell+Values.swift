@@ -33,7 +33,7 @@ extension MagicCell {
     guard let type = Value.self as? any AssetValue.Type, let address else { return nil }
     if stored.isNull, address.storage.isSet(address.slot) { return nil }
     let asset = type.init(address.storage.assetHandle(at: address.slot))
-    // A lazy one must be the same from now on, so that what is set through it is found.
+    // A lazy value is kept, so that the next save finds changes that are made through it.
     guard asset is any LazyValue else { return asset.handedOut as? Value }
     return self.asset(cache(LiveValue(asset)))
   }
@@ -71,8 +71,8 @@ extension MagicCell {
         LazySource(
           content: identity.content, shape: storage.shape, slot: slot, zIndex: identity.zIndex)
       }
-      // Of an object that was removed nothing is left to be fetched, which each call says.
-      // The same value from now on, so that what is set through it is found by the next save.
+      // If the object was removed, each call of the value throws. The value is kept, so that the next save
+      // finds changes that are made through it.
       return cache(LiveValue(type.init(source: source))).value as? Value
     case .unset, .stored, .data, .live: return nil
     }

@@ -90,7 +90,7 @@ public struct MagicCell: Sendable {
 
   /// Lets the cell lead to a storage from now on.
   ///
-  /// - Returns: False if the cell is one of a fetched object, which leads where it leads.
+  /// - Returns: False if the cell is one of a fetched object, which keeps its storage.
   package func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) -> Bool {
     guard case .box(let box) = owner else { return false }
     box.bind(to: storage, slot: slot, context: context)

@@ -64,9 +64,9 @@ extension Dictionary: MagicCollection where Key: Codable, Value: MagicObject {
   }
 }
 
-/// A collection whose links have keys: what is stored may be none of its type.
+/// A collection whose links have keys: a stored key may not fit its key type.
 protocol KeyedCollection {
-  /// Throws if a stored key is none of the collection's type.
+  /// Throws if a stored key does not fit the collection's key type.
   static func check(_ key: SQLiteCore.Value) throws
 }
 

@@ -14,10 +14,10 @@ public import SQLiteMapping
 /// Structs and final classes may be objects. Copies of one object share its values: a change in one
 /// is seen in all. Two fetches give two objects.
 ///
-/// An `init` of a struct assigns without `self.init()` before it, which Swift 6.3.1 compiles wrongly; what
-/// each object begins with stands at its declaration: `@MagicValue var tags: [Tag] = []`. What a new object
-/// has in a new property becomes, read once, the value of all rows from before: a random or present value,
-/// such as `UUID()` or `Date()`, is one and the same for all of them.
+/// An `init` of a struct assigns without `self.init()` before it, which Swift 6.3.1 compiles wrongly;
+/// declare the first value of a property with it: `@MagicValue var tags: [Tag] = []`. The value that a new
+/// object has in a new property becomes the value of all older rows. It is read once: a random or present
+/// value, such as `UUID()` or `Date()`, is the same for all of them.
 ///
 /// A subclass is a type of its own, with a table of its own, and must encode its own properties.
 ///

@@ -1,6 +1,6 @@
 public import Essentials
 
-/// A type that tells objects apart.
+/// A type of primary values, by which objects are told apart.
 public protocol MagicPrimaryValue: Codable, Hashable, Sendable {
   /// A value of its own for a new object, or nil if the database counts it up.
   static var fresh: Self? { get }

@@ -23,7 +23,7 @@ package final class ObjectShape: Sendable {
   /// The positions of the cells in an object's memory, if they are known.
   let layout: CellLayout?
 
-  /// The name that the table hides its key under, unless an Int primary value is the key.
+  /// The name of the table's key, unless an Int primary value is the key.
   static let hiddenKey = "z_index"
 
   package var typeName: String { "\(type)" }

@@ -146,7 +146,7 @@ package final class ObjectStorage: Sendable {
       guard identity?.store == store else { return }
       identity = otherIdentities?.popLast()
       guard let state = identity?.state, let before = state.originals else { return }
-      // The store before that one is the last again.
+      // The store that was last before that one is the last one again.
       originals = before
       identity?.state = SavedState(state.changes, state.links)
     }
@@ -180,7 +180,7 @@ package final class ObjectStorage: Sendable {
   ///   - identity: The identity in the store that the object was fetched from.
   init(_ shape: ObjectShape, _ forms: consuming [CellValue.Form], identity: consuming Identity?) {
     self.shape = shape
-    // First: after the state the compiler copies the identity once more (benchmark `fetch`).
+    // Set before the state: after it the compiler would copy the identity once more (benchmark `fetch`).
     handedOut = Atomic(false)
     fetchedZIndex = identity?.zIndex
     state = Mutex(State(forms: consume forms, identity: consume identity))
@@ -343,7 +343,7 @@ package final class ObjectStorage: Sendable {
     settled: [(slot: Int, form: CellValue.Form)]?, links: [KnownLinks]?
   ) {
     let (store, changes) = (content.identity, snapshot.changes)
-    // What is replaced is released when the lock is free again.
+    // The replaced values are released when the lock is free again.
     _ = state.withLock { state -> Replaced in
       var replaced = Replaced(state.identity, state.otherIdentities)
       let known = state.otherIdentities?.first { $0.store == store }?.state?.originals
@@ -380,7 +380,7 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  /// What a save replaces.
+  /// The values that a save replaces.
   private struct Replaced: Sendable {
     let identity: Identity?
     let otherIdentities: [Identity]?
@@ -436,7 +436,7 @@ package final class ObjectStorage: Sendable {
         for slot in state.forms.indices where !state.isChanged(slot, since: before.changes) {
           state.forms[slot] = before.forms[slot]
         }
-        // Values that were set in the undone transaction, or since, are no originals.
+        // Values that were set in the undone transaction, or since, are changes.
         let isSet = state.forms.indices.contains { state.isChanged($0, since: before.changes) }
         state.originals =
           before.originals == nil && isSet ? before.forms : before.originals

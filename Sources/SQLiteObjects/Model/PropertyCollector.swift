@@ -37,7 +37,7 @@ final class PropertyCollector: Encoder {
   /// The cell of an object's first wrapper, by which its storage is found.
   static func firstCell<Object: MagicObject>(of object: Object) -> MagicCell? {
     let collector = PropertyCollector(onlyFirst: true)
-    // Found one, it throws; an object that cannot be encoded has none.
+    // The collector throws when it has found one; an object that cannot be encoded has none.
     try? object.encode(to: collector)
     return collector.entries.first?.cell
   }
@@ -54,8 +54,8 @@ final class PropertyCollector: Encoder {
     return collector.count
   }
 
-  /// Refuses a type with wrappers that its `encode(to:)` does not show, as that of a subclass which
-  /// inherits it: they would silently not be stored.
+  /// Refuses a type with wrappers that its `encode(to:)` leaves out, as a subclass that inherits it does:
+  /// they would silently not be stored.
   static func refuseHiddenWrappers<Object: MagicObject>(
     of object: Object, _ entries: [Entry]
   ) throws {
@@ -75,7 +75,7 @@ final class PropertyCollector: Encoder {
     }
   }
 
-  /// Takes a wrapper, if that is what the encoder is there for.
+  /// Takes a wrapper, if the encoder is a collector.
   static func take<Property: MagicProperty>(
     _ property: Property, _ encoder: any Encoder
   ) throws -> Bool {

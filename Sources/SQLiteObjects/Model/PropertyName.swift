@@ -20,6 +20,6 @@ enum PropertyName {
     return former(property, of: start)
   }
 
-  /// The name that programs of before gave it, which two properties may have had.
+  /// The name that older versions of this library gave it, which two properties could share.
   static func former(_ property: String, of table: String) -> String { "\(table)_\(property)" }
 }

@@ -21,7 +21,7 @@ final class ChangeSignal: Sendable {
   private struct Watched {
     /// Nil for any.
     var tables: Set<String>?
-    /// How often others may have become the right ones.
+    /// The number of times that the tables may have changed, so that others are to be watched.
     var version = 0
     /// The columns of the condition's table, if they are known.
     var layout: RowCondition.Layout?
@@ -78,7 +78,7 @@ final class ChangeSignal: Sendable {
     }
   }
 
-  /// Raises the signal for a change of which nothing is known.
+  /// Raises the signal for an unknown change.
   func raise() {
     watched.withLock {
       $0.tables = nil
@@ -112,7 +112,7 @@ final class ChangeSignal: Sendable {
         if isOver { continuation.resume() }
       }
     } onCancel: {
-      // Nobody but this task: another one's lock may be waiting for this one's.
+      // Only this task is resumed: the lock of another task may wait for that of this one.
       state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
     }
     if Task.isCancelled { return false }
@@ -157,7 +157,7 @@ final class ForeignWatch: Sendable {
     var isRunning = false
   }
 
-  /// How long to wait between two looks, or before something is tried again that others were in the way of.
+  /// How long to wait between two looks, or before a read that others have kept waiting is tried again.
   static let interval = Duration.milliseconds(400)
 
   private let database: Database
@@ -166,14 +166,14 @@ final class ForeignWatch: Sendable {
   /// Watches from now on.
   init(_ database: Database) {
     self.database = database
-    // A database without a file has no strangers.
+    // A database without a file is used by nobody else.
     state = Mutex(State(version: database.path.flatMap { _ in database.foreignVersionAtOnce() }))
   }
 
   /// Raises a signal after each foreign commit from now on, as long as the signal lives. Does not block.
   func add(_ signal: ChangeSignal) {
     guard database.path != nil else { return }
-    // If a write is running, what was seen last: then commits from before are told, too.
+    // If a write is running, the version that was seen last: then earlier commits are told, too.
     let version = database.foreignVersionAtOnce()
     let mustStart = state.withLock { state in
       state.listeners.append(
@@ -199,7 +199,7 @@ final class ForeignWatch: Sendable {
       let version = try await database.foreignVersion()
       for signal in news(version) { signal.raise() }
     } catch let error as SQLiteError where error.isPassing || error.code.primary == .interrupt {
-      // The next look will tell.
+      // The next look tries again.
     } catch {
       for signal in removeListeners() { signal.fail(error) }
     }

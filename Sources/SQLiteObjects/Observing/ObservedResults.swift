@@ -75,7 +75,7 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   /// Begins with the result as it is.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Reads the result, as often as it takes if others are in the way.
+  /// Reads the result, again and again while others hold locks or the database is suspended.
   nonisolated(nonsending) private func reading(_ observation: Observation) async throws -> Reading {
     while true {
       do {
@@ -87,10 +87,10 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   }
 }
 
-/// What one loop knows of its query: the last result, and what would change it.
+/// The state of one loop: the last result, and the tables that it depends on.
 final class Observation: Sendable {
   let signal: ChangeSignal
-  /// The last result, or what tells it from others.
+  /// The last result, or its ``ResultPrint``.
   private let last = Mutex<(any Sendable)?>(nil)
 
   /// - Parameters:

@@ -2,8 +2,8 @@ import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 
-/// All that tells one result of a query from another: the stored forms, which the objects that are made of them
-/// share until these are changed.
+/// The content of a result, to compare it with another one: the stored forms, which the objects made of
+/// them share until they are changed.
 struct ResultPrint: Sendable {
   private var values: [Value] = []
   private var tables: [Rows] = []
@@ -57,7 +57,7 @@ struct ResultPrint: Sendable {
       }
     }
     guard !assets.isEmpty else { return }
-    // The id of an asset lasts, each content is another file.
+    // The id of an asset stays when its content is replaced, so the files are compared.
     try connection.forEachRow(
       "SELECT id, file FROM magicdata_asset WHERE id IN \(assets) ORDER BY id"
     ) { row in
@@ -66,7 +66,7 @@ struct ResultPrint: Sendable {
     }
   }
 
-  /// Adds what a search tells besides the objects.
+  /// Adds the ranks and texts of a search.
   mutating func add(_ hits: [SearchResult<Int64>]) {
     for hit in hits {
       values += [.integer(hit.value), .real(hit.rank), .text(hit.snippet)]

@@ -220,7 +220,7 @@ struct InsertTexts: Sendable {
   private let columns: [String]
   /// The column of the primary value.
   private let primary: String?
-  /// Without and with the key; each for objects that may be there, and for those that must not.
+  /// Without and with the key; each for objects that may be in the store, and for those that must be new.
   private var texts: [String] = []
 
   /// Makes the texts.

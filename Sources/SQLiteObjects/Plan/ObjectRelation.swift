@@ -9,7 +9,7 @@ final class ObjectRelation: Sendable {
   let owner: ObjectPlan
   /// The property.
   let slot: Int
-  /// The type of the objects that the relation leads to: reversed, that with the property.
+  /// The type of the objects that the relation leads to: of a reversed one the type with the property.
   let destination: ObjectPlan
   /// The property's links, unless it leads to one object.
   let table: LinkTable?

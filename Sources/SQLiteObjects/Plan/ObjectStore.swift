@@ -42,7 +42,7 @@ package protocol ObjectStore: StoreToken {
   nonisolated(nonsending) func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result
-  /// Lets objects be new ones that were fetched in an open transaction, if it is undone and their rows
-  /// with it.
+  /// Makes objects that were fetched in an open transaction new ones if it is undone and their rows with
+  /// it.
   func forgetFetched(_ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection)
 }

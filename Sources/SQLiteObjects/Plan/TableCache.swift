@@ -53,7 +53,7 @@ package final class TableCache: Sendable {
   private func isComplete(_ table: String) -> Bool { complete.withLock { $0.contains(table) } }
 
   private func remember(_ table: String, _ connection: Connection) {
-    // Without a transaction of ours nobody would tell whether what was seen has lasted.
+    // Without a transaction of ours it is not known whether the table is committed.
     guard connection.ownsTransaction else { return }
     connection.afterCommit { [self] _ in _ = complete.withLock { $0.insert(table) } }
   }

@@ -146,7 +146,7 @@ extension FilterSQL {
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode, _ rows: Rows,
     to sql: inout SQL
   ) throws {
-    // To SQL as to Swift, operators of one rank bind from left to right: parentheses around each
+    // In SQL as in Swift, operators of one precedence bind from left to right: parentheses around each
     // would overflow the stack of SQLite's parser.
     var (first, rest) = (left, [(arithmetic, right)])
     while case .calculation(let left, let before, let right, _) = first,
@@ -271,7 +271,7 @@ extension FilterSQL {
     guard let path = try path(query.route, rows) else {
       return write(query.result, ofNone: &sql)
     }
-    // First, since it tells which tables are read.
+    // Written first: then it is known which tables are read.
     var condition = SQL(unchecked: "")
     if let filter = query.filter {
       condition.append(text: " AND ")
@@ -399,7 +399,7 @@ private struct RelatedPath {
         text += "\(step.rows.plan.quotedTable.text) AS \(step.rows.alias ?? "")"
       }
       if index > 0 { text += " ON \(step.condition)" }
-      // What is asked of the rows is known by now: without a column, the key in the links suffices.
+      // If no column of the rows was asked for, the key in the links suffices.
       if let target = step.target, step.rows.isRead { text += target }
     }
     return "\(text) WHERE \(steps[0].condition)"

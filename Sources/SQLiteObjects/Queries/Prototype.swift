@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Finds the property that a path leads to, by an object that is there for nothing else.
+/// Finds the property that a path leads to, by an object without values.
 enum Prototype<Object: MagicObject> {
   /// The slots of the properties on a path, or nil if a part of it is no property.
   static func slots(_ path: KeyPath<Object, some MagicColumn>) -> [Int]? {

@@ -234,7 +234,7 @@ private struct DecimalSum {
 
   private static func exactSum(_ one: Decimal, _ other: Decimal) throws -> Decimal {
     let sum = one + other
-    // A sum that was rounded does not lead back to both.
+    // If the sum was rounded, subtracting one number does not give the other.
     guard !sum.isNaN, sum - one == other, sum - other == one else {
       throw SQLiteError(.range, "the sum does not fit Decimal exactly")
     }
@@ -324,7 +324,7 @@ private struct Percentile {
       }
       if numbers.isEmpty { return .null }
       let (low, high, share) = Percentile.neighbors(numbers.sorted(), fraction)
-      // Of two infinities, or between numbers whose difference is none.
+      // Infinities, and numbers whose difference overflows.
       guard low != high, share > 0 else { return .real(low) }
       let between = low * (1 - share) + high * share
       return between.isNaN ? .null : .real(between)

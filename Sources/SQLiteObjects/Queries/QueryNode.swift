@@ -49,7 +49,7 @@ extension QueryNode {
     SQLiteError(.tooBig, "a filter is nested more than \(limit) levels deep")
   }
 
-  /// Whether it is an error to throw. What is made of it is that error too.
+  /// Whether it is an error to throw. A node made of it is that error, too.
   private var isFailure: Bool { if case .failure = self { true } else { false } }
 
   private static func failure(of left: QueryNode, _ right: QueryNode) -> QueryNode? {
@@ -442,7 +442,7 @@ enum TextRange {
   static func end(ofPrefix prefix: String) -> String? {
     var scalars = Array(prefix.unicodeScalars)
     while let last = scalars.popLast() {
-      // Between the last scalar below the surrogates and the first above them lies nothing.
+      // There is no scalar between the last one below the surrogates and the first one above them.
       let next = last.value == 0xd7ff ? 0xe000 : last.value + 1
       guard let scalar = Unicode.Scalar(next) else { continue }
       scalars.append(scalar)

@@ -3,9 +3,9 @@ import SQLiteRelations
 
 /// The answer of a lazy value: known at once, or there after a request to its store.
 ///
-/// It is put together where the caller is, and so is whatever is made of the store's answer: only the
-/// request and the answer travel. The blocking and the suspending form of a call differ in how they wait
-/// for the store, and in nothing else.
+/// The request is made, and its answer turned into the result, on the caller's side: only the request and
+/// the answer travel. The blocking and the suspending form of a call differ only in how they wait for the
+/// store.
 indirect enum LazyAnswer<Result> {
   case known(Result)
   case request(
@@ -396,7 +396,7 @@ extension AsyncMagical where Element: MagicCollection {
     if filter != nil || !order.isEmpty { throw MagicError.notSaved(type: "\(Element.self)") }
   }
 
-  /// The number of objects that the changes of an array add, if that is all they do.
+  /// The number of objects that the changes of an array add, or nil if they change it otherwise.
   private func addedCount(_ state: LazyState) -> Int? {
     Element.arrangement == .list ? LinkEdit.addedCount(state.changes) : nil
   }

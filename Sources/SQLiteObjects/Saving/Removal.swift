@@ -19,7 +19,7 @@ struct Removal: Sendable {
     targets.reserveCapacity(objects.underestimatedCount)
     let isFound: Void? =
       if let layout = plan.layout {
-        // Where they are: taking a value of unknown type out of an array copies it.
+        // In place: taking a value of unknown type out of an array copies it.
         try objects.withContiguousStorageIfAvailable { objects in
           try unsafe layout.forEach(UnsafeRawBufferPointer(objects)) {
             try add($0[0].address?.storage, in: store.identity)
@@ -46,7 +46,8 @@ struct Removal: Sendable {
   var isEmpty: Bool { targets.isEmpty }
 
   /// Deletes the rows, as part of the open transaction, and makes the objects new ones: at once if the
-  /// transaction is another's, which may go on with them, else with its commit, before another write begins.
+  /// transaction is an outer one, which may go on with them, else with its commit, before another write
+  /// begins.
   ///
   /// - Parameters:
   ///   - connection: The transaction's connection.
@@ -117,7 +118,7 @@ extension ObjectPlan {
       return try delete()
     } catch let error as SQLiteError
       where error.code == .foreignKeyConstraint
-      // SQLite forbids by a trigger of its own, which differs from others by its words.
+      // SQLite forbids it by a trigger of its own, which is known by its message.
       || (error.code == .triggerConstraint && error.message.contains("FOREIGN KEY"))
     {
       throw MagicError.restricted(type: typeName, by: try restrictions(of: keys(), connection))

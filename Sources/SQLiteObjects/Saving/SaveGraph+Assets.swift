@@ -54,7 +54,7 @@ extension SaveGraph.Transaction {
     do {
       id = try store.assets.save(pending, over: present, in: connection)
     } catch AssetError.noAsset where zIndex == nil {
-      // It went with the object's row.
+      // The asset was removed with the object's row.
       let plan = nodes[index].plan
       throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
     }

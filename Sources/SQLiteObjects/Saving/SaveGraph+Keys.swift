@@ -8,7 +8,7 @@ import SQLiteMapping
 // transaction, and make SQLite compile all statements anew.)
 extension SaveGraph.Transaction {
   /// Gives keys to the new objects of types whose objects refer to new ones or are referred to, or of which
-  /// some bring their own key: none of the others may get that.
+  /// some bring their own key: none of the others may get that key.
   mutating func reserveKeys() throws {
     var plans = mixedPlans()
     if isPlain, plans.isEmpty { return }
@@ -102,7 +102,7 @@ extension SaveGraph.Transaction {
     if let known = batches[type] { return known.isAllowed }
     var batch = InsertBatch()
     let isKeyKnown = plan.primary == nil || plan.counting != nil
-    // 999 parameters are what each SQLite takes.
+    // Each SQLite takes at least 999 parameters.
     let fits = !plan.columns.isEmpty && (plan.columns.count + 1) * InsertBatch.size <= 999
     if isKeyKnown, fits {
       batch.isAllowed =
@@ -147,7 +147,7 @@ extension SaveGraph.Transaction {
         key = own
       } else {
         let last = try batch.lastKey ?? max(connection.greatestKey(of: plan.rows), highest)
-        // The last key of all: SQLite reports what it does about it.
+        // The greatest key is used: SQLite looks for a free one, or reports an error.
         guard last < .max else { return try insertEachInstead(type) }
         key = last + 1
         batch.lastKey = key

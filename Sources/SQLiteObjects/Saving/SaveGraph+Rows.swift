@@ -4,7 +4,7 @@ import SQLiteMapping
 // The row of each object: an UPDATE of its changes, or an INSERT of a new object.
 extension SaveGraph.Transaction {
   mutating func write(_ index: Int) throws {
-    // Not the whole node, whose every part would be retained.
+    // Not the whole node: a copy would retain every part.
     if let zIndex = nodes[index].storage.zIndex(in: store.identity) {
       if insertsOnly, index < rootCount {
         guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(index) }
@@ -15,7 +15,7 @@ extension SaveGraph.Transaction {
         if try update(index, zIndex) { return }
       }
     }
-    // Unknown, or removed meanwhile: then it is a new one.
+    // It is unknown, or was removed meanwhile: then it is a new one.
     try insert(index)
   }
 
@@ -200,7 +200,7 @@ extension SaveGraph.Transaction {
     return .alreadySaved(type: nodes[index].plan.typeName, primary: primary)
   }
 
-  /// Values that were left in the store went with the row: half an object must not come back.
+  /// Refuses an object whose row was removed with values that were left in the store: they are lost.
   private func refuseLostValues(_ index: Int) throws {
     let plan = nodes[index].plan
     for (slot, value) in nodes[index].late where plan.properties[slot].isStored {
@@ -212,8 +212,8 @@ extension SaveGraph.Transaction {
     }
   }
 
-  /// Refuses to give a new object's values to one with the same primary value, which nobody has looked
-  /// at, if it must be unchanged.
+  /// Refuses a new object that must find its row unchanged, if there is a row with its primary value:
+  /// nobody has fetched that.
   private func refuseUnknownRow(_ index: Int) throws {
     guard let other = try existing(index) else { return }
     throw MagicError.conflict(type: nodes[index].plan.typeName, zIndex: other)

@@ -27,7 +27,7 @@ extension SaveGraph {
     ) throws -> [Int] {
       let plan = objects.underestimatedCount > 0 ? try plan(of: Object.self) : nil
       guard let plan, let layout = plan.layout else { return try objects.map { try add($0) } }
-      // Where they are: taking a value of unknown type out of an array copies it.
+      // In place: taking a value of unknown type out of an array copies it.
       var indexes: [Int] = []
       indexes.reserveCapacity(objects.underestimatedCount)
       let isDone: Void? = try objects.withContiguousStorageIfAvailable { objects in
@@ -61,7 +61,7 @@ extension SaveGraph {
       switch storage.adopt(cells) {
       case .all: return add(storage, nil)
       case .none:
-        // Another task that saves the object was first.
+        // Another task has begun to save the object, and made its storage.
         if let address = cells[0].address { return add(address.storage, address.context) }
       case .some: break
       }
@@ -256,7 +256,7 @@ extension SaveGraph.Walk {
     if state.keys != nil {
       throw MagicError.unresolvedRelation(type: node.plan.typeName, property: property.name)
     }
-    // A lazy asset is saved as the asset that it is.
+    // A lazy asset is saved as any other asset.
     if let live = property.role.isAsset ? LiveValue(lazy) : state.live {
       node.lazy.append((slot, lazy, state, true))
       return try add(live, slot, to: &node)
@@ -399,7 +399,7 @@ extension ObjectPlan {
 /// The indexes of nodes by the addresses of their storages: a third of what a dictionary costs, whose
 /// hash must withstand what comes from outside (benchmark `insert`).
 private struct StorageIndexes {
-  /// As many as a power of two, at least half of them free.
+  /// Their number is a power of two; at least half of them are free.
   private var slots: [(key: ObjectIdentifier?, index: Int)]
   private var count = 0
 

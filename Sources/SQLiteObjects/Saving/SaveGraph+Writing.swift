@@ -43,7 +43,7 @@ extension SaveGraph {
     }
     var transaction = Transaction(store, connection, self)
     let saved = try transaction.run()
-    // Before another write begins: it may be of the same objects, and must know that they are there.
+    // Before another write begins: it may save the same objects, and must know that they are in the store.
     if connection.isInsideAnother {
       settle(saved, in: StoreContent(of: store))
     } else {
@@ -55,7 +55,7 @@ extension SaveGraph {
   /// Marks the saved objects as clean, and stores in them the keys and asset ids that the database made.
   private func settle(_ saved: [Saved?], in content: StoreContent) {
     let isPlain = isPlain
-    // Not node by node, whose every part would be retained.
+    // By index: a copy of a node would retain every part.
     for index in nodes.indices {
       guard let saved = saved[index] else { continue }
       let settled = isPlain ? saved.settled : settleLazy(nodes[index], saved, in: content.identity)

@@ -279,7 +279,7 @@ struct ObjectTables {
 }
 
 extension TableIndex {
-  /// Returns whether it has the name that an index of its columns gets, or got until 2026.
+  /// Returns whether it has the name that an index of its columns gets, or got from versions before 2026.
   fileprivate func isNamed(after table: String) -> Bool {
     let columns = columns.compactMap { $0 }
     guard isExplicit, !isPartial, columns.count == self.columns.count else { return false }

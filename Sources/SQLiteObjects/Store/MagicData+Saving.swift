@@ -144,9 +144,9 @@ extension MagicData {
   ///
   ///     try magic.update(Person(email: "ann@example.org", name: "Ann"), matching: [\.$email])
   ///
-  /// The one in the store gets all values and links of the object but its primary value: that the object gets
-  /// from the store, since the two are one from then on. An object that the store knows already is saved
-  /// as `update(_:)-(Object)` saves it, and so are the others that it leads to. A nil matches nothing.
+  /// The one in the store gets all values and links of the object but its primary value. That the object
+  /// gets from the store: the two are one from then on. An object that the store knows already is saved as
+  /// `update(_:)-(Object)` saves it, and so are the others that it leads to. A nil matches nothing.
   ///
   /// - Parameters:
   ///   - object: The object.

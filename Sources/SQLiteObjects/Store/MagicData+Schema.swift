@@ -2,8 +2,8 @@ import SQLiteCore
 public import SQLiteMapping
 
 extension MagicData {
-  /// Tells in what the tables of a type, of its links and of the types that it leads to differ from what
-  /// the types ask for, blocking the thread.
+  /// Returns the differences between the tables of a type, of its links and of the types that it leads to,
+  /// and what the types ask for, blocking the thread.
   ///
   ///     for difference in try magic.check(of: Book.self) { print(difference) }
   ///
@@ -129,7 +129,7 @@ extension MagicData {
   /// - Returns: False if a table does not exist yet, or cannot be changed now.
   package func makeReady(_ plan: ObjectPlan) throws -> Bool {
     if isReady(plan) { return true }
-    // Inside a read nothing can be written: what the tables lack is read as what it will be.
+    // Inside a read nothing can be written: a missing column is read as the default that it will have.
     if try read({ try self.inspect(plan, $0) }) == .change, !database.isInsideRead {
       try database.write { try self.prepareTables([plan], $0) }
     }

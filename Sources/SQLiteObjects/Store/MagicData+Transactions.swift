@@ -13,9 +13,9 @@ extension MagicData {
   /// the blocking ones, on the same thread, and take part; a `transaction` in it can be undone by itself.
   ///
   /// If `body` throws, or returns `TransactionOutcome.rollback`, nothing was saved or removed, and the
-  /// store knows the objects by what it knew them by before: new ones are new, keys that it made are gone,
-  /// changes are unsaved. The values that you have set stay set. Objects that were fetched in it show what
-  /// it has undone; those whose rows are gone with it are new.
+  /// objects are what they were before to the store: new ones are new, keys that it made are gone, changes
+  /// are unsaved. The values that you have set stay set. Objects that were fetched in it show what it has
+  /// undone; those whose rows are gone with it are new.
   ///
   /// - Parameter body: The calls.
   /// - Returns: What `body` returns.
@@ -192,10 +192,10 @@ extension MagicData {
         }
         if !isThere { storage.removed(from: identity, zIndex) }
       } catch  where connection.ownsTransaction {
-        // SQLite has undone the whole transaction: it can be asked when the scopes around have ended.
+        // SQLite has undone the whole transaction: it can be asked again when the outer scopes have ended.
         return forgetFetched(storages[index...], afterEndOn: connection)
       } catch {
-        // Where nothing can be read, a new row is better than another's.
+        // If nothing can be read, the object is taken for a new one rather than for another row.
         storage.removed(from: identity, zIndex)
       }
     }

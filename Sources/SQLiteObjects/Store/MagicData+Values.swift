@@ -82,7 +82,7 @@ extension MagicData {
   }
 }
 
-// A tuple of one is no value of its own to `==`, so that one property has its own forms above.
+// A tuple of one value is no type of its own to `==`, so one property has its own forms above.
 extension MagicData {
   /// Fetches values of objects without the objects, blocking the thread.
   ///
@@ -177,8 +177,9 @@ extension MagicData {
   ///     struct Line: Decodable { var name: String; var album: Album?; struct Album: Decodable { var title: String } }
   ///     let lines = try magic.values(of: \Track.$name, \.$album.$title, as: Line.self)
   ///
-  /// A value has the name of its property, behind relations with theirs before it: `album.title`. A type within the
-  /// type takes those with its name before theirs, and a coding key may be such a name as a whole.
+  /// A value has the name of its property, behind relations with theirs before it: `album.title`. A nested
+  /// type takes the values whose names begin with its property's name and a dot; a coding key may also be
+  /// such a name as a whole.
   ///
   /// - Parameters:
   ///   - paths: Properties that are columns.

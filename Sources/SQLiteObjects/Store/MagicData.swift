@@ -1,4 +1,4 @@
-// Objects are made of these; a program that imports objects has them.
+// A program that imports objects has the modules that they are made of.
 @_exported public import SQLiteAssets
 @_exported public import SQLiteCore
 @_exported public import SQLiteMapping

@@ -126,7 +126,7 @@ package final class TemporaryFolder: Sendable {
   package let path: String
 
   package init() throws {
-    // Foundation would repair it, which would make it another folder.
+    // Foundation would repair a path that is not UTF-8, and so make another folder.
     _ = try environmentPath("TMPDIR")
     let base = FileManager.default.temporaryDirectory.path
     path = "\(base)/MagicData-\(UUID().uuidString)"
@@ -134,7 +134,7 @@ package final class TemporaryFolder: Sendable {
   }
 
   deinit {
-    // Nobody is left to tell if it fails; the system empties its temporary folder some day.
+    // A `deinit` cannot throw; the system empties its temporary folder some day.
     try? FileManager.default.removeItem(atPath: path)
   }
 }
@@ -148,7 +148,7 @@ enum OlderStore {
   ///
   /// - Throws: ``MagicError/olderStore(path:tables:)``.
   static func refuse(path: String, _ options: Database.Options) throws {
-    // In a file system of the user's own SQLite alone knows what is there.
+    // With a VFS of the user's only SQLite knows which files there are.
     guard options.vfs == nil, FileManager.default.fileExists(atPath: path) else { return }
     var options = options
     options.mode = .readOnly
@@ -157,12 +157,12 @@ enum OlderStore {
     do {
       database = try Database(path: path, options: options)
     } catch {
-      // Opening it for writing says what is wrong, or mends it.
+      // Opening it for writing throws the error, or recovers the file.
       return
     }
-    // What goes wrong in reading is said when it is opened for writing.
+    // An error of reading is thrown again when it is opened for writing.
     let tables = (try? database.read { try tablesOfTypes($0) }) ?? nil
-    // Nothing was written that closing could lose.
+    // Nothing was written, so an error of closing loses nothing.
     try? database.close()
     if let tables { throw MagicError.olderStore(path: path, tables: tables) }
   }
