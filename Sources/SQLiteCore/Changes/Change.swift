@@ -8,8 +8,9 @@ public struct Change: Hashable, Sendable {
 }
 
 /// How much a ``ChangeRecorder`` had collected at some moment.
-struct RecordingMark {
+package struct RecordingMark {
   var tables = 0
+  /// The bytes of the rows.
   var rows = 0
   var schemaChanges = 0
 }

@@ -14,40 +14,35 @@ package enum ChangeDetail: UInt8, Comparable, Sendable {
   }
 }
 
-/// A row that a committed transaction changed. One row may be changed several times.
-package struct RowChange: Hashable, Sendable {
-  package enum Kind: Sendable {
-    case insert, update, delete
-  }
-
-  package let table: String
-  package let kind: Kind
-  /// The rowid before the change; for an insert the one after it. Meaningless for a table WITHOUT
-  /// ROWID, whose key is among the values.
-  package let oldRowID: Int64
-  /// The rowid after the change; for a delete the one before it.
-  package let rowID: Int64
-  /// The columns before the change; nil for an insert, or if they were not asked for. Text that is
-  /// not valid UTF-8 comes as a blob.
-  package let old: [Value]?
-  /// The columns after the change; nil for a delete and for a blob written in place.
-  package let new: [Value]?
-}
-
-/// The changes of one transaction, or of the statements of one access outside any, in the main database.
+/// The changes of one transaction in the main database.
 package struct CommittedChanges: Sendable {
   /// The tables whose rows changed.
   package internal(set) var tables: Set<String> = []
   /// The rows in the order of their changes; empty unless someone asked for rows or values.
-  package internal(set) var rows: [RowChange] = []
+  package internal(set) var recorded = RecordedRows.none
   /// Whether a CREATE, DROP, ALTER or VACUUM ran, the whole content was replaced, or what changed
   /// is not known: any table may differ.
   package internal(set) var changesSchema = false
+  /// Whether the whole content was replaced, or what changed is not known.
+  package internal(set) var isReplaced = false
+  /// Whether rows are missing: they were too many, or their table could not be looked up.
+  package internal(set) var isIncomplete = false
+  /// The place of the transaction among those of this process that changed the file, in the order of their commits;
+  /// 0 if it is not known.
+  package internal(set) var turn: UInt64 = 0
 
   package var isEmpty: Bool { tables.isEmpty && !changesSchema }
 
+  /// The rows as values.
+  package var rows: [RowChange] {
+    var rows: [RowChange] = []
+    // The bytes are this process's own.
+    try? recorded.forEach { rows.append($0) }
+    return rows
+  }
+
   /// A change that nobody has recorded: any table may differ.
-  static let unknown = CommittedChanges(changesSchema: true)
+  static let unknown = CommittedChanges(changesSchema: true, isReplaced: true)
 }
 
 /// Tells subscribers what transactions changed; one for all databases of this process on one file.
@@ -71,6 +66,8 @@ final class ChangeFeed: Sendable {
   private struct Subscriber: Sendable {
     let id: UInt64
     let detail: ChangeDetail
+    /// The tables whose rows it wants, in lower case; nil for all.
+    let tables: Set<String>?
     let body: @Sendable (CommittedChanges) -> Void
   }
 
@@ -89,11 +86,12 @@ final class ChangeFeed: Sendable {
   var demand: Demand { Demand(bits: current.load(ordering: .acquiring)) }
 
   func subscribe(
-    _ detail: ChangeDetail, _ body: @escaping @Sendable (CommittedChanges) -> Void
+    _ detail: ChangeDetail, tables: Set<String>? = nil,
+    _ body: @escaping @Sendable (CommittedChanges) -> Void
   ) -> ChangeSubscription {
     let id = state.withLock { state in
       state.lastID += 1
-      state.subscribers.append(Subscriber(id: state.lastID, detail: detail, body: body))
+      state.subscribers.append(Subscriber(id: state.lastID, detail: detail, tables: tables, body: body))
       state.counts[Int(detail.rawValue)] += 1
       updateDemand(state)
       return state.lastID
@@ -113,20 +111,84 @@ final class ChangeFeed: Sendable {
     withExtendedLifetime(ended) {}
   }
 
-  /// Tells what was committed.
+  /// Whether somebody wants the values of a table's rows.
+  func wantsValues(of table: String) -> Bool {
+    let name = asciiLowercased(table)
+    return state.withLock { state in
+      state.subscribers.contains {
+        $0.detail == .values && ($0.tables.map { $0.contains(name) } ?? true)
+      }
+    }
+  }
+
+  /// The news of one transaction.
+  private struct News {
+    let changes: CommittedChanges
+    let recorded: Demand
+    let hasWritten: Bool
+  }
+
+  /// The order of the commits of all connections of this process to the file.
+  private struct Turns {
+    var last: UInt64 = 0
+    /// The first one that was not told.
+    var next: UInt64 = 1
+    /// News that others must be told before; nil for a commit that failed.
+    var waiting: [UInt64: News?] = [:]
+  }
+
+  private let turns = Mutex(Turns())
+
+  /// The place of the last commit that has begun. While a connection has the file to itself, all those before have
+  /// ended, and what comes later is later.
+  var lastTurn: UInt64 { turns.withLock { $0.last } }
+
+  /// Gives the commit that begins its place. It must be published or abandoned.
+  func takeTurn() -> UInt64 {
+    turns.withLock { turns in
+      turns.last += 1
+      return turns.last
+    }
+  }
+
+  /// Notes that a commit has failed.
+  func abandon(_ turn: UInt64) { end(turn, nil) }
+
+  /// Tells what was committed, after what was committed before.
   ///
   /// - Parameters:
   ///   - changes: The recorded changes.
+  ///   - turn: The place of the commit; nil if it is not known.
   ///   - recorded: The demand when the recording began. A subscriber that has come since and wants more is
   ///     told only that something may have changed.
   ///   - hasWritten: Whether anything may have changed, recorded or not.
-  func publish(_ changes: CommittedChanges, recorded: Demand, hasWritten: Bool) {
+  func publish(
+    _ changes: CommittedChanges, turn: UInt64? = nil, recorded: Demand, hasWritten: Bool
+  ) {
+    let news = News(changes: changes, recorded: recorded, hasWritten: hasWritten)
+    if let turn { end(turn, news) } else { tell(news) }
+  }
+
+  private func end(_ turn: UInt64, _ news: News?) {
+    turns.withLock { turns in
+      turns.waiting.updateValue(news, forKey: turn)
+      // Told under the lock: another thread's later news would overtake them.
+      while let next = turns.waiting.removeValue(forKey: turns.next) {
+        turns.next += 1
+        if let next { tell(next) }
+      }
+    }
+  }
+
+  private func tell(_ news: News) {
     let subscribers = state.withLock { $0.subscribers }
     for subscriber in subscribers {
-      if recorded.knows(subscriber.id) || recorded.detail.map({ subscriber.detail <= $0 }) ?? false
-      {
-        if !changes.isEmpty { subscriber.body(changes) }
-      } else if hasWritten {
+      // Which tables' values were recorded was decided without those who came later.
+      let isRecorded =
+        news.recorded.detail.map { subscriber.detail <= $0 && subscriber.detail != .values } ?? false
+      if news.recorded.knows(subscriber.id) || isRecorded {
+        if !news.changes.isEmpty { subscriber.body(news.changes) }
+      } else if news.hasWritten {
         subscriber.body(.unknown)
       }
     }

@@ -6,59 +6,94 @@ import Platform
 ///
 /// SQLite allows one preupdate hook for each connection, so whatever wants to know of changes
 /// subscribes to the ``ChangeFeed`` that this fills. What is rolled back is dropped again.
-final class ChangeRecorder {
+@safe final class ChangeRecorder {
+  /// The most bytes of rows that are kept of one transaction. Beyond them it is told only that tables changed.
+  static let maximumByteCount = 256 << 20
+
   let detail: ChangeDetail
+  private let feed: ChangeFeed?
+  private weak let connection: Connection?
   /// How many statements have begun.
   private var statementCount = 0
   /// The tables that the open transaction changed, each once.
   private var tables: [String] = []
-  private var rows: [RowChange] = []
-  private var schemaChanges = 0
   private var seen: Set<String> = []
+  private var schemaChanges = 0
+  /// The rows that the open transaction changed, as ``RecordedRows`` has them.
+  private let log = ByteLog()
+  /// The tables that `log` counts.
+  private var layouts: [TableLayout] = []
+  /// The index in `layouts` of each table; -1 for one whose rows nobody wants.
+  private var slots: [String: Int] = [:]
+  private let reader: LayoutReader
   /// The last table's name with a NUL, since most changes are of the same one.
   private var lastTable: [CChar] = []
-  private var lastTableName = ""
-  /// The changes that are committed and not yet told.
-  private var committed = CommittedChanges()
+  private var lastSlot = -1
+  private var lastLayout: TableLayout?
+  /// Whether rows of the open transaction are missing in `log`.
+  private var isIncomplete = false
+  /// The bytes that ``Blob/write(_:at:)`` is about to write, of which the hook does not say what they are.
+  private var blobWrite: (offset: Int, bytes: UnsafeRawBufferPointer)?
+  /// Where the values of the old row begin and end in `log`.
+  private var oldEnds: [Int] = []
+  /// The place of the commit that has begun, or has just ended, among those of the file.
+  private var turn: UInt64?
+  /// Whether the whole content was replaced.
+  private var isReplaced = false
 
-  init(detail: ChangeDetail) {
+  init(detail: ChangeDetail, for connection: Connection) {
     self.detail = detail
+    self.connection = connection
+    feed = connection.environment.feed
+    reader = LayoutReader(connection.handle)
+  }
+
+  deinit {
+    if let turn { feed?.abandon(turn) }
   }
 
   var mark: RecordingMark {
-    RecordingMark(tables: tables.count, rows: rows.count, schemaChanges: schemaChanges)
+    RecordingMark(tables: tables.count, rows: log.count, schemaChanges: schemaChanges)
   }
 
-  /// Notes that a statement begins, and returns what undoes its recording. In autocommit all that was
-  /// collected is committed.
+  /// Whether a commit has ended of which nobody was told yet.
+  var hasCommitted: Bool { turn != nil }
+
+  /// Notes that a statement begins, and returns what undoes its recording.
   func begin(_ statement: StatementHandle, on handle: ConnectionHandle) -> RecordedRun {
     statementCount += 1
-    if handle.isAutocommit { settle() }
-    if statement.changesSchema { schemaChanges += 1 }
+    if statement.changesSchema {
+      schemaChanges += 1
+      forgetLayouts()
+    }
     return RecordedRun(
       mark: mark, statementCount: statementCount, totalChanges: handle.totalChanges)
   }
 
   /// Drops the changes of a run that failed.
   func drop(_ run: RecordedRun, on handle: ConnectionHandle) {
-    // A statement with OR FAIL keeps what it did, and SQLite counts that. If others have begun meanwhile,
-    // their changes stand behind the mark, and all of them are told.
+    // A statement with OR FAIL keeps what it did, and SQLite counts that. If others have begun
+    // meanwhile, their changes stand behind the mark: better told too much than too little.
     guard handle.totalChanges == run.totalChanges, statementCount == run.statementCount else {
       return
     }
     rollBack(to: run.mark)
   }
 
-  /// Notes that the whole content was replaced, of which the hooks are not told.
+  /// The whole content was replaced, past the hooks.
   func noteReplacement() {
-    settle()
-    committed.changesSchema = true
+    isReplaced = true
+    forgetLayouts()
+    takeTurn()
   }
 
   /// Drops what came after `mark`.
   func rollBack(to mark: RecordingMark) {
-    rows.removeLast(max(0, rows.count - mark.rows))
-    schemaChanges = min(schemaChanges, mark.schemaChanges)
+    log.truncate(to: mark.rows)
+    if schemaChanges > mark.schemaChanges {
+      schemaChanges = mark.schemaChanges
+      forgetLayouts()
+    }
     guard tables.count > mark.tables else { return }
     tables.removeLast(tables.count - mark.tables)
     seen = Set(tables)
@@ -68,46 +103,208 @@ final class ChangeRecorder {
   /// Drops all that is not committed.
   func rollBack() {
     rollBack(to: RecordingMark())
+    forgetLayouts()
+    layouts = []
+    isIncomplete = false
+    if let turn { feed?.abandon(turn) }
+    turn = nil
   }
 
-  /// Takes all that was collected as committed.
-  private func settle() {
-    guard !tables.isEmpty || schemaChanges > 0 else { return }
-    committed.tables.formUnion(tables)
-    committed.rows += rows
-    committed.changesSchema = committed.changesSchema || schemaChanges > 0
-    rollBack()
+  private func forgetLayouts() {
+    slots = [:]
+    lastTable = []
+    reader.forget()
   }
 
-  /// Returns what is committed, and forgets it.
-  func takeCommitted() -> CommittedChanges {
-    settle()
-    defer { committed = CommittedChanges() }
-    return committed
+  /// A commit begins: no other connection to the file commits until it has ended, well or not.
+  fileprivate func takeTurn() {
+    if turn == nil { turn = feed?.takeTurn() }
   }
 
-  /// Notes that a row of `table` changes, and says its name if more is wanted.
-  fileprivate func note(_ table: UnsafePointer<CChar>?) -> String? {
-    guard let table = unsafe table else { return nil }
+  /// Returns what the open transaction has changed so far.
+  func rows(since mark: RecordingMark) -> RecordedRows? {
+    isIncomplete || log.isFull
+      ? nil : RecordedRows(layouts: layouts, bytes: log.bytes(from: mark.rows))
+  }
+
+  /// Returns what is committed, with its place among the commits of the file, and forgets it. Called in
+  /// autocommit.
+  func takeCommitted() -> (changes: CommittedChanges, turn: UInt64?) {
+    var changes = CommittedChanges()
+    let taken = turn
+    guard taken != nil else { return (changes, nil) }
+    changes.turn = taken ?? 0
+    changes.tables = seen
+    changes.changesSchema = schemaChanges > 0 || isReplaced
+    changes.isReplaced = isReplaced
+    changes.isIncomplete = isIncomplete || log.isFull
+    if log.count > 0, !changes.isIncomplete {
+      changes.recorded = RecordedRows(layouts: layouts, bytes: log.bytes())
+    }
+    turn = nil
+    isReplaced = false
+    tables = []
+    seen = []
+    schemaChanges = 0
+    isIncomplete = false
+    log.truncate(to: 0)
+    layouts = []
+    slots = [:]
+    lastTable = []
+    return (changes, taken)
+  }
+
+  /// Has the hook know the bytes that are written into a blob.
+  func writing<Result>(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, _ body: () -> Result
+  ) -> Result {
+    unsafe blobWrite = unsafe (offset, bytes)
+    defer { unsafe blobWrite = nil }
+    return body()
+  }
+
+  /// Notes that a row of `table` changes.
+  @inline(__always)
+  fileprivate func note(_ table: UnsafePointer<CChar>) {
     let isLast = unsafe lastTable.withUnsafeBufferPointer { last in
       guard let start = last.baseAddress else { return false }
       return unsafe strcmp(start, table) == 0
     }
-    if !isLast {
-      lastTableName = unsafe String(cString: table)
-      lastTable = lastTableName.utf8CString.map(\.self)
-      if seen.insert(lastTableName).inserted { tables.append(lastTableName) }
-    }
-    return detail == .tables ? nil : lastTableName
+    if !isLast { unsafe noteOther(table) }
   }
 
-  fileprivate func append(_ row: RowChange) {
-    rows.append(row)
+  @inline(never)
+  private func noteOther(_ table: UnsafePointer<CChar>) {
+    let name = unsafe String(cString: table)
+    lastTable = name.utf8CString.map(\.self)
+    lastSlot = -1
+    lastLayout = nil
+    if seen.insert(name).inserted {
+      if tables.isEmpty { reader.check() }
+      tables.append(name)
+    }
+    guard detail != .tables else { return }
+    if let slot = slots[name] {
+      lastSlot = slot
+      lastLayout = slot < 0 ? nil : layouts[slot]
+      return
+    }
+    var layout: TableLayout?
+    if detail == .rows {
+      layout = TableLayout(table: name)
+    } else if feed?.wantsValues(of: name) ?? true {
+      if let connection {
+        try? connection.withoutAuthorizer { () throws(SQLiteError) in
+          layout = reader.layout(of: name)
+        }
+      }
+      if layout == nil { isIncomplete = true }
+    }
+    if let layout {
+      layouts.append(layout)
+      lastSlot = layouts.count - 1
+    }
+    lastLayout = layout
+    slots[name] = lastSlot
+  }
+
+  /// Writes the beginning of a row, and returns where its size goes; nil if the row is not wanted.
+  @inline(__always)
+  fileprivate func beginRow(
+    _ kind: RowChange.Kind, flags: UInt8, _ oldRowID: Int64, _ rowID: Int64
+  ) -> Int? {
+    guard lastSlot >= 0, !isIncomplete else { return nil }
+    log.append(kind.rawValue)
+    log.append(flags)
+    log.append(UInt32(truncatingIfNeeded: lastSlot))
+    let place = log.count
+    log.append(UInt32(0))
+    log.append(UInt64(bitPattern: oldRowID))
+    log.append(UInt64(bitPattern: rowID))
+    return place
+  }
+
+  @inline(__always)
+  fileprivate func endRow(_ place: Int) {
+    let size = log.count - place - 4
+    log.set(UInt32(truncatingIfNeeded: size), at: place)
+    if log.count > Self.maximumByteCount || size > Int(UInt32.max) || log.isFull { overflow() }
+  }
+
+  @inline(never)
+  private func overflow() {
+    isIncomplete = true
+    log.truncate(to: 0)
+  }
+
+  /// Writes the values of the row that changes, as a hook of `connection` gives them.
+  fileprivate func appendValues(
+    of connection: OpaquePointer?, _ kind: RowChange.Kind, blobColumn: Int32
+  ) {
+    guard let layout = lastLayout else { return }
+    let count = layout.columns.count
+    var pointer: OpaquePointer?
+    let first = log.count
+    if kind != .insert {
+      if kind == .update { oldEnds.removeAll(keepingCapacity: true) }
+      for column in 0..<count {
+        let index = layout.hookIndex(column, isNewOfUpdate: false)
+        if unsafe sqlite3_preupdate_old(connection, index, &pointer) == SQLITE_OK {
+          log.append(unsafe ValueView(pointer))
+        } else {
+          log.append(FieldCode.null)
+        }
+        if kind == .update { oldEnds.append(log.count) }
+      }
+    }
+    if blobColumn >= 0 { return appendBlobWrite(layout, blobColumn, first) }
+    guard kind != .delete else { return }
+    var oldStart = first
+    for column in 0..<count {
+      let index = layout.hookIndex(column, isNewOfUpdate: kind == .update)
+      let place = log.count
+      if unsafe sqlite3_preupdate_new(connection, index, &pointer) == SQLITE_OK {
+        log.append(unsafe ValueView(pointer))
+      } else {
+        log.append(FieldCode.null)
+      }
+      guard kind == .update else { continue }
+      let oldEnd = oldEnds[column]
+      if log.removeLast(from: place, ifSameAs: oldStart..<oldEnd) {
+        log.append(FieldCode.undefined)
+      }
+      oldStart = oldEnd
+    }
+  }
+
+  /// Writes the values after a blob was written in place: those before, with the bytes that are written.
+  private func appendBlobWrite(_ layout: TableLayout, _ tableIndex: Int32, _ first: Int) {
+    guard let written = unsafe blobWrite, let changed = layout.column(atIndex: tableIndex) else {
+      isIncomplete = true
+      return
+    }
+    for column in layout.columns.indices {
+      guard column == changed else {
+        log.append(FieldCode.undefined)
+        continue
+      }
+      let start = column == 0 ? first : oldEnds[column - 1]
+      log.repeatBytes(start..<oldEnds[column])
+      // The content ends where the value ends.
+      let bytes = log.bytes(from: log.count - (oldEnds[column] - start))
+      var cursor = FieldCursor(bytes)
+      guard (try? cursor.byte()) != nil, let size = try? cursor.varint(), size <= UInt64(bytes.count)
+      else {
+        isIncomplete = true
+        return
+      }
+      unsafe log.overwrite(log.count - Int(size) + written.offset, with: written.bytes)
+    }
   }
 }
 
 extension ChangeRecorder {
-  /// Whether the preupdate hook is there and may be used.
+  /// Whether the better hook is there and may be used.
   static func hasPreupdateHook(_ mayUse: Bool) -> Bool { mayUse && csqlite_has_preupdate() != 0 }
 
   /// Lets SQLite tell a recorder of changes, or nobody. The caller keeps the recorder alive.
@@ -115,7 +312,7 @@ extension ChangeRecorder {
   /// - Parameters:
   ///   - recorder: The recorder, or nil.
   ///   - handle: The connection.
-  ///   - usesPreupdateHook: Whether the preupdate hook is used, and not only the update hook.
+  ///   - usesPreupdateHook: Whether the better hook is used.
   static func install(
     _ recorder: ChangeRecorder?, on handle: ConnectionHandle, usesPreupdateHook: Bool
   ) {
@@ -126,12 +323,19 @@ extension ChangeRecorder {
     } else {
       unsafe sqlite3_update_hook(handle.pointer, isOn ? updated : nil, context)
     }
+    unsafe sqlite3_commit_hook(handle.pointer, isOn ? commits : nil, context)
     unsafe sqlite3_rollback_hook(handle.pointer, isOn ? rolledBack : nil, context)
   }
 }
 
 private func recorder(_ context: UnsafeMutableRawPointer?) -> ChangeRecorder? {
   unsafe context.map { unsafe Unmanaged<ChangeRecorder>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// A transaction is about to be committed (`sqlite3_commit_hook`).
+private func commits(context: UnsafeMutableRawPointer?) -> Int32 {
+  unsafe recorder(context)?.takeTurn()
+  return 0
 }
 
 /// A transaction was rolled back, by SQL or by SQLite (`sqlite3_rollback_hook`).
@@ -149,17 +353,11 @@ private func updated(
   context: UnsafeMutableRawPointer?, operation: Int32, schema: UnsafePointer<CChar>?,
   table: UnsafePointer<CChar>?, rowID: Int64
 ) {
-  guard unsafe isMain(schema), let recorder = unsafe recorder(context),
-    let name = unsafe recorder.note(table)
+  guard unsafe isMain(schema), let recorder = unsafe recorder(context), let table = unsafe table
   else { return }
-  let kind: RowChange.Kind =
-    switch operation {
-    case SQLITE_INSERT: .insert
-    case SQLITE_DELETE: .delete
-    default: .update
-    }
-  recorder.append(
-    RowChange(table: name, kind: kind, oldRowID: rowID, rowID: rowID, old: nil, new: nil))
+  unsafe recorder.note(table)
+  let kind = RowChange.Kind(rawValue: UInt8(truncatingIfNeeded: operation)) ?? .update
+  if let place = recorder.beginRow(kind, flags: 0, rowID, rowID) { recorder.endRow(place) }
 }
 
 /// A row is about to change (`sqlite3_preupdate_hook`).
@@ -167,40 +365,28 @@ private func preupdated(
   context: UnsafeMutableRawPointer?, connection: OpaquePointer?, operation: Int32,
   schema: UnsafePointer<CChar>?, table: UnsafePointer<CChar>?, oldRowID: Int64, newRowID: Int64
 ) {
-  guard unsafe isMain(schema), let recorder = unsafe recorder(context),
-    let name = unsafe recorder.note(table)
+  guard unsafe isMain(schema), let recorder = unsafe recorder(context), let table = unsafe table
   else { return }
+  unsafe recorder.note(table)
+  guard recorder.detail != .tables else { return }
   // A blob that is written in place appears as a delete.
-  let isBlobWrite =
-    unsafe operation == SQLITE_DELETE && csqlite_preupdate_blobwrite(connection) >= 0
+  let blobColumn =
+    unsafe operation == SQLITE_DELETE ? csqlite_preupdate_blobwrite(connection) : -1
   let kind: RowChange.Kind =
     switch operation {
     case SQLITE_INSERT: .insert
-    case SQLITE_DELETE where !isBlobWrite: .delete
+    case SQLITE_DELETE where blobColumn < 0: .delete
     default: .update
     }
-  let wantsValues = recorder.detail == .values
-  let old =
-    wantsValues && operation != SQLITE_INSERT
-    ? unsafe values(of: connection, sqlite3_preupdate_old) : nil
-  let new =
-    wantsValues && operation != SQLITE_DELETE
-    ? unsafe values(of: connection, sqlite3_preupdate_new) : nil
-  recorder.append(
-    RowChange(
-      table: name, kind: kind, oldRowID: operation == SQLITE_INSERT ? newRowID : oldRowID,
-      rowID: operation == SQLITE_DELETE ? oldRowID : newRowID, old: old, new: new))
-}
-
-/// The columns of the row that changes, before or after.
-private func values(
-  of connection: OpaquePointer?,
-  _ read: (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Int32
-) -> [Value] {
-  (0..<(unsafe sqlite3_preupdate_count(connection))).map { column in
-    var pointer: OpaquePointer?
-    guard unsafe read(connection, column, &pointer) == SQLITE_OK else { return .null }
-    let view = unsafe ValueView(pointer)
-    return view.value ?? .blob(view.copiedBytes)
+  var flags: UInt8 = recorder.detail == .values ? RecordingFlag.hasValues : 0
+  if unsafe sqlite3_preupdate_depth(connection) > 0 { flags |= RecordingFlag.isIndirect }
+  guard
+    let place = recorder.beginRow(
+      kind, flags: flags, operation == SQLITE_INSERT ? newRowID : oldRowID,
+      operation == SQLITE_DELETE ? oldRowID : newRowID)
+  else { return }
+  if flags & RecordingFlag.hasValues != 0 {
+    unsafe recorder.appendValues(of: connection, kind, blobColumn: blobColumn)
   }
+  recorder.endRow(place)
 }

@@ -23,13 +23,18 @@ extension Database {
   ///
   /// - Parameters:
   ///   - detail: How much to tell. Others may want more: then more is told.
+  ///   - tables: The tables whose rows are wanted, in lower case; nil for all. Others may be told, too.
   ///   - body: Takes the changes.
   /// - Returns: The subscription, which ends when it goes.
   package func subscribe(
-    to detail: ChangeDetail, _ body: @escaping @Sendable (CommittedChanges) -> Void
+    to detail: ChangeDetail, tables: Set<String>? = nil,
+    _ body: @escaping @Sendable (CommittedChanges) -> Void
   ) -> ChangeSubscription {
-    shared.feed.subscribe(detail, body)
+    shared.feed.subscribe(detail, tables: tables, body)
   }
+
+  /// Whether the values of rows that change can be recorded (`SQLITE_ENABLE_PREUPDATE_HOOK`).
+  package var recordsValues: Bool { ChangeRecorder.hasPreupdateHook(options.usesPreupdateHook) }
 
   /// How often the content of this file was replaced.
   package var content: ContentGeneration { shared.content }
@@ -115,6 +120,22 @@ extension Database {
 }
 
 extension Connection {
+  /// The place of the last commit of this process on the file, for ``CommittedChanges/turn``. Asked inside a
+  /// transaction that may write, it is the last one whose changes are seen.
+  package var lastTurn: UInt64 { environment.feed?.lastTurn ?? 0 }
+
+  /// The moment in the open transaction that ``rowsChanged(since:)`` begins at; nil if values are not recorded.
+  package var recordingMark: RecordingMark? {
+    hooks.recorder.flatMap { $0.detail == .values ? $0.mark : nil }
+  }
+
+  /// Returns what the open transaction has changed since a moment, in the tables that somebody has subscribed to.
+  ///
+  /// - Returns: Nil if rows are missing: there were too many, or a table could not be looked up.
+  package func rowsChanged(since mark: RecordingMark) -> RecordedRows? {
+    hooks.recorder?.rows(since: mark)
+  }
+
   fileprivate func foreignVersion() throws -> ForeignVersion {
     let busyTimeout = busyHandler.timeout
     busyHandler.timeout = .zero

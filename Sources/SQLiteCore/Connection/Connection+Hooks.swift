@@ -70,7 +70,7 @@ extension Connection {
     guard detail != hooks.recorder?.detail else { return }
     // Statements compiled without the hook empty tables without calling it.
     cache.removeAll()
-    let recorder = detail.map { ChangeRecorder(detail: $0) }
+    let recorder = detail.map { ChangeRecorder(detail: $0, for: self) }
     let usesPreupdateHook = ChangeRecorder.hasPreupdateHook(environment.usesPreupdateHook)
     ChangeRecorder.install(recorder, on: handle, usesPreupdateHook: usesPreupdateHook)
     hooks.recorder = recorder
@@ -86,8 +86,9 @@ extension Connection {
     guard let feed = environment.feed, environment.isWriter,
       hooks.recorder != nil || feed.demand != recording.demand, handle.isAutocommit
     else { return }
-    let changes = hooks.recorder?.takeCommitted() ?? CommittedChanges()
-    feed.publish(changes, recorded: recording.demand, hasWritten: recording.hasWritten)
+    let (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
+    feed.publish(
+      changes, turn: turn, recorded: recording.demand, hasWritten: recording.hasWritten)
     recording.hasWritten = false
   }
 

@@ -230,7 +230,10 @@ extension Connection: StatementOwner {
         sql: statement.sql)
     }
     if statement.control != nil, !statement.isOfLibrary { try willControlTransaction(statement) }
-    if let recorder = hooks.recorder { statement.recorded = recorder.begin(statement, on: handle) }
+    if let recorder = hooks.recorder {
+      if recorder.hasCommitted, handle.isAutocommit { publishChanges() }
+      statement.recorded = recorder.begin(statement, on: handle)
+    }
     if !statement.isReadOnly, statement.control == nil { recording.hasWritten = true }
     statement.beganInTransaction = !handle.isAutocommit
     statement.isRunning = true

@@ -43,6 +43,7 @@ import CSQLite
 
   /// Removes all hooks, so that the objects that they call may be released.
   func removeHooks() {
+    unsafe sqlite3_commit_hook(pointer, nil, nil)
     unsafe sqlite3_rollback_hook(pointer, nil, nil)
     unsafe sqlite3_update_hook(pointer, nil, nil)
     if csqlite_has_preupdate() != 0 { unsafe sqlite3_preupdate_hook(pointer, nil, nil) }

@@ -59,8 +59,12 @@ import CSQLite
       throw outside(offset)
     }
     let code = unsafe bytes.withUnsafeBytes { buffer in
-      unsafe sqlite3_blob_write(
-        pointer, buffer.baseAddress ?? emptyBytes, Int32(buffer.count), Int32(offset))
+      let write = {
+        unsafe sqlite3_blob_write(
+          self.pointer, buffer.baseAddress ?? emptyBytes, Int32(buffer.count), Int32(offset))
+      }
+      guard let recorder = connection.hooks.recorder else { return write() }
+      return unsafe recorder.writing(buffer, at: offset, write)
     }
     try check(code)
     connection.recording.hasWritten = true

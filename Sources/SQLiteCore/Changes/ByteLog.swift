@@ -1,0 +1,161 @@
+import CSQLite
+import Platform
+
+/// Bytes that grow at their end, for the rows that a ``ChangeRecorder`` writes down.
+///
+/// An array would be asked at each byte whether it is shared and how large it is.
+@safe final class ByteLog {
+  private var start: UnsafeMutableRawPointer?
+  private var capacity = 0
+  private(set) var count = 0
+  /// Whether there was no memory for something.
+  private(set) var isFull = false
+
+  deinit { unsafe free(start) }
+
+  /// Makes room for some bytes, and returns where they go; nil if there is no memory.
+  @inline(__always)
+  private func room(_ size: Int) -> UnsafeMutableRawPointer? {
+    if count + size > capacity { grow(size) }
+    guard !isFull, let start = unsafe start else { return nil }
+    return unsafe start + count
+  }
+
+  @inline(never)
+  private func grow(_ size: Int) {
+    let wanted = max(count + size, capacity * 2, 4096)
+    guard let grown = unsafe realloc(start, wanted) else {
+      isFull = true
+      return
+    }
+    unsafe start = unsafe grown
+    capacity = wanted
+  }
+
+  @inline(__always)
+  func append(_ byte: UInt8) {
+    guard let end = unsafe room(1) else { return }
+    unsafe end.storeBytes(of: byte, as: UInt8.self)
+    count += 1
+  }
+
+  @inline(__always)
+  func append(_ number: UInt32) {
+    guard let end = unsafe room(4) else { return }
+    unsafe end.storeBytes(of: number.bigEndian, as: UInt32.self)
+    count += 4
+  }
+
+  @inline(__always)
+  func append(_ number: UInt64) {
+    guard let end = unsafe room(8) else { return }
+    unsafe end.storeBytes(of: number.bigEndian, as: UInt64.self)
+    count += 8
+  }
+
+  /// Replaces a number that was written at a place.
+  @inline(__always)
+  func set(_ number: UInt32, at place: Int) {
+    guard let start = unsafe start, place + 4 <= count else { return }
+    unsafe (start + place).storeBytes(of: number.bigEndian, as: UInt32.self)
+  }
+
+  private func append(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count > 0, let source = bytes.baseAddress,
+      let end = unsafe room(bytes.count)
+    else { return }
+    unsafe end.copyMemory(from: source, byteCount: bytes.count)
+    count += bytes.count
+  }
+
+  /// Writes a number as ``FieldCursor/varint()`` reads it.
+  private func append(varint number: UInt64) {
+    if number < 0x80 { return append(UInt8(number)) }
+    var groups: [UInt8] = []
+    var rest = number
+    if number >> 56 != 0 {
+      groups.append(UInt8(truncatingIfNeeded: rest))
+      rest >>= 8
+      for _ in 0..<8 {
+        groups.append(UInt8(rest & 0x7f) | 0x80)
+        rest >>= 7
+      }
+    } else {
+      groups.append(UInt8(rest & 0x7f))
+      rest >>= 7
+      while rest > 0 {
+        groups.append(UInt8(rest & 0x7f) | 0x80)
+        rest >>= 7
+      }
+    }
+    for byte in groups.reversed() { append(byte) }
+  }
+
+  /// Writes a value as a changeset holds it.
+  @inline(__always)
+  func append(_ value: ValueView) {
+    switch value.type {
+    case SQLITE_INTEGER:
+      append(FieldCode.integer)
+      append(UInt64(bitPattern: value.convertedInteger))
+    case SQLITE_FLOAT:
+      append(FieldCode.real)
+      append(value.convertedReal.bitPattern)
+    case SQLITE_TEXT: unsafe append(value.bytes(ofText: true), as: FieldCode.text)
+    case SQLITE_BLOB: unsafe append(value.bytes(ofText: false), as: FieldCode.blob)
+    default: append(FieldCode.null)
+    }
+  }
+
+  /// Writes a text or a blob.
+  func append(_ bytes: UnsafeRawBufferPointer, as code: UInt8) {
+    append(code)
+    append(varint: UInt64(bytes.count))
+    unsafe append(bytes)
+  }
+
+  /// Takes back a value that begins at a place if it is the same as another one in this log.
+  ///
+  /// - Returns: Whether it was.
+  @inline(__always)
+  func removeLast(from place: Int, ifSameAs other: Range<Int>) -> Bool {
+    let size = count - place
+    guard size == other.count, let start = unsafe start,
+      unsafe memcmp(start + place, start + other.lowerBound, size) == 0
+    else { return false }
+    count = place
+    return true
+  }
+
+  /// Replaces bytes from a place on.
+  func overwrite(_ place: Int, with bytes: UnsafeRawBufferPointer) {
+    guard let start = unsafe start, let source = bytes.baseAddress, place >= 0,
+      place + bytes.count <= count
+    else { return }
+    unsafe (start + place).copyMemory(from: source, byteCount: bytes.count)
+  }
+
+  /// Writes bytes of this log once more.
+  func repeatBytes(_ range: Range<Int>) {
+    guard let end = unsafe room(range.count), let start = unsafe start else { return }
+    unsafe end.copyMemory(from: start + range.lowerBound, byteCount: range.count)
+    count += range.count
+  }
+
+  /// Drops what comes after the first bytes.
+  func truncate(to count: Int) {
+    self.count = min(self.count, max(0, count))
+    if count == 0 { isFull = false }
+    // A large transaction is rare; its memory is not kept for small ones.
+    if count == 0, capacity > 1 << 20 {
+      unsafe free(start)
+      unsafe start = nil
+      capacity = 0
+    }
+  }
+
+  /// A copy of all bytes from a place on.
+  func bytes(from place: Int = 0) -> [UInt8] {
+    unsafe copiedBytes(start.map { unsafe $0 + min(place, count) }, count: count - min(place, count))
+  }
+}

@@ -1,0 +1,223 @@
+import CSQLite
+
+/// A row that a committed transaction changed. One row may be changed several times.
+package struct RowChange: Sendable {
+  package enum Kind: UInt8, Sendable {
+    // The numbers of SQLite, which stand in changesets too.
+    case insert = 18
+    case update = 23
+    case delete = 9
+  }
+
+  /// The table as it was when the row changed. It has no columns if values were not asked for.
+  package let layout: TableLayout
+  package let kind: Kind
+  /// Whether a trigger or a foreign key made the change (`sqlite3_preupdate_depth`).
+  package let isIndirect: Bool
+  /// The rowid before the change; for an insert the one after it. Meaningless for a table WITHOUT
+  /// ROWID, whose key is among the values.
+  package let oldRowID: Int64
+  /// The rowid after the change; for a delete the one before it.
+  package let rowID: Int64
+  /// The values of the layout's columns before the change; nil for an insert, or if they were not asked for. Text
+  /// that is not valid UTF-8 comes as a blob.
+  package let old: [Value]?
+  /// The values of the layout's columns after the change; nil for a delete, or if they were not asked for.
+  package let new: [Value]?
+
+  package var table: String { layout.table }
+}
+
+/// The rows that a transaction changed, in the order of their changes.
+///
+/// They are kept as bytes, each value in the form that it has in a changeset: writing them down allocates
+/// nothing per row, and who wants them as values reads them on a thread of its own.
+package struct RecordedRows: Sendable {
+  /// The tables as they were, once for each change of their columns.
+  package let layouts: [TableLayout]
+  /// The bytes of all changes.
+  let bytes: [UInt8]
+
+  static let none = RecordedRows(layouts: [], bytes: [])
+
+  /// The memory that the rows take.
+  package var byteCount: Int { bytes.count }
+
+  package var isEmpty: Bool { bytes.isEmpty }
+
+  /// Hands the changes to `body` one by one.
+  ///
+  /// - Parameters:
+  ///   - isWanted: Whether the rows of a layout are wanted, by its index. The others are passed over.
+  ///   - body: Takes a change.
+  /// - Throws: What `body` throws; ``SQLiteError`` if the bytes are damaged.
+  package func forEach(
+    where isWanted: (Int) -> Bool = { _ in true }, _ body: (RowChange) throws -> Void
+  ) throws {
+    var cursor = FieldCursor(bytes)
+    while !cursor.isAtEnd {
+      let kind = RowChange.Kind(rawValue: try cursor.byte()) ?? .update
+      let flags = try cursor.byte()
+      let slot = Int(try cursor.bigEndian(as: UInt32.self))
+      let size = Int(try cursor.bigEndian(as: UInt32.self))
+      guard layouts.indices.contains(slot) else { throw cursor.damage("a table") }
+      guard isWanted(slot) else {
+        try cursor.skip(size)
+        continue
+      }
+      let oldRowID = Int64(bitPattern: try cursor.bigEndian(as: UInt64.self))
+      let rowID = Int64(bitPattern: try cursor.bigEndian(as: UInt64.self))
+      let layout = layouts[slot]
+      var old: [Value]?
+      var new: [Value]?
+      if flags & RecordingFlag.hasValues != 0 {
+        if kind != .insert { old = try cursor.values(layout.columns.count, instead: nil) }
+        if kind != .delete { new = try cursor.values(layout.columns.count, instead: old) }
+      }
+      try body(
+        RowChange(
+          layout: layout, kind: kind, isIndirect: flags & RecordingFlag.isIndirect != 0,
+          oldRowID: oldRowID, rowID: rowID, old: old, new: new))
+    }
+  }
+}
+
+/// The flags of a recorded row.
+enum RecordingFlag {
+  static let hasValues: UInt8 = 1
+  static let isIndirect: UInt8 = 2
+}
+
+/// The first byte of a value in a changeset, of SQLite's session extension
+/// (<https://www.sqlite.org/session/intro.html>).
+package enum FieldCode {
+  /// No value: the column has not changed.
+  package static let undefined: UInt8 = 0
+  package static let integer: UInt8 = 1
+  package static let real: UInt8 = 2
+  package static let text: UInt8 = 3
+  package static let blob: UInt8 = 4
+  package static let null: UInt8 = 5
+}
+
+/// Reads changesets and their like, byte by byte: whatever they hold, nothing is read beyond their end, and
+/// nothing is allocated that is greater than what is there.
+package struct FieldCursor: Sendable {
+  private let bytes: [UInt8]
+  /// The index of the next byte.
+  package private(set) var position = 0
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  package var isAtEnd: Bool { position == bytes.count }
+
+  /// The number of bytes that are left.
+  package var left: Int { bytes.count - position }
+
+  /// The error for bytes that do not make sense.
+  @inline(never)
+  package func damage(_ part: String) -> SQLiteError {
+    SQLiteError(.corrupt, "the changeset is damaged at byte \(position): \(part)")
+  }
+
+  package mutating func byte() throws(SQLiteError) -> UInt8 {
+    guard position < bytes.count else { throw damage("it ends too soon") }
+    defer { position += 1 }
+    return bytes[position]
+  }
+
+  /// Passes over bytes.
+  package mutating func skip(_ count: Int) throws(SQLiteError) {
+    guard count >= 0, count <= left else { throw damage("it ends too soon") }
+    position += count
+  }
+
+  package mutating func bigEndian<Integer: FixedWidthInteger & UnsignedInteger>(
+    as type: Integer.Type
+  ) throws(SQLiteError) -> Integer {
+    guard left >= MemoryLayout<Integer>.size else { throw damage("it ends too soon") }
+    var result: Integer = 0
+    for _ in 0..<MemoryLayout<Integer>.size {
+      result = result << 8 | Integer(bytes[position])
+      position += 1
+    }
+    return result
+  }
+
+  /// Reads a number of one to nine bytes, the first ones first, seven bits in each but the ninth.
+  package mutating func varint() throws(SQLiteError) -> UInt64 {
+    var result: UInt64 = 0
+    for index in 0..<9 {
+      let next = try byte()
+      if index == 8 { return result << 8 | UInt64(next) }
+      result = result << 7 | UInt64(next & 0x7f)
+      if next < 0x80 { break }
+    }
+    return result
+  }
+
+  /// Reads a name that ends with a NUL.
+  package mutating func name() throws(SQLiteError) -> String {
+    guard let end = bytes[position...].firstIndex(of: 0) else { throw damage("a name without end") }
+    guard let name = text(position..<end) else { throw damage("a name that is not UTF-8") }
+    position = end + 1
+    return name
+  }
+
+  /// Reads bytes after their count.
+  private mutating func counted() throws(SQLiteError) -> Range<Int> {
+    let count = try varint()
+    guard count <= UInt64(left) else { throw damage("a value of \(count) bytes, of which \(left) are there") }
+    defer { position += Int(count) }
+    return position..<position + Int(count)
+  }
+
+  private func text(_ range: Range<Int>) -> String? {
+    unsafe bytes.withUnsafeBufferPointer { all in
+      guard let start = all.baseAddress, !range.isEmpty else { return "" }
+      return unsafe SQLiteCore.text(copying: start + range.lowerBound, count: range.count)
+    }
+  }
+
+  /// Reads a value; nil where there is none, since the column has not changed.
+  ///
+  /// - Parameter takesAnyText: Whether text that is not UTF-8 comes as a blob, else it is an error.
+  package mutating func field(takesAnyText: Bool = false) throws(SQLiteError) -> Value? {
+    switch try byte() {
+    case FieldCode.undefined: return nil
+    case FieldCode.integer: return .integer(Int64(bitPattern: try bigEndian(as: UInt64.self)))
+    case FieldCode.real: return .real(Double(bitPattern: try bigEndian(as: UInt64.self)))
+    case FieldCode.text:
+      let range = try counted()
+      if let text = text(range) { return .text(text) }
+      guard takesAnyText else { throw damage("a text that is not UTF-8") }
+      return .blob(copy(range))
+    case FieldCode.blob: return .blob(copy(try counted()))
+    case FieldCode.null: return .null
+    default:
+      position -= 1
+      throw damage("an unknown kind of value")
+    }
+  }
+
+  private func copy(_ range: Range<Int>) -> [UInt8] {
+    unsafe bytes.withUnsafeBytes { all in
+      unsafe copiedBytes(all.baseAddress.map { unsafe $0 + range.lowerBound }, count: range.count)
+    }
+  }
+
+  /// Reads the values of a row, those without one from another row.
+  fileprivate mutating func values(_ count: Int, instead: [Value]?) throws(SQLiteError) -> [Value] {
+    var values: [Value] = []
+    values.reserveCapacity(count)
+    for index in 0..<count {
+      if let value = try field(takesAnyText: true) {
+        values.append(value)
+      } else {
+        guard let instead, instead.indices.contains(index) else { throw damage("no value") }
+        values.append(instead[index])
+      }
+    }
+    return values
+  }
+}
