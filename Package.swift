@@ -34,6 +34,7 @@ let package = Package(
     .library(name: "SQLiteAssets", targets: ["SQLiteAssets"]),
     .library(name: "SQLiteRelations", targets: ["SQLiteRelations"]),
     .library(name: "SQLiteObjects", targets: ["SQLiteObjects"]),
+    .library(name: "SQLiteHistory", targets: ["SQLiteHistory"]),
     .library(name: "SPON", targets: ["SPON"]),
     .library(name: "SQLSyntax", targets: ["SQLSyntax"]),
     .library(name: "SQLitePortable", targets: ["SQLitePortable"]),
@@ -65,6 +66,8 @@ let package = Package(
       "SQLiteAssets",
       ["CSHA256", "Essentials", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
     layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
+    // The changes of rows: told exactly, as patches that travel, and kept in a journal.
+    layer("SQLiteHistory", ["Essentials", "Platform", "SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteObjects",
       [
@@ -98,6 +101,7 @@ let package = Package(
       ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),
     tests(of: "SQLiteAssets", ["CSHA256", "SystemFiles"]),
     tests(of: "SQLiteRelations"),
+    tests(of: "SQLiteHistory", ["CSQLite", "SQLiteCore", "SQLiteMapping"]),
     tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
     tests(of: "Tour", ["MagicData"]),
     // Faults, kills and hostile input for all layers. The C in it is of the tests only.

@@ -71,34 +71,23 @@ import Platform
   /// Writes a number as ``FieldCursor/varint()`` reads it.
   private func append(varint number: UInt64) {
     if number < 0x80 { return append(UInt8(number)) }
-    var groups: [UInt8] = []
-    var rest = number
-    if number >> 56 != 0 {
-      groups.append(UInt8(truncatingIfNeeded: rest))
-      rest >>= 8
-      for _ in 0..<8 {
-        groups.append(UInt8(rest & 0x7f) | 0x80)
-        rest >>= 7
-      }
-    } else {
-      groups.append(UInt8(rest & 0x7f))
-      rest >>= 7
-      while rest > 0 {
-        groups.append(UInt8(rest & 0x7f) | 0x80)
-        rest >>= 7
-      }
-    }
-    for byte in groups.reversed() { append(byte) }
+    var bytes: [UInt8] = []
+    bytes.append(varint: number)
+    for byte in bytes { append(byte) }
   }
 
   /// Writes a value as a changeset holds it.
+  ///
+  /// - Parameters:
+  ///   - value: The value.
+  ///   - isReal: Whether an integer is written as a real.
   @inline(__always)
-  func append(_ value: ValueView) {
+  func append(_ value: ValueView, isReal: Bool) {
     switch value.type {
-    case SQLITE_INTEGER:
+    case SQLITE_INTEGER where !isReal:
       append(FieldCode.integer)
       append(UInt64(bitPattern: value.convertedInteger))
-    case SQLITE_FLOAT:
+    case SQLITE_FLOAT, SQLITE_INTEGER:
       append(FieldCode.real)
       append(value.convertedReal.bitPattern)
     case SQLITE_TEXT: unsafe append(value.bytes(ofText: true), as: FieldCode.text)
@@ -156,6 +145,7 @@ import Platform
 
   /// A copy of all bytes from a place on.
   func bytes(from place: Int = 0) -> [UInt8] {
-    unsafe copiedBytes(start.map { unsafe $0 + min(place, count) }, count: count - min(place, count))
+    unsafe copiedBytes(
+      start.map { unsafe $0 + min(place, count) }, count: count - min(place, count))
   }
 }

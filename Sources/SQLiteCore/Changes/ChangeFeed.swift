@@ -91,7 +91,8 @@ final class ChangeFeed: Sendable {
   ) -> ChangeSubscription {
     let id = state.withLock { state in
       state.lastID += 1
-      state.subscribers.append(Subscriber(id: state.lastID, detail: detail, tables: tables, body: body))
+      state.subscribers.append(
+        Subscriber(id: state.lastID, detail: detail, tables: tables, body: body))
       state.counts[Int(detail.rawValue)] += 1
       updateDemand(state)
       return state.lastID
@@ -185,7 +186,8 @@ final class ChangeFeed: Sendable {
     for subscriber in subscribers {
       // Which tables' values were recorded was decided without those who came later.
       let isRecorded =
-        news.recorded.detail.map { subscriber.detail <= $0 && subscriber.detail != .values } ?? false
+        news.recorded.detail.map { subscriber.detail <= $0 && subscriber.detail != .values }
+        ?? false
       if news.recorded.knows(subscriber.id) || isRecorded {
         if !news.changes.isEmpty { subscriber.body(news.changes) }
       } else if news.hasWritten {

@@ -10,7 +10,9 @@ import Platform
   /// The most bytes of rows that are kept of one transaction. Beyond them it is told only that tables changed.
   static let maximumByteCount = 256 << 20
 
-  let detail: ChangeDetail
+  private(set) var detail: ChangeDetail
+  /// How many captures run, which want the values of all tables.
+  private var captureCount = 0
   private let feed: ChangeFeed?
   private weak let connection: Connection?
   /// How many statements have begun.
@@ -110,9 +112,31 @@ import Platform
     turn = nil
   }
 
-  private func forgetLayouts() {
+  /// Has all that changes recorded with its values, and returns what ``endCapture(_:)`` takes.
+  func beginCapture() -> ChangeDetail {
+    defer {
+      detail = .values
+      captureCount += 1
+      forgetSlots()
+    }
+    return detail
+  }
+
+  /// Goes back to what was recorded before.
+  func endCapture(_ before: ChangeDetail) {
+    detail = before
+    captureCount -= 1
+    forgetSlots()
+  }
+
+  /// Has the tables looked at anew.
+  private func forgetSlots() {
     slots = [:]
     lastTable = []
+  }
+
+  private func forgetLayouts() {
+    forgetSlots()
     reader.forget()
   }
 
@@ -192,7 +216,7 @@ import Platform
     var layout: TableLayout?
     if detail == .rows {
       layout = TableLayout(table: name)
-    } else if feed?.wantsValues(of: name) ?? true {
+    } else if captureCount > 0 || feed?.wantsValues(of: name) ?? true {
       if let connection {
         try? connection.withoutAuthorizer { () throws(SQLiteError) in
           layout = reader.layout(of: name)
@@ -239,7 +263,7 @@ import Platform
 
   /// Writes the values of the row that changes, as a hook of `connection` gives them.
   fileprivate func appendValues(
-    of connection: OpaquePointer?, _ kind: RowChange.Kind, blobColumn: Int32
+    of connection: OpaquePointer?, _ kind: RowChange.Kind, oldRowID: Int64, blobColumn: Int32
   ) {
     guard let layout = lastLayout else { return }
     let count = layout.columns.count
@@ -250,7 +274,12 @@ import Platform
       for column in 0..<count {
         let index = layout.hookIndex(column, isNewOfUpdate: false)
         if unsafe sqlite3_preupdate_old(connection, index, &pointer) == SQLITE_OK {
-          log.append(unsafe ValueView(pointer))
+          let value = unsafe ValueView(pointer)
+          if layout.columns[column].hasDefault, value.isNull {
+            unsafe appendPresent(column, of: layout, oldRowID, connection)
+          } else {
+            log.append(value, isReal: layout.columns[column].isReal)
+          }
         } else {
           log.append(FieldCode.null)
         }
@@ -264,7 +293,7 @@ import Platform
       let index = layout.hookIndex(column, isNewOfUpdate: kind == .update)
       let place = log.count
       if unsafe sqlite3_preupdate_new(connection, index, &pointer) == SQLITE_OK {
-        log.append(unsafe ValueView(pointer))
+        unsafe log.append(ValueView(pointer), isReal: layout.columns[column].isReal)
       } else {
         log.append(FieldCode.null)
       }
@@ -275,6 +304,29 @@ import Platform
       }
       oldStart = oldEnd
     }
+  }
+
+  /// Writes a value that the hook calls NULL, and that may be the default of a column that was added after the row.
+  @inline(never)
+  private func appendPresent(
+    _ column: Int, of layout: TableLayout, _ rowID: Int64, _ connection: OpaquePointer?
+  ) {
+    let read = {
+      unsafe self.reader.present(
+        column, of: layout, rowID: rowID,
+        key: { key in
+          var pointer: OpaquePointer?
+          unsafe sqlite3_preupdate_old(
+            connection, layout.hookIndex(key, isNewOfUpdate: false), &pointer)
+          return unsafe pointer
+        },
+        { value in
+          guard let value else { return self.log.append(FieldCode.null) }
+          self.log.append(value, isReal: layout.columns[column].isReal)
+        })
+    }
+    guard let owner = self.connection else { return read() }
+    try? owner.withoutAuthorizer { () throws(SQLiteError) in read() }
   }
 
   /// Writes the values after a blob was written in place: those before, with the bytes that are written.
@@ -293,7 +345,8 @@ import Platform
       // The content ends where the value ends.
       let bytes = log.bytes(from: log.count - (oldEnds[column] - start))
       var cursor = FieldCursor(bytes)
-      guard (try? cursor.byte()) != nil, let size = try? cursor.varint(), size <= UInt64(bytes.count)
+      guard (try? cursor.byte()) != nil, let size = try? cursor.varint(),
+        size <= UInt64(bytes.count)
       else {
         isIncomplete = true
         return
@@ -386,7 +439,8 @@ private func preupdated(
       operation == SQLITE_DELETE ? oldRowID : newRowID)
   else { return }
   if flags & RecordingFlag.hasValues != 0 {
-    unsafe recorder.appendValues(of: connection, kind, blobColumn: blobColumn)
+    unsafe recorder.appendValues(
+      of: connection, kind, oldRowID: oldRowID, blobColumn: blobColumn)
   }
   recorder.endRow(place)
 }

@@ -100,6 +100,28 @@ package enum FieldCode {
   package static let null: UInt8 = 5
 }
 
+extension [UInt8] {
+  /// Appends a number as ``FieldCursor/varint()`` reads it.
+  package mutating func append(varint number: UInt64) {
+    var groups: [UInt8] = []
+    var rest = number
+    if rest >> 56 != 0 {
+      groups.append(UInt8(truncatingIfNeeded: rest))
+      rest >>= 8
+      for _ in 0..<8 {
+        groups.append(UInt8(rest & 0x7f) | 0x80)
+        rest >>= 7
+      }
+    } else {
+      repeat {
+        groups.append(UInt8(rest & 0x7f) | (groups.isEmpty ? 0 : 0x80))
+        rest >>= 7
+      } while rest > 0
+    }
+    self += groups.reversed()
+  }
+}
+
 /// Reads changesets and their like, byte by byte: whatever they hold, nothing is read beyond their end, and
 /// nothing is allocated that is greater than what is there.
 package struct FieldCursor: Sendable {
@@ -167,7 +189,9 @@ package struct FieldCursor: Sendable {
   /// Reads bytes after their count.
   private mutating func counted() throws(SQLiteError) -> Range<Int> {
     let count = try varint()
-    guard count <= UInt64(left) else { throw damage("a value of \(count) bytes, of which \(left) are there") }
+    guard count <= UInt64(left) else {
+      throw damage("a value of \(count) bytes, of which \(left) are there")
+    }
     defer { position += Int(count) }
     return position..<position + Int(count)
   }

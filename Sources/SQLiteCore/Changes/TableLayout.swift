@@ -8,6 +8,10 @@ package final class TableLayout: Sendable {
     package let keyPosition: Int
     /// Whether the column is GENERATED … STORED: nobody can write it.
     package let isGenerated: Bool
+    /// Whether integers become reals in the column. A hook gives them as they are packed, as integers.
+    let isReal: Bool
+    /// Whether rows from before the column have another value than NULL in it. Older hooks do not know it.
+    let hasDefault: Bool
     /// The column's index in the table, with the columns that are not stored.
     fileprivate let index: Int32
   }
@@ -16,19 +20,25 @@ package final class TableLayout: Sendable {
   /// Without columns that are computed when they are read (GENERATED … VIRTUAL).
   package let columns: [Column]
   package let isWithoutRowID: Bool
+  /// Whether the table belongs to a virtual one, such as an index of full-text search.
+  package let isShadow: Bool
   /// Whether `columns` lacks some of the table's.
   package let hasVirtualColumns: Bool
 
-  init(table: String, columns: [Column], isWithoutRowID: Bool, hasVirtualColumns: Bool) {
+  init(
+    table: String, columns: [Column], isWithoutRowID: Bool, isShadow: Bool, hasVirtualColumns: Bool
+  ) {
     self.table = table
     self.columns = columns
     self.isWithoutRowID = isWithoutRowID
+    self.isShadow = isShadow
     self.hasVirtualColumns = hasVirtualColumns
   }
 
   /// A table of which only the name is known.
   convenience init(table: String) {
-    self.init(table: table, columns: [], isWithoutRowID: false, hasVirtualColumns: false)
+    self.init(
+      table: table, columns: [], isWithoutRowID: false, isShadow: false, hasVirtualColumns: false)
   }
 
   /// Whether both have the same columns.
@@ -55,20 +65,24 @@ package final class TableLayout: Sendable {
   @inline(never)
   private func virtualHookIndex(_ column: Int, isNewOfUpdate: Bool) -> Int32 {
     // Older libraries count the stored columns where they read a record, and all columns where an index does.
-    if Self.hooksCountAllColumns || (isWithoutRowID && !isNewOfUpdate) { return columns[column].index }
+    if Self.hooksCountAllColumns || (isWithoutRowID && !isNewOfUpdate) {
+      return columns[column].index
+    }
     return Int32(column)
   }
 
   /// Whether this library's hook counts columns that are not stored, as its manual says: found out on a table.
   private static let hooksCountAllColumns: Bool = {
-    guard let handle = try? ConnectionHandle(name: ":memory:", flags: SQLITE_OPEN_READWRITE, vfs: nil)
+    guard
+      let handle = try? ConnectionHandle(name: ":memory:", flags: SQLITE_OPEN_READWRITE, vfs: nil)
     else { return true }
     let probe = Probe()
     withExtendedLifetime(probe) {
       unsafe sqlite3_exec(
         handle.pointer, "CREATE TABLE t (a, b AS (1), c)", nil, nil, nil)
       unsafe sqlite3_preupdate_hook(
-        handle.pointer, { context, connection, _, _, _, _, _ in
+        handle.pointer,
+        { context, connection, _, _, _, _, _ in
           var pointer: OpaquePointer?
           guard let context = unsafe context,
             unsafe sqlite3_preupdate_new(connection, 2, &pointer) == SQLITE_OK
@@ -84,6 +98,14 @@ package final class TableLayout: Sendable {
   private final class Probe {
     var hasFound = false
   }
+}
+
+/// Whether a column of a declared type has REAL affinity (<https://www.sqlite.org/datatype3.html>, 3.1).
+private func hasRealAffinity(_ type: String) -> Bool {
+  let type = asciiLowercased(type)
+  let others: [StaticString] = ["int", "char", "clob", "text", "blob"]
+  let reals: [StaticString] = ["real", "floa", "doub"]
+  return !others.contains { containsBytes(type, $0) } && reals.contains { containsBytes(type, $0) }
 }
 
 /// Looks up the columns of tables from inside a hook, as SQLite's session extension does, on the same
@@ -125,7 +147,9 @@ package final class TableLayout: Sendable {
     var statement: OpaquePointer?
     defer { unsafe sqlite3_finalize(statement) }
     let sql = """
-      SELECT x.name, x.pk, x.hidden, t.wr FROM pragma_table_list(?1) AS t, pragma_table_xinfo(?1, 'main') AS x
+      SELECT x.name, x.pk, x.hidden, t.wr, t.type = 'shadow', x.type,
+        x.dflt_value IS NOT NULL AND x.dflt_value <> 'NULL' COLLATE NOCASE
+      FROM pragma_table_list(?1) AS t, pragma_table_xinfo(?1, 'main') AS x
       WHERE t.schema = 'main' ORDER BY x.cid
       """
     guard unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &statement, nil) == SQLITE_OK else {
@@ -137,6 +161,7 @@ package final class TableLayout: Sendable {
     }
     var columns: [TableLayout.Column] = []
     var isWithoutRowID = false
+    var isShadow = false
     var index: Int32 = 0
     var hasVirtualColumns = false
     while true {
@@ -147,21 +172,60 @@ package final class TableLayout: Sendable {
       else { return nil }
       let kind = unsafe sqlite3_column_int(statement, 2)
       isWithoutRowID = unsafe sqlite3_column_int(statement, 3) != 0
+      isShadow = unsafe sqlite3_column_int(statement, 4) != 0
       if kind == 2 {
         hasVirtualColumns = true
       } else {
         columns.append(
           TableLayout.Column(
             name: name, keyPosition: unsafe Int(sqlite3_column_int(statement, 1)),
-            isGenerated: kind == 3, index: index))
+            isGenerated: kind == 3,
+            isReal: unsafe hasRealAffinity(
+              ValueView(sqlite3_column_value(statement, 5)).convertedText ?? ""),
+            hasDefault: unsafe sqlite3_column_int(statement, 6) != 0, index: index))
       }
       index += 1
     }
     guard !columns.isEmpty else { return nil }
     let layout = TableLayout(
-      table: table, columns: columns, isWithoutRowID: isWithoutRowID,
+      table: table, columns: columns, isWithoutRowID: isWithoutRowID, isShadow: isShadow,
       hasVirtualColumns: hasVirtualColumns)
     known[table] = layout
     return layout
+  }
+
+  /// Hands the value that a column of a row has now to `body`; nil if it cannot be read.
+  ///
+  /// - Parameters:
+  ///   - column: The index among the layout's columns.
+  ///   - layout: The table.
+  ///   - rowID: The row, unless the table is WITHOUT ROWID.
+  ///   - key: Returns the value of a column of the primary key, by its index among the layout's columns.
+  func present(
+    _ column: Int, of layout: TableLayout, rowID: Int64, key: (Int) -> OpaquePointer?,
+    _ body: (ValueView?) -> Void
+  ) {
+    func quoted(_ name: String) -> String { SQL("\(identifier: name)").text }
+    let keys = layout.columns.indices.filter { layout.columns[$0].keyPosition > 0 }
+    let names = Set(layout.columns.map { asciiLowercased($0.name) })
+    let alias = ["_rowid_", "rowid", "oid"].first { !names.contains($0) } ?? "_rowid_"
+    let condition =
+      layout.isWithoutRowID
+      ? keys.enumerated().map { "\(quoted(layout.columns[$1].name)) IS ?\($0 + 1)" }
+        .joined(separator: " AND ") : "\(alias) = ?1"
+    let sql =
+      "SELECT \(quoted(layout.columns[column].name)) FROM main.\(quoted(layout.table)) WHERE \(condition)"
+    var statement: OpaquePointer?
+    defer { unsafe sqlite3_finalize(statement) }
+    unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &statement, nil)
+    if layout.isWithoutRowID {
+      for (index, column) in keys.enumerated() {
+        unsafe sqlite3_bind_value(statement, Int32(index + 1), key(column))
+      }
+    } else {
+      unsafe sqlite3_bind_int64(statement, 1, rowID)
+    }
+    let isFound = unsafe sqlite3_step(statement) == SQLITE_ROW
+    body(isFound ? unsafe ValueView(sqlite3_column_value(statement, 0)) : nil)
   }
 }

@@ -1,3 +1,5 @@
+import CSQLite
+
 /// The closures and objects that SQLite calls, kept alive by their connection until it is closed.
 struct Hooks {
   let callback = UserCallback()
@@ -68,9 +70,12 @@ extension Connection {
     recording.demand = feed.demand
     let detail = recording.demand.detail
     guard detail != hooks.recorder?.detail else { return }
+    install(detail.map { ChangeRecorder(detail: $0, for: self) })
+  }
+
+  private func install(_ recorder: ChangeRecorder?) {
     // Statements compiled without the hook empty tables without calling it.
     cache.removeAll()
-    let recorder = detail.map { ChangeRecorder(detail: $0, for: self) }
     let usesPreupdateHook = ChangeRecorder.hasPreupdateHook(environment.usesPreupdateHook)
     ChangeRecorder.install(recorder, on: handle, usesPreupdateHook: usesPreupdateHook)
     hooks.recorder = recorder
@@ -78,6 +83,35 @@ extension Connection {
       // SQLite empties a whole table without calling the hooks, unless an authorizer objects.
       hooks.keepsRowDeletes = recorder != nil
       installAuthorizer()
+    }
+  }
+
+  /// Runs `body` in a transaction, or in a savepoint of the open one, and returns what it has changed, in all
+  /// tables of the main database, whether or not anybody else wants to know.
+  ///
+  /// A statement that was in use before and empties a whole table may do so without a word.
+  ///
+  /// - Parameter body: The work.
+  /// - Returns: Its result, and the rows that were changed in it and not rolled back.
+  /// - Throws: The error of `body`; ``SQLiteError``, also if the library cannot record values, or if they were
+  ///   too many.
+  package func recordingRows<Result>(
+    _ body: () throws -> Result
+  ) throws -> (result: Result, rows: RecordedRows) {
+    guard ChangeRecorder.hasPreupdateHook(environment.usesPreupdateHook) else {
+      throw SQLiteError.noPreupdateHook
+    }
+    if hooks.recorder == nil { install(ChangeRecorder(detail: .tables, for: self)) }
+    guard let recorder = hooks.recorder else { throw SQLiteError.noPreupdateHook }
+    let before = recorder.beginCapture()
+    defer { recorder.endCapture(before) }
+    return try transaction {
+      let mark = recorder.mark
+      let result = try body()
+      guard let rows = recorder.rows(since: mark) else {
+        throw SQLiteError(.tooBig, "the changed rows are too many to be recorded")
+      }
+      return (result, rows)
     }
   }
 
@@ -96,5 +130,22 @@ extension Connection {
   func noteReplacement() {
     recording.hasWritten = true
     hooks.recorder?.noteReplacement()
+  }
+}
+
+extension Connection {
+  /// Runs `body` without triggers and without the actions and checks of foreign keys
+  /// (`SQLITE_DBCONFIG_ENABLE_TRIGGER`, `SQLITE_DBCONFIG_ENABLE_FKEY`): what it writes is all that changes, and the
+  /// caller checks the foreign keys.
+  ///
+  /// - Throws: The error of `body`; ``SQLiteError``.
+  package func withoutTriggersAndForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
+    try checkAccess()
+    let options = [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY]
+    let before = try options.map { try handle.isConfigured($0) }
+    for option in options { try handle.configure(option, false) }
+    let result = Swift.Result { try body() }
+    for (option, isOn) in zip(options, before) { try handle.configure(option, isOn) }
+    return try result.get()
   }
 }

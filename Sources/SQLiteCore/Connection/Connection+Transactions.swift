@@ -181,7 +181,8 @@ extension Connection {
     // The scope is gone whatever happens below.
     state.close()
     defer {
-      if let mark = scope.changes { hooks.recorder?.rollBack(to: mark) }
+      // A recorder that came within the scope has nothing from before it.
+      hooks.recorder?.rollBack(to: scope.changes ?? RecordingMark())
       rolledBack(to: scope.actions)
     }
     if isUndone { return }

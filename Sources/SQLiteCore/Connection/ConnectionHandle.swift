@@ -90,6 +90,13 @@ import CSQLite
     try check(unsafe csqlite_db_config(pointer, option, isOn ? 1 : 0, nil))
   }
 
+  /// Whether a `SQLITE_DBCONFIG_…` option is on.
+  func isConfigured(_ option: Int32) throws(SQLiteError) -> Bool {
+    var isOn: Int32 = 0
+    try check(unsafe csqlite_db_config(pointer, option, -1, &isOn))
+    return isOn != 0
+  }
+
   /// Throws unless `code` is `SQLITE_OK`.
   func check(_ code: Int32, sql: String? = nil) throws(SQLiteError) {
     guard code != SQLITE_OK else { return }

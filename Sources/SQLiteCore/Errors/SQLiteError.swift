@@ -127,6 +127,12 @@ extension SQLiteError {
   /// The end of the message if the access was waiting for another connection's lock.
   static let whileLocked = " while waiting for a lock"
 
+  /// This libsqlite3 cannot tell the values of rows that change.
+  package static let noPreupdateHook = SQLiteError(
+    .misuse,
+    "this libsqlite3 does not tell the values of rows that change: "
+      + "it was built without SQLITE_ENABLE_PREUPDATE_HOOK")
+
   /// The database is suspended.
   static let suspended = SQLiteError(.abort, "the database is suspended")
   /// The access waited too long for others.

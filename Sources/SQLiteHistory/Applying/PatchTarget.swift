@@ -1,0 +1,127 @@
+import SQLiteCore
+
+/// A table of a patch as it is in the database that the patch is applied to, with its SQL.
+struct PatchTarget {
+  let table: Patch.Table
+  /// The table's name in the database.
+  let name: String
+  /// The columns in the database, in the order of the patch's.
+  let columns: [String]
+  let keyColumns: [Int]
+  private let select: String
+  private let insert: String
+  private let delete: String
+
+  /// Finds the table.
+  ///
+  /// - Throws: ``PatchError`` if it does not fit; `SQLiteError`.
+  init(_ table: Patch.Table, on connection: Connection) throws {
+    func refused(_ difference: String) -> PatchError {
+      PatchError(reason: .schema(table: table.name, difference: difference))
+    }
+    self.table = table
+    name = table.name
+    let keyColumns = table.keyColumns
+    self.keyColumns = keyColumns
+    guard Patch.holds(table: name) else { throw refused("it is this library's own") }
+    guard try connection.tableExists(name) else { throw refused("there is no such table") }
+    let present = try connection.columns(of: name)
+    let stored = present.filter { $0.kind == .ordinary }
+    let usesRowID = !present.contains { $0.primaryKeyPosition > 0 }
+    let columns: [String]
+    if usesRowID {
+      guard keyColumns == [0] else { throw refused("it has no primary key") }
+      let taken = Set(present.map { asciiLowercased($0.name) })
+      guard let alias = ["_rowid_", "rowid", "oid"].first(where: { !taken.contains($0) }) else {
+        throw refused("its rowid has no name")
+      }
+      columns =
+        [alias]
+        + (try Self.columns(table, table.columns.map { Array($0.dropFirst()) }, stored, 1, refused))
+    } else {
+      columns = try Self.columns(table, table.columns, stored, 0, refused)
+      let keys = Set(keyColumns.map { asciiLowercased(columns[$0]) })
+      let presentKeys = Set(
+        present.filter { $0.primaryKeyPosition > 0 }.map { asciiLowercased($0.name) })
+      guard keys == presentKeys else {
+        throw refused("its primary key is \(presentKeys.sorted().joined(separator: ", "))")
+      }
+    }
+    self.columns = columns
+    let quoted = columns.map { SQL("\(identifier: $0)").text }
+    let title = SQL("\(identifier: name)").text
+    let list = quoted.joined(separator: ", ")
+    let condition = keyColumns.enumerated().map { "\(quoted[$1]) = ?\($0 + 1)" }
+      .joined(separator: " AND ")
+    select = "SELECT \(list) FROM main.\(title) WHERE \(condition)"
+    let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+    insert = "INSERT OR ABORT INTO main.\(title) (\(list)) VALUES (\(values))"
+    delete = "DELETE FROM main.\(title) WHERE \(condition)"
+  }
+
+  /// Finds the columns by their names if these are known, else by their places.
+  private static func columns(
+    _ table: Patch.Table, _ names: [String]?, _ stored: [TableColumn], _ hidden: Int,
+    _ refused: (String) -> PatchError
+  ) throws -> [String] {
+    guard let names else {
+      let count = table.keyPositions.count - hidden
+      guard count <= stored.count else {
+        throw refused("it has \(stored.count) columns, and the patch \(count)")
+      }
+      return stored.prefix(count).map(\.name)
+    }
+    return try names.map { name in
+      guard let column = stored.first(where: { asciiLowercased($0.name) == asciiLowercased(name) })
+      else { throw refused("it has no column “\(name)”") }
+      return column.name
+    }
+  }
+
+  func key(of row: Patch.Row) -> [Value] { table.key(of: row).values }
+
+  /// Returns the row with a key as it is now.
+  func current(_ key: [Value], on connection: Connection) throws -> [Value]? {
+    var statement = try connection.statement(SQL(unchecked: select))
+    for (index, value) in key.enumerated() { try statement.bind(value, at: index + 1) }
+    guard try statement.step() else { return nil }
+    return columns.indices.map { column in
+      // Text that is not UTF-8 is a blob in patches.
+      do { return try statement.value(at: column) } catch {
+        return .blob(statement.blob(at: column))
+      }
+    }
+  }
+
+  func insert(_ values: [Value?], on connection: Connection) throws {
+    var statement = try connection.statement(SQL(unchecked: insert))
+    for (index, value) in values.enumerated() { try statement.bind(value ?? .null, at: index + 1) }
+    try statement.run()
+  }
+
+  func delete(_ key: [Value], on connection: Connection) throws {
+    var statement = try connection.statement(SQL(unchecked: delete))
+    for (index, value) in key.enumerated() { try statement.bind(value, at: index + 1) }
+    try statement.run()
+  }
+
+  /// Sets columns of the row with a key.
+  func update(_ values: [(column: Int, value: Value)], _ key: [Value], on connection: Connection)
+    throws
+  {
+    guard !values.isEmpty else { return }
+    var sql: SQL = "UPDATE OR ABORT main.\(identifier: name) SET "
+    sql.append(
+      SQL(joining: values.map { "\(identifier: columns[$0.column]) = ?" }, separator: ", "))
+    sql.append(" WHERE ")
+    sql.append(
+      SQL(joining: keyColumns.map { "\(identifier: columns[$0]) = ?" }, separator: " AND "))
+    var statement = try connection.statement(sql)
+    var parameter = 1
+    for value in values.map(\.value) + key {
+      try statement.bind(value, at: parameter)
+      parameter += 1
+    }
+    try statement.run()
+  }
+}

@@ -1,0 +1,101 @@
+import SQLiteCore
+
+extension Patch {
+  /// Returns one patch that does what this one and then another one does.
+  ///
+  /// Changes of one row become one, by the rules of `sqlite3changegroup_add`: what cannot follow on this patch, such as
+  /// a second insert of a row, is left out.
+  ///
+  /// - Parameter next: The later patch.
+  /// - Throws: ``PatchError`` if a table has other columns in it.
+  /// - Complexity: O(*n*), where *n* is the number of rows of both.
+  public func combined(with next: Patch) throws -> Patch {
+    var collected: [CombinedTable] = []
+    for table in tables + next.tables {
+      if let index = collected.firstIndex(where: {
+        asciiLowercased($0.table.name) == asciiLowercased(table.name)
+      }) {
+        guard collected[index].table.fits(table) else {
+          throw PatchError(
+            reason: .schema(
+              table: table.name, difference: "the patches have other columns or another primary key"
+            ))
+        }
+        if collected[index].table.columns == nil { collected[index].table.columns = table.columns }
+        collected[index].add(table.rows)
+      } else {
+        collected.append(CombinedTable(table))
+      }
+    }
+    return Patch(
+      tables: collected.map { collected in
+        var table = collected.table
+        table.rows = collected.rows.compactMap(\.self)
+        return table
+      })
+  }
+}
+
+/// The rows of one table of several patches.
+private struct CombinedTable {
+  var table: Patch.Table
+  private(set) var rows: [Patch.Row?] = []
+  private var places: [RowKey: Int] = [:]
+
+  init(_ table: Patch.Table) {
+    self.table = table
+    add(table.rows)
+  }
+
+  mutating func add(_ later: [Patch.Row]) {
+    for row in later {
+      let key = table.key(of: row)
+      if let place = places[key], let earlier = rows[place] {
+        rows[place] = combined(earlier, row)
+        if rows[place] == nil { places[key] = nil }
+      } else {
+        places[key] = rows.count
+        rows.append(row)
+      }
+    }
+  }
+
+  /// Returns what two changes of one row are together; nil if they are nothing.
+  private func combined(_ first: Patch.Row, _ second: Patch.Row) -> Patch.Row? {
+    let isIndirect = first.isIndirect && second.isIndirect
+    let columns = first.old.indices
+    let keys = table.keyColumns
+    switch (first.kind, second.kind) {
+    case (.insert, .update):
+      return Patch.Row(
+        .insert, isIndirect: isIndirect, old: first.old,
+        new: columns.map { second.new[$0] ?? first.new[$0] })
+    case (.insert, .delete): return nil
+    case (.update, .update):
+      return update(
+        columns.map { first.old[$0] ?? second.old[$0] },
+        columns.map { second.new[$0] ?? first.new[$0] }, keys, isIndirect)
+    case (.update, .delete):
+      return Patch.Row(
+        .delete, isIndirect: isIndirect, old: columns.map { first.old[$0] ?? second.old[$0] },
+        new: second.new)
+    case (.delete, .insert): return update(first.old, second.new, keys, isIndirect)
+    case (.insert, .insert), (.update, .insert), (.delete, .update), (.delete, .delete):
+      return first
+    }
+  }
+
+  /// An update without the columns that are the same before and after; nil if all are.
+  private func update(
+    _ old: [Value?], _ new: [Value?], _ keys: [Int], _ isIndirect: Bool
+  ) -> Patch.Row? {
+    var old = old
+    var new = new
+    for column in old.indices where keys.contains(column) || old[column] == new[column] {
+      new[column] = nil
+      if !keys.contains(column) { old[column] = nil }
+    }
+    guard new.contains(where: { $0 != nil }) else { return nil }
+    return Patch.Row(.update, isIndirect: isIndirect, old: old, new: new)
+  }
+}

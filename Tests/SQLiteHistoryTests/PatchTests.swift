@@ -1,0 +1,245 @@
+import CSQLite
+import Foundation
+import SQLiteCore
+import SQLiteHistory
+import Testing
+
+/// Patches, and what SQLite's session extension makes of the same changes.
+@Suite struct PatchTests {
+  static let schema = """
+    CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT, size REAL, seal BLOB);
+    CREATE TABLE pair (a TEXT, b INTEGER, note, PRIMARY KEY (b, a)) WITHOUT ROWID;
+    CREATE TABLE word (name TEXT PRIMARY KEY, n INTEGER DEFAULT 5);
+    """
+
+  private func database(_ schema: String = schema) throws -> Database {
+    let database = try Database.memory()
+    try database.executeMultipleChanges(SQL(unchecked: schema))
+    return database
+  }
+
+  @Test func `a patch holds each row once`() throws {
+    let database = try database()
+    try database.executeChange("INSERT INTO town VALUES (1, 'a', 1.5, x'00'), (2, 'b', NULL, NULL)")
+    let patch = try database.patch { connection in
+      try connection.executeChange("INSERT INTO town VALUES (3, 'c', 3, NULL)")
+      try connection.executeChange("UPDATE town SET name = 'd' WHERE id = 3")
+      try connection.executeChange("UPDATE town SET name = 'e' WHERE id = 1")
+      try connection.executeChange("UPDATE town SET size = 2.5 WHERE id = 1")
+      try connection.executeChange("INSERT INTO town VALUES (4, 'gone', 3, NULL)")
+      try connection.executeChange("DELETE FROM town WHERE id = 4")
+      try connection.executeChange("UPDATE town SET id = 5 WHERE id = 2")
+      try connection.savepoint {
+        try connection.executeChange("DELETE FROM town")
+        return TransactionOutcome.rollback
+      }
+    }
+    let table = try #require(patch.tables.first)
+    #expect(patch.tables.count == 1)
+    #expect(table.name == "town")
+    #expect(table.columns == ["id", "name", "size", "seal"])
+    #expect(
+      Set(table.rows) == [
+        Patch.Row(
+          .insert, isIndirect: false, old: [nil, nil, nil, nil],
+          new: [.integer(3), .text("d"), .real(3), .null]),
+        Patch.Row(
+          .update, isIndirect: false, old: [.integer(1), .text("a"), .real(1.5), nil],
+          new: [nil, .text("e"), .real(2.5), nil]),
+        Patch.Row(
+          .delete, isIndirect: false, old: [.integer(2), .text("b"), .null, .null],
+          new: [nil, nil, nil, nil]),
+        Patch.Row(
+          .insert, isIndirect: false, old: [nil, nil, nil, nil],
+          new: [.integer(5), .text("b"), .null, .null]),
+      ])
+  }
+
+  @Test func `a patch and a changeset of the session extension are the same`() throws {
+    var generator = SeededGenerator(seed: 21)
+    let database = try database()
+    let session = try SessionDatabase()
+    try session.execute(Self.schema)
+    let other = try SessionDatabase()
+    try other.execute(Self.schema)
+    for _ in 0..<60 {
+      let script = Self.randomScript(&generator)
+      let patch = try database.patch { connection in
+        for sql in script { _ = try? connection.executeChange(SQL(unchecked: sql)) }
+      }
+      let data = try session.changeset {
+        for sql in script { try? session.execute(sql) }
+      }
+      let theirs = try Patch(data: data)
+      #expect(theirs.content == patch.content)
+      #expect(try Patch(data: patch.data).content == patch.content)
+      // Our bytes for SQLite, and back again.
+      try other.apply(patch.data)
+      for table in ["town", "pair", "word"] {
+        #expect(try other.dump(table) == database.dump(table))
+        #expect(try session.dump(table) == database.dump(table))
+      }
+      #expect(try Patch(data: sessionInverted(patch.data)).content == patch.inverted.content)
+    }
+  }
+
+  static func randomScript(_ generator: inout SeededGenerator) -> [String] {
+    (0..<Int.random(in: 1...12, using: &generator)).map { _ in
+      let key = Int.random(in: 1...12, using: &generator)
+      let other = Int.random(in: 1...12, using: &generator)
+      let value = ["NULL", "1", "2.5", "'text'", "x'0102'", "''", "x''", "\(key)"]
+        .randomElement(using: &generator)!
+      switch Int.random(in: 0..<12, using: &generator) {
+      case 0, 1: return "INSERT OR REPLACE INTO town VALUES (\(key), \(value), \(other), x'00')"
+      case 2: return "UPDATE town SET name = \(value) WHERE id = \(key)"
+      case 3: return "UPDATE OR IGNORE town SET id = \(other) WHERE id = \(key)"
+      case 4: return "DELETE FROM town WHERE id = \(key)"
+      case 5: return "INSERT OR IGNORE INTO pair VALUES ('\(key)', \(other), \(value))"
+      case 6: return "UPDATE OR REPLACE pair SET b = \(other) WHERE a = '\(key)'"
+      case 7: return "DELETE FROM pair WHERE b > \(key)"
+      case 8: return "INSERT OR REPLACE INTO word (name) VALUES ('w\(key)')"
+      case 9: return "UPDATE word SET n = n + 1 WHERE name > 'w\(key)'"
+      case 10: return "DELETE FROM town"
+      default: return "UPDATE pair SET note = \(value) WHERE b = \(key)"
+      }
+    }
+  }
+
+  @Test func `patches are combined as the session extension combines them`() throws {
+    var generator = SeededGenerator(seed: 5)
+    let database = try database()
+    var last: Patch?
+    for _ in 0..<80 {
+      let script = Self.randomScript(&generator)
+      let before = try ["town", "pair", "word"].map { try database.dump($0) }
+      let patch = try database.patch { connection in
+        for sql in script { _ = try? connection.executeChange(SQL(unchecked: sql)) }
+      }
+      if let last {
+        let both = try last.combined(with: patch)
+        #expect(try Patch(data: sessionCombined(last.data, patch.data)).content == both.content)
+        try database.apply(both.inverted)
+        try database.apply(both)
+        try database.apply(patch.inverted)
+        #expect(try ["town", "pair", "word"].map { try database.dump($0) } == before)
+        try database.apply(patch)
+      }
+      last = patch
+    }
+  }
+
+  @Test func `a patch that is encoded keeps its columns`() throws {
+    let database = try database()
+    let patch = try database.patch {
+      try $0.executeMultipleChanges(
+        "INSERT INTO town VALUES (1, 'a', 1, x'00'); INSERT INTO word VALUES ('a', 1)")
+    }
+    let again = try JSONDecoder().decode(Patch.self, from: JSONEncoder().encode(patch))
+    #expect(again == patch)
+    let altered = try self.database("CREATE TABLE word (name TEXT PRIMARY KEY, m INTEGER)")
+    let error = #expect(throws: PatchError.self) {
+      try altered.apply(again.filtered { $0 == "word" })
+    }
+    #expect(error?.description.contains("no column “n”") == true)
+  }
+
+  @Test func `a table without a key is patched by its rowid`() throws {
+    let one = try database("CREATE TABLE t (a)"), other = try database("CREATE TABLE t (a)")
+    try other.apply(try one.patch { try $0.executeChange("INSERT INTO t VALUES (1), (2)") })
+    let patch = try one.patch {
+      try $0.executeMultipleChanges("UPDATE t SET a = 'x' WHERE a = 1; DELETE FROM t WHERE a = 2")
+    }
+    try other.apply(try Patch(data: patch.data))
+    #expect(try other.dump("t", order: "1") == ["[SQLiteCore.Value.text(\"x\")]"])
+  }
+
+  @Test func `generated columns are left out, and what they are made of is exact`() throws {
+    let schema = """
+      CREATE TABLE g (
+        v AS (a + 1) VIRTUAL, a INTEGER, k TEXT PRIMARY KEY, s AS (a * 2) STORED, w AS (1), b)
+      """
+    let without = schema + " WITHOUT ROWID"
+    for schema in [schema, without] {
+      let one = try database(schema), other = try database(schema)
+      for sql in [
+        "INSERT INTO g (a, k, b) VALUES (1, 'x', 10), (2, 'y', 20)",
+        "UPDATE g SET b = 30 WHERE k = 'x'", "UPDATE g SET a = 7 WHERE k = 'y'",
+        "UPDATE g SET k = 'z' WHERE k = 'y'", "DELETE FROM g WHERE k = 'x'",
+      ] {
+        let patch = try one.patch { try $0.executeChange(SQL(unchecked: sql)) }
+        #expect(patch.tables.first?.columns == ["a", "k", "b"])
+        try other.apply(try Patch(data: patch.data))
+        #expect(try other.dump("g", order: "k") == one.dump("g", order: "k"))
+      }
+    }
+  }
+
+  @Test func `a blob written in place is in the patch`() throws {
+    let one = try database(), other = try database()
+    try other.apply(
+      try one.patch { try $0.executeChange("INSERT INTO town VALUES (1, 'abc', 1, zeroblob(300))") }
+    )
+    let patch = try one.patch { connection in
+      try connection.withBlob(table: "town", column: "seal", rowID: 1, isWritable: true) { blob in
+        try blob.write([1, 2, 3], at: 297)
+        try blob.write([9], at: 0)
+      }
+      try connection.withBlob(table: "town", column: "name", rowID: 1, isWritable: true) { blob in
+        try blob.write([UInt8(ascii: "x")], at: 1)
+      }
+    }
+    try other.apply(patch)
+    #expect(try other.dump("town") == one.dump("town"))
+    #expect(try one.firstRow("SELECT name FROM town", as: String.self) == "axc")
+  }
+
+  @Test func `a table that grows a column in the middle of a transaction is told as it was`() throws
+  {
+    let one = try database("CREATE TABLE t (a INTEGER PRIMARY KEY, b)"),
+      other = try database("CREATE TABLE t (a INTEGER PRIMARY KEY, b, c DEFAULT 1)")
+    let patch = try one.patch { connection in
+      try connection.executeChange("INSERT INTO t VALUES (1, 1), (2, 2)")
+      try connection.executeChange("ALTER TABLE t ADD COLUMN c DEFAULT 1")
+      try connection.executeChange("UPDATE t SET c = 5 WHERE a = 2")
+      try connection.executeChange("INSERT INTO t VALUES (3, 3, 3)")
+    }
+    try other.apply(patch)
+    #expect(try other.dump("t") == one.dump("t"))
+  }
+
+  @Test func `damaged data is refused and never trusted`() throws {
+    let database = try database()
+    let data = try database.patch { connection in
+      try connection.executeMultipleChanges(
+        """
+        INSERT INTO town VALUES (1, 'a name', 1.5, x'0001020304');
+        INSERT INTO pair VALUES ('a', 1, NULL); INSERT INTO word VALUES ('w', 1)
+        """)
+    }.data
+    for end in 1..<data.count {
+      guard let patch = try? Patch(data: data.prefix(end)) else { continue }
+      // Whole changes are whole.
+      #expect(patch.count < 3)
+    }
+    var generator = SeededGenerator(seed: 8)
+    for _ in 0..<3000 {
+      var bytes = [UInt8](data)
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(
+          in: 0...255, using: &generator)
+      }
+      guard let patch = try? Patch(data: Data(bytes)) else { continue }
+      #expect(try Patch(data: patch.data) == patch)
+    }
+    let patchset = #expect(throws: SQLiteError.self) { try Patch(data: Data([UInt8(ascii: "P")])) }
+    #expect(patchset?.code == .misuse)
+  }
+
+  @Test func `without the hook each call says so`() throws {
+    var options = Database.Options()
+    options.usesPreupdateHook = false
+    let database = try Database.memory(options: options)
+    let error = sqliteError { _ = try database.patch { _ in } }
+    #expect(error?.message.contains("SQLITE_ENABLE_PREUPDATE_HOOK") == true)
+  }
+}

@@ -1,0 +1,210 @@
+import CSQLite
+import Foundation
+import SQLiteCore
+import SQLiteHistory
+import Testing
+
+/// A folder that goes away with this value.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.path + "/magicdata-history-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: path) } catch { print("\(error)") }
+  }
+
+  func file(_ name: String = "data.sqlite3") -> String { "\(path)/\(name)" }
+}
+
+/// Numbers that are the same in each run (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+struct Stop: Error {}
+
+/// The SQLiteError that `body` throws, or nil.
+func sqliteError(_ body: () throws -> Void) -> SQLiteError? {
+  do {
+    try body()
+    return nil
+  } catch {
+    return error as? SQLiteError
+  }
+}
+
+extension Database {
+  /// All rows of a table in the order of their keys, as text that shows the storage classes.
+  func dump(_ table: String, order: SQL = "1, 2") throws -> [String] {
+    try executeQuery("SELECT * FROM \(identifier: table) ORDER BY \(order)").map { "\($0.values)" }
+  }
+}
+
+/// SQLite's own session extension, on a database in memory: another program that uses the format.
+@safe final class SessionDatabase {
+  let pointer: OpaquePointer
+
+  init() throws {
+    var opened: OpaquePointer?
+    unsafe sqlite3_open_v2(
+      ":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+    unsafe pointer = try #require(opened)
+    try execute("PRAGMA foreign_keys = ON")
+  }
+
+  deinit { unsafe sqlite3_close_v2(pointer) }
+
+  func execute(_ sql: String) throws {
+    var message: UnsafeMutablePointer<CChar>?
+    let code = unsafe sqlite3_exec(pointer, sql, nil, nil, &message)
+    defer { unsafe sqlite3_free(message) }
+    if code != SQLITE_OK {
+      throw unsafe SQLiteError(
+        ResultCode(rawValue: code), message.map { unsafe String(cString: $0) }, sql: sql)
+    }
+  }
+
+  /// Rows as ``Database/dump(_:order:)`` shows them.
+  func dump(_ table: String, order: String = "1, 2") throws -> [String] {
+    var statement: OpaquePointer?
+    unsafe sqlite3_prepare_v2(
+      pointer, "SELECT * FROM \"\(table)\" ORDER BY \(order)", -1, &statement, nil)
+    defer { unsafe sqlite3_finalize(statement) }
+    var rows: [String] = []
+    while unsafe sqlite3_step(statement) == SQLITE_ROW {
+      let values: [Value] = unsafe (0..<sqlite3_column_count(statement)).map { column in
+        switch unsafe sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return unsafe .integer(sqlite3_column_int64(statement, column))
+        case SQLITE_FLOAT: return unsafe .real(sqlite3_column_double(statement, column))
+        case SQLITE_TEXT:
+          let count = unsafe Int(sqlite3_column_bytes(statement, column))
+          return unsafe .text(
+            String(
+              decoding: UnsafeBufferPointer(
+                start: sqlite3_column_text(statement, column), count: count), as: UTF8.self))
+        case SQLITE_BLOB:
+          let count = unsafe Int(sqlite3_column_bytes(statement, column))
+          return unsafe .blob(
+            Array(
+              Data(
+                bytes: sqlite3_column_blob(statement, column) ?? UnsafeRawPointer(bitPattern: 1)!,
+                count: count)))
+        default: return .null
+        }
+      }
+      rows.append("\(values)")
+    }
+    return rows
+  }
+
+  /// Runs `body` and returns the changeset of all tables.
+  func changeset(_ body: () throws -> Void) throws -> Data {
+    var session: OpaquePointer?
+    unsafe try check(sqlite3session_create(pointer, "main", &session))
+    defer { unsafe sqlite3session_delete(session) }
+    unsafe try check(sqlite3session_attach(session, nil))
+    try body()
+    var count: Int32 = 0
+    var bytes: UnsafeMutableRawPointer?
+    unsafe try check(sqlite3session_changeset(session, &count, &bytes))
+    return unsafe taken(bytes, count)
+  }
+
+  /// Applies a changeset, with one answer to all conflicts, and returns the rebase buffer.
+  @discardableResult
+  func apply(_ data: Data, _ answer: Int32 = SQLITE_CHANGESET_ABORT) throws -> Data {
+    var rebase: UnsafeMutableRawPointer?
+    var count: Int32 = 0
+    var answer = answer
+    let code = unsafe data.withUnsafeBytes { bytes in
+      unsafe withUnsafeMutablePointer(to: &answer) { context in
+        unsafe sqlite3changeset_apply_v2(
+          pointer, Int32(bytes.count), UnsafeMutableRawPointer(mutating: bytes.baseAddress), nil,
+          { context, kind, _ in
+            let answer = unsafe context!.assumingMemoryBound(to: Int32.self).pointee
+            let mayReplace = kind == SQLITE_CHANGESET_DATA || kind == SQLITE_CHANGESET_CONFLICT
+            return answer == SQLITE_CHANGESET_REPLACE && !mayReplace
+              ? SQLITE_CHANGESET_OMIT : answer
+          }, unsafe context, &rebase, &count, 0)
+      }
+    }
+    try check(code)
+    return unsafe taken(rebase, count)
+  }
+
+  private func check(_ code: Int32) throws {
+    if code != SQLITE_OK { throw SQLiteError(ResultCode(rawValue: code)) }
+  }
+}
+
+/// The bytes that SQLite has made.
+func taken(_ bytes: UnsafeMutableRawPointer?, _ count: Int32) -> Data {
+  defer { unsafe sqlite3_free(bytes) }
+  return unsafe bytes.map { unsafe Data(bytes: $0, count: Int(count)) } ?? Data()
+}
+
+/// What `sqlite3changeset_invert` makes.
+func sessionInverted(_ data: Data) throws -> Data {
+  var count: Int32 = 0
+  var bytes: UnsafeMutableRawPointer?
+  let code = unsafe data.withUnsafeBytes {
+    unsafe sqlite3changeset_invert(Int32($0.count), $0.baseAddress, &count, &bytes)
+  }
+  #expect(code == SQLITE_OK)
+  return unsafe taken(bytes, count)
+}
+
+/// What `sqlite3changeset_concat` makes.
+func sessionCombined(_ first: Data, _ second: Data) throws -> Data {
+  var count: Int32 = 0
+  var bytes: UnsafeMutableRawPointer?
+  let code = unsafe first.withUnsafeBytes { first in
+    unsafe second.withUnsafeBytes { second in
+      unsafe sqlite3changeset_concat(
+        Int32(first.count), UnsafeMutableRawPointer(mutating: first.baseAddress),
+        Int32(second.count), UnsafeMutableRawPointer(mutating: second.baseAddress), &count, &bytes)
+    }
+  }
+  #expect(code == SQLITE_OK)
+  return unsafe taken(bytes, count)
+}
+
+/// What a rebaser that knows `rebase` makes of a changeset.
+func sessionRebased(_ data: Data, onto rebase: Data) throws -> Data {
+  var rebaser: OpaquePointer?
+  unsafe #expect(sqlite3rebaser_create(&rebaser) == SQLITE_OK)
+  defer { unsafe sqlite3rebaser_delete(rebaser) }
+  let configured = unsafe rebase.withUnsafeBytes {
+    unsafe sqlite3rebaser_configure(rebaser, Int32($0.count), $0.baseAddress)
+  }
+  #expect(configured == SQLITE_OK)
+  var count: Int32 = 0
+  var bytes: UnsafeMutableRawPointer?
+  let code = unsafe data.withUnsafeBytes {
+    unsafe sqlite3rebaser_rebase(rebaser, Int32($0.count), $0.baseAddress, &count, &bytes)
+  }
+  #expect(code == SQLITE_OK)
+  return unsafe taken(bytes, count)
+}
+
+extension Patch {
+  /// The changes without their order.
+  var content: Set<String> {
+    Set(
+      tables.flatMap { table in table.rows.map { "\(table.name) \($0.kind) \($0.old) \($0.new)" } })
+  }
+}
