@@ -41,7 +41,9 @@ final class ChangeSignal: Sendable {
   ///   - tables: The tables; nil for those of ``watch(_:_:version:)``, until then for any.
   ///   - database: The database.
   func subscribe(to tables: Set<String>? = nil, of database: Database) {
-    let made = database.subscribe(to: condition == nil ? .tables : .values) { [weak self] changes in
+    let made = database.subscribe(
+      to: condition == nil ? .tables : .values, tables: condition.map { [$0.table] }
+    ) { [weak self] changes in
       guard let self else { return }
       if changes.changesSchema { return raise() }
       let known = watched.withLock { $0 }
@@ -57,8 +59,20 @@ final class ChangeSignal: Sendable {
   private func passes(
     _ tables: [String], _ changes: CommittedChanges, _ layout: RowCondition.Layout?
   ) -> Bool {
-    guard let condition, let layout, tables == [condition.table] else { return false }
-    return !changes.rows.contains { condition.mayConcern($0, layout) }
+    guard let condition, let layout, tables == [condition.table], !changes.isIncomplete else {
+      return false
+    }
+    let recorded = changes.recorded
+    let isOwn = recorded.layouts.map { asciiLowercased($0.table) == condition.table }
+    var concerns = false
+    do {
+      try recorded.forEach(where: { isOwn[$0] && !concerns }) {
+        if condition.mayConcern($0, layout) { concerns = true }
+      }
+    } catch {
+      return false
+    }
+    return !concerns
   }
 
   /// The number for ``watch(_:version:)`` if the tables to watch are not known, else nil.
