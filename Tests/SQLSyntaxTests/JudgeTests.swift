@@ -26,6 +26,10 @@ import Testing
     ("SELECT a FROM a LEFT JOIN b", "SELECT a FROM a LEFT INNER JOIN b"),
     ("CREATE TABLE t(a) STRICT", "CREATE TABLE t(a) strange"),
     ("CREATE TABLE t(a, b) STRICT", "CREATE TABLE t(a, b) x"),
+    // Of two errors before one token SQLite tells the later one.
+    ("SELECT 1 LIMIT 1 EXCEPT SELECT#2", "SELECT#2"),
+    ("SELECT 1 LIMIT 1 EXCEPT SELECT ?99999999", "SELECT ?99999999"),
+    ("SELECT 1 LIMIT 1 EXCEPT SELECT#2, 1", "SELECT 1 LIMIT 1 EXCEPT SELECT 2"),
   ])
   func `another answer than SQLite's is a difference`(text: String, other: String) {
     #expect(difference(text, as: text) == nil)

@@ -79,11 +79,6 @@ package struct Judge {
     _ text: [UInt8], _ error: SQLSyntaxError, _ message: String, _ offset: Int?
   ) -> Bool {
     if error.kind == .tooDeep { return message.hasPrefix("Expression tree is too large") }
-    // Of two such errors at one token SQLite tells the one that its parser comes to last.
-    if Self.isOfStructure(message), error.kind == .structure || error.message.hasPrefix("near \"#")
-    {
-      return true
-    }
     guard error.kind == .structure else { return false }
     if error.message == message { return offset == nil || offset == error.offset }
     // What is wrong with the columns is said in place of what is wrong with the options behind

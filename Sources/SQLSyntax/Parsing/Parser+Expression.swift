@@ -214,10 +214,17 @@ extension Parser {
     guard stack.count > base, stack[stack.count - 1].kind == .low else {
       return try pushBinary(.and, Power.and, &operand, base)
     }
+    stack[stack.count - 1].power = Power.equality
+    return try keepSecond(operand, as: .high)
+  }
+
+  /// Takes a word that stands before the third part of BETWEEN or LIKE, and keeps the second.
+  private mutating func keepSecond(
+    _ operand: SQLExpression, as kind: Waiting.Kind
+  ) throws(Refusal) -> Bool {
     try advance()
     let top = stack.count - 1
-    stack[top].kind = .high
-    stack[top].power = Power.equality
+    stack[top].kind = kind
     stack[top].second = operand
     stack[top].height = max(stack[top].height, Int32(height))
     return true
@@ -248,12 +255,7 @@ extension Parser {
       operand = try combine(top, operand)
     }
     guard stack.count > base, stack[stack.count - 1].kind == .like else { try refuse() }
-    try advance()
-    let top = stack.count - 1
-    stack[top].kind = .escape
-    stack[top].second = operand
-    stack[top].height = max(stack[top].height, Int32(height))
-    return true
+    return try keepSecond(operand, as: .escape)
   }
 
   @inline(never)

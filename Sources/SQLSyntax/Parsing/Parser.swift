@@ -172,11 +172,12 @@ struct Parser {
   }
 
   /// Notes that the clause from `range` on is wrong, unless the next token is.
+  ///
+  /// Of two such errors before one token the later one counts, as SQLite's message does.
   @inline(never)
   mutating func object(
     _ message: String, _ range: Range<Int>, _ kind: SQLSyntaxError.Kind = .structure
   ) {
-    guard pending == nil else { return }
     pending = SQLSyntaxError(kind, message, offset: range.lowerBound, length: range.count)
   }
 
