@@ -37,6 +37,7 @@ let package = Package(
     .library(name: "SQLiteHistory", targets: ["SQLiteHistory"]),
     .library(name: "SPON", targets: ["SPON"]),
     .library(name: "SQLSyntax", targets: ["SQLSyntax"]),
+    .library(name: "SQLiteSchema", targets: ["SQLiteSchema"]),
     .library(name: "SQLitePortable", targets: ["SQLitePortable"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "Tour", targets: ["Tour"]),
@@ -62,6 +63,8 @@ let package = Package(
     layer("SQLSyntax", ["SQLLexer"]),
     layer("SQLiteCore", ["CSQLite", "ExactText", "Platform", "SQLLexer"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
+    // The schema as a model, and tables made anew: objects do without the parser.
+    layer("SQLiteSchema", ["SQLSyntax", "SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteAssets",
       ["CSHA256", "Essentials", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
@@ -77,7 +80,7 @@ let package = Package(
       "SQLitePortable",
       [
         "Essentials", "ExactText", "Platform", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteMapping",
-        "SystemFiles",
+        "SQLiteSchema", "SystemFiles",
       ]),
     // Objects and what they stand on, under one name.
     layer(
@@ -96,6 +99,7 @@ let package = Package(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),
     tests(of: "SQLiteMapping", ["ExactText"]),
+    tests(of: "SQLiteSchema", ["MagicData", "SQLSyntax"]),
     tests(
       of: "SQLitePortable",
       ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),

@@ -112,6 +112,8 @@ public struct SQLResultColumn: Hashable, Sendable {
   }
   /// The name that it is given, with AS or without.
   public var alias: SQLName?
+  /// Where the column was read.
+  public var span = SQLSpan.none
   /// The text of an expression that names a column of a view or a table by its own text.
   var written = WrittenText()
 

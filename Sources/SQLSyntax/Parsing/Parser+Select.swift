@@ -96,7 +96,12 @@ extension Parser {
   /// Reads the columns of a result, also those behind RETURNING.
   mutating func parseResultColumns() throws(Refusal) -> [SQLResultColumn] {
     var columns: [SQLResultColumn] = []
-    repeat { columns.append(try parseResultColumn()) } while try take(.comma)
+    repeat {
+      let start = start
+      var column = try parseResultColumn()
+      column.span = span(from: start)
+      columns.append(column)
+    } while try take(.comma)
     return columns
   }
 

@@ -277,12 +277,37 @@ extension Parser {
   private mutating func parseTableConstraints() throws(Refusal) -> [SQLTableConstraint] {
     var constraints: [SQLTableConstraint] = []
     repeat {
-      let start = start
-      let name = try take(.constraint) ? try parseName() : nil
-      let kind = try parseTableConstraintKind(isNamed: name != nil)
-      constraints.append(SQLTableConstraint(name: name, kind, span: span(from: start)))
+      constraints.append(try parseTableConstraint())
       if try take(.comma), !token.code.beginsTableConstraint { try refuse() }
     } while token.code.beginsTableConstraint
+    return constraints
+  }
+
+  private mutating func parseTableConstraint() throws(Refusal) -> SQLTableConstraint {
+    let start = start
+    let name = try take(.constraint) ? try parseName() : nil
+    let kind = try parseTableConstraintKind(isNamed: name != nil)
+    return SQLTableConstraint(name: name, kind, span: span(from: start))
+  }
+
+  /// Reads one constraint of a table and nothing else.
+  mutating func parseOnlyTableConstraint() throws(Refusal) -> SQLTableConstraint {
+    try read(behind: .endOfText)
+    let constraint = try parseTableConstraint()
+    guard token.code == .endOfText else { try refuse() }
+    try throwPending()
+    return constraint
+  }
+
+  /// Reads constraints of a column, at least one, and nothing else.
+  mutating func parseOnlyColumnConstraints() throws(Refusal) -> [SQLColumnConstraint] {
+    try read(behind: .endOfText)
+    var constraints: [SQLColumnConstraint] = []
+    while let constraint = try parseColumnConstraint(generatedAt: nil) {
+      constraints.append(constraint)
+    }
+    guard token.code == .endOfText, !constraints.isEmpty else { try refuse() }
+    try throwPending()
     return constraints
   }
 

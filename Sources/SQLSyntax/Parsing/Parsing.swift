@@ -47,3 +47,29 @@ extension SQLExpression {
     self = try parser.reporting { (parser) throws(Refusal) in try parser.parseOnlyExpression() }
   }
 }
+
+extension SQLTableConstraint {
+  /// Reads one constraint of a table, such as `CONSTRAINT positive CHECK (size > 0)`.
+  ///
+  /// - Throws: ``SQLSyntaxError`` if `sql` is not one constraint and nothing else.
+  public init(parsing sql: String, grammar: SQLGrammar = SQLGrammar()) throws(SQLSyntaxError) {
+    var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
+    self = try parser.reporting { (parser) throws(Refusal) in
+      try parser.parseOnlyTableConstraint()
+    }
+  }
+}
+
+extension SQLColumnConstraint {
+  /// Reads the constraints of a column, such as `NOT NULL DEFAULT 3`, in the order of the text.
+  ///
+  /// - Throws: ``SQLSyntaxError`` if `sql` is not one constraint or more and nothing else.
+  public static func list(
+    parsing sql: String, grammar: SQLGrammar = SQLGrammar()
+  ) throws(SQLSyntaxError) -> [SQLColumnConstraint] {
+    var parser = try Parser(SQLTokens(sql, grammar: grammar), grammar)
+    return try parser.reporting { (parser) throws(Refusal) in
+      try parser.parseOnlyColumnConstraints()
+    }
+  }
+}

@@ -11,6 +11,8 @@ import Platform
   static let maximumByteCount = 256 << 20
 
   private(set) var detail: ChangeDetail
+  /// Whether rows are passed over: a table is made anew, and each observer is told that the schema changes.
+  var isPaused = false
   /// How many captures run, which want the values of all tables.
   private var captureCount = 0
   private let feed: ChangeFeed?
@@ -406,7 +408,8 @@ private func updated(
   context: UnsafeMutableRawPointer?, operation: Int32, schema: UnsafePointer<CChar>?,
   table: UnsafePointer<CChar>?, rowID: Int64
 ) {
-  guard unsafe isMain(schema), let recorder = unsafe recorder(context), let table = unsafe table
+  guard unsafe isMain(schema), let recorder = unsafe recorder(context), let table = unsafe table,
+    !recorder.isPaused
   else { return }
   unsafe recorder.note(table)
   let kind = RowChange.Kind(rawValue: UInt8(truncatingIfNeeded: operation)) ?? .update
@@ -418,7 +421,8 @@ private func preupdated(
   context: UnsafeMutableRawPointer?, connection: OpaquePointer?, operation: Int32,
   schema: UnsafePointer<CChar>?, table: UnsafePointer<CChar>?, oldRowID: Int64, newRowID: Int64
 ) {
-  guard unsafe isMain(schema), let recorder = unsafe recorder(context), let table = unsafe table
+  guard unsafe isMain(schema), let recorder = unsafe recorder(context), let table = unsafe table,
+    !recorder.isPaused
   else { return }
   unsafe recorder.note(table)
   guard recorder.detail != .tables else { return }

@@ -1,5 +1,3 @@
-import CSQLite
-
 extension Connection {
   /// Makes a table.
   ///
@@ -300,47 +298,5 @@ extension Connection {
     var number = 2
     while taken.contains(asciiLowercased("\(name) \(number)")) { number += 1 }
     return "\(name) \(number)"
-  }
-
-  /// Changes the text of a table, as part of the open transaction, as SQLite's manual describes it
-  /// (<https://www.sqlite.org/lang_altertable.html#otheralter>).
-  ///
-  /// The rows stay as they are and must fit: nobody checks them.
-  ///
-  /// - Parameters:
-  ///   - name: The table.
-  ///   - change: Changes the text, and says whether that was possible.
-  /// - Returns: False if `change` says so, or there is no such table; nothing has changed then.
-  /// - Throws: ``SQLiteError``.
-  /// - Complexity: O(1), whatever the number of rows.
-  package func rewriteTable(
-    _ name: String, _ change: (inout TableText) -> Bool
-  ) throws(SQLiteError) -> Bool {
-    let found = try firstRow(
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = \(name) COLLATE NOCASE")
-    guard let found else { return false }
-    let stored = try found.get(0, as: String.self)
-    let sql = try found.get(1, as: String.self)
-    var text = TableText(sql)
-    guard change(&text) else { return false }
-    if text.sql == sql { return true }
-    let version = try Int32(databaseValue: try pragma("schema_version") ?? .null)
-    let forbidsDamage = !environment.allowsSchemaDamage
-    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
-    let result: Result<Void, SQLiteError>
-    do throws(SQLiteError) {
-      _ = try pragma("writable_schema", " = ON")
-      try executeChange(
-        "UPDATE sqlite_schema SET sql = \(text.sql) WHERE type = 'table' AND name = \(stored)")
-      // Lets each connection, this one too, read the schema again.
-      _ = try pragma("schema_version", " = \(version &+ 1)")
-      result = .success(())
-    } catch {
-      result = .failure(error)
-    }
-    try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, forbidsDamage)
-    _ = try pragma("writable_schema", " = OFF")
-    try result.get()
-    return true
   }
 }

@@ -226,13 +226,20 @@ extension Connection {
   /// Makes the migrations that are pending, and always throws: their ``MigrationPlan``, so that they are
   /// undone.
   fileprivate func tryOut(_ migrations: [Migration]) throws -> [String] {
+    throw MigrationPlan(lines: try makePending(of: migrations))
+  }
+
+  /// Makes the migrations that are pending, as part of the open transaction.
+  ///
+  /// - Returns: A line for each step, below one for each migration.
+  package func makePending(of migrations: [Migration]) throws -> [String] {
     var lines: [String] = []
     for migration in try pendingMigrations(of: migrations) {
       lines.append("\(migration.name):")
       lines += migration.steps.map { "  \($0)" }
       try make(migration)
     }
-    throw MigrationPlan(lines: lines)
+    return lines
   }
 }
 
@@ -279,12 +286,19 @@ extension Connection {
 
   private func checkForeignKeys() throws {
     let broken = try rows(
-      "SELECT DISTINCT \"table\", \"parent\" FROM pragma_foreign_key_check()", as: String.self,
-      String.self)
+      """
+      SELECT "table", "parent", "rowid" FROM pragma_foreign_key_check()
+      WHERE ("table", "parent") IN (SELECT "table", "parent" FROM pragma_foreign_key_check() LIMIT 1)
+      LIMIT 11
+      """, as: String.self, String.self, Int64?.self)
     guard let first = broken.first else { return }
+    // A table WITHOUT ROWID has none.
+    let ids = broken.prefix(10).compactMap { $0.2.map(String.init) }
+    let list =
+      ids.isEmpty ? "" : " (rowid \(ids.joined(separator: ", "))\(broken.count > 10 ? ", …" : ""))"
     throw SQLiteError(
-      .foreignKeyConstraint, "rows of “\(first.0)” refer to rows of “\(first.1)” that are not there"
-    )
+      .foreignKeyConstraint,
+      "rows\(list) of “\(first.0)” refer to rows of “\(first.1)” that are not there")
   }
 
   /// Looks at the tables of types again before the next write.

@@ -1,5 +1,6 @@
 import SQLSyntax
 import SQLiteCore
+import SQLiteSchema
 import Synchronization
 
 /// Makes a new database of lines, in the memory of one row.
@@ -167,14 +168,11 @@ struct DumpReader {
     }
   }
 
-  private static let grammar = SQLGrammar(
-    version: Capabilities.versionNumber, options: Capabilities.compileOptions)
-
   /// Throws unless the SQL of an object is one statement that makes this object and does no more.
   private static func checkSQL(of object: DumpObject) throws {
     let made: SQLQualifiedName?
     do {
-      switch (object.kind, try SQLStatement(parsing: object.sql, grammar: grammar)) {
+      switch (object.kind, try SQLStatement(parsing: object.sql, grammar: .linked)) {
       case (.table, .createTable(let table)), (.statistics, .createTable(let table)):
         guard case .definition = table.body else {
           throw DumpError.schema(name: object.name, reason: "its SQL runs a query")

@@ -1,0 +1,129 @@
+import SQLSyntax
+import SQLiteCore
+
+extension TableRebuild {
+  /// Takes a column out of the text, with the constraints and indexes that are of it alone.
+  ///
+  /// - Throws: ``RebuildError`` that names what else needs it.
+  mutating func removeColumn(_ column: String) throws {
+    let schema = try connection.schemaModel()
+    var obstacles: [String] = []
+    if old.primaryKey.contains(where: { SQLName($0).matches(column) }) {
+      obstacles.append("“\(column)” is of the primary key")
+    }
+    for other in old.columns {
+      let isItself = other.name.matches(column)
+      for constraint in other.constraints {
+        let named = constraint.columns
+        // A CHECK of the column's own that names others binds those, too.
+        let isNeeded =
+          isItself
+          ? constraint.isCheck && named.contains { !$0.matches(column) }
+          : named.contains { $0.matches(column) }
+        if isNeeded { obstacles.append("\(constraint) of “\(other.name.text)” names it") }
+      }
+    }
+    for constraint in old.constraints {
+      let named = constraint.columns
+      guard named.contains(where: { $0.matches(column) }) else { continue }
+      if named.allSatisfy({ $0.matches(column) }) {
+        try text.remove(constraint)
+      } else if case .primaryKey = constraint.kind {
+        continue
+      } else {
+        obstacles.append("\(constraint) names it")
+      }
+    }
+    for index in schema.indexes(on: name) {
+      let named =
+        index.columns.flatMap { $0.expression.columns } + (index.where.map(\.columns) ?? [])
+      guard named.contains(where: { $0.matches(column) }) else { continue }
+      if named.allSatisfy({ $0.matches(column) }) {
+        droppedIndexes.insert(index.name.name.text)
+      } else {
+        obstacles.append("the index “\(index.name.name.text)” names it")
+      }
+    }
+    for table in schema.tables {
+      for (columns, reference) in table.definition?.references ?? []
+      where reference.table.matches(name)
+        && reference.columns.contains(where: { $0.matches(column) })
+        && !(table.name.name.matches(name) && columns.allSatisfy { SQLName($0).matches(column) })
+      {
+        obstacles.append(
+          "“\(columns.joined(separator: ", "))” of “\(table.name.name.text)” leads to it")
+      }
+    }
+    for trigger in schema.triggers(on: name) {
+      guard case .update(let columns) = trigger.event,
+        columns.contains(where: { $0.matches(column) })
+      else { continue }
+      obstacles.append("the trigger “\(trigger.name.name.text)” is for UPDATE OF it")
+    }
+    guard obstacles.isEmpty else { throw RebuildError(name, obstacles) }
+    try editing { try $0.removeColumn(column) }
+  }
+
+  /// Edits the text, and says what refuses that.
+  mutating func editing(_ edit: (inout SQLTableText) throws -> Void) throws {
+    do {
+      try edit(&text)
+    } catch let refusal as SQLTableText.Refusal {
+      throw refuse(refusal.words)
+    } catch let error as SQLSyntaxError {
+      throw refuse("its SQL would not be valid: \(error.message)")
+    }
+  }
+}
+
+extension SQLTableText.Refusal {
+  fileprivate var words: String {
+    switch self {
+    case .noTable: "its SQL makes no table"
+    case .noColumn(let name): "there is no column “\(name)”"
+    case .noConstraint: "there is no such constraint"
+    case .lastColumn: "a table needs a column"
+    }
+  }
+}
+
+extension SQLExpression {
+  /// The names of the columns in it.
+  var columns: [SQLName] {
+    var names: [SQLName] = []
+    forEachPart { part in
+      guard case .expression(let value) = part else { return }
+      switch value.node {
+      case .column(let name): names.append(name)
+      case .qualifiedColumn(_, _, let name): names.append(name)
+      default: break
+      }
+    }
+    return names
+  }
+}
+
+extension SQLColumnConstraint {
+  fileprivate var isCheck: Bool { if case .check = kind { true } else { false } }
+
+  /// The columns that it names.
+  fileprivate var columns: [SQLName] {
+    switch kind {
+    case .check(let condition): condition.columns
+    case .generated(let value, _, _): value.columns
+    default: []
+    }
+  }
+}
+
+extension SQLTableConstraint {
+  /// The columns of the table that it names.
+  fileprivate var columns: [SQLName] {
+    switch kind {
+    case .nameOnly: []
+    case .primaryKey(let terms, _, _), .unique(let terms, _): terms.flatMap(\.expression.columns)
+    case .check(let condition, _): condition.columns
+    case .foreignKey(let columns, _, _): columns
+    }
+  }
+}

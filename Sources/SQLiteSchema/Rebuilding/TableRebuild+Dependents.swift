@@ -1,0 +1,178 @@
+import SQLSyntax
+import SQLiteCore
+
+extension TableRebuild {
+  /// The views and triggers that SQLite cannot compile, with its words.
+  ///
+  /// A trigger is compiled as part of a statement that fires it, and with it all others of the same table and
+  /// event: the one that is named may be another one of these.
+  func dependentFaults() throws -> [String: String] {
+    var faults: [String: String] = [:]
+    let schema = try connection.schemaModel()
+    func check(_ name: String, _ sql: SQL) throws(SQLiteError) {
+      do throws(SQLiteError) {
+        var statement = try connection.statement(sql)
+        // Compiles it anew if it was compiled before the change.
+        _ = try statement.step()
+      } catch {
+        guard error.code.primary == .error else { throw error }
+        faults[name] = error.message
+      }
+    }
+    for view in schema.views {
+      let name = view.name.name.text
+      try check("the view “\(name)”", "EXPLAIN SELECT * FROM main.\(identifier: name)")
+    }
+    for trigger in schema.triggers {
+      guard let sql = try firing(trigger) else { continue }
+      try check("the trigger “\(trigger.name.name.text)”", sql)
+    }
+    return faults
+  }
+
+  /// A statement that fires a trigger; nil if its table has no column that can be changed.
+  private func firing(_ trigger: SQLCreateTrigger) throws -> SQL? {
+    let table = trigger.table.name.text
+    switch trigger.event {
+    case .insert: return "EXPLAIN INSERT INTO main.\(identifier: table) DEFAULT VALUES"
+    case .delete: return "EXPLAIN DELETE FROM main.\(identifier: table)"
+    case .update(let columns):
+      var names = columns.map(\.text)
+      if names.isEmpty {
+        names = try connection.columns(of: table).filter { $0.kind == .ordinary }.prefix(1).map(
+          \.name)
+      }
+      guard !names.isEmpty else { return nil }
+      let assignments = names.map { name -> SQL in "\(identifier: name) = \(identifier: name)" }
+      return
+        "EXPLAIN UPDATE main.\(identifier: table) SET \(SQL(joining: assignments, separator: ", "))"
+    }
+  }
+
+  // MARK: What counts columns
+
+  /// Lets views and triggers that take the columns by their places name them, in their order until now.
+  ///
+  /// - Throws: ``RebuildError`` where that cannot be done.
+  mutating func namePlaces() throws {
+    var grammar = SQLGrammar.linked
+    grammar.readsStoredSchema = true
+    let objects = try connection.rows(
+      "SELECT type, name, sql FROM main.sqlite_schema WHERE type IN ('view', 'trigger') ORDER BY rowid",
+      as: String.self, String.self, String.self)
+    var obstacles: [String] = []
+    for (kind, name, sql) in objects {
+      var places = Places(
+        table: self.name, columns: old.columns.filter { $0.generated == nil }, all: old.columns)
+      do {
+        try places.look(at: try SQLStatement(parsing: sql, grammar: grammar))
+      } catch {
+        if places.mayBeNamed(in: sql) {
+          obstacles.append("the SQL of the \(kind) “\(name)” is not understood")
+        }
+        continue
+      }
+      obstacles += places.obstacles.map { "the \(kind) “\(name)” \($0)" }
+      guard !places.edits.isEmpty else { continue }
+      guard let changed = SQLEdit.apply(places.edits, to: sql) else {
+        obstacles.append("the SQL of the \(kind) “\(name)” is not understood")
+        continue
+      }
+      // Triggers of the table itself are made again from their new texts.
+      rewritten.append(SchemaObject(kind: kind, name: name, sql: changed))
+    }
+    guard obstacles.isEmpty else { throw RebuildError(name, obstacles) }
+  }
+}
+
+/// The places of a statement that take the columns of a table in their order.
+private struct Places {
+  let table: String
+  /// The columns that INSERT fills.
+  let columns: [SQLColumnDefinition]
+  /// The columns that `*` gives.
+  let all: [SQLColumnDefinition]
+  var edits: [SQLEdit] = []
+  var obstacles: [String] = []
+
+  init(table: String, columns: [SQLColumnDefinition], all: [SQLColumnDefinition]) {
+    self.table = table
+    self.columns = columns
+    self.all = all
+  }
+
+  /// Whether the name occurs as a word of a text.
+  func mayBeNamed(in sql: String) -> Bool {
+    SQLTokens(sql).contains { token in
+      SQLTokens(sql).text(of: token).lowercased().contains(table.lowercased())
+    }
+  }
+
+  private func isTable(_ name: SQLQualifiedName) -> Bool {
+    name.name.matches(table) && (name.schema?.matches("main") ?? true)
+  }
+
+  mutating func look(at statement: SQLStatement) throws {
+    if case .createTrigger(let trigger) = statement {
+      for case .insert(let insert) in trigger.body { look(at: insert) }
+    }
+    var selects: [SQLSelect] = []
+    statement.forEachPart { part in if case .select(let select) = part { selects.append(select) } }
+    var isShadowed = false
+    for select in selects {
+      isShadowed = isShadowed || select.with?.tables.contains { $0.name.matches(table) } ?? false
+    }
+    for select in selects {
+      for body in [select.body] + select.compounds.map(\.body) {
+        if case .select(let core) = body { look(at: core, isShadowed: isShadowed) }
+      }
+    }
+  }
+
+  private mutating func look(at insert: SQLInsert) {
+    guard isTable(insert.table), insert.columns.isEmpty, case .select = insert.source else {
+      return
+    }
+    let end = (insert.alias?.span ?? insert.table.name.span).range.upperBound
+    let list = columns.map(\.name.description).joined(separator: ", ")
+    edits.append(SQLEdit(end..<end, " (\(list))"))
+  }
+
+  private mutating func look(at core: SQLSelectCore, isShadowed: Bool) {
+    guard let from = core.from else { return }
+    var sources: [SQLTableReference] = []
+    Self.tables(of: from, &sources)
+    let own = sources.filter { isTable($0.name) }
+    guard !own.isEmpty else { return }
+    for column in core.columns {
+      switch column.kind {
+      case .expression: continue
+      case .all where from.joins.isEmpty && sources.count == 1 && !isShadowed:
+        expand(column, prefix: "")
+      case .allOf(let name)
+      where own.count == 1 && !isShadowed && (own[0].alias ?? own[0].name.name).matches(name):
+        expand(column, prefix: "\(name).")
+      case .allOf(let name) where !own.contains { ($0.alias ?? $0.name.name).matches(name) }:
+        continue
+      case .all, .allOf:
+        obstacles.append("takes all columns by * in their order")
+      }
+    }
+  }
+
+  private mutating func expand(_ column: SQLResultColumn, prefix: String) {
+    let list = all.map { "\(prefix)\($0.name)" }.joined(separator: ", ")
+    edits.append(SQLEdit(column.span.range, list))
+  }
+
+  /// The tables of a FROM, those in queries left out.
+  private static func tables(of from: SQLFrom, _ tables: inout [SQLTableReference]) {
+    for source in [from.first] + from.joins.map(\.source) {
+      switch source {
+      case .table(let table): tables.append(table)
+      case .group(let inner, _): Self.tables(of: inner, &tables)
+      case .function, .subquery: continue
+      }
+    }
+  }
+}
