@@ -93,6 +93,34 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(condition) == [])
   }
 
+  @Test(arguments: [
+    "1) OR (1", "age > 30) OR (1 --", "(age > 30", "age > 30; DELETE FROM person", "age = 'a",
+    "age = 1 /* a", "age = 1) /* a", "age = ?", "age = ?1", "age = :age", "age = @age",
+    "age = $age",
+    "age = [a", "age = \"a",
+  ])
+  func `SQL that is no expression by itself is refused`(text: String) throws {
+    let condition = Condition(sql: .init(stringLiteral: text))
+    #expect(throws: SQLiteError.self) { try ids(condition) }
+    #expect(throws: SQLiteError.self) { try ids(condition && always) }
+    #expect(throws: SQLiteError.self) { try ids(\.$age < 30 && condition) }
+    #expect(throws: SQLiteError.self) {
+      try magic.removeAll(of: Human.self, where: always && condition)
+    }
+    #expect(try ids(always).count == 7)
+  }
+
+  @Test func `columns and values stand in SQL, and not in its quotes and comments`() throws {
+    #expect(try ids(Condition(sql: "(\(\Human.$age) = \(20) /* ? ) */ OR 0) -- ' ?")) == [1])
+    #expect(try ids(Condition(sql: "name = 'a)?;' AND \(1)")) == [])
+    for condition in [
+      Condition(sql: "name = '\("a")'"), Condition(sql: "age > 1 -- \(\Human.$age)"),
+      Condition(sql: "name = '\(\Human.$age)'"), Condition(sql: "1 /* \(5) */"),
+    ] {
+      #expect(throws: SQLiteError.self) { try ids(condition) }
+    }
+  }
+
   @Test func `nil is a value like others to == and !=`() throws {
     let isNil: Condition = \.$age == nil
     let isNotNil: Condition = \.$age != nil

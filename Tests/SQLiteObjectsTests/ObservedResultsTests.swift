@@ -1,5 +1,6 @@
 import Foundation
 import MagicData
+import Synchronization
 import Testing
 
 private struct Shelf: MagicObject {
@@ -30,6 +31,11 @@ private struct Jar: MagicObject {
     self.grams = grams
     self.shelf = shelf
   }
+}
+
+private struct Cupboard: MagicObject {
+  @MagicValue var jars: [Jar]
+  init() { jars = [] }
 }
 
 private struct Lid: MagicObject {
@@ -95,6 +101,43 @@ private struct Lid: MagicObject {
     #expect(try await found.next()?.map(\.snippet) == ["[honey]"])
     try save(Jar("horse", 1), after: [Shelf("x")])
     #expect(try await found.next()?.map(\.value.label).sorted() == ["honey", "horse"])
+  }
+
+  @Test func `a text that is searched behind a relation is a part of the query`() async throws {
+    let cupboard = Cupboard()
+    cupboard.jars = try await magic.objects(of: Jar.self)
+    try await magic.update(cupboard)
+    var counts = magic.observeCount(
+      of: Cupboard.self, where: (\Cupboard.$jars).contains(where: .matching(.all(of: "honey")))
+    ).makeAsyncIterator()
+    #expect(try await counts.next() == 1)
+    for (label, count) in [("wax", 0), ("honey", 1), ("salt", 0)] {
+      try await magic.updateAll(
+        of: Jar.self, where: \.$grams == 500, set: [.set(\.$label, to: label)])
+      #expect(try await counts.next() == count)
+    }
+  }
+
+  @Test func `a result is told though the store was restored while it was read`() async throws {
+    let other = try await MagicData(type: .temporary)
+    try await other.update([Jar("salt", 1), Jar("sugar", 2)])
+    let mustRestore = Mutex(true)
+    var counts = magic.observe { magic in
+      let count = try magic.count(of: Jar.self)
+      if mustRestore.withLock({ mustRestore in
+        defer { mustRestore = false }
+        return mustRestore
+      }) {
+        let isOver = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+          try? other.database.backup(to: magic.database)
+          isOver.signal()
+        }
+        isOver.wait()
+      }
+      return count
+    }.makeAsyncIterator()
+    #expect(try await counts.next() == 2)
   }
 
   @Test func `any fetches are observed together`() async throws {

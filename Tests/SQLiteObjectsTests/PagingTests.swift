@@ -153,6 +153,16 @@ private struct Disc: MagicObject {
     #expect(throws: SQLiteError.self) { try magic.page(of: Track.self, after: page.end, limit: 1) }
   }
 
+  @Test func `a limit may be the greatest number`() throws {
+    try fill(3, seed: 7)
+    let page = try magic.page(of: Track.self, orderedBy: [.descending(\.$rating)], limit: .max)
+    #expect(page.objects.count == 3)
+    #expect(!page.hasMore)
+    let rest = try magic.page(
+      of: Track.self, after: page.end, orderedBy: [.descending(\.$rating)], limit: .max)
+    #expect(rest.objects.isEmpty)
+  }
+
   @Test func `each part of a page is one range of an index, wherever the page is`() throws {
     let log = Mutex<[String]>([])
     var options = Database.Options()

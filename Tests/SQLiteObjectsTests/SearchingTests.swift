@@ -176,6 +176,39 @@ private struct Unsearched: MagicObject {
     #expect(try later.count(of: Page.self) == 0)
   }
 
+  @Test func `a store that was open before another one made the index writes as before`() throws {
+    let early = try MagicData(path: folder.path)
+    let (binder, page) = (Binder(), Page())
+    (page.text, page.binder) = ("first words", binder)
+    try magic.update(page)
+    let other = Page()
+    (other.text, other.binder) = (
+      "second words", try #require(try early.objects(of: Binder.self).first)
+    )
+    try early.update(other)
+    #expect(try early.updateAll(of: Page.self, set: [\.$text += " more"]) == 2)
+    #expect(try magic.search(Page.self, for: .all(of: "more")).count == 2)
+    // They go with their binder, of which the trigger knows nothing.
+    let last = try MagicData(path: folder.path)
+    #expect(try last.removeAll(of: Binder.self) == 1)
+    #expect(try early.search(Page.self, for: .all(of: "words")).isEmpty)
+    try checkIndex("Page")
+  }
+
+  @Test func `a statement that was compiled before the index was made goes on`() throws {
+    let early = try MagicData(path: folder.path)
+    try early.database.executeChange(
+      "CREATE TABLE Letter (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL)")
+    func save(_ text: String) throws {
+      try early.database.executeChange("INSERT INTO Letter (text) VALUES (\(text))")
+    }
+    try save("dear reader")
+    try magic.update(Letter())
+    try save("dear writer")
+    #expect(try magic.search(Letter.self, for: .all(of: "dear")).count == 2)
+    try checkIndex("Letter")
+  }
+
   @Test func `a type that declares a search later finds the objects that are there`() throws {
     let letter = OldLetter()
     letter.text = "dear reader"

@@ -10,9 +10,29 @@ struct Hooks {
   var recorder: ChangeRecorder?
   /// Whether deletions of all rows must go row by row.
   var keepsRowDeletes = false
+  /// Trusts the schema, if it may be trusted, and returns whether it did.
+  var trustSchema: ((Connection) throws(SQLiteError) -> Bool)?
 }
 
 extension Connection {
+  /// Sets what to do when a trigger uses a virtual table that SQLite does not let a schema use that is not trusted:
+  /// another connection may have made both. If `trust` trusts the schema, the statement goes on.
+  ///
+  /// - Parameter trust: Trusts the schema, if it may be trusted, and returns whether it did.
+  package func setTrust(_ trust: @escaping (Connection) throws(SQLiteError) -> Bool) {
+    hooks.trustSchema = trust
+  }
+
+  /// Returns whether the schema is trusted since SQLite has just refused a trigger that uses a virtual table.
+  func trustsTrigger() throws(SQLiteError) -> Bool {
+    guard handle.says("unsafe use of virtual table"), let trust = hooks.trustSchema else {
+      return false
+    }
+    // Once: if SQLite refuses it again, there is another reason.
+    hooks.trustSchema = nil
+    return try trust(self)
+  }
+
   /// Lets a closure decide about each statement that is compiled on this connection.
   ///
   /// Each connection of a pool asks its own: set it in ``Database/Options/prepareConnection``. The

@@ -113,8 +113,7 @@ extension Connection {
     var tail: UnsafePointer<CChar>?
     var code = unsafe sqlite3_prepare_v3(
       handle.pointer, start, Int32(count + 1), flags, &pointer, &tail)
-    if code == SQLITE_ERROR, handle.saysMissing {
-      try readSchema()
+    if code == SQLITE_ERROR, try isMended() {
       code = unsafe sqlite3_prepare_v3(
         handle.pointer, start, Int32(count + 1), flags, &pointer, &tail)
     }
@@ -122,6 +121,13 @@ extension Connection {
     guard let pointer = unsafe pointer else { return (nil, count) }
     let end = unsafe tail.map { unsafe min(count, $0 - start) } ?? count
     return unsafe (StatementHandle(pointer: pointer, sql: text(upTo: end)), end)
+  }
+
+  /// Returns whether a statement that did not compile may do so now.
+  private func isMended() throws(SQLiteError) -> Bool {
+    guard handle.says("no such ") else { return try trustsTrigger() }
+    try readSchema()
+    return true
   }
 
   /// Reads the schema's table, and throws what is in the way.

@@ -103,10 +103,10 @@ import CSQLite
     throw error(code, sql: sql)
   }
 
-  /// Whether SQLite has just found no table, column or function of a name (`sqlite3_errmsg`).
-  var saysMissing: Bool {
+  /// Returns whether the message of the error that SQLite has just reported begins so (`sqlite3_errmsg`).
+  func says(_ beginning: String) -> Bool {
     let message = unsafe sqlite3_errmsg(pointer).map { unsafe String(cString: $0) }
-    return message?.hasPrefix("no such ") ?? false
+    return message?.hasPrefix(beginning) ?? false
   }
 
   /// The error that SQLite has just reported with `code`.

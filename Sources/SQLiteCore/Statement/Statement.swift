@@ -49,6 +49,11 @@ public struct Statement: ~Copyable {
       if handle.control != nil, !handle.isOfLibrary { connection.didControlTransaction(handle) }
       return false
     }
+    // The schema has changed since the statement was compiled.
+    if code == SQLITE_ERROR, try connection.trustsTrigger() {
+      handle.reset()
+      return try step()
+    }
     throw connection.failRun(of: handle, code)
   }
 
@@ -68,6 +73,9 @@ protocol StatementOwner: AnyObject {
 
   /// Prepares for the first step of a run, or throws if the statement must not run now.
   func beginRun(of statement: StatementHandle) throws(SQLiteError)
+
+  /// Returns whether the schema is trusted since SQLite has just refused a trigger that uses a virtual table.
+  func trustsTrigger() throws(SQLiteError) -> Bool
 
   /// Ends a run that failed, and returns its error.
   func failRun(of statement: StatementHandle, _ code: Int32) -> SQLiteError

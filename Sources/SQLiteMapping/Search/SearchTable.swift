@@ -33,12 +33,20 @@ package struct SearchTable: Sendable {
     _ = try connection.pragma("trusted_schema", "=1")
   }
 
-  /// Allows triggers to use FTS5 on a connection whose database has a table of it.
+  /// Allows triggers to use FTS5 on a connection whose database has a table of it, or gets one by another
+  /// connection.
   package static func allowTriggersIfNeeded(_ connection: Connection) throws(SQLiteError) {
+    if try !allowsTriggers(connection) { connection.setTrust(allowsTriggers) }
+  }
+
+  /// Allows triggers to use FTS5 on a connection if its database has a table of it, and returns whether it has.
+  private static func allowsTriggers(_ connection: Connection) throws(SQLiteError) -> Bool {
     let isNeeded = try connection.firstRow(
       "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'"
     )
-    if isNeeded != nil { try allowTriggers(connection) }
+    guard isNeeded != nil else { return false }
+    try allowTriggers(connection)
+    return true
   }
 
   /// Returns whether the table lacks something.

@@ -72,7 +72,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
     guard try store.isThere(plan, connection) else { return found }
     // One row more than the page has tells whether there are more.
     for part in parts where !found.hasMore {
-      let rest = limit - found.keys.count
+      let rest = min(limit - found.keys.count, Int.max - 1)
       try connection.forEachRow(sql(part, source, limit: rest + 1)) { row in
         guard found.keys.count < limit else { return found.hasMore = true }
         let key = row.integer(at: 0)

@@ -107,9 +107,9 @@ extension MagicData {
     _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
   ) -> ObservedResults<Result> {
     observe(Object.self, [aggregate.node], .init(of: filter)) {
-      [result = aggregate.result] values in
+      [result = aggregate.result, resultOfNone = aggregate.resultOfNone] values in
       // Without a table there is no row.
-      try result(values.first ?? .null)
+      try values.first.map(result) ?? resultOfNone()
     }
   }
 

@@ -28,7 +28,9 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   ) -> ObservedResults<Other> {
     ObservedResults<Other>(store, condition) { [read] store, observation in
       let reading = try await read(store, observation)
-      return .init(isSame: reading.isSame, list: nil) { try convert(reading) }
+      return .init(isSame: reading.isSame, list: nil, accept: reading.accept) {
+        try convert(reading)
+      }
     }
   }
 
@@ -38,6 +40,8 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
     let isSame: Bool
     /// The result beside the one before, of a query for objects.
     var list: ObservedList?
+    /// Notes that the reader has the result: the next one is compared with it.
+    let accept: @Sendable () -> Void
     /// Makes the result where the reader is.
     let make: @Sendable () throws -> Result
   }
@@ -64,7 +68,9 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
           let observation = observation ?? Observation(of: results.store, results.condition)
           self.observation = observation
           let reading = try await results.reading(observation)
-          if !reading.isSame { return try reading.make() }
+          if reading.isSame { continue }
+          reading.accept()
+          return try reading.make()
         }
       } catch is CancellationError {
         return nil
@@ -75,12 +81,13 @@ public struct ObservedResults<Result>: AsyncSequence, Sendable {
   /// Begins with the result as it is.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Reads the result, again and again while others hold locks or the database is suspended.
+  /// Reads the result, again and again while others hold locks or restore, or the database is suspended.
   nonisolated(nonsending) private func reading(_ observation: Observation) async throws -> Reading {
     while true {
       do {
         return try await read(store, observation)
-      } catch let error as SQLiteError where error.isPassing {
+      } catch let error as SQLiteError where error.isPassing || error == MagicData.restoredMeanwhile
+      {
         try await Task.sleep(for: ForeignWatch.interval)
       }
     }
@@ -108,9 +115,10 @@ final class Observation: Sendable {
     _ read: () throws -> (print: ResultPrint, make: @Sendable () throws -> Result)
   ) throws -> ObservedResults<Result>.Reading {
     let (print, make) = try notingTables(connection, read)
-    let before = exchange(print) as? ResultPrint
+    let before = last.withLock { $0 } as? ResultPrint
     return .init(
-      isSame: before == print, list: ObservedList(before: before, after: print), make: make)
+      isSame: before == print, list: ObservedList(before: before, after: print),
+      accept: { [self] in keep(print) }, make: make)
   }
 
   /// As ``take(_:_:)``, for a result that can be compared itself.
@@ -118,8 +126,10 @@ final class Observation: Sendable {
     _ connection: Connection, isSame: (Result, Result) -> Bool, _ read: () throws -> Result
   ) throws -> ObservedResults<Result>.Reading {
     let result = try notingTables(connection, read)
-    let before = exchange(result) as? Result
-    return .init(isSame: before.map { isSame($0, result) } ?? false, make: { result })
+    let before = last.withLock { $0 } as? Result
+    return .init(
+      isSame: before.map { isSame($0, result) } ?? false, accept: { [self] in keep(result) },
+      make: { result })
   }
 
   private func notingTables<Result>(
@@ -135,12 +145,8 @@ final class Observation: Sendable {
     return result
   }
 
-  /// Keeps a result, and returns the one before.
-  private func exchange(_ result: any Sendable) -> (any Sendable)? {
-    last.withLock { last -> (any Sendable)? in
-      let before = last
-      last = result
-      return before
-    }
+  /// Keeps a result that the reader has: a read may still fail behind its query, and then is made again.
+  private func keep(_ result: any Sendable) {
+    last.withLock { $0 = result }
   }
 }

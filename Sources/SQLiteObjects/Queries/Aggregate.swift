@@ -7,17 +7,24 @@ import SQLiteMapping
 ///     try magic.aggregate(.count, .sum(\Player.$goals), by: \.$team.$title)
 public struct Aggregate<Object: MagicObject, Result>: Sendable {
   let node: QueryNode
-  /// Makes the result of the stored value, which is NULL of no objects.
+  /// Makes the result of the stored value, which may be NULL.
   let result: @Sendable (Value) throws -> Result
+  /// Makes the result without a table, so that there is no stored value.
+  let resultOfNone: @Sendable () throws -> Result
 
   /// An aggregate in SQL.
   ///
   /// - Parameters:
   ///   - node: The aggregate function with its operand.
-  ///   - result: Makes the result of the stored value, which is NULL of no objects.
-  init(_ node: QueryNode, _ result: @escaping @Sendable (Value) throws -> Result) {
+  ///   - resultOfNone: Makes the result without a table; nil if it is that of NULL.
+  ///   - result: Makes the result of the stored value, which may be NULL.
+  init(
+    _ node: QueryNode, resultOfNone: (@Sendable () throws -> Result)? = nil,
+    _ result: @escaping @Sendable (Value) throws -> Result
+  ) {
     self.node = node
     self.result = result
+    self.resultOfNone = resultOfNone ?? { try result(.null) }
   }
 
   /// The value in the order of its type.
@@ -69,7 +76,8 @@ extension Aggregate where Result == Int {
 }
 
 extension Aggregate where Result: Codable & Numeric & SendableMetatype {
-  /// The sum; zero of no objects. A sum that does not fit 64 bits throws.
+  /// The sum; zero of no objects. A sum of integers that does not fit 64 bits throws; one of infinities of both signs
+  /// is NaN.
   ///
   /// - Parameter path: A property that is a number.
   public static func sum<Column: MagicColumn<Result>>(
@@ -78,7 +86,8 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
     sum(QueryNode(path))
   }
 
-  /// The sum; zero of no objects. A sum that does not fit 64 bits throws.
+  /// The sum; zero of no objects. A sum of integers that does not fit 64 bits throws; one of infinities of both signs
+  /// is NaN.
   ///
   /// - Parameter expression: The number that is calculated of each object.
   public static func sum(_ expression: MagicExpression<Object, Result>) -> Aggregate
@@ -87,9 +96,15 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   }
 
   private static func sum(_ operand: QueryNode) -> Aggregate {
-    Aggregate(.form(.sum(of: Result.self), [operand])) {
-      $0.isNull ? .zero : try Storage.value(Result.self, of: $0)
+    Aggregate(.form(.sum(of: Result.self), [operand]), resultOfNone: { .zero }) {
+      $0.isNull ? notANumber : try Storage.value(Result.self, of: $0)
     }
+  }
+
+  /// A sum that SQLite has no value for.
+  private static var notANumber: Result {
+    guard let type = Result.self as? any FloatingPoint.Type else { return .zero }
+    return type.nan as? Result ?? .zero
   }
 }
 

@@ -179,8 +179,9 @@ extension QueryForm {
   /// The average, as a `Double`.
   static let average = QueryForm(["avg(", ")"])
   private static let sum = QueryForm(["ifnull(sum(", "), 0)"], mayBeNull: false)
-  private static let floatSum = QueryForm(
-    ["magicdata_float(ifnull(sum(", "), 0))"], mayBeNull: false)
+  // A real, also of no rows; NULL if it is no number.
+  private static let realSum = QueryForm(["total(", ")"])
+  private static let floatSum = QueryForm(["magicdata_float(total(", "))"])
   private static let decimalSum = QueryForm(["magicdata_decimal_sum(", ")"], mayBeNull: false)
   private static let min = QueryForm(["min(", ")"])
   private static let decimalMin = QueryForm(["min(", " COLLATE magicdata_decimal)"])
@@ -189,7 +190,9 @@ extension QueryForm {
 
   /// The sum, which is zero of no rows; of integers that do not fit 64 bits an error, and of decimals exact.
   static func sum(of type: Any.Type) -> QueryForm {
-    type == Decimal.self || type == Duration.self ? decimalSum : type == Float.self ? floatSum : sum
+    if type == Decimal.self || type == Duration.self { return decimalSum }
+    if type == Double.self { return realSum }
+    return type == Float.self ? floatSum : sum
   }
 
   /// The smallest value in the order of the type.

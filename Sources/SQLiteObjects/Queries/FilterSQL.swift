@@ -95,7 +95,6 @@ struct FilterSQL {
     case .literal(let pieces, let operands, _):
       sql.append(text: "(")
       for (index, piece) in pieces.enumerated() {
-        if let failure = piece.failure { throw failure }
         sql.append(piece)
         if index < operands.count { try write(operand: operands[index], rows, to: &sql) }
       }

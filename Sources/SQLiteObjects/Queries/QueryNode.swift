@@ -98,6 +98,8 @@ extension QueryNode {
   /// SQL of the user around operands.
   static func sql(_ pieces: [SQL], _ operands: [QueryNode] = []) -> QueryNode {
     if let failure = operands.first(where: \.isFailure) { return failure }
+    if let failure = pieces.lazy.compactMap(\.failure).first { return .failure(failure) }
+    do { try SQL.checkExpression(pieces) } catch { return .failure(error) }
     let depth = (operands.lazy.map(\.depth).max() ?? 0) + 1
     return depth > greatestDepth ? tooDeep : .literal(pieces, operands, depth: depth)
   }

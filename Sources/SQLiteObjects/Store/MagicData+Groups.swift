@@ -20,7 +20,7 @@ extension MagicData {
       try query.rows(layout, as: Result.self, from: $0, in: self)
     }
     // Without a table there is no row.
-    return try rows.first ?? aggregate.result(.null)
+    return try rows.first ?? aggregate.resultOfNone()
   }
 
   /// As the blocking form, without blocking the task.
@@ -32,7 +32,7 @@ extension MagicData {
     let layout = TupleLayout(aggregate.reader)
     return try await selecting(query) {
       let rows = try query.rows(layout, as: Result.self, from: $0, in: self)
-      return Handoff(try rows.first ?? aggregate.result(.null))
+      return Handoff(try rows.first ?? aggregate.resultOfNone())
     }.take()
   }
 
@@ -54,7 +54,7 @@ extension MagicData {
       try query.rows(layout, as: (repeat each Result).self, from: $0, in: self)
     }
     // Without a table there is no row.
-    return try rows.first ?? (repeat try (each aggregates).result(.null))
+    return try rows.first ?? (repeat try (each aggregates).resultOfNone())
   }
 
   /// As the blocking form, without blocking the task.
@@ -64,10 +64,10 @@ extension MagicData {
     let query = try ValueQuery(
       nodes(repeat each aggregates), of: plan(Object.self), .init(of: filter), in: self)
     let layout = TupleLayout(repeat (each aggregates).reader)
-    let results = (repeat (each aggregates).result)
+    let results = (repeat (each aggregates).resultOfNone)
     return try await selecting(query) {
       let rows = try query.rows(layout, as: (repeat each Result).self, from: $0, in: self)
-      return Handoff(try rows.first ?? (repeat try (each results)(.null)))
+      return Handoff(try rows.first ?? (repeat try (each results)()))
     }.take()
   }
 

@@ -144,14 +144,14 @@ extension MagicData {
   }
 
   func checkContent(_ connection: Connection) throws(SQLiteError) {
-    guard connection.contentGeneration == generation else { throw restoredMeanwhile }
+    guard connection.contentGeneration == generation else { throw MagicData.restoredMeanwhile }
   }
 
   /// Reads, and throws if the content of the store was replaced meanwhile: the result may be of either.
   func ofOneContent<Result>(_ read: () throws -> Result) throws -> Result {
     let generation = self.generation
     let result = try read()
-    guard generation == self.generation else { throw restoredMeanwhile }
+    guard generation == self.generation else { throw MagicData.restoredMeanwhile }
     return result
   }
 
@@ -161,7 +161,7 @@ extension MagicData {
   ) async throws -> Result {
     let generation = self.generation
     let result = try await read()
-    guard generation == self.generation else { throw restoredMeanwhile }
+    guard generation == self.generation else { throw MagicData.restoredMeanwhile }
     return result
   }
 
@@ -201,9 +201,8 @@ extension MagicData {
     }
   }
 
-  private var restoredMeanwhile: SQLiteError {
-    SQLiteError(.abort, "the store was restored while objects were read from it")
-  }
+  static let restoredMeanwhile = SQLiteError(
+    .abort, "the store was restored while objects were read from it")
 
   private func isRefusal(_ error: SQLiteError) -> Bool {
     error.code == .misuse && database.isClosed

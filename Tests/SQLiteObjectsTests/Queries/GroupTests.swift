@@ -24,6 +24,25 @@ import Testing
     #expect(try await fresh.aggregate(.count, by: \Music.Track.$name).isEmpty)
   }
 
+  @Test func `a sum of reals is a real, of none and of infinities too`() throws {
+    let artist = Music.Artist("Dan")
+    try magic.update(artist)
+    let none = (\Music.Artist.$albums.$tracks).sum(\.$price)
+    let length = (\Music.Artist.$name).count
+    let half = (none + length) / (\Music.Artist.$name).prefix(2).count
+    // Of two integers the quotient would have no fraction.
+    #expect(try magic.values(of: half, where: \.$name == "Dan") == [1.5])
+    #expect(try magic.aggregate(.sum(\Music.Track.$price), where: \.$seconds > 1_000) == 0)
+    try magic.update([
+      Music.Track("up", seconds: 1, price: .infinity),
+      Music.Track("down", seconds: 2, price: -.infinity),
+    ])
+    #expect(try magic.aggregate(.sum(\Music.Track.$price)).isNaN)
+    #expect(try magic.aggregate(.sum(\Music.Track.$price), where: \.$name == "up") == .infinity)
+    let fresh = try MagicData(type: .memory)
+    #expect(try fresh.aggregate(.sum(\Music.Track.$price)) == 0)
+  }
+
   @Test func `groups have several keys and several values`() async throws {
     let groups = try await magic.aggregate(
       .count, .sum(\Music.Track.$seconds), by: \.$album.$artist.$name, \.$album.$year)
