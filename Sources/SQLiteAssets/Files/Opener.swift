@@ -44,6 +44,12 @@ final class Opener: Sendable {
     withExtendedLifetime(folder) { _ = try? store.pending.removeFolder(name) }
   }
 
+  /// The name of the opener's folder, which is made and locked if it is not there yet.
+  func session() throws(AssetError) -> String {
+    _ = try folder()
+    return name
+  }
+
   /// Makes a file that no row names yet.
   func makeFile(_ name: AssetFileName) throws(AssetError) -> File {
     try folder().makeFile(name.text)

@@ -72,11 +72,34 @@ extension AssetStore {
       }
       if let fault = try copyFile(of: record, to: files) { faults.append(fault) }
     }
+    if try AssetSchema.hasHolds(connection) {
+      // A history that is kept in the store brings them back in the copy too.
+      let held = try connection.rows(
+        """
+        SELECT DISTINCT file FROM main.magicdata_asset_held
+        WHERE session = '' AND file NOT IN (SELECT file FROM main.magicdata_asset)
+        """, as: String.self)
+      for name in held.compactMap({ AssetFileName($0) }) { try copyFile(name, to: files) }
+    }
     if try !files.syncFileSystem() {
       for name in try files.names() { try files.file(name)?.sync(isLast: false) }
       try files.sync()
     }
     return faults
+  }
+
+  /// Copies a file that no row names, if it is there.
+  private func copyFile(_ name: AssetFileName, to files: Folder) throws(AssetError) {
+    guard let source = try folder.find(name) else { return }
+    if (try? files.clone(source, as: name.text)) != nil { return }
+    let copy = try files.makeFile(name.text)
+    var size = 0
+    while true {
+      let piece = try source.read(File.pieceSize, at: size)
+      try copy.write(unsafe piece.span.bytes)
+      size += piece.count
+      if piece.count < File.pieceSize { return }
+    }
   }
 
   /// Copies a file, and returns what is wrong with it. What is wrong with the copy is thrown.

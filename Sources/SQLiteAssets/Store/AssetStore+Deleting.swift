@@ -104,11 +104,14 @@ extension AssetStore {
   }
 
   private func remove(_ marks: [Value], in connection: Connection) throws {
-    // A row that names the file again was written by hand, but it is a row.
+    let isHeld: SQL =
+      try AssetSchema.hasHolds(connection)
+      ? "file IN (SELECT file FROM main.magicdata_asset_held)" : "0"
+    // A row that names the file again was written by hand, or by an undoing, but it is a row.
     let unnamed = try connection.rows(
       """
       SELECT file FROM main.magicdata_asset_trash WHERE file IN \(marks)
-        AND file NOT IN (SELECT file FROM main.magicdata_asset)
+        AND file NOT IN (SELECT file FROM main.magicdata_asset) AND NOT (\(isHeld))
       """, as: Value.self)
     var hasRemoved = false
     for case .text(let text) in unnamed {

@@ -117,6 +117,7 @@ public final class AssetStore: Sendable {
     }
     replacement.withLock { $0 = setup }
     try recover()
+    try releaseAbandoned()
     try removeDeletedFiles()
   }
 
@@ -194,14 +195,19 @@ public final class AssetStore: Sendable {
     try await worker.run(body)
   }
 
-  /// Whether a committed row names a file, or a mark says that it is still to be removed in turn.
+  /// Whether a committed row names a file, a mark says that it is still to be removed in turn, or somebody holds
+  /// it.
   func isKnown(_ file: AssetFileName, in connection: Connection) throws -> Bool {
     let name = file.text
-    return try connection.firstRow(
+    let isNamed = try connection.firstRow(
       """
       SELECT EXISTS (SELECT 1 FROM main.magicdata_asset WHERE file = \(name))
         OR EXISTS (SELECT 1 FROM main.magicdata_asset_trash WHERE file = \(name))
-      """, as: Bool.self) ?? false
+      """, as: Bool.self)
+    if isNamed ?? false { return true }
+    guard try AssetSchema.hasHolds(connection) else { return false }
+    return try connection.firstRow(
+      "SELECT 1 FROM main.magicdata_asset_held WHERE file = \(name)") != nil
   }
 }
 
