@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "SQLiteRelations", targets: ["SQLiteRelations"]),
     .library(name: "SQLiteObjects", targets: ["SQLiteObjects"]),
     .library(name: "SQLiteHistory", targets: ["SQLiteHistory"]),
+    .library(name: "MagicHistory", targets: ["MagicHistory"]),
     .library(name: "SPON", targets: ["SPON"]),
     .library(name: "SQLSyntax", targets: ["SQLSyntax"]),
     .library(name: "SQLiteSchema", targets: ["SQLiteSchema"]),
@@ -76,6 +77,13 @@ let package = Package(
       [
         "Essentials", "Platform", "SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations",
       ]),
+    // Undo and redo, deltas and trails of objects.
+    layer(
+      "MagicHistory",
+      [
+        "Essentials", "SQLiteAssets", "SQLiteCore", "SQLiteHistory", "SQLiteMapping",
+        "SQLiteObjects",
+      ]),
     layer(
       "SQLitePortable",
       [
@@ -107,6 +115,7 @@ let package = Package(
     tests(of: "SQLiteRelations"),
     tests(of: "SQLiteHistory", ["CSQLite", "SQLiteCore", "SQLiteMapping"]),
     tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
+    tests(of: "MagicHistory", ["MagicData", "SQLiteCore", "SQLiteHistory"]),
     tests(of: "Tour", ["MagicData"]),
     // Faults, kills and hostile input for all layers. The C in it is of the tests only.
     .target(

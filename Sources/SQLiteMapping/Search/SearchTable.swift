@@ -108,6 +108,40 @@ package struct SearchTable: Sendable {
       && text.contains(content.text)
   }
 
+  /// The index of a table as it is in the database, or nil if there is none.
+  package init?(of table: String, _ connection: Connection) throws {
+    guard try SearchTable.isIndex(of: table, connection) == true else { return nil }
+    self.table = table
+    rowID = "_rowid_"
+    columns = try SearchTable.columns(of: table, connection)
+  }
+
+  /// Takes rows out of the index that are about to change where no trigger sees it.
+  ///
+  /// - Parameters:
+  ///   - condition: The condition on the rows.
+  ///   - connection: The connection that writes.
+  package func takeOut(where condition: SQL, _ connection: Connection) throws {
+    try connection.executeChange(
+      """
+      INSERT INTO \(identifier: name) (\(identifier: name), rowid, \(SQL(identifiers: columns)))
+      SELECT 'delete', \(SQL(identifiers: [rowID] + columns)) FROM \(identifier: table) WHERE \(condition)
+      """)
+  }
+
+  /// Puts rows into the index that have changed where no trigger saw it.
+  ///
+  /// - Parameters:
+  ///   - condition: The condition on the rows.
+  ///   - connection: The connection that writes.
+  package func putIn(where condition: SQL, _ connection: Connection) throws {
+    try connection.executeChange(
+      """
+      INSERT INTO \(identifier: name) (rowid, \(SQL(identifiers: columns)))
+      SELECT \(SQL(identifiers: [rowID] + columns)) FROM \(identifier: table) WHERE \(condition)
+      """)
+  }
+
   private var insertion: SQL {
     "INSERT INTO \(identifier: name) (rowid, \(SQL(identifiers: columns))) VALUES (\(values(of: "new")));"
   }

@@ -39,6 +39,8 @@ public final class MagicData: ObjectStore {
   /// The tables that the store has looked up.
   package let tables = TableCache()
   package let relations = RelationCache()
+  /// What modules above keep with the store.
+  package let attachments = StoreAttachments()
   private let replacement = Mutex<Registration?>(nil)
   private let searchSetup: Registration
 
@@ -110,5 +112,29 @@ extension MagicData {
   /// As ``backup(to:)``, without blocking the task. Throws `CancellationError` too.
   nonisolated(nonsending) public func backup(to path: String) async throws -> AssetBackup {
     try await assets.backup(to: path)
+  }
+}
+
+/// What modules above keep with a store, one of each type, as long as the store lives.
+package final class StoreAttachments: Sendable {
+  private let values = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+
+  /// Returns the attachment of a type, if there is one.
+  package func present<Attachment: AnyObject & Sendable>(_ type: Attachment.Type) -> Attachment? {
+    values.withLock { $0[ObjectIdentifier(type)] } as? Attachment
+  }
+
+  /// Returns the attachment of a type, made if there is none. Of two that are made at once one is kept.
+  package func value<Attachment: AnyObject & Sendable>(
+    orElse make: () throws -> Attachment
+  ) rethrows -> Attachment {
+    if let present = present(Attachment.self) { return present }
+    let made = try make()
+    let kept = values.withLock { values in
+      if let other = values[ObjectIdentifier(Attachment.self)] { return other }
+      values[ObjectIdentifier(Attachment.self)] = made
+      return made
+    }
+    return kept as? Attachment ?? made
   }
 }

@@ -1,0 +1,219 @@
+import Essentials
+import SQLiteAssets
+import SQLiteCore
+import SQLiteHistory
+import Synchronization
+
+/// A group of changes that is undone and redone as one.
+struct HistoryStep: Sendable {
+  let number: Int64
+  let name: String
+  var isUndone = false
+  /// The changes, encoded; nil if they stay in the store until they are needed.
+  var content: Data?
+  /// The size of the content in bytes.
+  var size: Int
+}
+
+/// The steps of a history, the oldest first: those that are undone are the last ones.
+///
+/// They change with the transaction that is open, and are rolled back with it.
+final class HistoryLog: Sendable {
+  private struct State: Sendable {
+    /// The steps as the open transaction has left them; of a history that is kept in the store those of the
+    /// last look.
+    var steps: [HistoryStep] = []
+    /// The steps of the last commit.
+    var committed: [HistoryStep] = []
+    var lastNumber: Int64 = 0
+    /// The content of the database that the steps belong to.
+    var generation: Int
+    /// The name of the group that is being recorded.
+    var group: String?
+  }
+
+  let database: Database
+  let assets: AssetStore
+  let isInStore: Bool
+  private let state: Mutex<State>
+
+  init(_ database: Database, _ assets: AssetStore, isInStore: Bool) {
+    self.database = database
+    self.assets = assets
+    self.isInStore = isInStore
+    state = Mutex(State(generation: database.content.current))
+  }
+
+  /// The steps of the last commit, without their contents.
+  var committed: [HistoryStep] { state.withLock { $0.committed } }
+
+  /// The name of the group that is being recorded, nil if there is none. Only one connection writes.
+  var group: String? {
+    get { state.withLock { $0.group } }
+    set { state.withLock { $0.group = newValue } }
+  }
+
+  /// The steps as the transaction of a connection sees them.
+  func steps(_ connection: Connection) throws -> [HistoryStep] {
+    guard isInStore else {
+      return state.withLock { state in
+        if state.generation != database.content.current {
+          // The rows that they are about were of another content, and their holds too.
+          state.generation = database.content.current
+          state.steps = []
+        }
+        return state.steps
+      }
+    }
+    guard try HistoryTable.isThere(connection) else { return [] }
+    return try HistoryTable.steps(connection)
+  }
+
+  /// The changes of a step.
+  func patch(of step: HistoryStep, _ connection: Connection) throws -> Patch {
+    let content = try step.content ?? HistoryTable.content(of: step.number, connection)
+    return try JSONDecoder().decode(Patch.self, from: content)
+  }
+
+  /// A step for changes.
+  func step(_ name: String, _ patch: Patch, _ connection: Connection) throws -> HistoryStep {
+    let content = try JSONEncoder().encode(patch)
+    let number: Int64
+    if isInStore {
+      try HistoryTable.make(connection)
+      number = try HistoryTable.insert(name, content, connection)
+    } else {
+      number = state.withLock { state in
+        state.lastNumber += 1
+        return state.lastNumber
+      }
+    }
+    try assets.hold(patch.files, for: holder(number), in: connection)
+    return HistoryStep(
+      number: number, name: name, content: isInStore ? nil : content, size: content.count)
+  }
+
+  /// Gives a step other changes.
+  func replace(_ patch: Patch, of step: inout HistoryStep, _ connection: Connection) throws {
+    let content = try JSONEncoder().encode(patch)
+    step.size = content.count
+    if isInStore {
+      try HistoryTable.replace(content, of: step.number, connection)
+    } else {
+      step.content = content
+    }
+    try assets.hold(patch.files, for: holder(step.number), in: connection)
+  }
+
+  /// Makes other steps those of the history, as part of the open transaction.
+  func set(_ steps: [HistoryStep], insteadOf before: [HistoryStep], _ connection: Connection) throws
+  {
+    let numbers = Set(steps.map(\.number))
+    for step in before where !numbers.contains(step.number) {
+      if isInStore { try HistoryTable.remove(step.number, connection) }
+      try assets.release(holder(step.number), in: connection)
+    }
+    if isInStore {
+      let undone = Dictionary(
+        before.map { ($0.number, $0.isUndone) }, uniquingKeysWith: { $1 })
+      for step in steps where undone[step.number] ?? false != step.isUndone {
+        try HistoryTable.mark(step.number, isUndone: step.isUndone, connection)
+      }
+    }
+    let former = state.withLock { state in
+      defer { state.steps = steps }
+      return state.steps
+    }
+    connection.afterRollback { [self] _ in state.withLock { $0.steps = former } }
+    connection.afterCommit { [self] _ in state.withLock { $0.committed = $0.steps } }
+  }
+
+  /// Looks at what is kept in the store.
+  func refresh() throws {
+    guard isInStore else { return }
+    let steps = try database.read { try self.steps($0) }
+    state.withLock { $0.committed = steps }
+  }
+
+  private func holder(_ number: Int64) throws -> AssetHolder {
+    AssetHolder(session: isInStore ? nil : try assets.holdingSession(), number: number)
+  }
+}
+
+extension Patch {
+  /// The files of the assets that the changes delete, make or replace.
+  fileprivate var files: Set<String> {
+    var files: Set<String> = []
+    for table in tables where asciiLowercased(table.name) == "magicdata_asset" {
+      guard let columns = table.columns?.map(asciiLowercased),
+        let file = columns.firstIndex(of: "file"), let content = columns.firstIndex(of: "content")
+      else { continue }
+      for row in table.rows {
+        for values in [row.old, row.new] {
+          // A content that is in the row has no file.
+          if case .text(let name)?? = values[file] as Value??,
+            values[content] == nil || values[content] == .null
+          {
+            files.insert(name)
+          }
+        }
+      }
+    }
+    return files
+  }
+}
+
+/// The table of a history that is kept in the store.
+enum HistoryTable {
+  static func isThere(_ connection: Connection) throws -> Bool {
+    try connection.firstRow("SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_history'")
+      != nil
+  }
+
+  static func make(_ connection: Connection) throws {
+    if try isThere(connection) { return }
+    try connection.executeChange(
+      """
+      CREATE TABLE main.magicdata_history (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, isUndone INTEGER NOT NULL,
+        content BLOB NOT NULL)
+      """)
+  }
+
+  static func steps(_ connection: Connection) throws -> [HistoryStep] {
+    try connection.rows(
+      "SELECT number, name, isUndone, length(content) FROM main.magicdata_history ORDER BY number",
+      as: Int64.self, String.self, Bool.self, Int.self
+    ).map { HistoryStep(number: $0, name: $1, isUndone: $2, content: nil, size: $3) }
+  }
+
+  static func content(of number: Int64, _ connection: Connection) throws -> Data {
+    let content = try connection.firstRow(
+      "SELECT content FROM main.magicdata_history WHERE number = \(number)", as: [UInt8].self)
+    guard let content else { throw SQLiteError(.notFound, "the history lacks the step \(number)") }
+    return Data(content)
+  }
+
+  static func insert(_ name: String, _ content: Data, _ connection: Connection) throws -> Int64 {
+    try connection.executeChange(
+      """
+      INSERT INTO main.magicdata_history (name, isUndone, content)
+      VALUES (\(name), 0, \([UInt8](content)))
+      """
+    ).lastInsertedRowID
+  }
+
+  static func replace(_ content: Data, of number: Int64, _ connection: Connection) throws {
+    try connection.executeChange(
+      "UPDATE main.magicdata_history SET content = \([UInt8](content)) WHERE number = \(number)")
+  }
+
+  static func mark(_ number: Int64, isUndone: Bool, _ connection: Connection) throws {
+    try connection.executeChange(
+      "UPDATE main.magicdata_history SET isUndone = \(isUndone) WHERE number = \(number)")
+  }
+
+  static func remove(_ number: Int64, _ connection: Connection) throws {
+    try connection.executeChange("DELETE FROM main.magicdata_history WHERE number = \(number)")
+  }
+}

@@ -1,0 +1,151 @@
+import Foundation
+import MagicData
+import MagicHistory
+
+struct Author: MagicObject {
+  static var traits: [PropertyTrait] { [.unique(\Self.$email)] }
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var email: String
+  @OptionMagicValue var age: Int?
+  @OptionMagicValue var photo: MagicAsset<Data>?
+  @MagicValue var books: [Book]
+  @MagicValue var friends: MagicalSet<Author>
+  init() {
+    name = ""
+    email = ""
+    books = []
+    friends = []
+  }
+  init(_ name: String) {
+    self.init()
+    self.name = name
+    email = "\(name)@x"
+  }
+}
+
+struct Book: MagicObject {
+  static var traits: [PropertyTrait] {
+    [.searched(\Self.$title), .onDelete(\Self.$shelf, .cascade)]
+  }
+  @PrimaryMagicValue var id: String
+  @MagicValue var title: String
+  @OptionMagicValue var shelf: Shelf?
+  @MagicValue var notes: [String: Note]
+  @MagicValue var scan: MagicAsset<Data>
+  init() {
+    id = UUID().uuidString
+    title = ""
+    notes = [:]
+    scan = MagicAsset()
+  }
+  init(_ id: String, _ title: String, on shelf: Shelf? = nil) {
+    self.init()
+    self.id = id
+    self.title = title
+    self.shelf = shelf
+  }
+}
+
+struct Shelf: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var place: String
+  init() { place = "" }
+  init(_ place: String) { self.place = place }
+}
+
+struct Note: MagicObject {
+  @MagicValue var text: String
+  init() { text = "" }
+  init(_ text: String) { self.text = text }
+}
+
+/// All rows of all tables that a history is about, and the bytes of all assets.
+struct Dump: Equatable, CustomStringConvertible {
+  var tables: [String: [String]] = [:]
+  var assets: [String: String] = [:]
+  var found: [String] = []
+
+  init(_ magic: MagicData) throws {
+    var names: [String] = []
+    try magic.database.read { connection in
+      names = try connection.rows(
+        """
+        SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
+          AND (name NOT LIKE 'magicdata_%' OR name = 'magicdata_asset') AND name NOT LIKE '%_search%'
+        """, as: String.self)
+      for name in names {
+        let columns = try connection.columns(of: name).map(\.name)
+        let list = columns.map { "quote(\"\($0)\")" }.joined(separator: " || '|' || ")
+        let rows = try connection.rows(
+          SQL(unchecked: "SELECT \(list) FROM \"\(name)\" ORDER BY 1"), as: String.self)
+        // A table that came meanwhile stays, without rows.
+        if !rows.isEmpty { tables[name] = rows }
+      }
+    }
+    let ids = try magic.database.read { connection in
+      names.contains("magicdata_asset")
+        ? try connection.rows("SELECT id FROM magicdata_asset", as: AssetID.self) : []
+    }
+    for id in ids {
+      assets["\(id)"] = try magic.assets.open(id).sha256()
+    }
+    if names.contains("Book") {
+      for word in ["alpha", "beta", "gamma", "delta"] {
+        found += try magic.search(Book.self, for: .prefix(word)).map {
+          "\(word) \($0.value.id)"
+        }.sorted()
+      }
+    }
+  }
+
+  var description: String {
+    let rows = tables.sorted { $0.key < $1.key }.flatMap { name, rows in
+      rows.map { "\(name): \($0)" }
+    }
+    return (rows + assets.sorted { $0.key < $1.key }.map { "\($0) \($1)" } + found)
+      .joined(separator: "\n")
+  }
+}
+
+extension AssetReader {
+  /// The digest of the bytes, which are compared with that of the row.
+  fileprivate func sha256() throws -> String { "\(SHA256.digest(of: try readAll()))" }
+}
+
+/// Sebastiano Vigna's generator: the same numbers for the same seed, on every machine.
+struct SplitMix64: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+/// A folder that goes away with this value.
+final class TemporaryTestFolder: Sendable {
+  let path: String
+
+  init() throws {
+    path = "\(FileManager.default.temporaryDirectory.path)/magichistory-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    // What is left is found in the system's temporary folder.
+    try? FileManager.default.removeItem(atPath: path)
+  }
+
+  /// The number of files in the store's folder of assets.
+  var fileCount: Int {
+    get throws {
+      try FileManager.default.subpathsOfDirectory(atPath: "\(path)/assets/files").count
+    }
+  }
+}

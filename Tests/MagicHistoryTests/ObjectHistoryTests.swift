@@ -1,0 +1,396 @@
+import Foundation
+import MagicData
+import MagicHistory
+import SQLiteHistory
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(20))) struct ObjectHistoryTests {
+  let folder: TemporaryTestFolder
+  let magic: MagicData
+
+  init() throws {
+    folder = try TemporaryTestFolder()
+    magic = try MagicData(path: folder.path)
+  }
+
+  @Test func `a group is undone and redone as one, and a new one clears what could be redone`()
+    throws
+  {
+    let history = try magic.history(limit: 10)
+    #expect(!history.canUndo && !history.canRedo)
+    #expect(try history.undo() == nil)
+    let ann = Author("ann")
+    try magic.undoable("Add Ann") { try magic.update(ann) }
+    try magic.undoable("Rename") {
+      ann.name = "Anna"
+      try magic.update(ann)
+      try magic.update(Author("bob"))
+    }
+    #expect(history.undoNames == ["Rename", "Add Ann"])
+    #expect(try history.undo() == "Rename")
+    #expect(try magic.objects(of: Author.self).map(\.name) == ["ann"])
+    // Objects in memory are as they were set.
+    #expect(ann.name == "Anna")
+    #expect(history.undoName == "Add Ann" && history.redoName == "Rename")
+    #expect(try history.undo() == "Add Ann")
+    #expect(try magic.count(of: Author.self) == 0)
+    #expect(history.redoNames == ["Add Ann", "Rename"])
+    #expect(try history.redo() == "Add Ann")
+    #expect(try history.redo() == "Rename")
+    #expect(try history.redo() == nil)
+    #expect(try magic.objects(of: Author.self).map(\.name) == ["Anna", "bob"])
+    try history.undo()
+    try magic.undoable("Other") { try magic.update(Author("cid")) }
+    #expect(!history.canRedo)
+    // Numbers are not given twice.
+    #expect(try magic.objects(of: Author.self).map(\.id) == [1, 3])
+  }
+
+  @Test func `a group holds raw SQL, delete rules, updates of many and triggers`() throws {
+    let history = try magic.history()
+    let shelf = Shelf("hall")
+    let book = Book("b1", "alpha", on: shelf)
+    book.notes = ["x": Note("one")]
+    let ann = Author("ann")
+    ann.books = [book, book]
+    ann.friends = [ann, Author("bob")]
+    try magic.update(ann)
+    try magic.database.executeMultipleChanges(
+      """
+      CREATE TABLE loose (a, b);
+      INSERT INTO loose VALUES (1, 2), (1, 2);
+      CREATE TABLE log (n INTEGER PRIMARY KEY, text TEXT);
+      CREATE TRIGGER seen AFTER UPDATE ON Author BEGIN INSERT INTO log (text) VALUES (new.name); END;
+      """)
+    let before = try Dump(magic)
+    try magic.undoable("Much") {
+      try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "all")])
+      // The book goes with its shelf, and its links with it.
+      try magic.remove(shelf)
+      try magic.database.executeChange("DELETE FROM loose WHERE _rowid_ = 1")
+      try magic.database.executeChange(
+        "INSERT OR REPLACE INTO Author (id, name, email) VALUES (1, 'x', 'y')")
+    }
+    let after = try Dump(magic)
+    #expect(after.tables["log"]?.count == 2)
+    #expect(after.tables["Book"] == nil)
+    try history.undo()
+    #expect(try Dump(magic) == before)
+    #expect(try magic.search(Book.self, for: .prefix("alpha")).count == 1)
+    try history.redo()
+    #expect(try Dump(magic) == after)
+    #expect(try magic.search(Book.self, for: .prefix("alpha")).isEmpty)
+    try history.undo()
+    #expect(try Dump(magic) == before)
+  }
+
+  @Test func `assets come back, and their files go when no group needs them`() throws {
+    let history = try magic.history(limit: 2)
+    let ann = Author("ann")
+    ann.photo = MagicAsset(value: Data("one".utf8), pathExtension: "txt")
+    try magic.update(ann)
+    let before = try Dump(magic)
+    try magic.undoable("Photo") {
+      ann.photo?.set(Data("two".utf8))
+      try magic.update(ann)
+    }
+    try magic.undoable("Remove") { try magic.remove(ann) }
+    #expect(try folder.fileCount == 2)
+    try magic.assets.removeDeletedFiles()
+    #expect(try magic.assets.sweep().removed.isEmpty)
+    try history.undo()
+    let found = try #require(try magic.objects(of: Author.self).first)
+    #expect(try found.photo?.get() == Data("two".utf8))
+    try history.undo()
+    #expect(try Dump(magic) == before)
+    #expect(try found.photo?.get() == Data("one".utf8))
+    #expect(try magic.assets.verify().isEmpty)
+    // The new group makes the others go, and the content that only they had.
+    try magic.undoable("Age") { try magic.updateAll(of: Author.self, set: [.set(\.$age, to: 7)]) }
+    #expect(try folder.fileCount == 1)
+    try history.undo()
+    try magic.undoable("All") { try magic.removeAll(of: Author.self) }
+    #expect(try folder.fileCount == 1)
+    try history.clear()
+    #expect(try folder.fileCount == 0)
+  }
+
+  @Test func `the files of a history in memory are released by the next opening`() throws {
+    let path = "\(folder.path)/other"
+    do {
+      let magic = try MagicData(path: path)
+      _ = try magic.history()
+      let ann = Author("ann")
+      ann.photo = MagicAsset(value: Data("one".utf8))
+      try magic.update(ann)
+      try magic.undoable("Remove") { try magic.remove(ann) }
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: "\(path)/assets/files").count == 1)
+      try magic.database.close()
+    }
+    let magic = try MagicData(path: path)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: "\(path)/assets/files").isEmpty)
+    #expect(try magic.count(of: Author.self) == 0)
+  }
+
+  @Test func `what others have changed is not overwritten, and named`() throws {
+    let history = try magic.history()
+    let (ann, bob) = (Author("ann"), Author("bob"))
+    try magic.update([ann, bob])
+    try magic.undoable("Rename") {
+      ann.name = "Anna"
+      ann.age = 30
+      bob.name = "Bobby"
+      try magic.update([ann, bob])
+    }
+    let before = try Dump(magic)
+    try magic.database.executeChange("UPDATE Author SET age = 31, email = 'other' WHERE id = 1")
+    let changed = try Dump(magic)
+    let error = try #require(throws: PatchError.self) { try history.undo() }
+    #expect(error.conflicts.map(\.table) == ["Author"])
+    #expect(error.conflicts.first?.key == [.integer(1)])
+    #expect(error.conflicts.first?.conflictingColumns == ["age"])
+    #expect(try Dump(magic) == changed)
+    #expect(history.undoName == "Rename" && !history.canRedo)
+    // The property that nobody else has changed goes back, the other one stays.
+    try history.undo { $0.kind == .data ? .merge : .abort }
+    let present = try magic.objects(of: Author.self)
+    #expect(present.map(\.name) == ["ann", "bob"])
+    #expect(present.map(\.age) == [31, nil])
+    #expect(present.map(\.email) == ["other", "bob@x"])
+    // What was not undone is not redone.
+    try history.redo()
+    #expect(try Dump(magic) == changed)
+    try magic.database.executeChange("UPDATE Author SET age = 30, email = 'ann@x' WHERE id = 1")
+    #expect(try Dump(magic) == before)
+  }
+
+  @Test func `rows that others refer to, or have removed, are conflicts`() throws {
+    let history = try magic.history()
+    let shelf = Shelf("hall")
+    try magic.undoable("Shelf") { try magic.update(shelf) }
+    try magic.update(Book("b", "alpha", on: shelf))
+    let state = try Dump(magic)
+    let error = try #require(throws: PatchError.self) { try history.undo() }
+    #expect(error.conflicts.map(\.kind) == [.foreignKey])
+    #expect(try Dump(magic) == state)
+    try magic.removeAll(of: Book.self)
+    try magic.remove(shelf)
+    let other = try #require(throws: PatchError.self) { try history.undo() }
+    #expect(other.conflicts.map(\.kind) == [.notFound])
+    #expect(try history.undo { _ in .omit } == "Shelf")
+    #expect(try magic.count(of: Shelf.self) == 0)
+  }
+
+  @Test func `a group that throws, or rolls itself back, is not kept`() throws {
+    let history = try magic.history()
+    try magic.undoable("Ann") { try magic.update(Author("ann")) }
+    let before = try Dump(magic)
+    #expect(throws: CancellationError.self) {
+      try magic.undoable("Bad") {
+        try magic.update(Author("bob"))
+        throw CancellationError()
+      }
+    }
+    let outcome = try magic.undoable("Back") {
+      try magic.update(Author("bob"))
+      return TransactionOutcome.rollback
+    }
+    #expect(outcome == .rollback)
+    try magic.undoable("Nothing") { _ = try magic.count(of: Author.self) }
+    try magic.undoable("Back and forth") {
+      let bob = Author("bob")
+      try magic.update(bob)
+      try magic.remove(bob)
+    }
+    #expect(try Dump(magic) == before)
+    #expect(history.undoNames == ["Ann"])
+    #expect(throws: SQLiteError.self) {
+      try magic.read { try magic.undoable("Reading") { try magic.update(Author("x")) } }
+    }
+    #expect(history.undoNames == ["Ann"])
+  }
+
+  @Test func `a group inside another is a part of it, and both are parts of a transaction`() throws
+  {
+    let history = try magic.history()
+    try magic.undoable("Outer") {
+      try magic.update(Author("ann"))
+      try magic.undoable("Inner") { try magic.update(Author("bob")) }
+      #expect(throws: CancellationError.self) {
+        try magic.undoable("Undone") {
+          try magic.update(Author("cid"))
+          throw CancellationError()
+        }
+      }
+      let error = #expect(throws: HistoryError.self) { try history.undo() }
+      #expect(error == .insideGroup(name: "Outer"))
+      #expect(throws: HistoryError.self) { try history.clear() }
+    }
+    #expect(history.undoNames == ["Outer"])
+    #expect(try magic.objects(of: Author.self).map(\.name) == ["ann", "bob"])
+    try magic.transaction {
+      try history.undo()
+      #expect(try magic.count(of: Author.self) == 0)
+      // Others see what is committed.
+      #expect(history.undoNames == ["Outer"])
+      return TransactionOutcome.rollback
+    }
+    #expect(history.undoNames == ["Outer"] && history.redoNames.isEmpty)
+    #expect(try magic.count(of: Author.self) == 2)
+    try magic.transaction {
+      try history.undo()
+      try magic.undoable("Dan") { try magic.update(Author("dan")) }
+      #expect(throws: CancellationError.self) {
+        try magic.transaction {
+          try history.undo()
+          throw CancellationError()
+        }
+      }
+    }
+    #expect(history.undoNames == ["Dan"] && history.redoNames.isEmpty)
+    #expect(try magic.objects(of: Author.self).map(\.name) == ["dan"])
+  }
+
+  @Test func `tasks that write and undo at once each have their turn`() async throws {
+    let magic = magic
+    let history = try await magic.history(limit: 1_000)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<4 {
+        group.addTask {
+          for number in 0..<20 {
+            try await magic.undoable("\(task)") { try magic.update(Author("\(task) \(number)")) }
+            if number % 4 == 3 { try await history.undo() }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await magic.count(of: Author.self) == history.undoNames.count)
+    try await withThrowingTaskGroup(of: String?.self) { group in
+      let count = history.undoNames.count
+      for _ in 0..<count + 5 { group.addTask { try await history.undo() } }
+      var undone = 0
+      for try await name in group where name != nil { undone += 1 }
+      #expect(undone == count)
+    }
+    #expect(try await magic.count(of: Author.self) == 0)
+  }
+
+  @Test func `a cancelled task undoes nothing, or all`() async throws {
+    let magic = magic
+    let history = try await magic.history()
+    try await magic.undoable("Many") { try magic.update((0..<300).map { Author("\($0)") }) }
+    for number in 0..<20 {
+      let task = Task { try await history.undo() }
+      for _ in 0..<number { await Task.yield() }
+      task.cancel()
+      let name = try? await task.value
+      let count = try await magic.count(of: Author.self)
+      #expect(count == (history.canUndo ? 300 : 0))
+      if name != nil { #expect(count == 0) }
+      if !history.canUndo { try await history.redo() }
+    }
+  }
+
+  @Test func `undoing is observed as any write`() async throws {
+    let history = try await magic.history()
+    let magic = magic
+    var changes = magic.observe(Author.self, where: \.$name == "ann").differences()
+      .makeAsyncIterator()
+    #expect(try await changes.next()?.identities == [])
+    try await magic.undoable("Ann") { try magic.update(Author("ann")) }
+    #expect(try await changes.next()?.identities == [1])
+    try await history.undo()
+    #expect(try await changes.next()?.identities == [])
+    try await history.redo()
+    #expect(try await changes.next()?.identities == [1])
+  }
+
+  @Test func `a history that is kept in the store works after a restart`() throws {
+    let first = try Dump(magic)
+    do {
+      let magic = try MagicData(path: folder.path)
+      let history = try magic.history(limit: 5, keeping: .inStore)
+      let ann = Author("ann")
+      ann.photo = MagicAsset(value: Data("one".utf8))
+      try magic.undoable("Ann") { try magic.update(ann) }
+      try magic.undoable("Remove") { try magic.remove(ann) }
+      try magic.undoable("Bob") { try magic.update(Author("bob")) }
+      try history.undo()
+      try magic.database.close()
+    }
+    let again = try MagicData(path: folder.path)
+    let history = try again.history(limit: 5, keeping: .inStore)
+    #expect(history.undoNames == ["Remove", "Ann"] && history.redoNames == ["Bob"])
+    // Another store on the path has the same history.
+    let other = try magic.history(limit: 5, keeping: .inStore)
+    #expect(try other.redo() == "Bob")
+    #expect(try history.undo() == "Bob")
+    #expect(try history.undo() == "Remove")
+    let ann = try #require(try again.objects(of: Author.self).first)
+    #expect(try ann.photo?.get() == Data("one".utf8))
+    let backup = "\(folder.path)/backup"
+    try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: true)
+    try history.redo()
+    #expect(try again.backup(to: backup).faults.isEmpty)
+    let copy = try MagicData(path: backup)
+    try copy.history(keeping: .inStore).undo()
+    #expect(try copy.objects(of: Author.self).first?.photo?.get() == Data("one".utf8))
+    try history.undo()
+    #expect(try history.undo() == "Ann")
+    #expect(try Dump(again) == first)
+    #expect(throws: HistoryError.self) { try again.history() }
+  }
+
+  @Test func `a migration in between lets what still fits be undone, and names what does not`()
+    throws
+  {
+    let history = try magic.history()
+    try magic.undoable("Note") { try magic.update(Note("one")) }
+    try magic.undoable("Shelf") { try magic.update(Shelf("hall")) }
+    try magic.database.executeChange("ALTER TABLE Shelf ADD COLUMN color TEXT DEFAULT 'red'")
+    try history.undo()
+    #expect(try magic.count(of: Shelf.self) == 0)
+    try history.redo()
+    #expect(try magic.database.firstRow("SELECT color FROM Shelf", as: String.self) == "red")
+    try history.undo()
+    try magic.database.executeChange("ALTER TABLE Note RENAME COLUMN text TO words")
+    let error = try #require(throws: PatchError.self) { try history.undo() }
+    #expect("\(error)".contains("text"))
+    #expect(history.undoName == "Note")
+  }
+
+  @Test func `a store has one history, and none until it is asked for`() throws {
+    let error = #expect(throws: HistoryError.self) { try magic.undoable("x") {} }
+    #expect(error == .noHistory)
+    let history = try magic.history(limit: 3)
+    #expect(try magic.history(limit: 2) === history)
+    #expect(history.limit == 2)
+    for name in ["a", "b", "c"] { try magic.undoable(name) { try magic.update(Shelf(name)) } }
+    #expect(history.undoNames == ["c", "b"])
+    history.byteLimit = 1
+    try magic.undoable("d") { try magic.update(Shelf("d")) }
+    #expect(history.undoNames == ["d"])
+  }
+
+  @Test func `a restore ends what was about the former content`() throws {
+    let history = try magic.history()
+    try magic.update(Author("ann"))
+    let copy = try MagicData(type: .temporary)
+    try copy.update(Author("zoe"))
+    try magic.undoable("Rename") {
+      try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "x")])
+    }
+    try copy.database.backup(to: magic.database)
+    #expect(try history.undo() == nil)
+    #expect(try magic.objects(of: Author.self).map(\.name) == ["zoe"])
+    try magic.undoable("Rename") {
+      try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "x")])
+    }
+    #expect(history.undoNames == ["Rename"])
+    try history.undo()
+    #expect(try magic.objects(of: Author.self).map(\.name) == ["zoe"])
+  }
+}
