@@ -23,6 +23,8 @@ package struct CommittedChanges: Sendable {
   /// Whether a CREATE, DROP, ALTER or VACUUM ran, the whole content was replaced, or what changed
   /// is not known: any table may differ.
   package internal(set) var changesSchema = false
+  /// The SQL of the statements that changed the schema.
+  package internal(set) var schemaChanges: [String] = []
   /// Whether the whole content was replaced, or what changed is not known.
   package internal(set) var isReplaced = false
   /// Whether rows are missing: they were too many, or their table could not be looked up.
@@ -30,6 +32,20 @@ package struct CommittedChanges: Sendable {
   /// The place of the transaction among those of this process that changed the file, in the order of their commits;
   /// 0 if it is not known.
   package internal(set) var turn: UInt64 = 0
+
+  /// Whether rows of a table may have other columns, or other values than those that were recorded: it was altered
+  /// or dropped, or all was replaced.
+  ///
+  /// - Parameter table: The table's name in lower case.
+  package func mayRebuild(_ table: String) -> Bool {
+    if isReplaced { return true }
+    return schemaChanges.contains { sql in
+      let words = SQLScanner.words(asciiLowercased(sql), atMost: 4)
+      guard words.contains("table"), asciiLowercased(sql).contains(table) else { return false }
+      // A table that is made is empty, unless it is made of a query.
+      return words.first != "create" || asciiLowercased(sql).contains("select")
+    }
+  }
 
   package var isEmpty: Bool { tables.isEmpty && !changesSchema }
 

@@ -22,7 +22,10 @@ import Platform
   /// The tables that the open transaction changed, each once.
   private var tables: [String] = []
   private var seen: Set<String> = []
-  private var schemaChanges = 0
+  /// The SQL of the statements that changed the schema.
+  private var schemaChanges: [String] = []
+  /// The savepoints that the user's own SQL has opened, the outermost first.
+  private var savepoints: [(name: String, mark: RecordingMark)] = []
   /// The rows that the open transaction changed, as ``RecordedRows`` has them.
   private let log = ByteLog()
   /// The tables that `log` counts.
@@ -57,7 +60,7 @@ import Platform
   }
 
   var mark: RecordingMark {
-    RecordingMark(tables: tables.count, rows: log.count, schemaChanges: schemaChanges)
+    RecordingMark(tables: tables.count, rows: log.count, schemaChanges: schemaChanges.count)
   }
 
   /// Whether a commit has ended of which nobody was told yet.
@@ -67,7 +70,7 @@ import Platform
   func begin(_ statement: StatementHandle, on handle: ConnectionHandle) -> RecordedRun {
     statementCount += 1
     if statement.changesSchema {
-      schemaChanges += 1
+      schemaChanges.append(statement.sql)
       forgetLayouts()
     }
     return RecordedRun(
@@ -84,7 +87,20 @@ import Platform
     rollBack(to: run.mark)
   }
 
-  /// The whole content was replaced, past the hooks.
+  /// Notes that SQL of the user's has opened a savepoint, or gone back to one.
+  func noteSavepoint(_ statement: StatementHandle) {
+    guard let control = statement.control, let name = SQLScanner.savepointName(statement.sql) else {
+      return
+    }
+    if control == .savepoint {
+      savepoints.append((name, mark))
+    } else if let index = savepoints.lastIndex(where: { $0.name == name }) {
+      if control == .rollback { rollBack(to: savepoints[index].mark) }
+      savepoints.removeLast(savepoints.count - index - (control == .rollback ? 1 : 0))
+    }
+  }
+
+  /// Notes that the whole content was replaced, past the hooks.
   func noteReplacement() {
     isReplaced = true
     forgetLayouts()
@@ -94,8 +110,8 @@ import Platform
   /// Drops what came after `mark`.
   func rollBack(to mark: RecordingMark) {
     log.truncate(to: mark.rows)
-    if schemaChanges > mark.schemaChanges {
-      schemaChanges = mark.schemaChanges
+    if schemaChanges.count > mark.schemaChanges {
+      schemaChanges.removeLast(schemaChanges.count - mark.schemaChanges)
       forgetLayouts()
     }
     guard tables.count > mark.tables else { return }
@@ -109,6 +125,7 @@ import Platform
     rollBack(to: RecordingMark())
     forgetLayouts()
     layouts = []
+    savepoints = []
     isIncomplete = false
     if let turn { feed?.abandon(turn) }
     turn = nil
@@ -161,7 +178,8 @@ import Platform
     guard taken != nil else { return (changes, nil) }
     changes.turn = taken ?? 0
     changes.tables = seen
-    changes.changesSchema = schemaChanges > 0 || isReplaced
+    changes.changesSchema = !schemaChanges.isEmpty || isReplaced
+    changes.schemaChanges = schemaChanges
     changes.isReplaced = isReplaced
     changes.isIncomplete = isIncomplete || log.isFull
     if log.count > 0, !changes.isIncomplete {
@@ -171,7 +189,8 @@ import Platform
     isReplaced = false
     tables = []
     seen = []
-    schemaChanges = 0
+    schemaChanges = []
+    savepoints = []
     isIncomplete = false
     log.truncate(to: 0)
     layouts = []

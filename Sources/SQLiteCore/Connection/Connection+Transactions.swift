@@ -235,6 +235,7 @@ extension Connection {
   /// Runs the actions that wait for the end of a transaction, after a statement of the user's own has ended
   /// it.
   func didControlTransaction(_ statement: StatementHandle) {
+    if !handle.isAutocommit { hooks.recorder?.noteSavepoint(statement) }
     guard !state.isInsideScope, handle.isAutocommit, statement.beganInTransaction else { return }
     if statement.control == .rollback { discardActions() } else { committed() }
   }

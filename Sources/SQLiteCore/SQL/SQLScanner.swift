@@ -89,6 +89,29 @@ extension SQLScanner {
     return nil
   }
 
+  /// The first words, as they are written.
+  static func words(_ sql: String, atMost count: Int) -> [String] {
+    var scanner = SQLScanner(sql)
+    var words: [String] = []
+    while words.count < count, let (token, range) = scanner.next() {
+      if token == .word { words.append(scanner.text(range)) }
+    }
+    return words
+  }
+
+  /// The savepoint that a SAVEPOINT, a RELEASE or a ROLLBACK TO names, in small letters; nil for other SQL.
+  static func savepointName(_ sql: String) -> String? {
+    var scanner = SQLScanner(sql)
+    var words: [String] = []
+    while let (token, range) = scanner.next() {
+      if token == .other, scanner.bytes[range.lowerBound] == UInt8(ascii: ";") { continue }
+      let quoted = scanner.unquoted(range).map { String(decoding: $0, as: UTF8.self) }
+      words.append(asciiLowercased(quoted ?? scanner.text(range)))
+    }
+    guard words.count > 1, let name = words.last else { return nil }
+    return words[0] == "rollback" && !words.dropLast().contains("to") ? nil : name
+  }
+
   /// Returns whether the first word begins a SELECT.
   static func isSelect(_ sql: String) -> Bool {
     firstWord(sql).map { ["select", "values", "with"].contains($0) } ?? false

@@ -123,6 +123,12 @@ final class DecodedRow {
     return Int32(position)
   }
 
+  /// The property that has asked for a column.
+  func property(ofColumn column: Int32) -> String? {
+    if let own = properties.last(where: { $0.column == column }) { return own.name }
+    return unsafe children.first { $0.row?.property(ofColumn: column) != nil }?.property
+  }
+
   /// The columns whose names begin with the property's, and a dot; nil without any.
   func child(of key: some CodingKey) -> DecodedRow? {
     let name = key.stringValue

@@ -45,6 +45,13 @@ extension Database {
     try await read { Handoff(try body($0)) }.take()
   }
 
+  /// Runs `body` on the connection that writes, outside any transaction, for values that are given away.
+  package func withoutTransactionGiving<Result>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> sending Result {
+    try await withoutTransaction { Handoff(try body($0)) }.take()
+  }
+
   /// Runs a query for values that are given away, suspending the task.
   func queryGiving<Result>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result

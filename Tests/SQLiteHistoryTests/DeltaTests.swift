@@ -1,0 +1,275 @@
+import Foundation
+import SQLiteCore
+import SQLiteHistory
+import SQLiteMapping
+import Synchronization
+import Testing
+
+private struct Town: Record, Equatable {
+  static let tableName = "town"
+  static let prototype: Town? = Town(id: 0, name: "", size: 0)
+  var id: Int
+  var name: String
+  var size: Int
+  var note: String?
+}
+
+private struct Place: Record, Equatable {
+  static let tableName = "place"
+  static let primaryKey = "theKey"
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.keys = .convertToSnakeCase
+    return strategies
+  }
+  var theKey: String
+  var someNumber: Double
+  var isOld: Bool
+}
+
+/// Deltas of records: each committed change of a row, once, whatever wrote it.
+@Suite struct DeltaTests {
+  private func database() throws -> Database {
+    let database = try Database.memory()
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, note TEXT);
+      CREATE TABLE place (the_key TEXT PRIMARY KEY, some_number REAL, is_old INTEGER, other) WITHOUT ROWID;
+      CREATE TABLE house (town INTEGER REFERENCES town ON DELETE CASCADE);
+      """)
+    return database
+  }
+
+  @Test func `a transaction comes as one element, each row once`() async throws {
+    let database = try database()
+    var deltas = database.deltas(of: Town.self).makeAsyncIterator()
+    try await database.write { connection in
+      try connection.update(Town(id: 1, name: "a", size: 1))
+      try connection.executeChange(
+        "INSERT INTO town VALUES (2, 'b', 2, NULL), (3, 'gone', 3, NULL)")
+      try connection.executeChange("UPDATE town SET size = 20 WHERE id = 2")
+      try connection.executeChange("DELETE FROM town WHERE id = 3")
+      try connection.savepoint {
+        try connection.executeChange("DELETE FROM town")
+        return TransactionOutcome.rollback
+      }
+    }
+    #expect(
+      try await deltas.next() == [
+        .inserted(Town(id: 1, name: "a", size: 1)), .inserted(Town(id: 2, name: "b", size: 20)),
+      ])
+    try await database.executeChange("INSERT INTO house VALUES (1)")
+    try await database.executeChange("UPDATE town SET name = 'c', note = 'x' WHERE id = 1")
+    #expect(
+      try await deltas.next() == [
+        .updated(
+          old: Town(id: 1, name: "a", size: 1), new: Town(id: 1, name: "c", size: 1, note: "x"),
+          properties: ["name", "note"])
+      ])
+    try await database.executeChange("UPDATE town SET id = 9 WHERE id = 2")
+    #expect(
+      try await deltas.next() == [
+        .deleted(Town(id: 2, name: "b", size: 20)), .inserted(Town(id: 9, name: "b", size: 20)),
+      ])
+    try await database.executeChange("INSERT OR REPLACE INTO town VALUES (9, 'r', 1, NULL)")
+    #expect(
+      try await deltas.next() == [
+        .updated(
+          old: Town(id: 9, name: "b", size: 20), new: Town(id: 9, name: "r", size: 1),
+          properties: ["name", "size"])
+      ])
+    try await database.executeChange("DELETE FROM town")
+    #expect(
+      try await deltas.next() == [
+        .deleted(Town(id: 1, name: "c", size: 1, note: "x")),
+        .deleted(Town(id: 9, name: "r", size: 1)),
+      ])
+  }
+
+  @Test func `the properties are named as in Swift, and columns of others are not told`()
+    async throws
+  {
+    let database = try database()
+    var deltas = database.deltas(of: Place.self).makeAsyncIterator()
+    try await database.executeChange("INSERT INTO place VALUES ('k', 2, 1, 'o')")
+    #expect(try await deltas.next() == [.inserted(Place(theKey: "k", someNumber: 2, isOld: true))])
+    try await database.executeChange("UPDATE place SET other = 'p'")
+    try await database.executeChange("UPDATE place SET some_number = 2.5, is_old = 0")
+    #expect(
+      try await deltas.next() == [
+        .updated(
+          old: Place(theKey: "k", someNumber: 2, isOld: true),
+          new: Place(theKey: "k", someNumber: 2.5, isOld: false),
+          properties: ["someNumber", "isOld"])
+      ])
+  }
+
+  @Test func `cascades, triggers, blobs and patches are told`() async throws {
+    let database = try database()
+    try await database.executeMultipleChanges(
+      """
+      CREATE TRIGGER g AFTER INSERT ON house BEGIN
+        UPDATE town SET size = size + 1 WHERE id = new.town;
+      END;
+      CREATE TABLE land (id INTEGER PRIMARY KEY);
+      CREATE TABLE t2 (id INTEGER PRIMARY KEY, name TEXT, size INTEGER, note TEXT, land REFERENCES land ON DELETE CASCADE);
+      DROP TABLE house; DROP TABLE town; ALTER TABLE t2 RENAME TO town;
+      INSERT INTO land VALUES (1); INSERT INTO town VALUES (1, 'abc', 1, NULL, 1);
+      CREATE TABLE house (town INTEGER);
+      CREATE TRIGGER g AFTER INSERT ON house BEGIN
+        UPDATE town SET size = size + 1 WHERE id = new.town;
+      END;
+      """)
+    var deltas = database.deltas(of: Town.self).makeAsyncIterator()
+    let first = Town(id: 1, name: "abc", size: 1), second = Town(id: 1, name: "abc", size: 2)
+    try await database.executeChange("INSERT INTO house VALUES (1)")
+    #expect(try await deltas.next() == [.updated(old: first, new: second, properties: ["size"])])
+    try await database.write { connection in
+      try connection.withBlob(table: "town", column: "name", rowID: 1, isWritable: true) {
+        try $0.write([UInt8(ascii: "\0"), UInt8(ascii: "z")], at: 1)
+      }
+    }
+    let third = Town(id: 1, name: "a\0z", size: 2)
+    #expect(try await deltas.next() == [.updated(old: second, new: third, properties: ["name"])])
+    try await database.executeChange("DELETE FROM land")
+    #expect(try await deltas.next() == [.deleted(third)])
+    let other = try self.database()
+    let patch = try await other.patch { try $0.update(Town(id: 5, name: "p", size: 5)) }
+    try await database.apply(patch)
+    #expect(try await deltas.next() == [.inserted(Town(id: 5, name: "p", size: 5))])
+  }
+
+  @Test func `savepoints that the user's SQL rolled back appear nowhere`() async throws {
+    let database = try database()
+    var deltas = database.deltas(of: Town.self).makeAsyncIterator()
+    try await database.withoutTransaction { connection in
+      for sql in [
+        "BEGIN", "INSERT INTO town VALUES (1, 'a', 1, NULL)", "SAVEPOINT \"A b\"",
+        "INSERT INTO town VALUES (2, 'b', 2, NULL)", "SAVEPOINT c",
+        "INSERT INTO town VALUES (3, 'c', 3, NULL)", "RELEASE SAVEPOINT c",
+        "ROLLBACK TRANSACTION TO SAVEPOINT \"a B\"", "INSERT INTO town VALUES (4, 'd', 4, NULL)",
+        "RELEASE \"A b\"", "COMMIT", "INSERT INTO town VALUES (5, 'e', 5, NULL)",
+      ] as [SQL] { try connection.executeChange(sql) }
+    }
+    #expect(
+      try await deltas.next() == [
+        .inserted(Town(id: 1, name: "a", size: 1)), .inserted(Town(id: 4, name: "d", size: 4)),
+      ])
+    #expect(try await deltas.next() == [.inserted(Town(id: 5, name: "e", size: 5))])
+  }
+
+  @Test func `a row that does not fit is named, and the rest goes on`() async throws {
+    let database = try database()
+    var deltas = database.deltas(of: Town.self).makeAsyncIterator()
+    try await database.executeChange(
+      "INSERT INTO town VALUES (1, 'a', 'many', NULL), (2, 'b', 2, CAST(x'ff' AS TEXT)), (3, 'c', 3, NULL)"
+    )
+    let changes = try #require(try await deltas.next())
+    #expect(changes.count == 3)
+    guard case .unreadable(let row) = changes[0] else { return #expect(Bool(false), "\(changes)") }
+    #expect(row.table == "town" && row.reason.contains("size") && row.old == nil)
+    #expect(row.new == [.integer(1), .text("a"), .text("many"), .null])
+    guard case .unreadable = changes[1] else { return #expect(Bool(false), "\(changes)") }
+    #expect(changes[2] == .inserted(Town(id: 3, name: "c", size: 3)))
+    try await database.executeChange("UPDATE town SET size = 1, note = NULL")
+    let next = try #require(try await deltas.next())
+    #expect(next.count == 3)
+  }
+
+  @Test func `the present state comes first, and nothing is missed or told twice`() async throws {
+    let database = try database()
+    try await database.executeChange("INSERT INTO town VALUES (1, 'a', 1, NULL)")
+    let sequence = database.deltas(of: Town.self, including: .current)
+    try await database.executeChange("INSERT INTO town VALUES (2, 'b', 2, NULL)")
+    var deltas = sequence.makeAsyncIterator()
+    #expect(
+      try await deltas.next() == [
+        .current([Town(id: 1, name: "a", size: 1), Town(id: 2, name: "b", size: 2)])
+      ])
+    try await database.executeChange("DELETE FROM town WHERE id = 1")
+    #expect(try await deltas.next() == [.deleted(Town(id: 1, name: "a", size: 1))])
+  }
+
+  @Test func `a reader that never reads is told once that it was too much`() async throws {
+    let database = try database()
+    var slow = database.deltas(of: Town.self, limit: 20_000).makeAsyncIterator()
+    var anew = database.deltas(of: Town.self, including: .current, limit: 20_000)
+      .makeAsyncIterator()
+    #expect(try await anew.next() == [.current([])])
+    for id in 0..<1000 {
+      try await database.executeChange("INSERT INTO town VALUES (\(id), 'a town', 1, NULL)")
+    }
+    #expect(try await slow.next() == [.tooMuch])
+    let first = try #require(try await slow.next())
+    guard case .inserted(let town) = first[0] else { return #expect(Bool(false), "\(first)") }
+    #expect(town.id > 900)
+    #expect(try await anew.next() == [.tooMuch])
+    guard case .current(let towns) = try #require(try await anew.next())[0] else {
+      return #expect(Bool(false))
+    }
+    #expect(towns.count == 1000)
+    try await database.executeChange("DELETE FROM town WHERE id = 7")
+    #expect(try await anew.next() == [.deleted(Town(id: 7, name: "a town", size: 1))])
+  }
+
+  @Test func `a table that is made later is told, and one that is altered is to be read anew`()
+    async throws
+  {
+    let database = try Database.memory()
+    var deltas = database.deltas(of: Town.self).makeAsyncIterator()
+    try await database.update(Town(id: 1, name: "a", size: 1))
+    #expect(try await deltas.next() == [.inserted(Town(id: 1, name: "a", size: 1))])
+    try await database.executeChange("CREATE INDEX i ON town (name)")
+    try await database.executeChange("ALTER TABLE town ADD COLUMN more DEFAULT 5")
+    #expect(try await deltas.next() == [.replaced])
+    try await database.executeChange("UPDATE town SET size = 2, more = 6")
+    #expect(
+      try await deltas.next() == [
+        .updated(
+          old: Town(id: 1, name: "a", size: 1), new: Town(id: 1, name: "a", size: 2),
+          properties: ["size"])
+      ])
+    try await database.executeChange("DROP TABLE town")
+    #expect(try await deltas.next() == [.replaced])
+    try await Database.memory().backup(to: database)
+    #expect(try await deltas.next() == [.replaced])
+  }
+
+  @Test func `a cancelled loop ends`() async throws {
+    let database = try database()
+    let task = Task {
+      var count = 0
+      for try await changes in database.deltas(of: Town.self, including: .current) {
+        count += changes.count
+      }
+      return count
+    }
+    try await Task.sleep(for: .milliseconds(30))
+    task.cancel()
+    #expect(try await task.value <= 1)
+  }
+
+  @Test func `without the hook the first step says so`() async throws {
+    var options = Database.Options()
+    options.usesPreupdateHook = false
+    let database = try Database.memory(options: options)
+    var deltas = database.deltas(of: Town.self).makeAsyncIterator()
+    do {
+      _ = try await deltas.next()
+      #expect(Bool(false))
+    } catch let error as SQLiteError {
+      #expect(error.message.contains("SQLITE_ENABLE_PREUPDATE_HOOK"))
+    }
+  }
+
+  @Test func `attached databases and temporary tables are not told`() async throws {
+    let database = try database()
+    var deltas = database.deltas(of: Town.self).makeAsyncIterator()
+    try await database.withoutTransaction { connection in
+      try connection.executeChange("CREATE TEMP TABLE town (id, name, size, note)")
+      try connection.executeChange("INSERT INTO temp.town VALUES (1, 'temp', 1, NULL)")
+      try connection.executeChange("INSERT INTO main.town VALUES (2, 'main', 1, NULL)")
+    }
+    #expect(try await deltas.next() == [.inserted(Town(id: 2, name: "main", size: 1))])
+  }
+}
