@@ -46,7 +46,11 @@ import Testing
             "INSERT INTO sqlite_schema VALUES ('table', 't', 't', 0, \(sql))")
         }
         try maker.close()
-        for options in [Database.Options(), .readOnly, .untrusted] {
+        #expect(
+          HostileModuleTests.isRefused { _ = try Database(path: path, options: .untrusted) })
+        var unchecked = Database.Options.untrusted
+        unchecked.allowedModules = nil
+        for options in [Database.Options(), .readOnly, unchecked] {
           let database = try Database(path: path, options: options)
           #expect(try database.rows("SELECT a FROM s", as: Int.self) == [7])
           for query: SQL in ["PRAGMA table_info(t)", "SELECT * FROM t", "SELECT * FROM t('abc')"] {

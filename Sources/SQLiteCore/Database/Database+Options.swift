@@ -101,6 +101,12 @@ extension Database {
     /// there. The size is estimated, rather too high: a view on a view that names a column five times may
     /// count five times.
     public var maximumViewSize: Int?
+    /// The modules that virtual tables of the schema may use, such as `fts5`, or nil for any; looked at when a
+    /// connection is opened.
+    ///
+    /// If it is not nil, full-text search must also name a tokenizer of SQLite's own, each option of it with its
+    /// value.
+    public var allowedModules: Set<String>?
     /// How long an access may take that names no deadline of its own, or nil for as long as it takes.
     public var accessTimeout: Duration?
     /// How writes that wait at the same time, and ask for it, are merged into one transaction.
@@ -135,7 +141,8 @@ extension Database {
     ///
     /// A damaged or hostile file then gives an error or some data; it cannot attach other files,
     /// run functions with effects from its views and triggers, or keep a statement running. A file whose
-    /// schema is larger than 8 MiB of SQL, or whose views come to more than that, is refused. What
+    /// schema is larger than 8 MiB of SQL, or whose views come to more than that, is refused, and so is one whose
+    /// virtual tables use other modules than those of full-text search and of R*Trees. What
     /// remains: up to that size SQLite's compiler may take a second or two and some hundred megabytes,
     /// in which no deadline or cancellation reaches it; and a program that changes the file while it is
     /// open is not looked at again.
@@ -146,6 +153,7 @@ extension Database {
       options.accessTimeout = .seconds(10)
       options.maximumSchemaSize = 8 << 20
       options.maximumViewSize = 8 << 20
+      options.allowedModules = SchemaCheck.ownModules
       options.limits = [
         .length: 64 << 20, .sqlLength: 1 << 20, .expressionDepth: 100, .compoundSelect: 30,
         .instructions: 25_000, .functionArguments: 16, .attachedDatabases: 0,

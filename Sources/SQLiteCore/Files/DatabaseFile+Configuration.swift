@@ -47,6 +47,7 @@ extension DatabaseFile {
     // Reads the first page, so that a file that is not a database is refused now.
     _ = try connection.pragma("schema_version")
     try checkSchemaSize(connection)
+    try checkModules(connection)
     try options.prepareConnection?(connection)
     if forReading {
       try set("query_only", "1")
@@ -102,6 +103,15 @@ extension DatabaseFile {
         throw SQLiteError(
           .tooBig, "a view comes to more than \(limit) bytes of SQL with all that it names")
       }
+    }
+  }
+
+  /// Throws if a virtual table of the schema has a module that is not allowed, or arguments that nobody knows.
+  private func checkModules(_ connection: Connection) throws {
+    guard let modules = options.allowedModules else { return }
+    let check = SchemaCheck(modules: Set(modules.map(asciiLowercased)))
+    try connection.forEachRow("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL") { row in
+      try check.check(try row.text(at: 0), sql: try row.text(at: 1))
     }
   }
 }

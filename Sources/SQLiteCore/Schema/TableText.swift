@@ -31,7 +31,9 @@ package struct TableText {
     var end = index + 1
     if parts.isWord("on", at: end + 1), parts.isWord("conflict", at: end + 2) { end += 3 }
     end = min(end, parts.tokens.count - 1)
-    replace(parts.tokens[index].range.lowerBound..<parts.tokens[end].range.upperBound, by: "")
+    // Its name would be that of the next constraint.
+    let start = parts.isWord("constraint", at: index - 2) ? index - 2 : index
+    replace(parts.tokens[start].range.lowerBound..<parts.tokens[end].range.upperBound, by: "")
     return true
   }
 
