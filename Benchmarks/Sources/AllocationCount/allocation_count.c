@@ -34,6 +34,7 @@ void instruction_count_end(const char *name) {}
 // touched. While nothing is counted, each costs a load and a jump, for every engine alike.
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdatomic.h>
 
 extern void *__libc_malloc(size_t);
@@ -94,10 +95,16 @@ long allocation_count_end(void) {
   return atomic_load(&count);
 }
 
+long allocation_bytes(void) {
+  struct mallinfo2 info = mallinfo2();
+  return (long)(info.uordblks + info.hblkhd);
+}
+
 #else
 
 // Elsewhere nothing is counted, and the report says so.
 void allocation_count_begin(void) {}
 long allocation_count_end(void) { return -1; }
+long allocation_bytes(void) { return -1; }
 
 #endif

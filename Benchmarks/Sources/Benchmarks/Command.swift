@@ -9,6 +9,8 @@ import Foundation
       case .measuring: try run(options)
       case .counting: try count(options)
       case .planting: try plant(options)
+      case .memory: try withFixtures { try MemoryReport(fixtures: $0).run(rows: options.rows) }
+      case .growth: try withFixtures { try GrowthReport($0).run(rows: options.rows) }
       case .listing: list()
       case .helping: print(Options.usage)
       }
@@ -50,9 +52,15 @@ import Foundation
   }
 
   private static func count(_ options: Options) throws {
+    try withFixtures {
+      try Counting(fixtures: $0, filter: options.filter).run(rows: options.rows)
+    }
+  }
+
+  /// Makes the data of a task, and removes it.
+  private static func withFixtures(_ body: (Fixtures) throws -> Void) throws {
     let fixtures = try Fixtures()
-    let counting = Counting(fixtures: fixtures, filter: options.filter)
-    let outcome = Result { try counting.run(rows: options.rows) }
+    let outcome = Result { try body(fixtures) }
     try fixtures.remove()
     try outcome.get()
   }

@@ -11,12 +11,12 @@ struct Options {
 
   /// The task.
   enum Task {
-    case measuring, counting, planting, listing, helping
+    case measuring, counting, planting, listing, helping, memory, growth
   }
 
   static let usage = """
     usage: Benchmarks [--json FILE] [--svg FILE] [--markdown FILE] [--filter NAME] [--rows N]
-                      [--from FILE] [--quick | --count | --plant | --list | --help]
+                      [--from FILE] [--quick | --count | --plant | --memory | --growth | --list | --help]
       --json FILE      also write the measurements to FILE
       --svg FILE       also draw the ratios to C in FILE
       --markdown FILE  also write a table of the ratios to C in FILE
@@ -26,6 +26,8 @@ struct Options {
       --quick          few rows and runs: checks the results, the times mean nothing
       --count          measure nothing: tell callgrind and Benchmarks/counts what to count
       --plant          measure nothing: give each engine a wrong value, which must be found
+      --memory         instead: what fetched rows need in memory, and bytes for each value
+      --growth         instead: the ratios in databases of 500 to N rows (5000000 unless --rows)
       --list           name the cases and their engines
       --help           show this
 
@@ -45,6 +47,8 @@ struct Options {
       case "--quick": isQuick = true
       case "--count": task = .counting
       case "--plant": task = .planting
+      case "--memory": task = .memory
+      case "--growth": task = .growth
       case "--list": task = .listing
       case "--help", "-h": task = .helping
       default: throw Failure.usage("unknown argument \(argument)\n\(Self.usage)")
@@ -52,7 +56,14 @@ struct Options {
     }
   }
 
-  var rows: Int { chosenRows ?? (isQuick || task != .measuring ? 2_000 : 200_000) }
+  var rows: Int {
+    if let chosenRows { return chosenRows }
+    return switch task {
+    case .growth: isQuick ? 5_000 : 5_000_000
+    case .measuring, .memory: isQuick ? 2_000 : 200_000
+    case .counting, .planting, .listing, .helping: 2_000
+    }
+  }
 
   /// The runs that count; an uncounted one goes before them.
   var runs: Int { isQuick ? 1 : 11 }

@@ -315,7 +315,9 @@ extension Connection {
 
   /// Whether the transaction of a write is open whose end runs the actions of ``afterRollback(_:)`` and its
   /// like: what is read now may yet be undone.
-  package var mayUndoReads: Bool { ownsTransaction && handle.isWriting }
+  package var mayUndoReads: Bool {
+    environment.isWriter && ownsTransaction && handle.isWriting
+  }
 
   /// Runs `body` without regard to deadline and cancellation, to look at what a rollback has left.
   package func uninterrupted<Result>(_ body: () throws -> Result) rethrows -> Result {

@@ -72,10 +72,29 @@ struct CellLayout: Sendable {
   @unsafe func initialize(
     _ memory: UnsafeMutableRawPointer, _ owner: MagicCell.Owner, _ index: CellIndex
   ) {
-    for slot in 0..<offsets.count {
-      unsafe (memory + offsets[slot]).initializeMemory(
-        as: MagicCell.self, to: MagicCell(owner, index.at(slot)))
+    unsafe offsets.withUnsafeBufferPointer { offsets in
+      var slot = 0
+      // Four at once: their references to the owner are counted by one atomic addition (benchmark `fetch`).
+      while slot + 4 <= offsets.count {
+        unsafe Self.initialize(memory + offsets[slot], owner, index.at(slot))
+        unsafe Self.initialize(memory + offsets[slot + 1], owner, index.at(slot + 1))
+        unsafe Self.initialize(memory + offsets[slot + 2], owner, index.at(slot + 2))
+        unsafe Self.initialize(memory + offsets[slot + 3], owner, index.at(slot + 3))
+        slot += 4
+      }
+      while slot < offsets.count {
+        unsafe Self.initialize(memory + offsets[slot], owner, index.at(slot))
+        slot += 1
+      }
     }
+  }
+}
+
+extension CellLayout {
+  @unsafe @inline(__always) private static func initialize(
+    _ memory: UnsafeMutableRawPointer, _ owner: MagicCell.Owner, _ index: CellIndex
+  ) {
+    unsafe memory.initializeMemory(as: MagicCell.self, to: MagicCell(owner, index))
   }
 }
 

@@ -9,7 +9,9 @@ package final class ObjectStorage: Sendable {
     /// The store, with the content that the object is in.
     let content: StoreContent
     let zIndex: Int64
-    /// The state in which the object was saved there; nil if it is as it was fetched or first saved.
+    /// The number of the object's changes when it was saved there, or 0 for a fetch.
+    fileprivate var savedCount = 0
+    /// What else is known of the object there; nil for nothing.
     fileprivate var state: SavedState?
 
     init(_ content: StoreContent, zIndex: Int64) {
@@ -17,9 +19,12 @@ package final class ObjectStorage: Sendable {
       self.zIndex = zIndex
     }
 
-    fileprivate init(_ content: StoreContent, zIndex: Int64, _ state: SavedState?) {
+    fileprivate init(
+      _ content: StoreContent, zIndex: Int64, savedCount: Int, _ state: SavedState?
+    ) {
       self.content = content
       self.zIndex = zIndex
+      self.savedCount = savedCount
       self.state = state
     }
 
@@ -32,17 +37,14 @@ package final class ObjectStorage: Sendable {
     }
   }
 
-  /// The state in which an object was saved in a store.
+  /// What most objects have not: links that a store has saved, or values that another store has changed.
   fileprivate final class SavedState: Sendable {
-    /// The number of changes of each property; nil for none.
-    let changes: [UInt32]?
     /// The links that were saved, unless they were none. Others are known to the fetch.
     let links: [KnownLinks]?
     /// The values at the last save or fetch there, if another store got to know the object since.
     let originals: [CellValue.Form]?
 
-    init(_ changes: [UInt32]?, _ links: [KnownLinks]?, originals: [CellValue.Form]? = nil) {
-      self.changes = changes
+    init(_ links: [KnownLinks]?, originals: [CellValue.Form]? = nil) {
       self.links = links
       self.originals = originals
     }
@@ -51,24 +53,28 @@ package final class ObjectStorage: Sendable {
   /// The values as of one moment.
   struct Snapshot: Sendable {
     let forms: [CellValue.Form]
-    /// The number of changes of each property; nil for none.
-    let changes: [UInt32]?
-    /// The numbers at the last save in the store, or at the fetch from it; nil for none.
-    let saved: [UInt32]?
+    /// For each property the number of its last change; nil if none was ever changed.
+    fileprivate let changes: [Int]?
+    /// The number of the object's changes.
+    fileprivate let changeCount: Int
+    /// Their number at the last save in the store, or at the fetch from it.
+    fileprivate let savedCount: Int
     /// Whether the store knew the object before its content was replaced.
     let isOutdated: Bool
 
-    func isChanged(_ slot: Int) -> Bool { differ(changes, saved, at: slot) }
+    func isChanged(_ slot: Int) -> Bool { lastChange(of: slot) > savedCount }
 
-    /// The number of changes of a property.
-    func changes(of slot: Int) -> UInt32 { changes?[slot] ?? 0 }
+    /// The number of the last change of a property, 0 for none.
+    func lastChange(of slot: Int) -> Int { changes?[slot] ?? 0 }
   }
 
   // Nil stands for arrays that most objects never need: an empty one would cost a call at each copy.
   private struct State {
     var forms: [CellValue.Form]
-    /// The number of changes of each property; nil for none.
-    var changes: [UInt32]?
+    /// For each property the number of its last change; nil if none was ever changed.
+    var changes: [Int]?
+    /// The number of the object's changes.
+    var changeCount = 0
     /// The values at the last save or fetch, if a property was set since.
     var originals: [CellValue.Form]?
     /// The identity in the store of the last save or fetch.
@@ -78,8 +84,10 @@ package final class ObjectStorage: Sendable {
     /// The contents of assets that somebody may hold, by their properties.
     var assetCaches: [Int: AssetCache]?
 
-    func isChanged(_ slot: Int, since changes: [UInt32]?) -> Bool {
-      differ(self.changes, changes, at: slot)
+    /// Returns whether a property was changed since the object had a number of changes.
+    func isChanged(_ slot: Int, since count: Int) -> Bool {
+      guard let changes else { return false }
+      return changes[slot] > count
     }
 
     func identity(in store: StoreIdentity) -> Identity? {
@@ -92,10 +100,11 @@ package final class ObjectStorage: Sendable {
       return otherIdentities?.first { $0.isPresent(in: store) }?.zIndex
     }
 
-    /// The numbers of changes at the last save in a store, or at the fetch from it; nil for none.
-    func savedChanges(in store: StoreIdentity) -> [UInt32]? {
-      if isLast(in: store) { return identity?.state?.changes }
-      return otherIdentities?.first { $0.isPresent(in: store) }?.state?.changes
+    /// The number of changes at the last save in a store, or at the fetch from it; 0 if it does not know the
+    /// object.
+    func savedCount(in store: StoreIdentity) -> Int {
+      if isLast(in: store) { return identity?.savedCount ?? 0 }
+      return otherIdentities?.first { $0.isPresent(in: store) }?.savedCount ?? 0
     }
 
     /// Whether the last save or fetch was of the present content of a store. The identity is not copied.
@@ -103,6 +112,9 @@ package final class ObjectStorage: Sendable {
       guard let content = identity?.content else { return false }
       return content.identity == store && content.isCurrent
     }
+
+    /// Whether a store may know more of the object than its row.
+    var hasState: Bool { identity?.state != nil || otherIdentities != nil }
 
     func isOutdated(in store: StoreIdentity) -> Bool {
       if let content = identity?.content, !content.isCurrent, content.identity == store {
@@ -130,12 +142,12 @@ package final class ObjectStorage: Sendable {
 
     /// Sets the ids of assets, which are others in each store, unless the assets were set since.
     mutating func settleAssets(
-      _ known: [CellValue.Form], _ shape: ObjectShape, since changes: [UInt32]?,
+      _ known: [CellValue.Form], _ shape: ObjectShape, since count: Int,
       _ gone: inout [CellValue.Form]?
     ) {
       for slot in known.indices where shape.properties[slot].role.isAsset {
         guard case .stored = known[slot], case .stored = forms[slot],
-          !isChanged(slot, since: changes)
+          !isChanged(slot, since: count)
         else { continue }
         settle(known[slot], slot, &gone)
       }
@@ -148,17 +160,17 @@ package final class ObjectStorage: Sendable {
       guard let state = identity?.state, let before = state.originals else { return }
       // The store that was last before that one is the last one again.
       originals = before
-      identity?.state = SavedState(state.changes, state.links)
+      identity?.state = state.links.map { SavedState($0) }
     }
 
     /// Notes that a store knows the object, and was the last to learn of it.
     mutating func identify(_ new: Identity) {
       if let other = identity, other.store != new.store {
         otherIdentities?.removeAll { $0.store == new.store }
-        let state = SavedState(
-          other.state?.changes, other.state?.links, originals: originals ?? forms)
-        otherIdentities =
-          (otherIdentities ?? []) + [Identity(other.content, zIndex: other.zIndex, state)]
+        let state = SavedState(other.state?.links, originals: originals ?? forms)
+        let former = Identity(
+          other.content, zIndex: other.zIndex, savedCount: other.savedCount, state)
+        otherIdentities = (otherIdentities ?? []) + [former]
       }
       identity = new
     }
@@ -262,7 +274,8 @@ package final class ObjectStorage: Sendable {
     _ = state.withLock { state in
       if state.changes == nil { state.changes = Array(repeating: 0, count: state.forms.count) }
       if state.identity != nil, state.originals == nil { state.originals = state.forms }
-      state.changes?[slot] &+= 1
+      state.changeCount += 1
+      state.changes?[slot] = state.changeCount
       return state.exchange(form, slot)
     }
   }
@@ -282,8 +295,8 @@ package final class ObjectStorage: Sendable {
   func snapshot(for store: StoreIdentity) -> Snapshot {
     state.withLock { state in
       Snapshot(
-        forms: state.forms, changes: state.changes,
-        saved: state.savedChanges(in: store), isOutdated: state.isOutdated(in: store))
+        forms: state.forms, changes: state.changes, changeCount: state.changeCount,
+        savedCount: state.savedCount(in: store), isOutdated: state.isOutdated(in: store))
     }
   }
 
@@ -310,14 +323,14 @@ package final class ObjectStorage: Sendable {
   ///   - slot: The property.
   ///   - store: The store.
   ///   - context: The fetch of the object.
-  /// - Returns: The links, and the number of the property's changes then; nil if the object is not in the
+  /// - Returns: The links, and the number of the object's changes then; nil if the object is not in the
   ///   store.
   func knownLinks(
     _ slot: Int, in store: StoreIdentity, _ context: FetchContext?
-  ) -> (links: LinkTargets, changes: UInt32)? {
+  ) -> (links: LinkTargets, changeCount: Int)? {
     let identity = state.withLock { $0.identity(in: store) }
     guard let identity else { return nil }
-    let changes = identity.state?.changes?[slot] ?? 0
+    let changes = identity.savedCount
     if let known = identity.state?.links?.first(where: { $0.slot == slot }) {
       return (known.links, changes)
     }
@@ -342,36 +355,37 @@ package final class ObjectStorage: Sendable {
     as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot,
     settled: [(slot: Int, form: CellValue.Form)]?, links: [KnownLinks]?
   ) {
-    let (store, changes) = (content.identity, snapshot.changes)
+    let (store, count) = (content.identity, snapshot.changeCount)
     // The replaced values are released when the lock is free again.
     _ = state.withLock { state -> Replaced in
       var replaced = Replaced(state.identity, state.otherIdentities)
       let known = state.otherIdentities?.first { $0.store == store }?.state?.originals
       var links = links
-      if let before = state.identity(in: store), before.zIndex == zIndex,
+      if state.hasState, let before = state.identity(in: store), before.zIndex == zIndex,
         let former = before.state?.links, !former.isEmpty
       {
         let written = links ?? []
         links = written + former.filter { known in !written.contains { $0.slot == known.slot } }
       }
-      let saved = changes == nil && links == nil ? nil : SavedState(changes, links)
-      state.identify(Identity(content, zIndex: zIndex, saved))
-      if let known { state.settleAssets(known, shape, since: changes, &replaced.forms) }
-      if let counting = shape.counting, !state.isChanged(counting, since: changes) {
+      state.identify(
+        Identity(
+          content, zIndex: zIndex, savedCount: count, links.map { SavedState($0) }))
+      if let known { state.settleAssets(known, shape, since: count, &replaced.forms) }
+      if let counting = shape.counting, !state.isChanged(counting, since: count) {
         state.settle(.stored(.integer(zIndex)), counting, &replaced.forms)
       }
       if let settled {
-        for (slot, form) in settled where !state.isChanged(slot, since: changes) {
+        for (slot, form) in settled where !state.isChanged(slot, since: count) {
           state.settle(form, slot, &replaced.forms)
         }
       }
-      if state.changes == changes {
+      if state.changeCount == count {
         swap(&state.originals, &replaced.originals)
         return replaced
       }
       // A property that was set since was saved as it was in the snapshot.
       var originals: [CellValue.Form]? = state.forms
-      for slot in state.forms.indices where state.isChanged(slot, since: changes) {
+      for slot in state.forms.indices where state.isChanged(slot, since: count) {
         originals?[slot] = snapshot.forms[slot]
       }
       swap(&state.originals, &originals)
@@ -433,11 +447,11 @@ package final class ObjectStorage: Sendable {
     return { [self] in
       _ = state.withLock { state in
         let undone = state
-        for slot in state.forms.indices where !state.isChanged(slot, since: before.changes) {
+        for slot in state.forms.indices where !state.isChanged(slot, since: before.changeCount) {
           state.forms[slot] = before.forms[slot]
         }
         // Values that were set in the undone transaction, or since, are changes.
-        let isSet = state.forms.indices.contains { state.isChanged($0, since: before.changes) }
+        let isSet = state.forms.indices.contains { state.isChanged($0, since: before.changeCount) }
         state.originals =
           before.originals == nil && isSet ? before.forms : before.originals
         state.identity = before.identity
@@ -451,7 +465,7 @@ package final class ObjectStorage: Sendable {
 extension ObjectStorage {
   /// Returns whether a property was set since the object was saved or fetched.
   func isSet(_ slot: Int) -> Bool {
-    state.withLock { $0.isChanged(slot, since: $0.identity?.state?.changes) }
+    state.withLock { $0.isChanged(slot, since: $0.identity?.savedCount ?? 0) }
   }
 
   /// The asset of a property, if a store has the object: it may have got content there since. Nil for a
@@ -459,7 +473,7 @@ extension ObjectStorage {
   func assetHandle(at slot: Int) -> AssetHandle? {
     let found = state.withLock { state -> (identity: Identity, value: Value, cache: AssetCache)? in
       guard let identity = state.identity, case .stored(let value) = state.forms[slot],
-        !value.isNull || !state.isChanged(slot, since: identity.state?.changes)
+        !value.isNull || !state.isChanged(slot, since: identity.savedCount)
       else { return nil }
       let cache = state.assetCaches?[slot] ?? AssetCache()
       state.assetCaches = state.assetCaches ?? [:]
@@ -471,10 +485,4 @@ extension ObjectStorage {
       content: identity.content, shape: shape, slot: slot, zIndex: identity.zIndex,
       lastID: try? AssetID(databaseValue: value), cache: cache)
   }
-}
-
-/// Returns whether a property was changed between two counts of the changes of all; nil for none.
-private func differ(_ changes: [UInt32]?, _ former: [UInt32]?, at slot: Int) -> Bool {
-  guard let changes else { return false }
-  return changes[slot] != (former?[slot] ?? 0)
 }

@@ -24,7 +24,9 @@ extension ObjectPlan {
     for slot in 0..<readers.count {
       switch readers[slot].kind {
       case .key: forms.append(.stored(.integer(zIndex)))
-      case .none: forms.append(readers[slot].absent)
+      case .unset: forms.append(.unset)
+      case .links: forms.append(.links)
+      case .lazyLinks: forms.append(.lazy)
       case .scalar, .reference, .lazyReference, .other:
         if let form = readers[slot].form(of: handle, at: column) {
           forms.append(form)
@@ -95,6 +97,8 @@ extension ObjectPlan {
 }
 
 /// The way in which the value of a property is read from a row: decided once, when the type is first met.
+///
+/// Nothing in it is counted: it is copied for each value.
 struct PropertyReader: Sendable {
   enum Kind: Sendable {
     /// The value is the key.
@@ -107,29 +111,22 @@ struct PropertyReader: Sendable {
     case lazyReference
     /// The property's type converts the value.
     case other
-    /// There is no column.
-    case none
+    /// There is no column: nothing is known of the value, or its links are fetched, or stay in the store.
+    case unset, links, lazyLinks
   }
 
   let kind: Kind
   let isOptional: Bool
-  /// The form of a property without a column.
-  let absent: CellValue.Form
 
   init(_ property: ObjectProperty) {
     isOptional = property.role.isOptional
     kind = PropertyReader.kind(of: property)
-    absent =
-      switch property.role.kind {
-      case .links: property.role.isLazy ? .lazy : .links
-      case .column, .object, .asset, .reverse: .unset
-      }
   }
 
   /// Whether a value may lead to objects and hold them.
   var mayHoldOthers: Bool {
     switch kind {
-    case .reference, .lazyReference, .other, .none: true
+    case .reference, .lazyReference, .other, .unset, .links, .lazyLinks: true
     case .key, .scalar: false
     }
   }
@@ -140,17 +137,24 @@ struct PropertyReader: Sendable {
     case .column(let storage): storage.kind == .other ? .other : .scalar(storage.kind)
     case .object: property.role.isLazy ? .lazyReference : .reference
     case .asset: .other
-    case .links, .reverse: .none
+    case .links: property.role.isLazy ? .lazyLinks : .links
+    case .reverse: .unset
     }
   }
 
   /// Reads a column.
   ///
   /// - Returns: Nil if the value must be converted or refused.
-  func form(of row: StatementHandle, at column: Int32) -> CellValue.Form? {
+  @inline(__always) func form(of row: StatementHandle, at column: Int32) -> CellValue.Form? {
     switch kind {
     case .scalar(.data):
       if let data = Data.blob(in: row, at: column) { return .data(data) }
+    case .scalar(.text):
+      if let text = row.text(at: column) { return .stored(.text(text)) }
+    case .scalar(.real):
+      if let real = row.real(at: column) { return .stored(.real(real)) }
+    case .scalar(.integer):
+      if let integer = row.integer(at: column) { return .stored(.integer(integer)) }
     case .scalar(let kind):
       if let value = kind.form(in: row, at: column) { return .stored(value) }
     case .reference:
@@ -158,7 +162,7 @@ struct PropertyReader: Sendable {
     case .lazyReference:
       // A nil is known now; a target that is gone is an error when the value is asked for.
       if !isOptional || !row.isNull(at: column) { return .lazy }
-    case .key, .other, .none: return nil
+    case .key, .other, .unset, .links, .lazyLinks: return nil
     }
     return isOptional && row.isNull(at: column) ? .stored(.null) : nil
   }

@@ -7,6 +7,8 @@ package final class ObjectPlan: Sendable {
   package typealias Property = ObjectProperty
 
   package let shape: ObjectShape
+  /// The type's identity.
+  let id: ObjectIdentifier
   /// The type of the primary property's values.
   let primaryType: ObjectIdentifier?
   /// The properties with columns besides the key, in order.
@@ -65,6 +67,7 @@ package final class ObjectPlan: Sendable {
 
   /// Learns a type from one of its objects.
   init<Object: MagicObject>(_ type: Object.Type) throws {
+    id = ObjectIdentifier(type)
     let object = Object()
     let entries = try PropertyCollector.entries(of: object)
     try PropertyCollector.refuseHiddenWrappers(of: object, entries)

@@ -93,11 +93,12 @@ extension SaveGraph.Transaction {
   /// Returns whether an object can be inserted together with others of its type: if it is new and has plain
   /// values, if the keys are known before, and if no trigger can skip a row or insert others.
   mutating func mayBatch(_ index: Int) throws -> Bool {
-    let plan = nodes[index].plan
-    guard plan.isPlain, nodes.count >= InsertBatch.size, nodes[index].expected == nil,
-      matching.isEmpty, isUnknown(index)
+    guard nodes.count >= InsertBatch.size, matching.isEmpty, nodes[index].expected == nil,
+      isUnknown(index)
     else { return false }
-    if let first = pending.first, nodes[first].plan === plan { return true }
+    if let first = pending.first, nodes[first].plan === nodes[index].plan { return true }
+    let plan = nodes[index].plan
+    guard plan.isPlain else { return false }
     let type = ObjectIdentifier(plan.type)
     if let known = batches[type] { return known.isAllowed }
     var batch = InsertBatch()
@@ -118,7 +119,7 @@ extension SaveGraph.Transaction {
   mutating func addToBatch(_ index: Int) throws {
     if let first = pending.first, nodes[first].plan !== nodes[index].plan { try insertPending() }
     pending.append(index)
-    if pending.count == InsertBatch.size { try insertBatch() }
+    if pending.count >= InsertBatch.size { try insertBatch() }
   }
 
   /// Inserts the waiting objects one by one.

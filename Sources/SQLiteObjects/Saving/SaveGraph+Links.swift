@@ -88,8 +88,7 @@ extension SaveGraph.Transaction {
     guard let known = node.storage.knownLinks(slot, in: store.identity, node.context) else {
       return false
     }
-    let changes = node.snapshot.changes(of: slot)
-    return Int32(bitPattern: known.changes &- changes) >= 0
+    return known.changeCount >= node.snapshot.lastChange(of: slot)
   }
 
   /// Applies the changes of a lazy collection to its present links.

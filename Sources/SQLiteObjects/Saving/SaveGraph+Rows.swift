@@ -5,7 +5,7 @@ import SQLiteMapping
 extension SaveGraph.Transaction {
   mutating func write(_ index: Int) throws {
     // Not the whole node: a copy would retain every part.
-    if let zIndex = nodes[index].storage.zIndex(in: store.identity) {
+    if let zIndex = nodes[index].storage.zIndex(in: identity) {
       if insertsOnly, index < rootCount {
         guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(index) }
       } else {
@@ -243,7 +243,7 @@ extension SaveGraph.Transaction {
     case .object(.stored(let target)): return .stored(.integer(target))
     case .object(.node(let target)):
       if let known = saved[target]?.zIndex { return .stored(.integer(known)) }
-      guard let key = nodes[target].storage.zIndex(in: store.identity) ?? reservedKey(target)
+      guard let key = nodes[target].storage.zIndex(in: identity) ?? reservedKey(target)
       else { throw MagicError.notSaved(type: nodes[target].plan.typeName) }
       early.append((index, slot, target, key))
       return .stored(.integer(key))

@@ -114,12 +114,13 @@ extension SaveGraph {
       var node = Node(
         plan: plan, storage: storage, context: context, snapshot: snapshot,
         parameters: snapshot.forms)
-      for slot in snapshot.forms.indices {
-        if !plan.isPlain {
-          try add(snapshot.forms[slot], slot, to: &node)
-        } else if case .live(let live) = snapshot.forms[slot] {
-          node.parameters[slot] = .stored(try plan.stored(live, slot))
-        }
+      guard plan.isPlain else {
+        for slot in snapshot.forms.indices { try add(snapshot.forms[slot], slot, to: &node) }
+        return node
+      }
+      for slot in snapshot.forms.indices where snapshot.forms[slot].holdsOthers {
+        guard case .live(let live) = snapshot.forms[slot] else { continue }
+        node.parameters[slot] = .stored(try plan.stored(live, slot))
       }
       return node
     }

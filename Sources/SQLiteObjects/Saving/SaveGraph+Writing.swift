@@ -88,6 +88,8 @@ extension SaveGraph {
   /// A graph while it is written in a transaction: rows first, then links.
   struct Transaction {
     let store: any ObjectStore
+    /// The store's identity, which each object is asked for by.
+    let identity: StoreIdentity
     let connection: Connection
     var nodes: [Node]
     let rootCount: Int
@@ -115,6 +117,7 @@ extension SaveGraph {
 
     init(_ store: any ObjectStore, _ connection: Connection, _ graph: SaveGraph) {
       self.store = store
+      identity = store.identity
       self.connection = connection
       nodes = graph.nodes
       rootCount = graph.rootCount
@@ -221,6 +224,6 @@ extension SaveGraph.Transaction {
 
   /// Returns whether the store does not know an object yet.
   func isUnknown(_ index: Int) -> Bool {
-    nodes[index].storage.zIndex(in: store.identity) == nil
+    nodes[index].storage.zIndex(in: identity) == nil
   }
 }

@@ -24,19 +24,13 @@ extension MagicData {
   ///   - type: The object's type.
   ///   - primary: The value of its `@PrimaryMagicValue`.
   /// - Throws: ``MagicError/notFound(type:primary:)`` if there is none, ``MagicError`` or `SQLiteError`.
+  @inlinable  // See ``FoundRow``.
   public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Object {
-    let plan = try plan(Object.self)
-    if isOneRow(plan) {
-      // Not as an optional, whose metadata would be looked up (benchmark `point`).
-      if let storage = try storage(type, plan, Object.primary(primary)) {
-        return try plan.shape.object(type, of: storage)
-      }
-    } else if let object = try object(of: type, ifPresent: primary) {
-      return object
-    }
-    throw MagicError.notFound(type: "\(type)", primary: "\(primary)")
+    let row = try row(type, Object.primary(primary))
+    if row.isPresent { return try row.object(type) }
+    return try graphObject(type, row, Object.primary(primary))
   }
 
   /// As ``object(of:primary:)``, without blocking the task. Throws `CancellationError` too.
@@ -56,16 +50,13 @@ extension MagicData {
   ///   - primary: The value of its `@PrimaryMagicValue`.
   /// - Returns: The object, or nil if the store has none with that value.
   /// - Throws: ``MagicError`` or `SQLiteError`.
+  @inlinable  // See ``FoundRow``.
   public func object<Object: MagicObject>(
     of type: Object.Type, ifPresent primary: Object.PrimaryValue
   ) throws -> Object? {
-    let plan = try plan(Object.self)
-    let primary = Object.primary(primary)
-    guard isOneRow(plan) else {
-      let query = try Query<Object>(self, primary: primary)
-      return try query.objects(fetched(query)).first
-    }
-    return try storage(type, plan, primary).map { try plan.shape.object(type, of: $0) }
+    let row = try row(type, Object.primary(primary))
+    if row.isPresent { return try row.object(type) }
+    return try graphObject(type, row, ifPresent: Object.primary(primary))
   }
 
   /// As ``object(of:ifPresent:)``, without blocking the task. Throws `CancellationError` too.
@@ -180,23 +171,42 @@ extension MagicData {
     }
   }
 
-  /// Returns whether one row of a table that lacks nothing has all of an object.
-  private func isOneRow(_ plan: ObjectPlan) -> Bool {
-    plan.primary != nil && !plan.needsContext && isReady(plan)
-  }
-
-  /// Reads the row with a primary value, of a type that leads to no others: as ``fetched(_:)``, without the
+  /// Looks for the row with a primary value, if one row has all of an object: as ``fetched(_:)``, without the
   /// cost of a query that may be of any shape (benchmark `point`).
-  private func storage<Object: MagicObject>(
-    _ type: Object.Type, _ plan: ObjectPlan, _ primary: any MagicPrimaryValue
-  ) throws -> ObjectStorage? {
+  @usableFromInline func row<Object: MagicObject>(
+    _ type: Object.Type, _ primary: any MagicPrimaryValue
+  ) throws -> FoundRow {
+    let plan = try plan(Object.self)
+    guard plan.primary != nil, !plan.needsContext, isReady(plan) else {
+      return FoundRow(plan.shape, nil, isAll: false)
+    }
     let value = try plan.stored(primary: primary)
-    return try onceMoreIfTablesChanged {
+    let found = try onceMoreIfTablesChanged {
       try storage(plan, value)
     } again: {
       let query = try Query<Object>(self, primary: primary)
       return try reading(plan) { try query.fetch($0) }.firstStorage
     }
+    return FoundRow(plan.shape, found, isAll: true)
+  }
+
+  /// Fetches the object whose row was not found, unless it is known by that that there is none.
+  @usableFromInline func graphObject<Object: MagicObject>(
+    _ type: Object.Type, _ row: FoundRow, ifPresent primary: any MagicPrimaryValue
+  ) throws -> Object? {
+    if row.isAll { return nil }
+    let query = try Query<Object>(self, primary: primary)
+    return try query.objects(fetched(query)).first
+  }
+
+  /// As ``graphObject(_:_:ifPresent:)``, or throws if there is none.
+  @usableFromInline func graphObject<Object: MagicObject>(
+    _ type: Object.Type, _ row: FoundRow, _ primary: any MagicPrimaryValue
+  ) throws -> Object {
+    guard let object = try graphObject(type, row, ifPresent: primary) else {
+      throw MagicError.notFound(type: "\(type)", primary: "\(primary)")
+    }
+    return object
   }
 
   private func storage(_ plan: ObjectPlan, _ primary: Value) throws -> ObjectStorage? {
@@ -213,6 +223,50 @@ extension MagicData {
       }
     }
     return storage
+  }
+}
+
+/// The row of an object that one row has all of.
+///
+/// The object is made where its type is known: by a generic function that is not, the metadata of optionals and
+/// results would be looked up for each (benchmark `point`).
+@usableFromInline struct FoundRow {
+  private let shape: ObjectShape
+  private let storage: ObjectStorage?
+  /// Whether the row, or that there is none, is all that is to be known.
+  let isAll: Bool
+
+  init(_ shape: ObjectShape, _ storage: ObjectStorage?, isAll: Bool) {
+    self.shape = shape
+    self.storage = storage
+    self.isAll = isAll
+  }
+
+  @usableFromInline var isPresent: Bool { storage != nil }
+
+  /// Makes the object of a row that is present.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if its properties are not always the same.
+  @inlinable func object<Object: MagicObject>(_ type: Object.Type) throws -> Object {
+    try unsafe withUnsafeTemporaryAllocation(of: type, capacity: 1) { room in
+      guard let start = room.baseAddress, unsafe initialize(UnsafeMutableRawPointer(start)) else {
+        return try bound(type)
+      }
+      return unsafe start.move()
+    }
+  }
+
+  /// Makes an object that is nothing but cells; returns false for another one.
+  @usableFromInline @unsafe func initialize(_ memory: UnsafeMutableRawPointer) -> Bool {
+    guard let storage, let layout = shape.layout else { return false }
+    unsafe layout.initialize(memory, .storage(storage), CellIndex(slot: 0))
+    return true
+  }
+
+  /// Makes an object by its `init()`.
+  @usableFromInline func bound<Object: MagicObject>(_ type: Object.Type) throws -> Object {
+    guard let storage else { throw MagicError.notSaved(type: "\(type)") }
+    return try shape.bound(type, to: storage, in: nil)
   }
 }
 

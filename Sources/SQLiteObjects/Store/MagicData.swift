@@ -35,7 +35,7 @@ public final class MagicData: ObjectStore {
   let watch: ForeignWatch
   /// A folder that goes away with the store.
   private let temporaryFolder: TemporaryFolder?
-  private let plans = Mutex<[ObjectIdentifier: ObjectPlan]>([:])
+  private let plans = Mutex(KnownPlans())
   /// The tables that the store has looked up.
   package let tables = TableCache()
   package let relations = RelationCache()
@@ -74,21 +74,34 @@ public final class MagicData: ObjectStore {
 
   /// The plan of a type, made when the type is first met.
   package func plan(_ type: any MagicObject.Type) throws -> ObjectPlan {
-    if let plan = plans.withLock({ $0[ObjectIdentifier(type)] }) { return plan }
+    if let plan = plans.withLock({ $0.find(ObjectIdentifier(type)) }) { return plan }
     let plan = try makePlan(type)
     if let other = database.claim(plan.claims, for: type) {
       throw MagicError.conflictingTypes(
         table: other.table, types: [other.owner, other.purpose])
     }
     return plans.withLock { plans in
-      if let first = plans[ObjectIdentifier(type)] { return first }
-      plans[ObjectIdentifier(type)] = plan
+      if let first = plans.find(ObjectIdentifier(type)) { return first }
+      plans.all[plan.id] = plan
       return plan
     }
   }
 
   private func makePlan<Object: MagicObject>(_ type: Object.Type) throws -> ObjectPlan {
     try ObjectPlan(type)
+  }
+}
+
+/// The plans of a store. Most questions are for the same type, which is spared hashing (benchmark `point`).
+private struct KnownPlans {
+  var all: [ObjectIdentifier: ObjectPlan] = [:]
+  private var last: ObjectPlan?
+
+  mutating func find(_ type: ObjectIdentifier) -> ObjectPlan? {
+    if let last, last.id == type { return last }
+    guard let found = all[type] else { return nil }
+    last = found
+    return found
   }
 }
 

@@ -7,6 +7,9 @@ void allocation_count_begin(void);
 /// Stops, and returns how many there were, or -1 where they cannot be counted.
 long allocation_count_end(void);
 
+/// Returns how many bytes are allocated now, or -1 where that is not known.
+long allocation_bytes(void);
+
 /// Starts to count the instructions of all threads, under callgrind with --collect-atstart=no.
 void instruction_count_begin(void);
 

@@ -4,4 +4,5 @@ let allCases: [any Case] =
     Scan(), Fetch(), FetchDirect(), Point(), Call(), Insert(), InsertDirect(), Update(), Upsert(),
     Delete(), DurableInsert(),
     JSON(), Blob(), Asset(), Open(), Async(), Cache(), Stream(), Selection(),
-  ] + relationCases + songCases + Readers.all + Growth.all + [CommitEach(), GroupCommits()]
+  ] + relationCases + songCases + Readers.all + Callers.all + Growth.all + CommitEach.all
+  + GroupCommits.all

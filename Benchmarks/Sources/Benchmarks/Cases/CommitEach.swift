@@ -5,10 +5,17 @@ import SQLiteMapping
 
 /// The updates of ``GroupCommits``, a tenth as many, where none is merged with another.
 struct CommitEach: Case {
-  let name = "commit-each"
-  let summary = "100 tasks of durable updates, a commit each"
+  let name: String
+  let summary: String
+  private let group: GroupCommits
 
-  private let group = GroupCommits(share: 10)
+  static let all = [CommitEach(tasks: 100), CommitEach(tasks: 10), CommitEach(tasks: 1)]
+
+  init(tasks: Int) {
+    group = GroupCommits(tasks: tasks, share: 10)
+    name = tasks == 100 ? "commit-each" : "commit-each-\(tasks)"
+    summary = "durable updates by \(tasks) tasks at once, a commit each"
+  }
 
   var engines: KeyValuePairs<Engine, Turn> {
     [

@@ -3,20 +3,29 @@ import MagicData
 import SQLiteCore
 import SQLiteMapping
 
-/// A hundred tasks that each update a row again and again, each update with its own durable answer.
+/// Tasks that each update a row again and again, each update with its own durable answer.
 ///
 /// In C each update is a commit, one after the other. Other libraries have no equal.
 struct GroupCommits: Case {
-  let name = "group-commit"
-  let summary = "100 tasks of 100 durable updates each: merged commits, against one each in C"
-
+  let name: String
+  let summary: String
+  /// The number of tasks.
+  let tasks: Int
   /// The part of the updates that is done: all of them take long where nothing is merged.
-  var share = 1
+  private let share: Int
 
-  private static let tasks = 100
+  static let all = [GroupCommits(tasks: 100), GroupCommits(tasks: 10), GroupCommits(tasks: 1)]
+
+  init(tasks: Int, share: Int = 1) {
+    self.tasks = tasks
+    self.share = share
+    name = tasks == 100 ? "group-commit" : "group-commit-\(tasks)"
+    summary = "durable updates by \(tasks) tasks at once: merged commits, against one each in C"
+  }
+
   static let createTable = """
     CREATE TABLE counter (id INTEGER PRIMARY KEY, value INTEGER NOT NULL);
-    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT \(tasks))
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100)
     INSERT INTO counter SELECT i, 0 FROM n
     """
   static let update = "UPDATE counter SET value = value + ?2 WHERE id = ?1"
@@ -55,7 +64,7 @@ struct GroupCommits: Case {
     ]
   }
 
-  func operations(on fixture: Fixture) -> Int { Self.tasks * updates(fixture) }
+  func operations(on fixture: Fixture) -> Int { tasks * updates(fixture) }
   var mostRuns: Int { 3 }
 
   /// How much sooner the answers come than with a commit each, in C and by the same library.
@@ -64,15 +73,17 @@ struct GroupCommits: Case {
     else { return nil }
     let times = fixed(1 / merged.ratioToC, digits: 0)
     let remark =
-      "group-commit: \(times) times as many durable updates (statement) as with a commit each in C"
-    let each = measurements.first { $0.case == "commit-each" && $0.engine == .statement }
+      "\(name): \(times) times as many durable updates (statement) as with a commit each in C"
+    let each = measurements.first {
+      $0.case == CommitEach(tasks: tasks).name && $0.engine == .statement
+    }
     guard let each else { return remark }
     let more = fixed(each.nanoseconds / merged.nanoseconds, digits: 0)
     return "\(remark), and \(more) times as many as with a commit each by the same calls"
   }
 
   private func updates(_ fixture: Fixture) -> Int {
-    max(1, min(100, fixture.items.count / 2_000) / share)
+    max(1, min(100, fixture.items.count / 2_000) * (100 / tasks) / share)
   }
 
   func openDatabase(_ path: String) throws -> Database {
@@ -88,7 +99,7 @@ struct GroupCommits: Case {
   func c(_ connection: CConnection, _ fixture: Fixture) throws {
     let statement = try CStatement(Self.update, connection)
     for _ in 0..<updates(fixture) {
-      for task in 0..<Self.tasks {
+      for task in 0..<tasks {
         try statement.bind(Int64(task + 1), at: 1)
         try statement.bind(Self.value(task, fixture), at: 2)
         _ = try statement.step()
@@ -104,10 +115,10 @@ struct GroupCommits: Case {
     turn(
       open, from: .script(Self.createTable), preparing: { $1 },
       { store, fixture in
-        let updates = updates(fixture)
+        let (tasks, updates) = (tasks, updates(fixture))
         try waiting {
           try await withThrowingTaskGroup { group in
-            for task in 0..<Self.tasks {
+            for task in 0..<tasks {
               let value = Self.value(task, fixture)
               group.addTask {
                 for _ in 0..<updates { try await add(store, Int64(task + 1), value) }

@@ -2,7 +2,8 @@ import Foundation
 
 /// The data of all cases, made when it is first asked for.
 final class Fixtures {
-  private let folder: URL
+  /// The folder of all files.
+  let folder: URL
   private let isPlanted: Bool
   private var made: [Int: Fixture] = [:]
 
