@@ -21,7 +21,13 @@ struct Access: Sendable {
 
   let scope: Scope
   let deadline: Moment?
-  let cancellation = Cancellation()
+  let cancellation: Cancellation
+
+  init(scope: Scope, deadline: Moment?, cancellation: Cancellation = Cancellation()) {
+    self.scope = scope
+    self.deadline = deadline
+    self.cancellation = cancellation
+  }
 
   var kind: Kind {
     switch scope {

@@ -8,10 +8,14 @@ import Synchronization
 // copies for types of results or for closures that it knows.
 extension Database {
   /// Describes an access that begins now.
-  func access(_ scope: Access.Scope, _ deadline: ContinuousClock.Instant?) -> Access {
+  func access(
+    _ scope: Access.Scope, _ deadline: ContinuousClock.Instant?,
+    _ cancellation: Cancellation = Cancellation()
+  ) -> Access {
     Access(
       scope: scope,
-      deadline: deadline.map { Moment($0) } ?? options.accessTimeout.map { .now + $0 })
+      deadline: deadline.map { Moment($0) } ?? options.accessTimeout.map { .now + $0 },
+      cancellation: cancellation)
   }
 
   @usableFromInline dynamic func runRead(
@@ -45,7 +49,9 @@ extension Database {
     _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
     _ body: (Connection) throws -> TransactionOutcome
   ) throws {
-    let access = access(scope, deadline)
+    // An access inside another one ends with that: nobody asks it alone to end, and it never waits.
+    let isNested = scheduler.slot(heldBy: currentThread()) != nil
+    let access = access(scope, deadline, isNested ? scheduler.ofNestedAccesses : Cancellation())
     let grant = try scheduler.enter(
       access.kind, cancellation: access.cancellation, deadline: access.deadline)
     try run(grant, access, body)

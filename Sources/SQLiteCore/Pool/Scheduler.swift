@@ -92,6 +92,9 @@ final class Scheduler: Sendable {
   /// handlers have run, so only this queue may wait for them.
   let messenger = DispatchQueue(label: "MagicData.Scheduler.messenger")
 
+  /// The cancellation of accesses inside others, which nobody requests.
+  let ofNestedAccesses = Cancellation()
+
   init(readers: Int) {
     hasReaders = readers > 0
     state = Mutex(State(slots: readers + 1, lanes: readers > 0 ? 2 : 1))

@@ -24,6 +24,8 @@ public struct SQL: Sendable {
     /// Whether a `?` for the value follows the text; else there is one in it.
     let isMarked: Bool
     let parameter: Parameter
+
+    var isEmpty: Bool { text.isEmpty && !isMarked }
   }
 
   /// The value or the list that is bound to one parameter.
@@ -123,6 +125,10 @@ extension SQL {
   /// - Complexity: O(*n*) in its length if there are values, else O(1).
   public var text: String {
     if pieces.isEmpty { return end }
+    // A text that was made with its parameters stays the one that the statement's is compared with.
+    if end.isEmpty, !pieces[0].isMarked, pieces.dropFirst().allSatisfy({ $0.isEmpty }) {
+      return pieces[0].text
+    }
     var text = ""
     text.reserveCapacity(utf8Count)
     for piece in pieces {

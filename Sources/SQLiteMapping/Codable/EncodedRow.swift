@@ -78,7 +78,7 @@ final class EncodedRow {
   /// Begins a row in which nothing is encoded, and for which nobody gets an encoder.
   func beginInPlace() {
     bound.beginRow()
-    guard handle == nil else { return }
+    if let handle { return handle.use { $0.beginRow() } }
     for index in unsafe collected.indices { unsafe collected[index].form = nil }
   }
 

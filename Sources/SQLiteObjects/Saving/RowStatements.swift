@@ -44,6 +44,7 @@ final class InsertStatement {
   /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
   func bind(_ forms: [CellValue.Form], key: Int64?, row: Int = 0) throws {
     let handle = statement.handle
+    if row == 0 { handle.beginRow() }
     var parameter = Int32(truncatingIfNeeded: row * (plan.columns.count + (hasKey ? 1 : 0)))
     if let key {
       parameter += 1
@@ -110,6 +111,7 @@ final class UpdateStatement {
     _ forms: [CellValue.Form], _ zIndex: Int64, ifStill expected: [Value] = []
   ) throws -> Bool {
     let handle = statement.handle
+    handle.beginRow()
     var parameter: Int32 = 0
     for slot in slots {
       parameter += 1
