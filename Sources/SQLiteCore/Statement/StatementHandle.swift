@@ -358,9 +358,10 @@ extension StatementHandle {
 
   /// Copies bytes, or returns nil if they are too many.
   @inline(__always) mutating func copy(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
-    let (from, next) = unsafe (count, count + bytes.count)
-    guard bytes.count <= Self.longest, next <= Self.capacity else { return nil }
-    if let source = unsafe bytes.baseAddress {
+    let from = unsafe count
+    let next = from + bytes.count
+    guard unsafe bytes.count <= Self.longest, unsafe next <= Self.capacity else { return nil }
+    if let source = bytes.baseAddress {
       unsafe (start + from).copyMemory(from: source, byteCount: bytes.count)
     }
     unsafe count = next
