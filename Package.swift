@@ -82,7 +82,7 @@ let package = Package(
       "MagicHistory",
       [
         "Essentials", "SQLiteAssets", "SQLiteCore", "SQLiteHistory", "SQLiteMapping",
-        "SQLiteObjects",
+        "SQLiteObjects", "SQLiteRelations",
       ]),
     layer(
       "SQLitePortable",
@@ -115,7 +115,13 @@ let package = Package(
     tests(of: "SQLiteRelations"),
     tests(of: "SQLiteHistory", ["CSQLite", "SQLiteCore", "SQLiteMapping"]),
     tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
-    tests(of: "MagicHistory", ["MagicData", "SQLiteCore", "SQLiteHistory"]),
+    tests(of: "MagicHistory", ["UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
+    .target(
+      name: "UndoWorkload", dependencies: ["MagicData"], path: "Tests/UndoWorkload",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "UndoHelper", dependencies: ["UndoWorkload", "MagicData", "MagicHistory"],
+      path: "Tests/UndoHelper", swiftSettings: settings),
     tests(of: "Tour", ["MagicData"]),
     // Faults, kills and hostile input for all layers. The C in it is of the tests only.
     .target(

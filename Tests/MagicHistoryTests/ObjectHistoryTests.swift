@@ -1,4 +1,5 @@
 import Foundation
+import UndoWorkload
 import MagicData
 import MagicHistory
 import SQLiteHistory

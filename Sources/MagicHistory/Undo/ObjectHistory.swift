@@ -241,7 +241,8 @@ enum HistoryRecording {
 
   static func holds(_ table: String) -> Bool {
     let name = asciiLowercased(table)
-    return name == "magicdata_asset" || !name.hasPrefix("magicdata_")
+    // Counters go on, so that no key is given twice.
+    return name == "magicdata_asset" || !(name.hasPrefix("magicdata_") || name.hasPrefix("sqlite_"))
   }
 
   /// Writes rows as a patch has them, and nothing else, but for what full-text search knows of them.

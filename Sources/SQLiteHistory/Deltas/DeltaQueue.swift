@@ -1,9 +1,9 @@
-import SQLiteCore
+package import SQLiteCore
 import Synchronization
 
 /// The commits that a reader has not read yet. Nobody waits for the reader: what is too much is dropped.
-final class DeltaQueue: Sendable {
-  enum News: Sendable {
+package final class DeltaQueue: Sendable {
+  package enum News: Sendable {
     case commit(CommittedChanges)
     case tooMuch
     case replaced
@@ -22,29 +22,31 @@ final class DeltaQueue: Sendable {
 
   private let state = Mutex(State())
   private let limit: Int
-  private let table: String
+  private let tables: Set<String>
   private let subscription = Mutex<ChangeSubscription?>(nil)
   /// Where tasks are resumed: not on a thread that tells the news, see ``ChangeFeed``.
   private let worker = Worker()
 
   /// - Parameters:
-  ///   - table: The table, in lower case.
+  ///   - database: The database.
+  ///   - tables: The tables, in lower case.
   ///   - limit: The most bytes of changes that are kept.
-  init(_ database: Database, table: String, limit: Int) {
+  package init(_ database: Database, tables: Set<String>, limit: Int) {
     self.limit = limit
-    self.table = table
-    let made = database.subscribe(to: .values, tables: [table]) { [weak self] in self?.add($0) }
+    self.tables = tables
+    let made = database.subscribe(to: .values, tables: tables) { [weak self] in self?.add($0) }
     subscription.withLock { $0 = made }
   }
 
   private func add(_ changes: CommittedChanges) {
+    let isRebuilt = tables.contains { changes.mayRebuild($0) }
     let concerns =
-      changes.mayRebuild(table) || changes.tables.contains { asciiLowercased($0) == table }
+      isRebuilt || changes.tables.contains { tables.contains(asciiLowercased($0)) }
     guard concerns else { return }
     let isLarge = changes.isIncomplete || changes.recorded.byteCount > limit
     change { state in
       if changes.turn != 0, changes.turn <= state.turn { return }
-      if changes.mayRebuild(table) {
+      if isRebuilt {
         state.drop(.replaced)
       } else if isLarge || state.byteCount + changes.recorded.byteCount > limit {
         state.drop(.tooMuch)
@@ -57,7 +59,7 @@ final class DeltaQueue: Sendable {
   }
 
   /// Drops all that was told, since the reader has read the state after a commit. Called while no other connection commits.
-  func begin(after turn: UInt64) {
+  package func begin(after turn: UInt64) {
     state.withLock { state in
       state.turn = turn
       state.commits = []
@@ -69,7 +71,7 @@ final class DeltaQueue: Sendable {
   /// Waits for the next news, and takes it.
   ///
   /// - Returns: Nil if the task was cancelled.
-  func next() async -> News? {
+  package func next() async -> News? {
     while !Task.isCancelled {
       let news = state.withLock { state -> News? in
         if let loss = state.loss {

@@ -49,7 +49,8 @@ public struct Deltas<Value: Record>: AsyncSequence {
   fileprivate init(_ database: Database, _ start: DeltaStart, limit: Int) {
     self.database = database
     self.start = start
-    queue = DeltaQueue(database, table: asciiLowercased(Value.tableName), limit: limit)
+    queue = DeltaQueue(
+      database, tables: [asciiLowercased(Value.tableName)], limit: limit)
   }
 
   /// Reads the changes, and waits for commits.

@@ -84,13 +84,16 @@ package struct ObjectProperty: Sendable {
   /// Whether the property leads to other objects.
   var isRelation: Bool { role.isRelation }
 
+  /// Whether the property is a file.
+  package var isAsset: Bool { role.isAsset }
+
   /// Whether the property is stored as links.
   var isLinked: Bool {
     if case .links = role.kind { true } else { false }
   }
 
   /// Whether the property has a column in the object's own table.
-  var hasColumn: Bool {
+  package var hasColumn: Bool {
     switch role.kind {
     case .column, .object, .asset: true
     case .links, .reverse: false

@@ -161,7 +161,7 @@ extension ObjectPlan {
 
 extension ObjectPlan {
   /// The name of the link table of a property.
-  func linkTableName(_ slot: Int) -> String { PropertyName.name(properties[slot].name, of: table) }
+  package func linkTableName(_ slot: Int) -> String { PropertyName.name(properties[slot].name, of: table) }
 
   /// The link table of a property.
   func linkTable(

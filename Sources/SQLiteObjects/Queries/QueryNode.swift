@@ -272,6 +272,21 @@ extension QueryNode {
   }
 }
 
+extension ObjectPlan {
+  /// The slot of the property of this type that a path leads to.
+  ///
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if it leads to none, or through a relation.
+  package func slot<Object: MagicObject>(
+    of path: KeyPath<Object, some MagicColumn>
+  ) throws(MagicError) -> Int {
+    let slots = try QueryNode.slots(path)
+    guard slots.count == 1 else {
+      throw .unsuitableType(type: typeName, reason: "\(path) leads to another object")
+    }
+    return slots[0]
+  }
+}
+
 /// SQL of this library around operands.
 struct QueryForm: Sendable {
   /// The text before, between and behind the operands.

@@ -1,45 +1,44 @@
-import Foundation
-import MagicData
-import MagicHistory
+package import Foundation
+package import MagicData
 
-struct Author: MagicObject {
-  static var traits: [PropertyTrait] { [.unique(\Self.$email)] }
-  @PrimaryMagicValue var id: Int
-  @MagicValue var name: String
-  @MagicValue var email: String
-  @OptionMagicValue var age: Int?
-  @OptionMagicValue var photo: MagicAsset<Data>?
-  @MagicValue var books: [Book]
-  @MagicValue var friends: MagicalSet<Author>
-  init() {
+package struct Author: MagicObject {
+  package static var traits: [PropertyTrait] { [.unique(\Self.$email)] }
+  @PrimaryMagicValue package var id: Int
+  @MagicValue package var name: String
+  @MagicValue package var email: String
+  @OptionMagicValue package var age: Int?
+  @OptionMagicValue package var photo: MagicAsset<Data>?
+  @MagicValue package var books: [Book]
+  @MagicValue package var friends: MagicalSet<Author>
+  package init() {
     name = ""
     email = ""
     books = []
     friends = []
   }
-  init(_ name: String) {
+  package init(_ name: String) {
     self.init()
     self.name = name
     email = "\(name)@x"
   }
 }
 
-struct Book: MagicObject {
-  static var traits: [PropertyTrait] {
+package struct Book: MagicObject {
+  package static var traits: [PropertyTrait] {
     [.searched(\Self.$title), .onDelete(\Self.$shelf, .cascade)]
   }
-  @PrimaryMagicValue var id: String
-  @MagicValue var title: String
-  @OptionMagicValue var shelf: Shelf?
-  @MagicValue var notes: [String: Note]
-  @MagicValue var scan: MagicAsset<Data>
-  init() {
+  @PrimaryMagicValue package var id: String
+  @MagicValue package var title: String
+  @OptionMagicValue package var shelf: Shelf?
+  @MagicValue package var notes: [String: Note]
+  @MagicValue package var scan: MagicAsset<Data>
+  package init() {
     id = UUID().uuidString
     title = ""
     notes = [:]
     scan = MagicAsset()
   }
-  init(_ id: String, _ title: String, on shelf: Shelf? = nil) {
+  package init(_ id: String, _ title: String, on shelf: Shelf? = nil) {
     self.init()
     self.id = id
     self.title = title
@@ -47,26 +46,26 @@ struct Book: MagicObject {
   }
 }
 
-struct Shelf: MagicObject {
-  @PrimaryMagicValue var id: Int
-  @MagicValue var place: String
-  init() { place = "" }
-  init(_ place: String) { self.place = place }
+package struct Shelf: MagicObject {
+  @PrimaryMagicValue package var id: Int
+  @MagicValue package var place: String
+  package init() { place = "" }
+  package init(_ place: String) { self.place = place }
 }
 
-struct Note: MagicObject {
-  @MagicValue var text: String
-  init() { text = "" }
-  init(_ text: String) { self.text = text }
+package struct Note: MagicObject {
+  @MagicValue package var text: String
+  package init() { text = "" }
+  package init(_ text: String) { self.text = text }
 }
 
 /// All rows of all tables that a history is about, and the bytes of all assets.
-struct Dump: Equatable, CustomStringConvertible {
-  var tables: [String: [String]] = [:]
-  var assets: [String: String] = [:]
-  var found: [String] = []
+package struct Dump: Equatable, CustomStringConvertible {
+  package var tables: [String: [String]] = [:]
+  package var assets: [String: String] = [:]
+  package var found: [String] = []
 
-  init(_ magic: MagicData) throws {
+  package init(_ magic: MagicData) throws {
     var names: [String] = []
     try magic.database.read { connection in
       names = try connection.rows(
@@ -99,7 +98,7 @@ struct Dump: Equatable, CustomStringConvertible {
     }
   }
 
-  var description: String {
+  package var description: String {
     let rows = tables.sorted { $0.key < $1.key }.flatMap { name, rows in
       rows.map { "\(name): \($0)" }
     }
@@ -114,38 +113,16 @@ extension AssetReader {
 }
 
 /// Sebastiano Vigna's generator: the same numbers for the same seed, on every machine.
-struct SplitMix64: RandomNumberGenerator {
+package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
-  }
-}
-
-/// A folder that goes away with this value.
-final class TemporaryTestFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = "\(FileManager.default.temporaryDirectory.path)/magichistory-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    // What is left is found in the system's temporary folder.
-    try? FileManager.default.removeItem(atPath: path)
-  }
-
-  /// The number of files in the store's folder of assets.
-  var fileCount: Int {
-    get throws {
-      try FileManager.default.subpathsOfDirectory(atPath: "\(path)/assets/files").count
-    }
   }
 }

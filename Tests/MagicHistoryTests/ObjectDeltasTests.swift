@@ -1,0 +1,223 @@
+import Foundation
+import UndoWorkload
+import MagicData
+import MagicHistory
+import SQLiteHistory
+import Testing
+
+/// The rows and links of the authors, kept by deltas alone.
+private struct Replica: Equatable {
+  var names: [Int: String] = [:]
+  var ages: [Int: Int] = [:]
+  var photos: [Int: String] = [:]
+  var links: [String: Set<Link>] = [:]
+
+  mutating func put(_ image: ObjectImage<Author>) throws {
+    names[image.zIndex] = try image[\.$name]
+    ages[image.zIndex] = try image[\.$age]
+    if case .text(let id)? = image.stored("photo") {
+      photos[image.zIndex] = id
+    } else {
+      photos[image.zIndex] = nil
+    }
+    for (property, links) in image.links { self.links[property, default: []].formUnion(links) }
+  }
+
+  mutating func apply(_ delta: Delta<ObjectImage<Author>>) throws {
+    switch delta {
+    case .current(let images):
+      self = Replica(links: ["books": [], "friends": []])
+      for image in images { try put(image) }
+    case .inserted(let image): try put(image)
+    case .updated(let old, let new, _):
+      for (property, links) in old.links { self.links[property, default: []].subtract(links) }
+      // The values of an update of links alone are newer than that.
+      try put(new)
+    case .deleted(let image):
+      names[image.zIndex] = nil
+      ages[image.zIndex] = nil
+      photos[image.zIndex] = nil
+      for (property, links) in image.links { self.links[property, default: []].subtract(links) }
+    case .tooMuch, .replaced: break
+    case .unreadable(let row): throw row
+    }
+  }
+
+  init(links: [String: Set<Link>]) { self.links = links }
+
+  /// The present state.
+  init(_ magic: MagicData) throws {
+    try magic.database.read { connection in
+      for row in try connection.rows(
+        "SELECT id, name, age, photo FROM Author", as: Int.self, String.self, Int?.self,
+        String?.self)
+      {
+        names[row.0] = row.1
+        ages[row.0] = row.2
+        photos[row.0] = row.3
+      }
+      for (property, place) in [("books", "position"), ("friends", "NULL")] {
+        let table = try connection.rows(
+          "SELECT name FROM sqlite_schema WHERE name LIKE \("Author%\(property)") AND type = 'table'",
+          as: String.self)
+        links[property] = Set(
+          try connection.rows(
+            SQL(unchecked: "SELECT owner, \(place), target FROM \"\(table[0])\""), as: Int64.self,
+            Value.self, Int64.self
+          ).map { Link(owner: $0, place: $1, target: $2) })
+      }
+    }
+  }
+}
+
+@Suite(.timeLimit(.minutes(20))) struct ObjectDeltasTests {
+  @Test(arguments: [1, 2, 3])
+  func `a replica that is fed by deltas alone equals the objects and links after each transaction`(
+    seed: UInt64
+  ) async throws {
+    let folder = try TemporaryTestFolder()
+    let magic = try await MagicData(path: folder.path)
+    let other = try await MagicData(path: folder.path)
+    let history = try await magic.history()
+    var editor = RandomEditor(seed: seed)
+    try begin(magic, &editor)
+    var deltas = magic.deltas(of: Author.self, including: .current).makeAsyncIterator()
+    var replica = Replica(links: [:])
+    for delta in try #require(try await deltas.next()) { try replica.apply(delta) }
+    var before = try Replica(magic)
+    try #require(replica == before)
+    for round in 0..<150 {
+      try change(magic, other, history, &editor)
+      let after = try Replica(magic)
+      // Else no more may be told than that the content of an asset is another.
+      if before == after { continue }
+      before = after
+      while replica != after {
+        let news = try #require(try await deltas.next(), "round \(round)")
+        for delta in news { try replica.apply(delta) }
+      }
+    }
+  }
+
+  private func begin(_ magic: MagicData, _ editor: inout RandomEditor) throws {
+    try RandomEditor.prepare(magic)
+    for _ in 0..<5 { try editor.edit(magic) }
+  }
+
+  /// Changes the store in one of several ways.
+  private func change(
+    _ magic: MagicData, _ other: MagicData, _ history: ObjectHistory, _ editor: inout RandomEditor
+  ) throws {
+    switch editor.number(0..<6) {
+    case 0:
+      // What is passed over may leave a link without its end, which refuses all.
+      do { try history.undo { _ in .omit } } catch is PatchError {}
+    case 1: try editor.edit(other)
+    case 2:
+      try? magic.transaction {
+        try editor.edit(magic)
+        throw CancellationError()
+      }
+    default:
+      let count = editor.number(1..<4)
+      try magic.undoable("edit") { for _ in 0..<count { try editor.edit(magic) } }
+    }
+  }
+
+  @Test func `an update names the properties, links and assets among them`() async throws {
+    let magic = try await MagicData(type: .temporary)
+    var deltas = magic.deltas(of: Author.self).makeAsyncIterator()
+    let ann = Author("ann")
+    ann.books = [Book("b", "alpha")]
+    try await magic.update(ann)
+    guard case .inserted(let image)? = try await deltas.next()?.first else {
+      Issue.record("no insert")
+      return
+    }
+    #expect(try image[\.$email] == "ann@x")
+    #expect(image.zIndex == 1)
+    #expect(image.links["books"]?.count == 1)
+    ann.name = "Anna"
+    ann.age = 3
+    try await magic.update(ann)
+    guard case .updated(let old, let new, let properties)? = try await deltas.next()?.first else {
+      Issue.record("no update")
+      return
+    }
+    #expect(properties == ["name", "age"])
+    #expect(try old[\.$name] == "ann")
+    #expect(try new[\.$name] == "Anna")
+    #expect(try old[\.$age] == nil)
+    // A link and the row in one commit are one change.
+    ann.friends = [ann]
+    ann.photo = MagicAsset(value: Data([1]))
+    try await magic.update(ann)
+    #expect(try await names(&deltas) == ["friends", "photo"])
+    ann.photo?.set(Data([2]))
+    try await magic.update(ann)
+    #expect(try await names(&deltas) == ["photo"])
+    // The book goes, and the link with it.
+    try await magic.removeAll(of: Book.self)
+    #expect(try await names(&deltas) == ["books"])
+    // Not about authors.
+    try await magic.update(Shelf("s"))
+    try await magic.database.executeChange("DELETE FROM Author")
+    guard case .deleted(let gone)? = try await deltas.next()?.first else {
+      Issue.record("no delete")
+      return
+    }
+    #expect(try gone[\.$name] == "Anna")
+    #expect(gone.links["friends"]?.count == 1)
+  }
+
+  private func names(
+    _ deltas: inout ObjectDeltas<Author>.Iterator
+  ) async throws -> Set<String> {
+    guard case .updated(_, _, let properties)? = try await deltas.next()?.first else { return [] }
+    return properties
+  }
+
+  @Test func `a reader that does not read costs bounded memory, and is told where to begin anew`()
+    async throws
+  {
+    let magic = try await MagicData(type: .temporary)
+    try await magic.update(Author("ann"))
+    var deltas = magic.deltas(of: Author.self, including: .current, limit: 10_000)
+      .makeAsyncIterator()
+    for number in 0..<300 { try await magic.update(Author("n\(number)")) }
+    guard case .current(let first)? = try await deltas.next()?.first else {
+      Issue.record("no current")
+      return
+    }
+    #expect(first.count == 301)
+    for number in 0..<300 { try await magic.update(Author("m\(number)")) }
+    guard case .tooMuch? = try await deltas.next()?.first else {
+      Issue.record("not too much")
+      return
+    }
+    guard case .current(let images)? = try await deltas.next()?.first else {
+      Issue.record("no current")
+      return
+    }
+    #expect(images.count == 601)
+    try await magic.update(Author("last"))
+    guard case .inserted(let last)? = try await deltas.next()?.first else {
+      Issue.record("no insert")
+      return
+    }
+    #expect(try last[\.$name] == "last")
+  }
+
+  @Test func `a task that is cancelled, and a store that is closed, end the loop`() async throws {
+    let magic = try await MagicData(type: .temporary)
+    let loop = Task {
+      for try await _ in magic.deltas(of: Author.self) {}
+      return true
+    }
+    loop.cancel()
+    #expect(try await loop.value)
+    var deltas = magic.deltas(of: Author.self, including: .current).makeAsyncIterator()
+    try await magic.database.close()
+    await #expect(throws: SQLiteError.self) { try await deltas.next() }
+  }
+}
