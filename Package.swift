@@ -128,7 +128,8 @@ let package = Package(
       name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
-      name: "Workload", dependencies: ["MagicData", "SQLitePortable"], path: "Tests/Workload",
+      name: "Workload", dependencies: ["MagicData", "SQLSyntax", "SQLitePortable", "SQLiteSchema"],
+      path: "Tests/Workload",
       swiftSettings: settings),
     .executableTarget(
       name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],

@@ -1,5 +1,7 @@
 package import MagicData
 import SQLitePortable
+import SQLSyntax
+import SQLiteSchema
 
 #if canImport(Darwin)
   import Foundation
@@ -21,10 +23,13 @@ package struct Workload: Sendable {
   package init(path: String, options: Database.Options = Database.Options()) throws {
     magic = try MagicData(path: path, options: options)
     collections = CodableStore(database: magic.database)
-    try magic.database.executeChange(
+    try magic.database.executeMultipleChanges(
       """
       CREATE TABLE IF NOT EXISTS plain (
-        key TEXT PRIMARY KEY, version INTEGER NOT NULL, filler BLOB NOT NULL)
+        key TEXT PRIMARY KEY, -- kept
+        version INTEGER NOT NULL, filler BLOB NOT NULL);
+      CREATE INDEX IF NOT EXISTS plain_version ON plain (version DESC);
+      CREATE TRIGGER IF NOT EXISTS plain_key AFTER UPDATE OF key ON plain BEGIN SELECT 1; END;
       """)
   }
 
@@ -100,7 +105,7 @@ package struct Workload: Sendable {
     [UInt8](repeating: UInt8(version % 251), count: version % 7 * 900)
   }
 
-  /// Each adds a column, fills it, and drops the one before.
+  /// Each adds a column, fills it, and drops the one before; and it makes the table anew, with another constraint.
   static func migrations(_ count: Int) -> [Migration] {
     (0..<count).map { number in
       var steps: [Migration.Step] = [
@@ -111,6 +116,10 @@ package struct Workload: Sendable {
         },
       ]
       if number > 0 { steps.append(.dropColumn("note\(number - 1)", in: "plain")) }
+      steps.append(
+        .addConstraint(
+          "CONSTRAINT \(identifier: "limit\(number)") CHECK (version > -1)", in: "plain"))
+      if number > 0 { steps.append(.dropConstraint(named: "limit\(number - 1)", in: "plain")) }
       return Migration("note \(number)", steps)
     }
   }
@@ -137,6 +146,7 @@ package struct Workload: Sendable {
       if migrations > 0 { state["migrations"] = migrations }
       let columns = try connection.columns(of: "plain").count
       guard columns == (migrations > 0 ? 4 : 3) else { throw Damage("columns") }
+      try Workload.checkSchema(connection, migrations)
     }
     for note in try magic.database.objects(of: Note.self) {
       guard note == Note(note.id, note.version) else { throw Damage("record \(note.id)") }
@@ -160,6 +170,21 @@ package struct Workload: Sendable {
       }
     }
     return state
+  }
+
+  /// Looks whether the table that each migration makes anew is as it was, or as it is wanted.
+  private static func checkSchema(_ connection: Connection, _ migrations: Int) throws {
+    let schema = try connection.schemaModel()
+    let names = schema.table("plain")?.constraints.compactMap(\.name?.text)
+    guard names == (migrations > 0 ? ["limit\(migrations - 1)"] : []) else {
+      throw Damage("constraints \(names ?? []) after \(migrations) migrations")
+    }
+    let text = try connection.firstRow(
+      "SELECT sql FROM sqlite_schema WHERE name = 'plain'", as: String.self)
+    guard text?.contains("-- kept") == true, schema.indexes(on: "plain").count == 1,
+      schema.triggers(on: "plain").count == 1,
+      !schema.tables.contains(where: { $0.name.name.text.hasPrefix("magicdata_rebuild") })
+    else { throw Damage("the schema of plain") }
   }
 
   /// Looks for damage that reading does not meet.
