@@ -28,8 +28,8 @@ struct Reading: Record {
 enum RefusedLine: String, Error {
   case fields = "not three fields"
   case station = "no station"
-  case time = "a time that is no number"
-  case temperature = "a temperature that is no number"
+  case time = "a time that is not a number"
+  case temperature = "a temperature that is not a number"
 }
 
 /// The lines of a file, read a piece at a time.

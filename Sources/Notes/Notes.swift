@@ -106,7 +106,7 @@ struct UsageError: Error, CustomStringConvertible {
   }
 
   private static func number(_ text: String) throws -> Int {
-    guard let number = Int(text) else { throw UsageError(description: "\(text) is no number") }
+    guard let number = Int(text) else { throw UsageError(description: "\(text) is not a number") }
     return number
   }
 

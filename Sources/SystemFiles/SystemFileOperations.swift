@@ -150,7 +150,7 @@ package struct SystemFileOperations: FileOperations {
   }
 
   package func close(_ file: Int32) {
-    // Nothing is lost by a failure: what had to last was synced, with its errors reported, before.
+    // A failure loses nothing: content that must last was synced before, and errors of that were thrown.
     systemClose(file)
   }
 }

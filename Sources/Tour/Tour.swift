@@ -134,7 +134,7 @@ import Platform
   }
 
   private static func complain(_ message: String, on errors: Output, status: Int32) -> Int32 {
-    // When even this cannot be written, the exit status is all that is left to say.
+    // If even this cannot be written, the exit status says it.
     try? errors.write("Tour: \(message)".visible + "\n")
     return status
   }

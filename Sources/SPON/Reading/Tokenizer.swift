@@ -361,7 +361,7 @@ extension Tokenizer {
     add(scalar: designator, range)
   }
 
-  /// Reads what the seed wrote for values that it had no mark for, such as `2017-10-13 12:00:00 +0000?`.
+  /// Reads a value for which the seed had no mark, such as `2017-10-13 12:00:00 +0000?`.
   ///
   /// It did not quote them, so nothing else may follow than what ends an element.
   private mutating func readSeedsDescription(

@@ -164,7 +164,7 @@ extension ValueReader {
   }
 
   private func notANumber() -> DecodingError {
-    corrupted("“\(state.document.text(of: token))” is no number")
+    corrupted("“\(state.document.text(of: token))” is not a number")
   }
 }
 
@@ -207,7 +207,7 @@ extension ValueReader {
         throw mismatch(Date.self, "a date (#)")
       }
       let text = state.document.text(of: token)
-      guard let date = DateText.date(from: text) else { throw corrupted("“\(text)” is no date") }
+      guard let date = DateText.date(from: text) else { throw corrupted("“\(text)” is not a date") }
       return date
     case .deferredToDate:
       return Date(timeIntervalSinceReferenceDate: try double())
@@ -252,7 +252,7 @@ extension ValueReader {
       !text.isEmpty
       && text.utf8.allSatisfy { (48...57).contains($0) || [43, 45, 46, 69, 101].contains($0) }
     guard isNumber || text == "NaN", let decimal = Decimal(string: text) else {
-      throw corrupted("“\(text)” is no decimal number")
+      throw corrupted("“\(text)” is not a decimal number")
     }
     return decimal
   }

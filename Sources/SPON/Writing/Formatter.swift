@@ -86,7 +86,7 @@ package struct Formatter {
     let designator = document.tokens[token].designator
     if designator == .null { return text.appendNull() }
     let content = document.text(of: token)
-    // The seed's mark is read only: what it stood before is nothing or text.
+    // The seed's mark is never written: such a value becomes null or text.
     if designator == .described {
       if content == "<null>" { return text.appendNull() }
       return text.append(content, isMember: isMember)

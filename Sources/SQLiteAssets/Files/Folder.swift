@@ -224,7 +224,7 @@ extension Folder {
   func call<Result>(
     _ name: String, _ call: () throws(SystemFailure) -> Result
   ) throws(AssetError) -> Result {
-    // C would see another name, or one in another folder.
+    // C would see a shorter name, or one in another folder.
     guard !name.utf8.contains(0), !name.utf8.contains(UInt8(ascii: "/")) else {
       throw .invalidPath(name)
     }

@@ -11,7 +11,7 @@ final class Opener: Sendable {
     var folder: Folder?
     /// Files that rows of the open transaction name.
     var unsynced: Set<AssetFileName> = []
-    /// Files of which only the rows can tell what becomes of them.
+    /// Files that stay only if a committed row names them, which is not known yet.
     var unsettled: Set<AssetFileName> = []
     /// Whether files were moved to `files` since that folder was last synced.
     var hasMoved = false
@@ -135,7 +135,7 @@ final class Opener: Sendable {
     _ = state.withLock { $0.unsettled.insert(name) }
   }
 
-  /// The files of which only the rows can tell what becomes of them.
+  /// The files that stay only if a committed row names them, which is not known yet.
   var unsettled: Set<AssetFileName> { state.withLock { $0.unsettled } }
 
   /// Removes a file that turned out to be named by no row.

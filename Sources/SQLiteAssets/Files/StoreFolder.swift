@@ -38,7 +38,7 @@ final class StoreFolder: Sendable {
 
   /// Admits a database of another identity to the folder.
   ///
-  /// - Returns: False if it might before.
+  /// - Returns: False if it was admitted before.
   func admit(_ identity: AssetID) throws(AssetError) -> Bool {
     do {
       _ = try root.makeFile(StoreFolder.mark(identity))
@@ -49,7 +49,7 @@ final class StoreFolder: Sendable {
     return true
   }
 
-  /// Takes that back.
+  /// Undoes ``admit(_:)``.
   func dismiss(_ identity: AssetID) throws(AssetError) {
     try root.remove(StoreFolder.mark(identity))
   }
@@ -86,7 +86,7 @@ final class StoreFolder: Sendable {
 
   /// The openers' folders that nobody has locked any more, locked now.
   ///
-  /// The lock of the root is given back at once: who holds it must not wait for the database.
+  /// The lock of the root is given back at once: its holder must not wait for the database.
   func takeAbandoned() throws(AssetError) -> [(name: String, folder: Folder)] {
     let gate = try lock()
     defer { withExtendedLifetime(gate) {} }

@@ -40,12 +40,12 @@ extension AssetStore {
 extension AssetStore {
   /// Removes the files of deleted and replaced assets, as far as no reader can still see them.
   ///
-  /// Opening a store does this, and so does each commit of this database that deletes or replaces
-  /// assets, by whatever SQL. What a reader of this database was in the way of then goes when it has
-  /// ended; if the reader was another's, with this database's next commit of any kind, with the next
-  /// opening, or by this call.
+  /// Opening a store does this, and so does each commit of this database that deletes or replaces assets,
+  /// by whatever SQL. A file that a reader of this database still needs is removed when that has ended; one
+  /// that a reader of another process needs, with the next commit of this database, with the next opening,
+  /// or by this call.
   ///
-  /// - Throws: ``AssetError`` or `SQLiteError`. What was not removed is removed another time.
+  /// - Throws: ``AssetError`` or `SQLiteError`. Files that were not removed now are removed another time.
   public func removeDeletedFiles() throws {
     try outsideTransaction { connection in
       try settleLeftoversNow(in: connection)
@@ -107,7 +107,7 @@ extension AssetStore {
     let isHeld: SQL =
       try AssetSchema.hasHolds(connection)
       ? "file IN (SELECT file FROM main.magicdata_asset_held)" : "0"
-    // A row that names the file again was written by hand, or by an undoing, but it is a row.
+    // A row that names the file again, written by hand or by an undo, keeps it.
     let unnamed = try connection.rows(
       """
       SELECT file FROM main.magicdata_asset_trash WHERE file IN \(marks)

@@ -227,7 +227,7 @@ extension AssetStore {
 }
 
 extension Value {
-  /// The text of a text; of anything else what it is.
+  /// The content of a TEXT; of another value its description.
   var text: String {
     if case .text(let text) = self { text } else { "\(self)" }
   }

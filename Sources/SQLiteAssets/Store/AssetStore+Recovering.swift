@@ -61,7 +61,7 @@ extension AssetStore {
         try left.remove(name.text)
       }
     } catch .notRegularFile {
-      // Somebody has put a folder in the way: that is one asset's trouble and not the store's.
+      // A folder stands in the way: an error of this one asset, and not of the store.
     }
   }
 

@@ -10,14 +10,14 @@ package import SystemFiles
 ///       try connection.executeChange("INSERT INTO person (photo) VALUES (\(photo.id))")
 ///     }
 ///
-/// An asset is a row of the table `magicdata_asset` and a file in the store's folder. Both appear
-/// together when the transaction commits, or neither does. Deleting the row, by whatever SQL,
-/// deletes the file after the commit, once no reader of any process can still see the row. Who
-/// deletes it without this library leaves a mark, by which the next opening finds the file.
+/// An asset is a row of the table `magicdata_asset` and a file in the store's folder. Both appear together
+/// when the transaction commits, or neither does. Deleting the row, by whatever SQL, deletes the file after
+/// the commit, once no reader of any process can still see the row. A program without this library that
+/// deletes it leaves a mark, by which the next opening finds the file.
 ///
-/// A content is never changed: a replaced one is a new file, and who still reads the old one reads
-/// it to its end. Opening a store repairs what a crash cut off, without looking at every file. Several
-/// stores, of several processes, may share a database and its folder.
+/// A content is never changed: a replaced one is a new file, and a reader of the old one reads it to its
+/// end. Opening a store repairs what a crash cut off, without looking at every file. Several stores, of
+/// several processes, may share a database and its folder.
 ///
 /// Calls without `in:` have a form that blocks the thread and one that suspends the task, as those of
 /// `Database` do; the latter throws `CancellationError`, too, if the task is cancelled before the work

@@ -125,7 +125,7 @@ final class RecordPlan {
     if countsKeysUp,
       let index = table.index(ofColumn: keys[0]), table.columns[index].type != .integer
     {
-      throw SQLiteError(.misuse, "the key “\(keys[0])” of \(type) counts up, but is no integer")
+      throw SQLiteError(.misuse, "the key “\(keys[0])” of \(type) counts up, but is not an integer")
     }
     return table.definition()
   }

@@ -144,14 +144,14 @@ package struct TablePlan: Sendable {
       for slot in slots { properties[slot].column?.reference = reference }
       targets.append(target)
     case (.references, .objects):
-      throw refused("is no reference by key: objects lead to objects")
+      throw refused("cannot be a reference by key: objects lead to objects")
     case (.onDelete, _): break
     }
   }
 
   /// The reason why a property cannot have a delete rule, or nil if it can.
   private func refusal(of rule: DeleteRule, _ property: Property) -> String? {
-    guard property.isRelation else { return "cannot have a delete rule: it is no relation" }
+    guard property.isRelation else { return "cannot have a delete rule: it is not a relation" }
     switch rule {
     case .cascade where property.column == nil:
       return "cannot cascade: of a collection only the links go"

@@ -75,7 +75,7 @@ package struct SearchTable: Sendable {
   package func ensure(_ connection: Connection) throws {
     if try SearchTable.isIndex(of: table, connection) == false {
       throw SQLiteError(
-        .misuse, "“\(name)” is no full-text index of “\(table)”, which needs one of that name")
+        .misuse, "“\(name)” is not a full-text index of “\(table)”, which needs one of that name")
     }
     guard try isLacking(connection) else { return }
     guard Capabilities.hasFTS5 else {

@@ -12,7 +12,7 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .sameName(let name, let type):
       "another type has the table “\(name)”: name the table of \(type)"
-    case .notAStore(let reason): "this is no store of collections: \(reason)"
+    case .notAStore(let reason): "this is not a store of collections: \(reason)"
     case .noFile: "no file was named to save to or to load from"
     }
   }

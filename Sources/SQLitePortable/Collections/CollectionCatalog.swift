@@ -48,7 +48,7 @@ struct CollectionCatalog {
       "CREATE INDEX IF NOT EXISTS \(identifier: table + " by key") ON \(identifier: table) (key)")
   }
 
-  /// For the time in which all keys change, which is slow one by one.
+  /// Removes the index of a table while all its keys change: keeping it up to date for each would be slow.
   func removeIndex(_ table: String) throws {
     try connection.removeIndex(table + " by key", ifExists: true)
   }

@@ -159,5 +159,5 @@ struct KeyMaker<Item> {
   }
 }
 
-/// A number that another process hardly has.
+/// A random number that tells this process from others.
 private let processToken = UInt64.random(in: 0 ... .max)

@@ -105,7 +105,7 @@ extension Database {
     options.prepareConnection = self.options.prepareConnection
     // Rows come before the tables that they lead to.
     options.foreignKeys = false
-    // It goes away with this value.
+    // The database goes away with this value.
     options.synchronous = .offMayCorruptOnPowerCut
     // Schemas from long ago may have texts in double quotes.
     options.doubleQuotedStrings = true

@@ -30,7 +30,7 @@ struct DumpReader {
   /// Fills an empty database.
   mutating func fill(_ database: Database) throws {
     guard case .database(let header) = try next() else {
-      throw wrong("the first line is no database")
+      throw wrong("the first line does not begin a database")
     }
     guard (1...DumpHeader.currentFormat).contains(header.format) else {
       throw wrong("a newer program has written this, in the format \(header.format)")
@@ -275,7 +275,7 @@ final class CancellableWork: Sendable {
             try progress($0)
           }
         } catch {
-          // Whatever was cut off, this is why.
+          // If the work was cancelled, that is the error.
           try work.check()
           throw error
         }

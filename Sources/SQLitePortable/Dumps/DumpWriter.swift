@@ -96,8 +96,8 @@ struct DumpWriter {
   }
 }
 
-/// The columns that say all of a table: its own that are not generated, behind the row id if that is no
-/// column.
+/// The columns with the whole content of a table: those that are not generated, and before them the row id
+/// unless it is one of them.
 struct TableColumns {
   let names: [String]
 

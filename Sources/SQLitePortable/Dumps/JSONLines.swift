@@ -86,7 +86,7 @@ struct JSONLines: DumpFormat {
         if members[0].key == "real", text == "inf" { return .real(.infinity) }
         if members[0].key == "real", text == "-inf" { return .real(-.infinity) }
       }
-      throw DumpLineError(description: "an object in a row is no blob in base64 and no real")
+      throw DumpLineError(description: "an object in a row is neither a blob in base64 nor a real")
     default: throw DumpLineError(description: "a value is null, a number, text or a blob")
     }
   }

@@ -96,19 +96,20 @@ struct SPONLines: DumpFormat {
 
   private func value(_ token: Int, of document: Document) throws -> Value {
     guard document.tokens[token].kind == .scalar else {
-      throw DumpLineError(description: "a value is no object and no array")
+      throw DumpLineError(description: "a value is neither an object nor an array")
     }
     switch document.tokens[token].designator {
     case .null: return .null
     case .text: return .text(document.text(of: token))
     case .integer:
       guard let integer = document.integer(of: token, as: Int64.self) else {
-        throw DumpLineError(description: "“\(document.text(of: token))” is no integer of 64 bits")
+        throw DumpLineError(
+          description: "“\(document.text(of: token))” is not an integer of 64 bits")
       }
       return .integer(integer)
     case .double:
       guard let real = document.double(of: token), !real.isNaN else {
-        throw DumpLineError(description: "“\(document.text(of: token))” is no number")
+        throw DumpLineError(description: "“\(document.text(of: token))” is not a number")
       }
       return .real(real)
     case .data:
