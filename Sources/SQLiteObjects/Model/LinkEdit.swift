@@ -1,54 +1,6 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// The targets of the links of one property of one object.
-///
-/// Those of a fetched object are slices of the arrays of the fetch, and not copies.
-struct LinkTargets: Sendable {
-  /// The z_index of each target, in the order of the links.
-  let targets: ArraySlice<Int64>
-  /// The keys of a dictionary; none otherwise.
-  let keys: ArraySlice<Value>
-
-  static var none: LinkTargets { LinkTargets(targets: [], keys: []) }
-
-  init(targets: ArraySlice<Int64>, keys: ArraySlice<Value>) {
-    self.targets = targets
-    self.keys = keys
-  }
-
-  /// Takes links over.
-  init(_ links: [(key: Value, target: Int64)], _ arrangement: LinkTable.Arrangement) {
-    targets = links.map(\.target)[...]
-    keys = arrangement == .dictionary ? links.map(\.key)[...] : []
-  }
-
-  func map<Result>(
-    _ body: (_ key: Value, _ target: Int64) throws -> Result
-  ) rethrows -> [Result] {
-    guard !keys.isEmpty else { return try targets.map { try body(.null, $0) } }
-    return try zip(keys, targets).map(body)
-  }
-
-  /// The targets by the keys of a dictionary.
-  var byKey: [Value: Int64] { Dictionary(zip(keys, targets), uniquingKeysWith: { $1 }) }
-
-  /// Returns whether both are the same links: of a list, in the same order.
-  func isSame(as other: LinkTargets, _ arrangement: LinkTable.Arrangement) -> Bool {
-    switch arrangement {
-    case .list: targets == other.targets
-    case .set: Set(targets) == Set(other.targets)
-    case .dictionary: byKey == other.byKey
-    }
-  }
-}
-
-/// The links of a property as its object knows them.
-struct KnownLinks: Sendable {
-  let slot: Int
-  let links: LinkTargets
-}
-
 /// A change of a collection's links.
 indirect enum LinkEdit<Target> {
   /// Adds targets at an index of a list, or at its end; to a set each unless it is there.
@@ -207,17 +159,6 @@ extension MagicCollection {
     var links = try magicLinks
     try MagicLink.apply(changes, to: &links, Self.arrangement, in: store)
     return try Self(magicLinks: links)
-  }
-}
-
-extension PropertyRole.LinkArrangement {
-  /// The arrangement as a link table has it.
-  var form: LinkTable.Arrangement {
-    switch self {
-    case .list: .list
-    case .set: .set
-    case .dictionary: .dictionary
-    }
   }
 }
 

@@ -80,11 +80,6 @@ extension Optional: KeyedCollection where Wrapped: KeyedCollection {
   static func check(_ key: SQLiteCore.Value) throws { try Wrapped.check(key) }
 }
 
-extension MagicProperty {
-  /// The type of a property that is a collection with keys.
-  static var dictionary: (any KeyedCollection.Type)? { Value.self as? any KeyedCollection.Type }
-}
-
 /// An object in a collection, of a dictionary with its key. Opaque.
 public struct MagicLink<Object: MagicObject> {
   let key: SQLiteCore.Value

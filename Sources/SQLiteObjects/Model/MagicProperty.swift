@@ -1,5 +1,5 @@
 public import SQLiteCore
-package import SQLiteMapping
+import SQLiteMapping
 
 /// A property wrapper of a ``MagicObject``.
 ///
@@ -20,57 +20,10 @@ public protocol MagicProperty: Codable, SendableMetatype {
 extension MagicProperty {
   /// The type of the property.
   static var valueType: ObjectIdentifier { ObjectIdentifier(Value.self) }
-}
 
-/// The role of a property in its table. Opaque.
-public struct PropertyRole: Sendable {
-  /// The way in which the values of a property are stored.
-  package enum Kind: Sendable {
-    /// In a column.
-    case column(Storage)
-    /// In a column that refers to another object.
-    case object(any MagicObject.Type)
-    /// In a link table.
-    case links(LinkArrangement, any MagicObject.Type)
-    /// In a column with the identifier of an asset.
-    case asset
-    /// Not at all: the owners' relation is asked.
-    case reverse
-  }
-
-  package enum LinkArrangement: Sendable {
-    case list
-    case set
-    case dictionary
-  }
-
-  package var kind: Kind
-  package var isOptional = false
-  package var isPrimary = false
-  package var isLazy = false
-  /// Whether the database counts the value up.
-  package var countsUp = false
-
-  package init(_ kind: Kind) {
-    self.kind = kind
-  }
-}
-
-extension MagicProperty {
   /// Whether the property has more than one nil.
   static var isNestedOptional: Bool { isOptionalOfOptional(Value.self) }
-}
 
-extension PropertyRole {
-  /// The type of the objects that a relation leads to.
-  var target: (any MagicObject.Type)? {
-    switch kind {
-    case .object(let type), .links(_, let type): type
-    case .column, .asset, .reverse: nil
-    }
-  }
-
-  var isAsset: Bool {
-    if case .asset = kind { true } else { false }
-  }
+  /// The type of a property that is a collection with keys.
+  static var dictionary: (any KeyedCollection.Type)? { Value.self as? any KeyedCollection.Type }
 }

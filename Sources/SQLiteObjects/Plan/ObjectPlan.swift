@@ -1,6 +1,7 @@
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
+import Synchronization
 
 /// A type of objects in a store: its properties, its table and the SQL of its rows.
 package final class ObjectPlan: Sendable {
@@ -106,7 +107,7 @@ package final class ObjectPlan: Sendable {
     presence = try rows.selectByKey("1").checkedText
     updates = try properties.map { try $0.hasColumn ? rows.update([$0.name]).checkedText : "" }
     let primaryName = shape.primary.map { properties[$0].name }
-    insertions = try InsertTexts(rows, columns.map { properties[$0].name }, primary: primaryName)
+    insertions = InsertTexts(rows, columns.map { properties[$0].name }, primary: primaryName)
     quotedTable = "\(identifier: shape.table)"
     qualifiedKey = try rows.qualified(key).checkedText
     qualifiedColumns = try properties.map { property in
@@ -216,35 +217,34 @@ extension ObjectPlan.Property {
   }
 }
 
-/// The texts of the statements that insert one object of a type, made once.
-struct InsertTexts: Sendable {
+/// The texts of the statements that insert one object of a type, each made when it is first needed: a type that is
+/// only read needs none.
+final class InsertTexts: Sendable {
   private let table: TablePlan
   /// The columns besides the key.
   private let columns: [String]
   /// The column of the primary value.
   private let primary: String?
   /// Without and with the key; each for objects that may be in the store, and for those that must be new.
-  private var texts: [String] = []
+  private let texts = Mutex<[String?]>([nil, nil, nil, nil])
 
-  /// Makes the texts.
-  ///
-  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
-  init(_ table: TablePlan, _ columns: [String], primary: String?) throws(SQLiteError) {
+  init(_ table: TablePlan, _ columns: [String], primary: String?) {
     self.table = table
     self.columns = columns
     self.primary = primary
-    for hasKey in [false, true] {
-      for insertsOnly in [false, true] {
-        texts.append(try sql(hasKey: hasKey, rows: 1, insertsOnly: insertsOnly).checkedText)
-      }
-    }
   }
 
   /// The statement that inserts objects, or gives their values to the objects with the same primary values
   /// unless `insertsOnly`.
-  func statement(hasKey: Bool, rows: Int, insertsOnly: Bool) -> SQL {
-    if rows == 1 { return SQL(unchecked: texts[(hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)]) }
-    return sql(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly)
+  ///
+  /// - Throws: ``SQLiteError`` if a name cannot be quoted.
+  func statement(hasKey: Bool, rows: Int, insertsOnly: Bool) throws(SQLiteError) -> SQL {
+    guard rows == 1 else { return sql(hasKey: hasKey, rows: rows, insertsOnly: insertsOnly) }
+    let index = (hasKey ? 2 : 0) + (insertsOnly ? 1 : 0)
+    if let text = texts.withLock({ $0[index] }) { return SQL(unchecked: text) }
+    let text = try sql(hasKey: hasKey, rows: 1, insertsOnly: insertsOnly).checkedText
+    texts.withLock { $0[index] = text }
+    return SQL(unchecked: text)
   }
 
   private func sql(hasKey: Bool, rows: Int, insertsOnly: Bool) -> SQL {

@@ -166,7 +166,7 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
     where filter: Filter<Value.Element.Target>? = nil
   ) -> QueryNode {
     related {
-      $0.result = .aggregate(form)
+      $0.answer = .aggregate(form)
       $0.operand = operand
       $0.filter = filter?.node
     }

@@ -268,7 +268,7 @@ extension FilterSQL {
 extension FilterSQL {
   private mutating func write(_ query: RelatedQuery, _ rows: Rows, to sql: inout SQL) throws {
     guard let path = try path(query.route, rows) else {
-      return write(query.result, ofNone: &sql)
+      return write(query.answer, ofNone: &sql)
     }
     // Written first: then it is known which tables are read.
     var condition = SQL(unchecked: "")
@@ -276,7 +276,7 @@ extension FilterSQL {
       condition.append(text: " AND ")
       try write(filter, path.rows, to: &condition)
     }
-    switch query.result {
+    switch query.answer {
     case .exists: sql.append(text: "EXISTS (SELECT 1")
     case .aggregate(let form):
       sql.append(text: "(SELECT \(form.pieces[0])")
@@ -291,8 +291,8 @@ extension FilterSQL {
   }
 
   /// The answer to a question about no objects.
-  private func write(_ result: RelatedQuery.Result, ofNone sql: inout SQL) {
-    switch result {
+  private func write(_ answer: RelatedQuery.Answer, ofNone sql: inout SQL) {
+    switch answer {
     case .exists: sql.append(text: "(1 = 0)")
     case .aggregate(let form):
       sql.append(text: "(SELECT \(form.pieces.joined(separator: "NULL")) WHERE 1 = 0)")

@@ -58,10 +58,6 @@ extension MagicExpression: MagicCalculation {
 }
 
 extension KeyPath: MagicCalculation where Root: MagicObject, Value: MagicColumn {
-  /// The type of the objects.
-  public typealias Object = Root
-  /// The type of the property, without the optional.
-  public typealias Element = Value.Element
   /// The property as an expression.
   public var expression: MagicExpression<Root, Value.Element> { MagicExpression(QueryNode(self)) }
 }

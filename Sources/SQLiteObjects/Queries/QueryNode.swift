@@ -216,7 +216,7 @@ extension QueryNode {
     case .value(let value): value.isNull
     case .object, .negation: false
     case .writing(let form, _, _): form.mayBeNull
-    case .related(let query, _): query.result.mayBeNull
+    case .related(let query, _): query.answer.mayBeNull
     default: true
     }
   }
@@ -226,7 +226,7 @@ extension QueryNode {
     switch self {
     case .comparing, .isIn, .all, .any, .negation: true
     case .writing(let form, _, _): form.isTruthValue
-    case .related(let query, _): query.result.isTruthValue
+    case .related(let query, _): query.answer.isTruthValue
     default: false
     }
   }
@@ -306,7 +306,7 @@ struct QueryForm: Sendable {
 /// A question about the objects that a relation leads to: one EXISTS, or one scalar subquery.
 struct RelatedQuery: Sendable {
   /// The form of the answer.
-  enum Result: Sendable {
+  enum Answer: Sendable {
     /// Whether there is any.
     case exists
     /// An aggregate of them.
@@ -323,7 +323,7 @@ struct RelatedQuery: Sendable {
 
   /// The slots of the properties that lead to the objects, of which at least one leads to many.
   let route: [Int]
-  var result = Result.exists
+  var answer = Answer.exists
   /// The operand of the aggregate, on the objects; nil if it has none.
   var operand: QueryNode?
   /// The condition on the objects.

@@ -154,11 +154,6 @@ extension SaveGraph.Node {
     }
   }
 
-  /// The values that the object's columns have in a store if nobody has changed them.
-  fileprivate func expectedRow(in store: StoreIdentity) throws -> [(slot: Int, value: Value)] {
-    try storage.expectedRow(in: store, context)
-  }
-
   func missingValue(_ slot: Int) -> MagicError {
     .missingValue(type: plan.typeName, property: plan.properties[slot].name)
   }

@@ -1,0 +1,31 @@
+import SQLiteCore
+
+extension RelatedObjects {
+  /// The keys by which coders name the objects that the relation leads to, blocking the thread.
+  func keys() throws -> [(key: Value, target: Value)] {
+    try store.read { connection in
+      let links = try read(.links(), connection).links
+      return try keys(links.map { ($0.place, $0.target) }, relation.destination, connection)
+    }
+  }
+
+  /// The primary values of objects; their z_index values if that is what tells them apart.
+  private func keys(
+    _ targets: [(key: Value, zIndex: Int64)], _ target: ObjectPlan, _ connection: Connection
+  ) throws -> [(key: Value, target: Value)] {
+    guard let primary = target.primary, target.counting == nil else {
+      return targets.map { ($0.key, .integer($0.zIndex)) }
+    }
+    let name = target.properties[primary].name
+    let rows = try connection.rows(
+      "SELECT \(identifier: target.key), \(identifier: name) FROM \(identifier: target.table) WHERE \(identifier: target.key) IN \(targets.map(\.zIndex))",
+      as: Int64.self, Value.self)
+    let keys = Dictionary(rows.map { ($0.0, $0.1) }, uniquingKeysWith: { first, _ in first })
+    return try targets.map { key, zIndex in
+      guard let target = keys[zIndex] else {
+        throw MagicError.missingTarget(type: target.typeName, zIndex: zIndex)
+      }
+      return (key, target)
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package import SQLiteMapping
+import SQLiteRelations
+
+/// The role of a property in its table. Opaque.
+public struct PropertyRole: Sendable {
+  /// The way in which the values of a property are stored.
+  package enum Kind: Sendable {
+    /// In a column.
+    case column(Storage)
+    /// In a column that refers to another object.
+    case object(any MagicObject.Type)
+    /// In a link table.
+    case links(LinkArrangement, any MagicObject.Type)
+    /// In a column with the identifier of an asset.
+    case asset
+    /// Not at all: the owners' relation is asked.
+    case reverse
+  }
+
+  package enum LinkArrangement: Sendable {
+    case list
+    case set
+    case dictionary
+  }
+
+  package var kind: Kind
+  package var isOptional = false
+  package var isPrimary = false
+  package var isLazy = false
+  /// Whether the database counts the value up.
+  package var countsUp = false
+
+  package init(_ kind: Kind) {
+    self.kind = kind
+  }
+}
+
+extension PropertyRole {
+  /// The type of the objects that a relation leads to.
+  var target: (any MagicObject.Type)? {
+    switch kind {
+    case .object(let type), .links(_, let type): type
+    case .column, .asset, .reverse: nil
+    }
+  }
+
+  var isAsset: Bool {
+    if case .asset = kind { true } else { false }
+  }
+}
+
+extension PropertyRole.LinkArrangement {
+  /// The arrangement as a link table has it.
+  var form: LinkTable.Arrangement {
+    switch self {
+    case .list: .list
+    case .set: .set
+    case .dictionary: .dictionary
+    }
+  }
+}
