@@ -1,4 +1,4 @@
-/// What a token is: one code for each keyword and each mark.
+/// The kind of a token: one code for each keyword and each mark.
 ///
 /// The order matters: ranges of codes are classes of words.
 package enum TokenCode: UInt8, Sendable {

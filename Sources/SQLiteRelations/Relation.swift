@@ -239,7 +239,7 @@ extension Relation {
   }
 }
 
-// What one key leads to.
+// The ends of one key.
 extension Relation {
   /// A query for the number of ends of a start, with a parameter for that.
   package var countOfParameter: SQL {
@@ -294,7 +294,7 @@ extension Relation {
   }
 }
 
-// What many keys lead to.
+// The ends of many keys.
 extension Relation {
   /// A query for start and end, and the place if that is asked for: start by start, the ends of each in
   /// their order.

@@ -22,7 +22,7 @@ public final class Database: Sendable {
   let scheduler: Scheduler
   let shared: SharedFile
   /// Where asynchronous accesses run.
-  let worker: Worker
+  package let worker: Worker
   private let slots: [ConnectionSlot]
   /// How many connections were opened.
   private let openings = Atomic<Int>(0)

@@ -7,7 +7,7 @@ public enum ColumnType: String, Sendable, CaseIterable {
   case real = "REAL"
   /// Text.
   case text = "TEXT"
-  /// Whatever is given, as it is.
+  /// Any value, as it is given.
   case blob = "BLOB"
   /// Numbers, also where a text looks like one; not for strict tables.
   case numeric = "NUMERIC"

@@ -10,7 +10,7 @@
 public struct QueryPlan: Hashable, Sendable {
   /// A step, with the steps that it consists of.
   public struct Step: Hashable, Sendable {
-    /// What SQLite does.
+    /// The action of SQLite.
     public enum Kind: Hashable, Sendable {
       /// SCAN or SEARCH: the rows of a table, a view or a query are read.
       case read(Reading)
@@ -26,7 +26,7 @@ public struct QueryPlan: Hashable, Sendable {
       case other
     }
 
-    /// What SQLite does.
+    /// The action of SQLite.
     public let kind: Kind
     /// The step in SQLite's words.
     public let detail: String
@@ -93,7 +93,7 @@ public struct QueryPlan: Hashable, Sendable {
       })
   }
 
-  /// What rows are collected and sorted for, such as `ORDER BY`.
+  /// The clauses for which rows are collected and sorted, such as `ORDER BY`.
   public var sorts: [String] {
     allSteps.compactMap { step in
       guard case .sort(let reason) = step.kind else { return nil }
@@ -174,12 +174,12 @@ extension QueryPlan.Reading {
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// What stands behind the last `marker`.
+  /// The text behind the last `marker`.
   fileprivate func tail(behind marker: String) -> Substring? {
     lastRange(of: marker).map { self[$0.upperBound...] }
   }
 
-  /// What stands before the last `marker`.
+  /// The text before the last `marker`.
   fileprivate func head(before marker: String) -> Substring? {
     lastRange(of: marker).map { self[..<$0.lowerBound] }
   }

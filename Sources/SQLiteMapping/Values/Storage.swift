@@ -210,12 +210,15 @@ package func isOptionalOfOptional(_ type: Any.Type) -> Bool {
 }
 
 /// An optional of whatever type.
-protocol OptionalValue {
+package protocol OptionalValue {
   static var wrappedType: Any.Type { get }
+  /// Whether there is no value.
+  var isNone: Bool { get }
 }
 
 extension Optional: OptionalValue {
-  static var wrappedType: Any.Type { Wrapped.self }
+  package static var wrappedType: Any.Type { Wrapped.self }
+  package var isNone: Bool { self == nil }
 }
 
 extension NestedStrategy {

@@ -1,6 +1,6 @@
-public import Essentials
+package import Essentials
 import ExactText
-public import SQLiteCore
+package import SQLiteCore
 
 /// `URL` as the TEXT of its `absoluteString`: exact.
 package enum URLText {
@@ -70,26 +70,5 @@ extension URL {
       bytes.append(high << 4 | low)
     }
     return bytes
-  }
-}
-
-extension URL: Bindable, ColumnValue {
-  /// The text of the absolute string; a URL relative to a base is refused.
-  public var databaseValue: Value {
-    get throws(SQLiteError) { try URLText.value(for: self) }
-  }
-
-  /// Makes a URL from text.
-  public init(databaseValue: Value) throws(SQLiteError) {
-    self = try URLText.url(from: databaseValue)
-  }
-}
-
-extension URL: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType { .text }
-  func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try URLText.value(for: self) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> URL {
-    try URLText.url(from: stored)
   }
 }

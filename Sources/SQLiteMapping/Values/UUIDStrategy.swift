@@ -1,6 +1,6 @@
 import ExactText
-public import Essentials
-public import SQLiteCore
+package import Essentials
+package import SQLiteCore
 
 /// How a `UUID` is stored. Every strategy is exact.
 public enum UUIDStrategy: Hashable, Sendable, CaseIterable {
@@ -136,45 +136,5 @@ extension UUID {
     self.init(
       bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, bytes[8...].reduce(0) { $0 << 8 | UInt64($1) }
     )
-  }
-}
-
-// Bound and read: by itself in the default form, and as a property in the form of the type's strategies.
-
-extension UUID: Bindable, ColumnValue {
-  /// Uppercase text: ``UUIDStrategy/text``.
-  public var databaseValue: Value { UUIDStrategy.text.value(for: self) }
-
-  /// Makes a UUID from text of either case: ``UUIDStrategy/text``.
-  public init(databaseValue: Value) throws(SQLiteError) {
-    self = try UUIDStrategy.text.uuid(from: databaseValue)
-  }
-}
-
-extension UUID: ScalarValue {
-  static func columnType(_ forms: ScalarForms) -> ColumnType {
-    forms.uuids == .blob ? .blob : .text
-  }
-
-  func stored(_ forms: ScalarForms) -> Value { forms.uuids.value(for: self) }
-
-  static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> UUID {
-    try forms.uuids.uuid(from: stored)
-  }
-
-  func bind(
-    to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
-  ) throws(SQLiteError) {
-    guard forms.uuids == .text else { return try handle.bind(stored(forms), at: parameter) }
-    try handle.bind(textUpTo: UUID.textLength, at: parameter) { append(to: &$0) }
-  }
-
-  static func read(
-    from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
-  ) -> UUID? {
-    guard forms.uuids == .text else { return nil }
-    var uuid: UUID?
-    handle.lendBytes(at: column, ofText: true) { uuid = UUID(utf8: Span<UInt8>(_bytes: $0)) }
-    return uuid
   }
 }

@@ -23,9 +23,9 @@ public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
 
 /// A query for the objects of one page, as a value that may cross threads.
 ///
-/// What comes behind a place is asked for key by key: first the objects that are equal to it in all sort keys and
-/// have a greater row key, then those that are equal in all but the last one, and so on. Each is one range of
-/// an index on the sort keys, if there is one, wherever the page is.
+/// The objects behind a place are asked for key by key: first the objects that are equal to it in all sort
+/// keys and have a greater row key, then those that are equal in all but the last one, and so on. Each is
+/// one range of an index on the sort keys, if there is one, wherever the page is.
 struct PageQuery<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   private let plan: ObjectPlan

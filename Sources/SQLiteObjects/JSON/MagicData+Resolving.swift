@@ -128,21 +128,18 @@ extension MagicProperty {
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
-    if let type = Value.self as? any OptionalRelation.Type {
-      return try type.relation(to: targets)
-    }
-    return try RelationMaker.value(Value.self, targets)
+    try RelationMaker.value(Value.self, targets)
   }
 }
 
-/// An optional, whose wrapped type is asked instead.
-private protocol OptionalRelation {
+/// A type around a relation, whose inner type is asked instead.
+private protocol RelationWrapper {
   static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue?
 }
 
-extension Optional: OptionalRelation {
+extension Optional: RelationWrapper {
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
@@ -150,14 +147,7 @@ extension Optional: OptionalRelation {
   }
 }
 
-/// A relation that is fetched on demand, whose element is asked instead.
-private protocol LazyRelation {
-  static func relation<Object: MagicObject>(
-    to targets: [(key: SQLiteCore.Value, object: Object)]
-  ) throws -> LiveValue?
-}
-
-extension AsyncMagical: LazyRelation {
+extension AsyncMagical: RelationWrapper {
   fileprivate static func relation<Object: MagicObject>(
     to targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
@@ -170,7 +160,7 @@ private enum RelationMaker {
   static func value<Object: MagicObject>(
     _ type: Any.Type, _ targets: [(key: SQLiteCore.Value, object: Object)]
   ) throws -> LiveValue? {
-    if let type = type as? any LazyRelation.Type { return try type.relation(to: targets) }
+    if let type = type as? any RelationWrapper.Type { return try type.relation(to: targets) }
     if type == Object.self { return targets.first.map { LiveValue($0.object) } }
     guard let type = type as? any MagicCollection<Object>.Type else { return nil }
     return try collection(type, targets)

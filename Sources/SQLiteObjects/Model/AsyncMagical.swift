@@ -164,7 +164,7 @@ extension AsyncMagical: AssetValue where Element: AssetValue {
     get throws { try (state.live?.value as? Element)?.pending }
   }
 
-  // What it holds is at rest, and handed out by `get()`.
+  // It keeps no content that was read: `get()` hands that out.
   package var resting: AsyncMagical { self }
   package var handedOut: AsyncMagical { self }
 }

@@ -20,10 +20,11 @@ extension MagicData {
   ///
   ///     for try await adults in magic.observe(Person.self, where: \.$age >= 18) { … }
   ///
-  /// What is left in the store, behind an ``AsyncMagical`` or a ``ReverseMagicValue``, is no part of the objects
-  /// here. ``ObservedResults/differences()`` tells what has changed between two results. If the objects lead to no
-  /// others, and the filter only compares properties with values, a commit that changes no object which fulfils it
-  /// costs the same whatever the size of the result: the database is not asked. Else as ``observe(_:)``.
+  /// Content that is left in the store, behind an ``AsyncMagical`` or a ``ReverseMagicValue``, is not a
+  /// part of the objects here. ``ObservedResults/differences()`` tells what has changed between two
+  /// results. If the objects lead to no others, and the filter only compares properties with values, a
+  /// commit that changes no object which fulfils it costs the same whatever the size of the result: the
+  /// database is not asked. Else as ``observe(_:)``.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
@@ -224,7 +225,7 @@ extension MagicData {
   private func condition<Object: MagicObject>(
     _ type: Object.Type, _ filter: QueryNode?, others: [QueryNode] = []
   ) -> RowCondition? {
-    // What is wrong with a type is said when it is read.
+    // An error of the type is thrown when it is read.
     guard let filter, let plan = try? plan(type), !plan.needsContext,
       others.allSatisfy(\.isOfOneRow)
     else { return nil }

@@ -28,6 +28,11 @@ package protocol ObjectStore: StoreToken {
   func makeReady(_ plan: ObjectPlan) throws -> Bool
   /// As ``makeReady(_:)``, without blocking the task.
   nonisolated(nonsending) func makeReady(_ plan: ObjectPlan) async throws -> Bool
+  /// Makes a query without blocking the task, also if its SQL depends on tables that the store has not looked
+  /// at yet.
+  nonisolated(nonsending) func making<Made: Sendable>(
+    _ make: @escaping @Sendable () throws -> Made
+  ) async throws -> Made
   /// Makes or grows the tables of types, as part of the open transaction.
   func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws
   /// Reads on one snapshot, blocking the thread.

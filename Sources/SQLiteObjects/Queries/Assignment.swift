@@ -67,7 +67,7 @@ public struct Assignment<Object: MagicObject>: Sendable {
     _ value: Column.Value, _ column: Column.Type
   ) -> QueryNode {
     // An optional that is nil holds nothing to cast.
-    if let nothing = value as? any OptionalValue, nothing.isNil { return .value(.null) }
+    if let nothing = value as? any OptionalValue, nothing.isNone { return .value(.null) }
     if let object = value as? any MagicObject { return node(object) }
     guard case .column = Column.role.kind else {
       return .failure(
@@ -82,15 +82,6 @@ public struct Assignment<Object: MagicObject>: Sendable {
   }
 
   private static func node(_ object: some MagicObject) -> QueryNode { QueryNode(object: object) }
-}
-
-/// An optional of any type.
-private protocol OptionalValue {
-  var isNil: Bool { get }
-}
-
-extension Optional: OptionalValue {
-  fileprivate var isNil: Bool { self == nil }
 }
 
 /// The integers that a type has, as far as they are stored; nil for a type of something else.

@@ -40,15 +40,17 @@ struct FilterSQL {
     }
   }
 
+  /// Thrown instead of looking at tables.
+  struct UnknownTables: Error {}
+
+  /// Whether the thread may wait for the database, to look at the tables of a relation. False on the thread of a
+  /// task: ``ObjectStore/making(_:)``.
+  @TaskLocal static var mayLookAtTables = true
+
   private let store: any ObjectStore
   private var aliases = 0
   /// The number of expressions inside one another that are being written.
   private var level = 0
-
-  /// More is refused, before it overflows the stack of a thread of 512 KiB: a level takes up to 5 KiB in a debug
-  /// build. The parser of SQLite 3.40 has a stack of 100 entries, of which each level takes one or more. A sum or
-  /// a list of any length is one level.
-  private static let greatestLevel = 80
 
   init(_ store: any ObjectStore) {
     self.store = store
@@ -66,8 +68,8 @@ struct FilterSQL {
 
   /// Writes an expression on rows.
   mutating func write(_ node: QueryNode, _ rows: Rows, to sql: inout SQL) throws {
-    guard level < FilterSQL.greatestLevel else {
-      throw QueryNode.isTooDeep(FilterSQL.greatestLevel)
+    guard level < QueryNode.greatestLevel else {
+      throw QueryNode.isTooDeep(QueryNode.greatestLevel)
     }
     level += 1
     defer { level -= 1 }
@@ -347,6 +349,7 @@ extension FilterSQL {
   /// type looks at its tables.
   private func isStored(_ relation: ObjectRelation) throws -> Bool {
     if store.isReady(relation.owner) { return true }
+    guard FilterSQL.mayLookAtTables else { throw UnknownTables() }
     if try store.makeReady(relation.owner) { return true }
     return try store.read { try relation.isStored(store.tables, $0) }
   }

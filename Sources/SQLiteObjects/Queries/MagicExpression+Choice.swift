@@ -71,7 +71,7 @@ extension MagicExpression {
     else other: some MagicCalculation<Object, Element>
   ) -> MagicExpression { choice(filter, QueryNode(value), other.node) }
 
-  /// What is calculated for the objects that a filter holds for, and a value for the others.
+  /// An expression for the objects that a filter holds for, and a value for the others.
   ///
   /// - Parameters:
   ///   - filter: The condition.
@@ -82,7 +82,7 @@ extension MagicExpression {
     else other: Element
   ) -> MagicExpression { choice(filter, value.node, QueryNode(other)) }
 
-  /// What is calculated for the objects that a filter holds for, and something else for the others.
+  /// An expression for the objects that a filter holds for, and another one for the others.
   ///
   ///     let name: MagicExpression<Person, String> =
   ///       .when(\.$prefersNick == true, then: \Person.$nick, else: \Person.$name)

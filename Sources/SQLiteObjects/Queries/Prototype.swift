@@ -26,7 +26,7 @@ private final class PrototypeObject<Object: MagicObject>: AnyPrototype, @uncheck
   }
 }
 
-/// What the prototypes of all types have.
+/// The part that the prototypes of all types share.
 // Proof: the storage is Sendable, and the one subclass has a proof of its own.
 private class AnyPrototype: @unchecked Sendable {
   let storage: ObjectStorage

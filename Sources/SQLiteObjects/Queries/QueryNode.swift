@@ -39,8 +39,16 @@ enum QueryNode: Sendable {
 
 // Nodes of nodes.
 extension QueryNode {
+  // Two limits, since a sum of many operands is a deep tree, which is released by recursion, and a flat text.
+
+  /// The greatest depth of a tree: each operand of a sum is one deeper, and a list by the logarithm of its length.
   /// SQLite's limit is 1000 levels of an expression, of which each level here takes two at most.
   static var greatestDepth: Int { 400 }
+
+  /// The greatest number of expressions inside one another in SQL, of which a sum or a list of any length is one.
+  /// More would overflow the stack of a thread of 512 KiB, where each takes up to 5 KiB in a debug build, and that
+  /// of SQLite's parser, which has 100 entries in SQLite 3.40.
+  static var greatestLevel: Int { 80 }
 
   private static var tooDeep: QueryNode { .failure(isTooDeep(greatestDepth)) }
 

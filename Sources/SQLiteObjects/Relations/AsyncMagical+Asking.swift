@@ -142,17 +142,21 @@ extension AsyncMagical where Element: MagicCollection {
   nonisolated(nonsending) public func count(
     where filter: Filter<Element.Target>? = nil
   ) async throws -> Int {
-    try await number(filter).get()
+    try await number(filter, page(filter)).get()
   }
 
-  private func number(_ filter: Filter<Element.Target>?) throws -> LazyAnswer<Int> {
+  /// - Parameter page: The filter as SQL, if it is known.
+  private func number(
+    _ filter: Filter<Element.Target>?, _ page: Relation.Page? = nil
+  ) throws -> LazyAnswer<Int> {
     switch try known() {
     case .value(let value):
       try refuse(filter)
       return .known(try value.magicLinks.count)
     case .source(let objects, let state):
       guard !state.edits.isEmpty else {
-        return .request(.count(where: try objects.condition(filter)), objects) { .known($0.count) }
+        let condition = try page.map(\.condition) ?? objects.condition(filter)
+        return .request(.count(where: condition), objects) { .known($0.count) }
       }
       try refuse(filter)
       if let added = addedCount(state) {
@@ -185,7 +189,7 @@ extension AsyncMagical where Element: MagicCollection {
     where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Element.MagicItem] {
-    try await part(filter, order, limit, offset).get()
+    try await part(filter, order, limit, offset, page(filter, order, limit, offset)).get()
   }
 
   /// Fetches a page of the objects, each once, as `MagicData.page(of:after:where:orderedBy:limit:)` does,
@@ -217,8 +221,10 @@ extension AsyncMagical where Element: MagicCollection {
     limit: Int
   ) async throws -> ObjectPage<Element.Target> {
     let objects = try savedObjects()
-    return try await objects.page(
-      PageQuery(objects.store, after: position, filter, order, limit: limit))
+    let query = try await objects.store.making {
+      try PageQuery(objects.store, after: position, filter, order, limit: limit)
+    }
+    return try await objects.page(query)
   }
 
   /// The objects in the store, if they are the value.
@@ -229,9 +235,24 @@ extension AsyncMagical where Element: MagicCollection {
     return objects
   }
 
+  /// The part of the objects in the store as SQL, made without blocking the task; nil for a value that was set or
+  /// changed.
+  nonisolated(nonsending) private func page(
+    _ filter: Filter<Element.Target>?, _ order: [SortKey<Element.Target>] = [],
+    _ limit: Int? = nil, _ offset: Int = 0
+  ) async throws -> Relation.Page? {
+    guard case .source(let objects, let state) = try known(), state.edits.isEmpty else {
+      return nil
+    }
+    return try await objects.store.making {
+      try objects.page(where: filter, orderedBy: order, limit: limit, offset: offset)
+    }
+  }
+
+  /// - Parameter page: The part as SQL, if it is known.
   private func part(
     _ filter: Filter<Element.Target>?, _ order: [SortKey<Element.Target>], _ limit: Int?,
-    _ offset: Int
+    _ offset: Int, _ page: Relation.Page? = nil
   ) throws -> LazyAnswer<[Element.MagicItem]> {
     func part<Item>(_ items: [Item]) -> ArraySlice<Item> {
       items.dropFirst(max(0, offset)).prefix(limit.map { max(0, $0) } ?? .max)
@@ -242,9 +263,9 @@ extension AsyncMagical where Element: MagicCollection {
       return .known(try part(value.magicLinks).map { try Element.magicItem(of: $0) })
     case .source(let objects, let state):
       guard !state.edits.isEmpty else {
-        let condition = try objects.condition(filter)
-        let page = Relation.Page(
-          where: condition, orderedBy: try objects.order(order), limit: limit, offset: offset)
+        let page =
+          try page
+          ?? objects.page(where: filter, orderedBy: order, limit: limit, offset: offset)
         return .request(.targets(page), objects) { .known(try items(of: $0, objects)) }
       }
       try refuse(filter, order)

@@ -198,6 +198,14 @@ extension RelatedObjects {
     try filter?.sql(in: store)
   }
 
+  /// A part of the objects.
+  func page<Object: MagicObject>(
+    where filter: Filter<Object>?, orderedBy order: [SortKey<Object>], limit: Int?, offset: Int
+  ) throws -> Relation.Page {
+    Relation.Page(
+      where: try condition(filter), orderedBy: try self.order(order), limit: limit, offset: offset)
+  }
+
   /// The page after the last of some links.
   func page(after link: Link?, limit: Int) -> Relation.Page {
     Relation.Page(

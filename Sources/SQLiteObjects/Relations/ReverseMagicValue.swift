@@ -137,7 +137,8 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     where filter: Filter<Owner>? = nil
   ) async throws -> Int {
     guard let owners = try owners() else { return 0 }
-    return try await owners.answer(.count(where: owners.condition(filter))).count
+    let condition = try await owners.store.making { try owners.condition(filter) }
+    return try await owners.answer(.count(where: condition)).count
   }
 
   /// Fetches the objects, all or some, blocking the thread.
@@ -154,9 +155,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     limit: Int? = nil, offset: Int = 0
   ) throws -> [Owner] {
     guard let owners = try owners() else { return [] }
-    let page = Relation.Page(
-      where: try owners.condition(filter), orderedBy: try owners.order(order), limit: limit,
-      offset: offset)
+    let page = try owners.page(where: filter, orderedBy: order, limit: limit, offset: offset)
     return try owners.objects(of: Owner.self, owners.answer(.objects(page)))
   }
 
@@ -166,9 +165,9 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Owner] {
     guard let owners = try owners() else { return [] }
-    let page = Relation.Page(
-      where: try owners.condition(filter), orderedBy: try owners.order(order), limit: limit,
-      offset: offset)
+    let page = try await owners.store.making {
+      try owners.page(where: filter, orderedBy: order, limit: limit, offset: offset)
+    }
     return try owners.objects(of: Owner.self, await owners.answer(.objects(page)))
   }
 
@@ -197,8 +196,10 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     orderedBy order: [SortKey<Owner>] = [], limit: Int
   ) async throws -> ObjectPage<Owner> {
     guard let owners = try owners() else { throw MagicError.notSaved(type: "\(Owner.self)") }
-    return try await owners.page(
-      PageQuery(owners.store, after: position, filter, order, limit: limit))
+    let query = try await owners.store.making {
+      try PageQuery(owners.store, after: position, filter, order, limit: limit)
+    }
+    return try await owners.page(query)
   }
 
   /// The objects in the store, or nil if this one was never saved.

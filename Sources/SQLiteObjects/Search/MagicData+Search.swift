@@ -37,7 +37,9 @@ extension MagicData {
     _ type: Object.Type, for pattern: SearchPattern, where filter: Filter<Object>? = nil,
     marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
   ) async throws -> [SearchResult<Object>] {
-    let search = try ObjectSearch<Object>(self, pattern, filter, marks, limit, offset)
+    let search = try await making {
+      try ObjectSearch<Object>(self, pattern, filter, marks, limit, offset)
+    }
     return try search.results(try await reading(plan(type)) { try search.find($0) })
   }
 }
@@ -48,7 +50,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
   private let plan: ObjectPlan
   private let search: Search
 
-  /// What a search has found, as of one snapshot.
+  /// The finds of a search, as of one snapshot.
   struct Found: Sendable {
     /// The objects' z_index values, with their ranks and marked texts.
     var hits: [SearchResult<Int64>] = []

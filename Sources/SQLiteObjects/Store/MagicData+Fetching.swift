@@ -96,7 +96,7 @@ extension MagicData {
     orderedBy order: [SortKey<Object>] = [],
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Object] {
-    let query = try Query<Object>(self, filter, order, limit, offset)
+    let query = try await making { try Query<Object>(self, filter, order, limit, offset) }
     return try query.objects(try await fetched(query))
   }
 
@@ -137,7 +137,7 @@ extension MagicData {
   nonisolated(nonsending) public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
-    let query = try Query<Object>(self, filter)
+    let query = try await making { try Query<Object>(self, filter) }
     return try await reading(plan(Object.self)) { try query.count($0) }
   }
 

@@ -27,8 +27,7 @@ extension MagicData {
   nonisolated(nonsending) public func aggregate<Object: MagicObject, Result>(
     _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
   ) async throws -> sending Result {
-    let query = try ValueQuery(
-      [aggregate.node], of: plan(Object.self), .init(of: filter), in: self)
+    let query = try await making([aggregate.node], of: Object.self, .init(of: filter))
     let layout = TupleLayout(aggregate.reader)
     return try await selecting(query) {
       let rows = try query.rows(layout, as: Result.self, from: $0, in: self)
@@ -61,8 +60,8 @@ extension MagicData {
   nonisolated(nonsending) public func aggregate<Object: MagicObject, each Result>(
     _ aggregates: repeat Aggregate<Object, each Result>, where filter: Filter<Object>? = nil
   ) async throws -> sending (repeat each Result) {
-    let query = try ValueQuery(
-      nodes(repeat each aggregates), of: plan(Object.self), .init(of: filter), in: self)
+    let query = try await making(
+      nodes(repeat each aggregates), of: Object.self, .init(of: filter))
     let layout = TupleLayout(repeat (each aggregates).reader)
     let results = (repeat (each aggregates).resultOfNone)
     return try await selecting(query) {
@@ -115,8 +114,10 @@ extension MagicData {
     where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
     orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [(key: (repeat (each Key).Value), value: (repeat each Result))] {
-    let query = try groups(
-      nodes(repeat each keys), nodes(repeat each aggregates), filter, having, order, limit, offset)
+    let (keyNodes, nodes) = (nodes(repeat each keys), nodes(repeat each aggregates))
+    let query = try await making {
+      try self.groups(keyNodes, nodes, filter, having, order, limit, offset)
+    }
     let layout = TupleLayout(
       TupleLayout(repeat ColumnReader((each Key).self)),
       TupleLayout(repeat (each aggregates).reader))
@@ -173,8 +174,10 @@ extension MagicData {
     where filter: Filter<Object>? = nil, having: GroupFilter<Object>? = nil,
     orderedBy order: [GroupSortKey<Object>] = [], limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [(key: (repeat (each Key)?), value: (repeat each Result))] {
-    let query = try groups(
-      nodes(repeat each keys), nodes(repeat each aggregates), filter, having, order, limit, offset)
+    let (keyNodes, nodes) = (nodes(repeat each keys), nodes(repeat each aggregates))
+    let query = try await making {
+      try self.groups(keyNodes, nodes, filter, having, order, limit, offset)
+    }
     let layout = TupleLayout(
       TupleLayout(repeat ColumnReader((each Key).self)),
       TupleLayout(repeat (each aggregates).reader))

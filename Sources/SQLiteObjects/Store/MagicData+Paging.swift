@@ -36,7 +36,9 @@ extension MagicData {
     of type: Object.Type, after position: PagePosition<Object>? = nil,
     where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [], limit: Int
   ) async throws -> ObjectPage<Object> {
-    let query = try PageQuery(self, after: position, filter, order, limit: limit)
+    let query = try await making {
+      try PageQuery(self, after: position, filter, order, limit: limit)
+    }
     return try query.page(try await reading(plan(type)) { try query.find($0) })
   }
 
@@ -65,7 +67,9 @@ extension MagicData {
     after object: Object, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [], limit: Int
   ) async throws -> ObjectPage<Object> {
-    let query = try PageQuery<Object>(self, after: nil, filter, order, limit: limit)
+    let query = try await making {
+      try PageQuery<Object>(self, after: nil, filter, order, limit: limit)
+    }
     let key = try savedKey(of: object)
     return try query.page(
       try await reading(plan(Object.self)) { try query.find($0, afterRow: key) })

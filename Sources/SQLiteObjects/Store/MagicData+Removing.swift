@@ -79,7 +79,7 @@ extension MagicData {
   nonisolated(nonsending) public func removeAll<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
-    let query = try Query<Object>(self, filter)
+    let query = try await making { try Query<Object>(self, filter) }
     return try await database.write { try query.delete($0) }
   }
 

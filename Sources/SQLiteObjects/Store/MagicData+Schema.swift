@@ -145,6 +145,18 @@ extension MagicData {
     return isReady(plan)
   }
 
+  /// Makes a query without blocking the task. Its SQL depends on the tables of relations: if the store has not
+  /// looked at one of them yet, the query is made on a thread that may wait for the database.
+  nonisolated(nonsending) package func making<Made: Sendable>(
+    _ make: @escaping @Sendable () throws -> Made
+  ) async throws -> Made {
+    do {
+      return try FilterSQL.$mayLookAtTables.withValue(false, operation: make)
+    } catch is FilterSQL.UnknownTables {
+      return try await database.worker.run(make)
+    }
+  }
+
   /// Looks at the tables of a type, and notes if they lack nothing.
   private func inspect(
     _ plan: ObjectPlan, _ connection: Connection

@@ -37,7 +37,7 @@ extension MagicData {
     of type: Object.Type, where filter: Filter<Object>? = nil,
     set assignments: [Assignment<Object>]
   ) async throws -> Int {
-    let update = try MassUpdate<Object>(self, filter, assignments)
+    let update = try await making { try MassUpdate<Object>(self, filter, assignments) }
     return try await write { try update.run(on: $0) }
   }
 }

@@ -35,7 +35,7 @@ extension MagicData {
   ) async throws -> sending [Column.Value] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
     let layout = TupleLayout(ColumnReader(Column.self))
-    let query = try ValueQuery([QueryNode(path)], of: plan(Object.self), parts, in: self)
+    let query = try await making([QueryNode(path)], of: Object.self, parts)
     return try await selecting(query) {
       Handoff(try query.rows(layout, as: Column.Value.self, from: $0, in: self))
     }.take()
@@ -75,7 +75,7 @@ extension MagicData {
   ) async throws -> sending [Element?] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
     let layout = TupleLayout(ColumnReader(Element.self))
-    let query = try ValueQuery([expression.node], of: plan(Object.self), parts, in: self)
+    let query = try await making([expression.node], of: Object.self, parts)
     return try await selecting(query) {
       Handoff(try query.rows(layout, as: Element?.self, from: $0, in: self))
     }.take()
@@ -89,7 +89,7 @@ extension MagicData {
   ///     for (name, title, artist) in try magic.values(
   ///       of: \Track.$name, \.$album.$title, \.$album.$artist.$name, where: \.$length > 300) { … }
   ///
-  /// What relations lead to is joined; it is nil where they lead nowhere.
+  /// The objects of relations are joined; their values are nil where a relation leads nowhere.
   ///
   /// - Parameters:
   ///   - paths: Properties that are columns, such as `\Track.$name` or `\.$album.$title`.
@@ -119,7 +119,7 @@ extension MagicData {
     offset: Int = 0
   ) async throws -> sending [(repeat (each Column).Value)] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
-    let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
+    let query = try await making(nodes(repeat each paths), of: Object.self, parts)
     let layout = TupleLayout(repeat ColumnReader((each Column).self))
     return try await selecting(query) {
       Handoff(try query.rows(layout, as: (repeat (each Column).Value).self, from: $0, in: self))
@@ -163,8 +163,7 @@ extension MagicData {
     isDistinct: Bool = false, limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [(repeat (each Element)?)] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
-    let query = try ValueQuery(
-      nodes(repeat each expressions), of: plan(Object.self), parts, in: self)
+    let query = try await making(nodes(repeat each expressions), of: Object.self, parts)
     let layout = TupleLayout(repeat ColumnReader((each Element).self))
     return try await selecting(query) {
       Handoff(try query.rows(layout, as: (repeat (each Element)?).self, from: $0, in: self))
@@ -209,7 +208,8 @@ extension MagicData {
     isDistinct: Bool = false, limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [Row] {
     let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
-    let query = try namedQuery(Object.self, nodes(repeat each paths), parts)
+    let nodes = nodes(repeat each paths)
+    let query = try await making { try self.namedQuery(Object.self, nodes, parts) }
     return try await selecting(query) { Handoff(try query.objects(of: type, $0, in: self)) }.take()
   }
 
@@ -249,7 +249,7 @@ extension MagicData {
     _ body: @escaping @Sendable (repeat (each Column).Value) throws -> Void
   ) async throws {
     let parts = ValueQuery.Parts(filter, order)
-    let query = try ValueQuery(nodes(repeat each paths), of: plan(Object.self), parts, in: self)
+    let query = try await making(nodes(repeat each paths), of: Object.self, parts)
     let layout = TupleLayout(repeat ColumnReader((each Column).self))
     try await selecting(query) {
       try query.forEachRow($0, in: self) { row in
@@ -277,7 +277,7 @@ extension MagicData {
   }
 }
 
-// What the calls above share with those for groups.
+// The parts that the calls above share with those for groups.
 extension MagicData {
   /// Runs a body that reads one query, without a transaction if the tables are known.
   func selecting<Result>(
@@ -301,6 +301,14 @@ extension MagicData {
     } again: {
       try await reading(query.plan, body)
     }
+  }
+
+  /// Makes a query without blocking the task: ``making(_:)``.
+  nonisolated(nonsending) func making<Object: MagicObject>(
+    _ nodes: [QueryNode], of type: Object.Type, _ parts: ValueQuery.Parts
+  ) async throws -> ValueQuery {
+    let plan = try plan(type)
+    return try await making { try ValueQuery(nodes, of: plan, parts, in: self) }
   }
 
   /// The columns that paths lead to.

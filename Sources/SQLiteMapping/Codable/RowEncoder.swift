@@ -1,0 +1,123 @@
+import SQLiteCore
+
+/// Encodes the properties of one value.
+///
+/// Two words, so that it needs no memory of its own as `any Encoder`. Of one that is kept, everything
+/// throws when its row has ended.
+struct RowEncoder: Encoder {
+  let content: EncodedRow
+  /// The number of its row.
+  let row: Int
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  /// Throws if the row has ended.
+  fileprivate func check() throws {
+    if content.mark.row != row { throw SQLiteError.keptEncoder }
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    guard content.mark.row == row else {
+      return TreeEncoder(refusing: SQLiteError.keptEncoder).container(keyedBy: type)
+    }
+    return content.container(keyedBy: type)
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    TreeEncoder(refusing: SQLiteError.notARow).unkeyedContainer()
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer {
+    WholeRowContainer(encoder: self)
+  }
+}
+
+/// The single value container of a row, which takes a value that encodes the properties.
+private struct WholeRowContainer: SingleValueEncodingContainer {
+  let encoder: RowEncoder
+
+  var codingPath: [any CodingKey] { [] }
+  func encodeNil() throws { throw SQLiteError.notARow }
+
+  dynamic func encode(_ value: some Encodable) throws {
+    try encoder.check()
+    if value is any LosslessStringConvertible { throw SQLiteError.notARow }
+    try value.encode(to: encoder)
+  }
+}
+
+extension SQLiteError {
+  /// The error of a value that does not encode itself as properties.
+  static var notARow: SQLiteError {
+    SQLiteError(
+      .misuse, "a row is made of properties with names, not of a single value or an array")
+  }
+}
+
+/// The properties of a row, by the coding keys of one type. Those without a parameter are an error, or are
+/// passed over where only some are wanted.
+///
+/// A class, since the standard library copies its containers at every call.
+final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKeyedEncoding {
+  let row: EncodedRow
+  let slots: KeySlots<Key>
+  private let permission: RowPermission
+
+  init(_ row: EncodedRow) {
+    self.row = row
+    permission = row.permission
+    slots = KeySlots { row.parameter(of: $0) ?? KeySlots<Key>.none }
+  }
+
+  var codingPath: [any CodingKey] { [] }
+
+  /// The parameter of a property; 0 if it is passed over.
+  @inline(__always)
+  private func parameter(_ key: Key) throws -> Int32 {
+    guard permission.isValid else { throw SQLiteError.keptEncoder }
+    let parameter = slots[key]
+    return parameter < 0 ? try row.missing(key) : parameter
+  }
+
+  func encodeNil(forKey key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { row.encodeNil(at: parameter) }
+  }
+
+  @inline(__always)
+  func put<Scalar: ScalarValue>(_ scalar: Scalar, _ key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { try row.encode(scalar: scalar, at: parameter) }
+  }
+
+  @inline(__always)
+  func putOptional<Scalar: ScalarValue & Encodable>(_ scalar: Scalar?, _ key: Key) throws {
+    let parameter = try parameter(key)
+    guard parameter > 0 else { return }
+    if row.handle == nil {
+      try row.collect(optional: scalar, at: parameter)
+    } else if let scalar {
+      try row.encode(scalar: scalar, at: parameter)
+    } else {
+      row.bindNil(at: parameter)
+    }
+  }
+
+  @_semantics("optimize.sil.specialize.generic.never")  // As in BorrowedDecodingContainer.
+  func encodeOptional<Source: Encodable>(_ value: Source?, _ key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { try row.encode(optional: value, at: parameter) }
+  }
+
+  @_semantics("optimize.sil.specialize.generic.never")  // As in BorrowedDecodingContainer.
+  func encode<Source: Encodable>(_ value: Source, forKey key: Key) throws {
+    let parameter = try parameter(key)
+    if parameter > 0 { try row.encode(value, at: parameter) }
+  }
+
+  func encoder(forKey key: some CodingKey) -> any Encoder {
+    guard permission.isValid else { return TreeEncoder(refusing: SQLiteError.keptEncoder) }
+    return row.treeEncoder(forKey: key)
+  }
+}
