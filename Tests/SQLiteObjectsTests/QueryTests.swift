@@ -29,6 +29,24 @@ import Testing
       .map(\.name).joined(separator: " ")
   }
 
+  @Test func `negative limits and offsets are refused`() throws {
+    for (limit, offset) in [(-1, 0), (.min, 0), (1, -1), (nil, .min)] as [(Int?, Int)] {
+      #expect(throws: SQLiteError.self) {
+        try magic.objects(of: Player.self, limit: limit, offset: offset)
+      }
+      #expect(throws: SQLiteError.self) {
+        try magic.objects(of: Team.self, limit: limit, offset: offset)
+      }
+      #expect(throws: SQLiteError.self) {
+        try magic.values(of: \Player.$name, limit: limit, offset: offset)
+      }
+      #expect(throws: SQLiteError.self) {
+        try magic.aggregate(.count, by: \Player.$name, limit: limit, offset: offset)
+      }
+    }
+    #expect(try magic.objects(of: Player.self, limit: .max, offset: .max).isEmpty)
+  }
+
   @Test func `a filter leads through a relation`() throws {
     #expect(try names(\.$team.$title == "Reds") == "Ann")
     #expect(try names(\.$team.$title != "Reds") == "Bob Cem")

@@ -114,6 +114,14 @@ private struct Unsearched: MagicObject {
     #expect(result.highlights == ["title": "Shopping", "text": "milk and [bread]"])
   }
 
+  @Test func `a word that comes a thousand times is found as one`() throws {
+    let words = Array(repeating: "milk MILK", count: 1_000).joined(separator: " ")
+    #expect(SearchPattern.all(of: words) == .all(of: "milk"))
+    #expect(SearchPattern.any(of: "bread " + words) == .any(of: "bread milk"))
+    #expect(SearchPattern.prefix(words) == .prefix("milk milk"))
+    #expect(try found(.any(of: words + " roses")) == ["Garden", "Milk", "Shopping"])
+  }
+
   @Test func `a search that suspends finds the same`() async throws {
     let marks = SearchMarks(start: "<b>", end: "</b>", snippetLength: 1)
     let some = try await magic.search(

@@ -232,6 +232,9 @@ private struct Stop: Error {}
     let magic = magic
     try await magic.database.close()
     await #expect(throws: MagicError.closed) { try await magic.read {} }
+    await #expect(throws: MagicError.closed) { try await magic.page(of: Account.self, limit: 1) }
+    await #expect(throws: MagicError.closed) { try await magic.values(of: \Account.$balance) }
+    await #expect(throws: MagicError.closed) { try await magic.count(of: Account.self) }
     await #expect(throws: SQLiteError.self) { try await magic.transaction {} }
   }
 }

@@ -107,6 +107,16 @@ private struct Chained: MagicObject {
     #expect(try all().map(\.stock) == [3, 0, 12])
   }
 
+  @Test func `an object that others have removed is named where it is set`() throws {
+    let group = Group("g", 5)
+    let key = try magic.update(group)
+    try magic.removeAll(of: Group.self)
+    #expect(throws: MagicError.missingTarget(type: "Group", zIndex: Int64(key))) {
+      try magic.updateAll(of: Article.self, set: [.set(\.$group, to: group)])
+    }
+    #expect(try all().allSatisfy { $0.group == nil })
+  }
+
   @Test func `decimals are calculated exactly`() throws {
     try magic.updateAll(of: Article.self, set: [.set(\.$cost, to: Decimal(string: "0.1")!)])
     try magic.updateAll(of: Article.self, set: [\.$cost *= 3])
@@ -123,7 +133,7 @@ private struct Chained: MagicObject {
     let error = #expect(throws: SQLiteError.self) {
       try magic.updateAll(of: Article.self, set: [\.$stock += 1])
     }
-    #expect(error?.message.contains("does not fit") == true)
+    #expect(error?.message.contains("9.223372036854776e+18 does not fit “stock”") == true)
     #expect(try all().map(\.stock) == [3, 0, .max])
     try magic.updateAll(of: Article.self, set: [\.$small += 100])
     #expect(throws: SQLiteError.self) {

@@ -111,7 +111,7 @@ extension SQL {
   }
 
   /// Takes note of a value that cannot be bound. The text shows where it is.
-  @usableFromInline mutating func refuse(_ error: SQLiteError) {
+  @usableFromInline package mutating func refuse(_ error: SQLiteError) {
     append(text: "?")
     failure = failure ?? error
   }

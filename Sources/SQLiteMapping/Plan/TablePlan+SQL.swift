@@ -28,10 +28,8 @@ extension TablePlan {
     var sql = select(columns)
     append(condition, to: &sql)
     if let order { sql.append(" ORDER BY \(order.sql)\n") }
-    guard limit ?? 0 >= 0, offset >= 0 else {
-      throw SQLiteError(.range, "a limit and an offset are not negative")
-    }
     sql.append(limit: limit, offset: offset)
+    if let failure = sql.failure { throw failure }
     return sql
   }
 
@@ -138,8 +136,12 @@ extension Connection {
 }
 
 extension SQL {
-  /// Appends the clause for the rows from `offset` on, at most `limit` of them; nothing if these are all.
+  /// Appends the clause for the rows from `offset` on, at most `limit` of them; nothing if these are all. SQL with a
+  /// negative number is refused.
   package mutating func append(limit: Int?, offset: Int) {
+    guard limit ?? 0 >= 0, offset >= 0 else {
+      return refuse(SQLiteError(.range, "a limit and an offset are not negative"))
+    }
     if limit != nil || offset > 0 { append(" LIMIT \(limit ?? -1) OFFSET \(offset)") }
   }
 }

@@ -148,7 +148,7 @@ package struct Search: Sendable {
     sql.append(
       """
        SELECT \(columns), magicdata_hit.magicdata_rank,
-        snippet(\(index), -1, \(marks.start), \(marks.end), '…', \(marks.snippetLength)) AS magicdata_snippet,
+        snippet(\(index), -1, \(marks.start), \(marks.end), '…', \(min(max(marks.snippetLength, 1), 64))) AS magicdata_snippet,
         \(SQL(joining: marked, separator: ", "))
       FROM magicdata_hit
         CROSS JOIN \(index) ON \(index).rowid = magicdata_hit.id AND \(index) MATCH \(expression)
@@ -214,7 +214,7 @@ public struct SearchMarks: Hashable, Sendable {
   public var start: String
   /// After a word.
   public var end: String
-  /// How many words a snippet has, 1 to 64.
+  /// How many words a snippet has, 1 to 64; another number is taken for the nearest of these.
   public var snippetLength: Int
 
   /// Creates marks.

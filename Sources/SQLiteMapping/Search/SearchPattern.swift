@@ -40,7 +40,7 @@ public struct SearchPattern: Hashable, Sendable {
 
   /// Values that have at least one word of a text.
   ///
-  /// - Parameter text: Words, with anything between them.
+  /// - Parameter text: Words, with anything between them. One that comes again, in whatever case, weighs no more.
   public static func any(of text: String) -> SearchPattern {
     joined(words(of: text), .or)
   }
@@ -127,8 +127,12 @@ public struct SearchPattern: Hashable, Sendable {
       left.text + separator + right.text, joint, depth: max(left.depth, right.depth))
   }
 
+  /// Joins words, each once: for a snippet FTS5 takes time by the square of the places where words are found, and a
+  /// word that comes a thousand times in the pattern is found at each place a thousand times.
   private static func joined(_ words: [String], _ joint: Joint) -> SearchPattern {
-    SearchPattern(
+    var seen: Set<String> = []
+    let words = words.filter { seen.insert($0.lowercased()).inserted }
+    return SearchPattern(
       words.joined(separator: joint == .and ? " AND " : " OR "), words.count > 1 ? joint : .none)
   }
 

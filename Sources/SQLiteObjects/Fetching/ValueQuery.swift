@@ -120,7 +120,11 @@ struct ValueQuery: Sendable {
     _ layout: TupleLayout, as _: Tuple.Type, from connection: Connection, in store: any ObjectStore
   ) throws -> [Tuple] {
     var rows = TupleRows<Tuple>(layout.columns)
-    try forEachRow(connection, in: store) { try rows.append($0) }
+    do {
+      try forEachRow(connection, in: store) { try rows.append($0) }
+    } catch let error as SQLiteError {
+      throw error.with(sql: sql.text)
+    }
     return rows.array()
   }
 }

@@ -19,7 +19,8 @@ public struct Filter<Object: MagicObject>: Sendable {
   ///     Filter<Track>(sql: "\(\Track.$name) GLOB \(pattern) AND \(\Track.$album.$year) % 4 = 0")
   ///
   /// An interpolated key path is its column, also behind relations; an interpolated value is bound, never
-  /// spliced into the text.
+  /// spliced into the text. What is no expression by itself, such as SQL that closes a parenthesis which it has not
+  /// opened, ends a statement or has a parameter without a value, makes the query throw.
   ///
   /// - Parameter sql: A condition.
   public init(sql: FilterText<Object>) {

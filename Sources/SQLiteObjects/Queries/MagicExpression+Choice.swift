@@ -112,7 +112,14 @@ extension MagicExpression {
   private static func choice(
     _ filter: Filter<Object>, _ value: QueryNode, _ other: QueryNode
   ) -> MagicExpression {
-    MagicExpression(
+    // A choice among the others is one list with this one: inside one another, SQLite's parser takes some 25.
+    if case .writing(let form, let operands, _) = other, form.pieces.first == "CASE WHEN " {
+      return MagicExpression(
+        .form(
+          ["CASE WHEN ", " THEN ", " WHEN "] + form.pieces.dropFirst(),
+          [filter.node, value] + operands))
+    }
+    return MagicExpression(
       ["CASE WHEN ", " THEN ", " ELSE ", " END"], filter.node, value, other)
   }
 }

@@ -126,11 +126,21 @@ enum QueryFunctions {
   }
 
   private static func addConversions(to connection: Connection) throws {
-    try connection.addPureFunction("magicdata_fitting", argumentCount: 3) { values in
-      guard case .integer(let number) = values[0], case .integer(let least) = values[1],
-        case .integer(let greatest) = values[2], number >= least, number <= greatest
-      else {
-        throw SQLiteError(.range, "a calculated number does not fit the property that it is for")
+    try connection.addPureFunction("magicdata_fitting", argumentCount: 4) { values in
+      guard case .integer(let least) = values[1], case .integer(let greatest) = values[2],
+        case .text(let name) = values[3]
+      else { throw SQLiteError(.misuse, "a range is of integers, for a property of a name") }
+      guard case .integer(let number) = values[0], number >= least, number <= greatest else {
+        let found =
+          switch values[0] {
+          case .integer(let number): "\(number)"
+          case .real(let number): "\(number)"
+          default: values[0].storageClass
+          }
+        throw SQLiteError(
+          .range,
+          "the calculated number \(found) does not fit “\(name)”, which is from \(least) to \(greatest)"
+        )
       }
       return values[0]
     }

@@ -79,7 +79,7 @@ extension MagicData {
   ) throws -> Result {
     func read() throws -> Result {
       _ = try makeReady(plan)
-      return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
+      return try readOnce(body)
     }
     return try onceMoreIfTablesChanged(read, again: read)
   }
@@ -90,9 +90,7 @@ extension MagicData {
   ) async throws -> Result {
     nonisolated(nonsending) func read() async throws -> Result {
       _ = try await makeReady(plan)
-      return try await ofOneContent {
-        try await database.read { try self.ofOneContent($0, body) }
-      }
+      return try await readOnce(body)
     }
     return try await onceMoreIfTablesChanged(read, again: read)
   }

@@ -91,7 +91,7 @@ extension MagicData {
     }
   }
 
-  private func readOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  func readOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     do {
       return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
     } catch let error as SQLiteError where isRefusal(error) {
@@ -99,7 +99,7 @@ extension MagicData {
     }
   }
 
-  nonisolated(nonsending) private func readOnce<Result: Sendable>(
+  nonisolated(nonsending) func readOnce<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     do {

@@ -18,8 +18,8 @@ extension MagicData {
   ///   - assignments: The new values, each property once. All of them, and the filter, see the values from before.
   /// - Returns: The number of objects that the filter holds for; 0 without an assignment.
   /// - Throws: ``MagicError/unsuitableType(type:reason:)`` for a property that cannot be set so: a collection, an
-  ///   Int primary value, an asset that is to have content; ``MagicError/notSaved(type:)`` for an object that is
-  ///   not in the store; `SQLiteError` with a constraint code for a nil in a property that is not optional and
+  ///   Int primary value, an asset that is to have content; ``MagicError/notSaved(type:)`` for an object that was
+  ///   never saved, ``MagicError/missingTarget(type:zIndex:)`` for one that is gone; `SQLiteError` with a constraint code for a nil in a property that is not optional and
   ///   for two equal values in one that is unique, also if they were equal only between two rows; with
   ///   `ResultCode.range` for a number that does not fit its property. Nothing has changed then.
   @discardableResult
@@ -48,6 +48,8 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
   private let plan: ObjectPlan
   /// Nil if nothing is assigned.
   private let sql: SQL?
+  /// The properties that are set to an object.
+  private var references: [Int] = []
 
   init(
     _ store: any ObjectStore, _ filter: Filter<Object>?, _ assignments: [Assignment<Object>]
@@ -61,8 +63,10 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     for assignment in assignments {
       let slot = try plan.slot(of: assignment)
       guard slots.insert(slot).inserted else { throw plan.refuse(slot, "is set twice") }
-      columns.append("\(identifier: plan.properties[slot].name)")
-      values.append(try FilterSQL.sql(assignment.checkedValue, on: plan, in: store))
+      let name = plan.properties[slot].name
+      columns.append("\(identifier: name)")
+      values.append(try FilterSQL.sql(assignment.checkedValue(of: name), on: plan, in: store))
+      if case .object = assignment.value { references.append(slot) }
     }
     let condition = try filter?.sql(in: store)
     sql = columns.isEmpty ? nil : MassUpdate.sql(plan, columns, values, where: condition)
@@ -92,17 +96,33 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
   func run(on connection: Connection) throws -> Int {
     guard let sql, try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
     try store.prepareTables([plan], connection)
-    return try connection.executeChange(sql).rows
+    let count = try connection.executeChange(sql).rows
+    if !references.isEmpty, connection.hasDeferredViolations { try throwMissingTarget(connection) }
+    return count
+  }
+
+  /// Throws if one of the objects is gone, to which properties were set: SQLite says so at the commit only, and
+  /// not which.
+  private func throwMissingTarget(_ connection: Connection) throws {
+    for slot in references {
+      let relation = try store.relations.relation(plan, slot, in: store)
+      if let lost = try relation.keys.missingEnd(in: connection) {
+        throw MagicError.missingTarget(type: relation.destination.typeName, zIndex: lost)
+      }
+    }
   }
 }
 
 extension Assignment {
-  /// The value, which is an error for a number that does not fit the property.
-  fileprivate var checkedValue: QueryNode {
+  /// The value, which is an error for a number that does not fit the property of a name.
+  fileprivate func checkedValue(of name: String) -> QueryNode {
     guard let range else { return value }
     return .form(
-      ["magicdata_fitting(", ", ", ", ", ")"],
-      [value, .value(.integer(range.lowerBound)), .value(.integer(range.upperBound))])
+      ["magicdata_fitting(", ", ", ", ", ", ", ")"],
+      [
+        value, .value(.integer(range.lowerBound)), .value(.integer(range.upperBound)),
+        .value(.text(name)),
+      ])
   }
 }
 

@@ -148,7 +148,8 @@ import Testing
   }
 
   @Test func `an integer that does not fit is an error where it is read`() throws {
-    #expect(throws: (any Error).self) { try magic.values(of: \Edge.$a + \Edge.$b) }
+    let error = #expect(throws: SQLiteError.self) { try magic.values(of: \Edge.$a + \Edge.$b) }
+    #expect(error?.sql?.contains(#""Edge"."a" + "Edge"."b""#) == true)
   }
 
   @Test func `reals are calculated as Swift does, and no number is nil`() throws {
@@ -315,6 +316,9 @@ import Testing
       $0.a > 0 || $0.n == nil ? $0.p : 0
     }
     try expect(.when(\.$a > 0, then: \Edge.$x)) { $0.a > 0 ? $0.x : nil }
+    var names: MagicExpression<Edge, Int> = .when(\.$a == -1, then: -1, else: \Edge.$b)
+    for number in 0..<300 { names = .when(\.$a == number, then: number * 2, else: names) }
+    try expect(names) { 0..<300 ~= $0.a ? $0.a * 2 : $0.a == -1 ? -1 : $0.b }
     try expect(where: (\Edge.$k).or(0) == 0) { ($0.k ?? 0) == 0 }
     try expect(where: \Edge.$k % 2 == nil) { $0.k == nil }
     try expect(where: \Edge.$k % 2 != nil) { $0.k != nil }
