@@ -115,6 +115,6 @@ private struct Tag: MagicObject {
     _ = try await iterator.next()
     try await magic.update(Entry("a"))
     try await magic.database.close()
-    await #expect(throws: SQLiteError.self) { try await iterator.next() }
+    await #expect(throws: MagicError.closed) { try await iterator.next() }
   }
 }

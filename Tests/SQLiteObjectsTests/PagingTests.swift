@@ -150,7 +150,15 @@ private struct Disc: MagicObject {
     try fill(3, seed: 7)
     #expect(throws: SQLiteError.self) { try magic.page(of: Track.self, limit: 0) }
     let page = try magic.page(of: Track.self, orderedBy: [.ascending(\.$name)], limit: 1)
-    #expect(throws: SQLiteError.self) { try magic.page(of: Track.self, after: page.end, limit: 1) }
+    for order in [
+      [], [.descending(\.$name)], [.ascending(\.$composer)],
+      [.ascending(\.$name), .ascending(\.$length)],
+    ] as [[SortKey<Track>]] {
+      let error = #expect(throws: SQLiteError.self) {
+        try magic.page(of: Track.self, after: page.end, orderedBy: order, limit: 1)
+      }
+      #expect(error?.code == .misuse)
+    }
   }
 
   @Test func `a limit may be the greatest number`() throws {

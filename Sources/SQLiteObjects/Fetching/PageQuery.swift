@@ -19,6 +19,8 @@ public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
   let values: [Value]
   /// The key of the row, which decides between equals.
   let key: Int64
+  /// As ``PageQuery/outline(of:)``.
+  fileprivate let outline: [String]
 }
 
 /// A query for the objects of one page, as a value that may cross threads.
@@ -32,6 +34,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
   private let condition: SQL?
   private let order: [QueryOrder]
   private let terms: [SQL]
+  private let outline: [String]
   private let start: PagePosition<Object>?
   private let limit: Int
 
@@ -50,10 +53,6 @@ struct PageQuery<Object: MagicObject>: Sendable {
     _ order: [SortKey<Object>], limit: Int
   ) throws {
     guard limit > 0 else { throw SQLiteError(.range, "a page has at least one object") }
-    if let start, start.values.count != order.count {
-      throw SQLiteError(
-        .misuse, "the position is of an order by \(start.values.count) sort keys, and not by these")
-    }
     let plan = try store.plan(Object.self)
     self.store = store
     self.plan = plan
@@ -62,6 +61,20 @@ struct PageQuery<Object: MagicObject>: Sendable {
     self.order = order.map(\.order)
     condition = try filter?.sql(in: store)
     terms = try self.order.map { try $0.sql(on: plan, in: store) }
+    outline = PageQuery.outline(of: self.order)
+    if let start, start.outline != outline {
+      throw SQLiteError(.misuse, "the position is of another order than the page")
+    }
+  }
+
+  /// The properties and the directions of an order. What is calculated is not told from other calculations: its
+  /// SQL may change when a table is made.
+  private static func outline(of order: [QueryOrder]) -> [String] {
+    order.map { key in
+      let direction = key.isDescending ? "descending" : "ascending"
+      guard case .column(let slots) = key.node else { return direction }
+      return "\(direction) \(slots)"
+    }
   }
 
   /// Reads the page.
@@ -111,7 +124,8 @@ struct PageQuery<Object: MagicObject>: Sendable {
   }
 
   private func position(of row: borrowing Statement, _ key: Int64) throws -> PagePosition<Object> {
-    PagePosition(values: try order.indices.map { try row.value(at: $0 + 1) }, key: key)
+    PagePosition(
+      values: try order.indices.map { try row.value(at: $0 + 1) }, key: key, outline: outline)
   }
 
   /// The same query from a place on.
@@ -125,6 +139,7 @@ struct PageQuery<Object: MagicObject>: Sendable {
     condition = other.condition
     order = other.order
     terms = other.terms
+    outline = other.outline
     limit = other.limit
     self.start = start
   }

@@ -22,7 +22,7 @@ extension MagicData {
   ///   - order: The sort keys, the most significant first, the same for all pages.
   ///   - limit: The most objects to fetch, at least 1.
   /// - Throws: `SQLiteError` with `ResultCode.range` for a limit below 1, with `ResultCode.misuse` for a
-  ///   position of an order by another number of keys; ``MagicError``.
+  ///   position of another order; ``MagicError``.
   public func page<Object: MagicObject>(
     of type: Object.Type, after position: PagePosition<Object>? = nil,
     where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [], limit: Int
