@@ -42,6 +42,7 @@ let package = Package(
     .library(name: "SQLitePortable", targets: ["SQLitePortable"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "Tour", targets: ["Tour"]),
+    .executable(name: "magicdata", targets: ["MagicDataTool"]),
   ],
   targets: [
     .systemLibrary(
@@ -94,8 +95,19 @@ let package = Package(
     layer(
       "MagicData",
       ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations", "SQLiteObjects"]),
+    // Text for people and for pipes, for the programs.
+    .systemLibrary(name: "CTerminal", path: "Sources/CTerminal"),
+    layer("Terminal", ["CTerminal", "Platform"]),
     .executableTarget(
-      name: "Tour", dependencies: ["Essentials", "MagicData", "Platform"], swiftSettings: settings),
+      name: "Tour", dependencies: ["Essentials", "MagicData", "Platform", "Terminal"],
+      swiftSettings: settings),
+    // The tool `magicdata`. A module of that name would be MagicData's on a disk that takes both for one.
+    .executableTarget(
+      name: "MagicDataTool",
+      dependencies: [
+        "Essentials", "MagicData", "Platform", "SQLSyntax", "SQLiteAssets", "SQLiteCore",
+        "SQLiteMapping", "SQLiteObjects", "SQLitePortable", "Terminal",
+      ], swiftSettings: settings),
     // Small programs as users write them.
     .executableTarget(name: "Notes", dependencies: ["MagicData"], swiftSettings: settings),
     .executableTarget(name: "Ledger", dependencies: ["MagicData"], swiftSettings: settings),
@@ -122,7 +134,8 @@ let package = Package(
     .executableTarget(
       name: "UndoHelper", dependencies: ["UndoWorkload", "MagicData", "MagicHistory"],
       path: "Tests/UndoHelper", swiftSettings: settings),
-    tests(of: "Tour", ["MagicData"]),
+    tests(of: "Tour", ["MagicData", "Terminal"]),
+    tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
     // Faults, kills and hostile input for all layers. The C in it is of the tests only.
     .target(
       name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",

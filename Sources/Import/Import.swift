@@ -56,16 +56,19 @@ struct LineReader {
   }
 }
 
-/// Reads a file of comma-separated values into a table: `Import [--rows N] [FILE [DATABASE]]`. Without a file it makes
-/// one of its own, with some wrong lines in it.
+/// Reads a file of comma-separated values into a table; without a file, one of its own with some wrong lines.
 @main struct Import {
   static func main() async throws {
     var words = Array(CommandLine.arguments.dropFirst())
     var rows = 1_000_000
-    if let index = words.firstIndex(of: "--rows"), index + 1 < words.count {
-      rows = Int(words[index + 1]) ?? rows
+    if let index = words.firstIndex(of: "--rows") {
+      guard let word = words.dropFirst(index + 1).first, let number = Int(word), number >= 0 else {
+        refuse()
+      }
+      rows = number
       words.removeSubrange(index...index + 1)
     }
+    guard words.count <= 2, !words.contains(where: { $0.hasPrefix("-") }) else { refuse() }
     let own = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).csv").path
     let path = words.first ?? own
     if words.isEmpty { try write(rows, to: own) }
@@ -81,7 +84,6 @@ struct LineReader {
     let began = ContinuousClock.now
     let result = await task.result
     let seconds = (ContinuousClock.now - began) / .seconds(1)
-
     let count = try await database.count(of: Reading.self)
     print("\(count) readings in \((seconds * 10).rounded() / 10) s")
     switch result {
@@ -93,6 +95,11 @@ struct LineReader {
       print(error is CancellationError ? "stopped" : "\(error)")
       exit(1)
     }
+  }
+
+  private static func refuse() -> Never {
+    FileHandle.standardError.write(Data("Usage: Import [--rows N] [FILE [DATABASE]]\n".utf8))
+    exit(2)
   }
 
   /// Stores the lines of a file in batches, and returns the numbers of those that were refused.

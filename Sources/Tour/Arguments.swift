@@ -1,3 +1,5 @@
+import Terminal
+
 /// The arguments of the command line.
 package struct Arguments: Hashable, Sendable {
   /// The folder to keep the store in; without it, a temporary one.

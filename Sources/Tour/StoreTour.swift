@@ -89,6 +89,11 @@ package struct StoreTour {
     try await magic.object(of: Zone.self, primary: name).file.get().get()
   }
 
+  /// The latitude of each zone, without its object.
+  package func latitudes() async throws -> [Double] {
+    try await magic.values(of: \Zone.$latitude)
+  }
+
   /// The number of pairs of a zone and a country.
   package func pairCount() async throws -> Int {
     try await magic.object(of: Zone.self).reduce(0) { $0 + $1.countries.count }

@@ -1,5 +1,6 @@
 import MagicData
 import Platform
+package import Terminal
 
 /// The program that `swift run Tour` runs.
 @main package struct Tour {
@@ -34,18 +35,22 @@ import Platform
     } detail: {
       "\($0.countries.count) countries, \($0.zones.count) zones, \($0.pairCount) pairs"
     }
+    let latitudes: [Double]
     if let path = arguments.store {
-      try await tour(database, &steps) { try MagicData(path: path) }
+      latitudes = try await tour(database, &steps) { try MagicData(path: path) }
     } else {
       let folder = try TemporaryFolder()
-      try await tour(database, &steps) { try MagicData(path: folder.path) }
+      latitudes = try await tour(database, &steps) { try MagicData(path: folder.path) }
     }
     try output.write(steps.report.text)
+    let chart = LatitudeChart(latitudes)
+    try output.write(
+      "\n" + (output.isTerminal ? chart.bars(columns: output.columns ?? 80) : chart.text))
   }
 
   private static func tour(
     _ database: ZoneDatabase, _ steps: inout Steps, open: () throws -> MagicData
-  ) async throws {
+  ) async throws -> [Double] {
     var tour = try await steps.run("open a store") {
       StoreTour(try open())
     } detail: { _ in
@@ -73,6 +78,11 @@ import Platform
       try tour.magic.assets.verify()
     } detail: {
       $0.isEmpty ? "all are whole" : "\($0.count) are damaged"
+    }
+    return try await steps.run("values(of: \\.$latitude), without their objects") {
+      try await tour.latitudes()
+    } count: {
+      $0.count
     }
   }
 

@@ -1,4 +1,5 @@
 package import Essentials
+import Terminal
 
 /// The IANA time zone database in a folder: its countries, its zones and each zone's file.
 package struct ZoneDatabase: Sendable {

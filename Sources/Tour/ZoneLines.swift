@@ -1,3 +1,5 @@
+import Terminal
+
 /// A line of `zone1970.tab`: a time zone, where it is, and the countries that keep it.
 package struct ZoneLine: Hashable, Sendable {
   /// The zone's name and, below the database's folder, its file: `Europe/Berlin`.

@@ -1,6 +1,7 @@
 import Foundation
 import SQLiteAssets
 import SQLiteCore
+import Synchronization
 import Testing
 
 @Suite struct AssetStoreUpkeepTests {
@@ -43,6 +44,81 @@ import Testing
     #expect(report.foreign == ["mine.txt"])
     #expect(fixture.files == [kept.name, "mine.txt"].sorted())
     #expect(try store.sweep().removed == [])
+  }
+
+  @Test func `a plan tells what opening and sweeping would do, and does nothing`() throws {
+    let (moved, discarded, deleted, unnamed) = (
+      try store.put([1]), try store.put([2]), try store.put([3]), try store.put([4])
+    )
+    // A reader keeps the file of the deleted one.
+    try fixture.database.read { _ in
+      try onAnotherThread { try store.delete(deleted.id) }
+      try onAnotherThread {
+        try fixture.database.executeChange("DROP TRIGGER magicdata_asset_deleted")
+        try fixture.database.executeChange(
+          "DELETE FROM magicdata_asset WHERE id IN \([discarded.id, unnamed.id])")
+      }
+    }
+    try fixture.makePending(moved.name)
+    try fixture.makePending(discarded.name)
+    let files = (fixture.files, fixture.pending)
+    let plan = try store.upkeepPlan()
+    #expect(plan.moved == [moved.name])
+    #expect(plan.discarded == [discarded.name])
+    #expect(plan.unnamed == [unnamed.name])
+    #expect(plan.foreign == [])
+    #expect(!plan.isEmpty)
+    #expect((fixture.files, fixture.pending) == files)
+    let report = try fixture.another().sweep()
+    #expect(report.removed == [unnamed.name])
+    #expect(try store.upkeepPlan().isEmpty)
+  }
+
+  @Test func `work on all assets tells how far it is, and ends when that throws`() throws {
+    for number in 0..<5 { try store.put(Array(repeating: 1, count: number)) }
+    var told: [AssetProgress] = []
+    #expect(try store.verify { told.append($0) } == [])
+    #expect(told.map(\.assets) == [0, 1, 2, 3, 4, 5])
+    #expect(told.last?.bytes == 10)
+    #expect(Set(told.map(\.totalAssets)) == [5])
+    #expect(Set(told.map(\.totalBytes)) == [10])
+    struct Enough: Error {}
+    #expect(throws: Enough.self) {
+      try store.verify { if $0.assets == 2 { throw Enough() } }
+    }
+    told = []
+    let path = "\(fixture.temporary.path)/copy"
+    #expect(try store.backup(to: path) { told.append($0) }.faults == [])
+    #expect(told.map(\.assets) == [0, 1, 2, 3, 4, 5])
+    #expect(throws: Enough.self) {
+      try store.backup(to: path + "2") { if $0.assets == 2 { throw Enough() } }
+    }
+    #expect(!FileManager.default.fileExists(atPath: path + "2/default.sqlite3"))
+  }
+
+  @Test func `a cancelled task ends the work on all assets`() async throws {
+    for number in 0..<5 { try await store.put([UInt8(number)]) }
+    let store = store
+    let (tasks, giver) = AsyncStream<Task<Int, any Error>>.makeStream()
+    let last = Mutex(0)
+    let task = Task {
+      try await store.verify { progress in
+        last.withLock { $0 = progress.assets }
+        // The thread is the store's own, and may wait.
+        if progress.assets == 2 {
+          let isCancelled = DispatchSemaphore(value: 0)
+          Task {
+            for await task in tasks { task.cancel() }
+            isCancelled.signal()
+          }
+          isCancelled.wait()
+        }
+      }.count
+    }
+    giver.yield(task)
+    giver.finish()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(last.withLock { $0 } == 2)
   }
 
   @Test func `a sweep keeps what a reader may still need`() throws {

@@ -25,11 +25,13 @@ extension AssetStore {
   /// - Parameters:
   ///   - path: A folder that is empty or missing. The folder above it must exist.
   ///   - deadline: When the copy must be finished.
+  ///   - progress: Called after each file, within a read of the database; what it throws ends the copy.
   /// - Returns: Where the parts are, and what was wrong with assets: look at it.
-  /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, or `SQLiteError`. What
-  ///   was written so far stays.
+  /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, `SQLiteError`, or what
+  ///   `progress` throws. What was written so far stays.
   public func backup(
-    to path: String, deadline: ContinuousClock.Instant? = nil
+    to path: String, deadline: ContinuousClock.Instant? = nil,
+    progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {
     let target = try Folder.open(path: path, operations)
     guard try target.names().isEmpty else { throw AssetError.folderNotEmpty(path: target.path) }
@@ -38,7 +40,7 @@ extension AssetStore {
     try database.read(deadline: deadline) { connection in
       // Files that this snapshot sees stay where they are, since it is older than any later commit.
       let copy = try StoreFolder(path: backup.assets, identity: identity, operations)
-      backup.faults = try copyFiles(to: copy.files, connection)
+      backup.faults = try copyFiles(to: copy.files, connection, progress)
       let other = try Database(path: backup.database)
       try database.backup(to: other, deadline: deadline)
       // Marked files were not copied, unless a row names them.
@@ -49,19 +51,31 @@ extension AssetStore {
     return backup
   }
 
-  /// As ``backup(to:deadline:)``, without blocking the task.
+  /// As ``backup(to:deadline:progress:)``, without blocking the task. Cancelling the task ends it before the
+  /// next file.
   nonisolated(nonsending) public func backup(
-    to path: String, deadline: ContinuousClock.Instant? = nil
+    to path: String, deadline: ContinuousClock.Instant? = nil,
+    progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> AssetBackup {
-    try await worker.run { try self.backup(to: path, deadline: deadline) }
+    try await workUntilCancelled { check in
+      try self.backup(to: path, deadline: deadline) {
+        try check()
+        try progress($0)
+      }
+    }
   }
 
   /// Copies the files that rows of a snapshot name, and returns what is wrong with them.
-  private func copyFiles(to files: Folder, _ connection: Connection) throws -> [AssetError] {
+  private func copyFiles(
+    to files: Folder, _ connection: Connection, _ progress: (AssetProgress) throws -> Void
+  ) throws -> [AssetError] {
     var faults: [AssetError] = []
+    var done = try progressAtStart(of: "content IS NULL", in: connection)
+    try progress(done)
     try connection.forEachRow(
       "SELECT id, file, size, sha256 FROM main.magicdata_asset WHERE content IS NULL"
     ) { row in
+      done.assets += 1
       let id = try row.value(at: 0)
       let record = AssetRecord(
         id: id, file: try row.value(at: 1), size: try row.value(at: 2),
@@ -71,6 +85,8 @@ extension AssetStore {
         return
       }
       if let fault = try copyFile(of: record, to: files) { faults.append(fault) }
+      done.bytes = done.bytes.addingReportingOverflow(record.size).partialValue
+      try progress(done)
     }
     if try AssetSchema.hasHolds(connection) {
       // A history that is kept in the store brings them back in the copy too.

@@ -32,7 +32,7 @@ extension AssetStore {
     return isSettled
   }
 
-  private func known(_ names: [AssetFileName]) throws -> Set<AssetFileName> {
+  func known(_ names: [AssetFileName]) throws -> Set<AssetFileName> {
     try database.read { connection in
       Set(try names.filter { try isKnown($0, in: connection) })
     }

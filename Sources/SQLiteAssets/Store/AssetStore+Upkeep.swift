@@ -1,15 +1,34 @@
 import SQLiteCore
+import Synchronization
 import SystemFiles
+
+/// How far a work on all assets is.
+public struct AssetProgress: Hashable, Sendable {
+  /// The assets that are done.
+  public internal(set) var assets = 0
+  /// All assets when the work began.
+  public internal(set) var totalAssets = 0
+  /// The bytes that are done.
+  public internal(set) var bytes = 0
+  /// The bytes of all assets when the work began.
+  public internal(set) var totalBytes = 0
+}
 
 extension AssetStore {
   /// Reads every asset and compares its file with its row.
   ///
+  /// - Parameter progress: Called after each asset, outside any access to the database; what it throws ends
+  ///   the work.
   /// - Returns: What is wrong, one error for each asset: missing and damaged files, damaged rows.
-  /// - Throws: `SQLiteError`.
+  /// - Throws: `SQLiteError`, or what `progress` throws.
   /// - Complexity: O(*n*) in the bytes of all assets.
-  public func verify() throws -> [AssetError] {
+  public func verify(
+    progress: (AssetProgress) throws -> Void = { _ in }
+  ) throws -> [AssetError] {
     var errors: [AssetError] = []
     var start: SQL = ""
+    var done = try database.read { try progressAtStart(in: $0) }
+    try progress(done)
     while true {
       let page = try database.read { connection in
         try connection.rows(
@@ -21,19 +40,57 @@ extension AssetStore {
       guard let last = page.last else { return errors }
       start = "WHERE id > \(last.0)"
       for (id, file, size, sha256, isInRow) in page {
+        done.assets += 1
         let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
         guard let record else {
           errors.append(.damagedRow(id: id.text))
           continue
         }
         if let error = try fault(of: record) { errors.append(error) }
+        // A hostile row may say any size.
+        done.bytes = done.bytes.addingReportingOverflow(record.size).partialValue
+        try progress(done)
       }
     }
   }
 
-  /// As ``verify()``, without blocking the task.
-  nonisolated(nonsending) public func verify() async throws -> [AssetError] {
-    try await worker.run { try self.verify() }
+  /// As ``verify(progress:)``, without blocking the task. Cancelling the task ends it before the next asset.
+  nonisolated(nonsending) public func verify(
+    progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
+  ) async throws -> [AssetError] {
+    try await workUntilCancelled { check in
+      try self.verify {
+        try check()
+        try progress($0)
+      }
+    }
+  }
+
+  /// What a work on assets of a snapshot has before it.
+  func progressAtStart(
+    of condition: SQL = "true", in connection: Connection
+  ) throws -> AssetProgress {
+    let sums = try connection.firstRow(
+      "SELECT count(*), total(size) FROM main.magicdata_asset WHERE \(condition)", as: Int.self,
+      Double.self)
+    var progress = AssetProgress()
+    progress.totalAssets = sums?.0 ?? 0
+    progress.totalBytes = Int(exactly: (sums?.1 ?? 0).rounded()) ?? 0
+    return progress
+  }
+
+  /// Runs `body` on a thread that may wait for files, without blocking the task.
+  ///
+  /// - Parameter body: Gets a function that throws once the task is cancelled.
+  nonisolated(nonsending) func workUntilCancelled<Result: Sendable>(
+    _ body: @escaping @Sendable (_ check: @Sendable () throws -> Void) throws -> Result
+  ) async throws -> Result {
+    let cancellation = CancellationFlag()
+    return try await withTaskCancellationHandler {
+      try await worker.run { try body { try cancellation.check() } }
+    } onCancel: {
+      cancellation.raise()
+    }
   }
 
   /// Removes files that no row names, such as those of rows that were deleted while somebody had
@@ -82,6 +139,44 @@ extension AssetStore {
     try await worker.run { try self.sweep() }
   }
 
+  /// Tells what opening the store and sweeping it would do now, and does nothing of it.
+  ///
+  /// Opening a store for writing does the first three, so ask this of one whose database is open for reading
+  /// only.
+  ///
+  /// - Returns: The names of files, each in the list of what would happen to it.
+  /// - Throws: ``AssetError`` or `SQLiteError`.
+  /// - Complexity: O(*n*) in the number of all files.
+  public func upkeepPlan() throws -> UpkeepPlan {
+    var plan = UpkeepPlan()
+    // Locked as long as this lasts: an opening at the same time leaves them to the next one.
+    let abandoned = try folder.takeAbandoned()
+    for (_, left) in abandoned {
+      let names = try left.names().compactMap { AssetFileName($0) }
+      let named = try known(names)
+      plan.moved += names.filter { named.contains($0) }.map(\.text)
+      plan.discarded += names.filter { !named.contains($0) }.map(\.text)
+    }
+    let names = try folder.files.names()
+    plan.foreign = names.filter { AssetFileName($0) == nil }
+    try database.read { connection in
+      plan.deleted = try connection.rows(
+        """
+        SELECT CAST(file AS TEXT) FROM main.magicdata_asset_trash
+        WHERE file NOT IN (SELECT file FROM main.magicdata_asset) ORDER BY 1
+        """, as: String.self)
+      plan.unnamed = try names.compactMap { AssetFileName($0) }.filter {
+        try !isKnown($0, in: connection)
+      }.map(\.text)
+    }
+    return plan
+  }
+
+  /// As ``upkeepPlan()``, without blocking the task.
+  nonisolated(nonsending) public func upkeepPlan() async throws -> UpkeepPlan {
+    try await worker.run { try self.upkeepPlan() }
+  }
+
   /// Returns the error in a content, if the asset still has it.
   private func fault(of record: AssetRecord) throws -> AssetError? {
     let reader = Result { try database.read { try open(record, in: $0) } }
@@ -103,6 +198,17 @@ extension AssetStore {
   }
 }
 
+/// Whether the task that waits for a work was cancelled.
+private final class CancellationFlag: Sendable {
+  private let isRaised = Atomic(false)
+
+  func raise() { isRaised.store(true, ordering: .relaxed) }
+
+  func check() throws {
+    if isRaised.load(ordering: .relaxed) { throw CancellationError() }
+  }
+}
+
 /// The result of `AssetStore.sweep()`.
 public struct SweepReport: Hashable, Sendable {
   /// The names of the files that were removed: no row named them.
@@ -114,4 +220,24 @@ public struct SweepReport: Hashable, Sendable {
   /// Names that no store gives, and links, folders and the like with other names. These entries are
   /// left alone.
   public internal(set) var foreign: [String] = []
+}
+
+/// The work that `AssetStore.upkeepPlan()` has found.
+public struct UpkeepPlan: Hashable, Sendable {
+  /// The names of files that rows name and that a program which has ended did not move into place: opening the
+  /// store moves them.
+  public internal(set) var moved: [String] = []
+  /// The names of files that such a program wrote and no row names: opening the store removes them.
+  public internal(set) var discarded: [String] = []
+  /// The names of files of deleted and replaced assets: they go once no reader needs them.
+  public internal(set) var deleted: [String] = []
+  /// The names of files in place that no row names: a sweep removes them.
+  public internal(set) var unnamed: [String] = []
+  /// Names that no store gives: nothing removes them.
+  public internal(set) var foreign: [String] = []
+
+  /// Whether nothing is to be done.
+  public var isEmpty: Bool {
+    moved.isEmpty && discarded.isEmpty && deleted.isEmpty && unnamed.isEmpty
+  }
 }

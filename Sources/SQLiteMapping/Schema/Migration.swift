@@ -192,6 +192,21 @@ extension Database {
     return pending.map(\.name)
   }
 
+  /// The migrations that this database has had, by whatever program.
+  ///
+  /// - Returns: Their names, the oldest first; none for a database that this library has never written.
+  /// - Throws: `SQLiteError`, also if a newer version of this library has made the database.
+  public func migrationsMade() throws -> [String] {
+    try read { try $0.migrationsMade() }
+  }
+
+  /// As ``migrationsMade()``, without blocking the task.
+  ///
+  /// - Throws: As the blocking form, or `CancellationError`.
+  public func migrationsMade() async throws -> [String] {
+    try await read { try $0.migrationsMade() }
+  }
+
   /// Returns the steps that `migrate(_:)` would make. They are tried and undone.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
@@ -256,9 +271,7 @@ extension Connection {
     guard Set(names).count == names.count else {
       throw SQLiteError(.misuse, "two migrations have one name")
     }
-    guard try !columnNames(of: MetaTable.name).isEmpty else { return migrations }
-    try MetaTable.checkFormat(self)
-    let made = try MetaTable.migrations(self)
+    let made = try migrationsMade()
     if let unknown = made.first(where: { !names.contains($0) }) {
       throw SQLiteError(
         .schema,
@@ -269,6 +282,13 @@ extension Connection {
         .schema, "the migrations are not in the order in which this database has had them")
     }
     return Array(migrations[made.count...])
+  }
+
+  /// The names of the migrations that the database has had, the oldest first.
+  fileprivate func migrationsMade() throws -> [String] {
+    guard try !columnNames(of: MetaTable.name).isEmpty else { return [] }
+    try MetaTable.checkFormat(self)
+    return try MetaTable.migrations(self)
   }
 
   /// Makes a migration and notes it.

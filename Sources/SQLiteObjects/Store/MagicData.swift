@@ -114,17 +114,23 @@ extension MagicData {
   ///
   /// Others may read and write meanwhile.
   ///
-  /// - Parameter path: A folder that is empty or missing. The folder above it must exist.
+  /// - Parameters:
+  ///   - path: A folder that is empty or missing. The folder above it must exist.
+  ///   - progress: Called after each file, within a read of the database; what it throws ends the copy.
   /// - Returns: The paths of the parts, and the faults of assets: look at them.
-  /// - Throws: `AssetError`, such as `AssetError.folderNotEmpty(path:)`, or `SQLiteError`. What
-  ///   was written so far stays.
-  public func backup(to path: String) throws -> AssetBackup {
-    try assets.backup(to: path)
+  /// - Throws: `AssetError`, such as `AssetError.folderNotEmpty(path:)`, `SQLiteError`, or what `progress`
+  ///   throws. What was written so far stays.
+  public func backup(
+    to path: String, progress: (AssetProgress) throws -> Void = { _ in }
+  ) throws -> AssetBackup {
+    try assets.backup(to: path, progress: progress)
   }
 
-  /// As ``backup(to:)``, without blocking the task. Throws `CancellationError` too.
-  nonisolated(nonsending) public func backup(to path: String) async throws -> AssetBackup {
-    try await assets.backup(to: path)
+  /// As ``backup(to:progress:)``, without blocking the task. Cancelling the task ends it.
+  nonisolated(nonsending) public func backup(
+    to path: String, progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
+  ) async throws -> AssetBackup {
+    try await assets.backup(to: path, progress: progress)
   }
 }
 

@@ -56,7 +56,7 @@ struct StoreParts: Sendable {
 
 extension Database.Options {
   /// The options, so that each connection has the functions of queries before the caller prepares it.
-  fileprivate var withQueryFunctions: Database.Options {
+  package var withQueryFunctions: Database.Options {
     var options = self
     let prepare = prepareConnection
     options.prepareConnection = { connection in
@@ -68,7 +68,7 @@ extension Database.Options {
 }
 
 /// The paths of a store's files.
-enum StorePath {
+package enum StorePath {
   /// The database file of the store at `path`; makes the folder if that holds it.
   static func database(at path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
@@ -83,7 +83,7 @@ enum StorePath {
   /// The folder with the assets of a database: one, by whatever path the database was opened.
   ///
   /// - Parameter database: The path of the database file, without symbolic links.
-  static func assets(of database: String) -> String {
+  package static func assets(of database: String) -> String {
     let end = database.utf8.lastIndex(of: UInt8(ascii: "/")).map(database.utf8.index(after:))
     let start = end ?? database.startIndex
     guard database[start...].utf8.elementsEqual(fileName.utf8) else { return "\(database)-assets" }
@@ -91,7 +91,7 @@ enum StorePath {
   }
 
   /// The name of the database file in the folder of a store.
-  static let fileName = "default.sqlite3"
+  package static let fileName = "default.sqlite3"
 
   /// The folder of this program in the user's data folder: `$XDG_DATA_HOME` or `~/.local/share`, on
   /// Apple's systems Application Support.

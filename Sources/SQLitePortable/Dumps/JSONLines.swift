@@ -1,6 +1,6 @@
 import Essentials
 import ExactText
-import SQLiteCore
+package import SQLiteCore
 
 /// Lines of JSON: a row is an array, anything else an object with one member that names its kind.
 ///
@@ -25,23 +25,9 @@ struct JSONLines: DumpFormat {
       }
       text.bytes += "}}".utf8
     } else if case .row(let values) = line {
-      text.append(array: values) { append($1, to: &$0) }
+      text.append(array: values) { $0.append($1) }
     }
     return text.bytes
-  }
-
-  private func append(_ value: Value, to text: inout JSONText) {
-    switch value {
-    case .null: text.bytes += "null".utf8
-    case .integer(let integer): text.bytes += String(integer).utf8
-    case .real(let real) where real.isFinite: text.bytes += real.description.utf8
-    case .real(let real): text.bytes += "{\"real\":\"\(real.description)\"}".utf8
-    case .text(let string): text.append(string)
-    case .blob(let bytes):
-      text.bytes += "{\"blob\":\"".utf8
-      text.bytes += Data(bytes).base64EncodedData()
-      text.bytes += "\"}".utf8
-    }
   }
 
   func line(_ text: [UInt8]) throws -> DumpLine {
@@ -93,10 +79,12 @@ struct JSONLines: DumpFormat {
 }
 
 /// JSON that is being written.
-struct JSONText {
-  var bytes: [UInt8] = []
+package struct JSONText {
+  package var bytes: [UInt8] = []
 
-  mutating func append(_ text: String) {
+  package init() {}
+
+  package mutating func append(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     for byte in text.utf8 {
       switch byte {
@@ -111,6 +99,21 @@ struct JSONText {
       }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Appends a value: what JSON has no word for as an object with the name of what it is.
+  package mutating func append(_ value: Value) {
+    switch value {
+    case .null: bytes += "null".utf8
+    case .integer(let integer): bytes += String(integer).utf8
+    case .real(let real) where real.isFinite: bytes += real.description.utf8
+    case .real(let real): bytes += "{\"real\":\"\(real.description)\"}".utf8
+    case .text(let string): append(string)
+    case .blob(let blob):
+      bytes += "{\"blob\":\"".utf8
+      bytes += Data(blob).base64EncodedData()
+      bytes += "\"}".utf8
+    }
   }
 
   mutating func append<Element>(

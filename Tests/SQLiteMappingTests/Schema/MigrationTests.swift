@@ -86,6 +86,19 @@ import Testing
     #expect(try dump() == before)
   }
 
+  @Test func `the migrations that were made are told, the oldest first`() throws {
+    #expect(try database.migrationsMade() == [])
+    try database.migrate(Array(Self.all.prefix(2)))
+    #expect(try database.migrationsMade() == ["leaders", "shout"])
+    try database.executeChange("UPDATE magicdata_meta SET value = 99 WHERE key = 'format'")
+    #expect(throws: SQLiteError.self) { try database.migrationsMade() }
+  }
+
+  @Test func `the migrations that were made are told without blocking, too`() async throws {
+    try await database.migrate(Self.all)
+    #expect(try await database.migrationsMade() == ["leaders", "shout", "roads"])
+  }
+
   @Test func `a database of a newer program is refused`() throws {
     try database.migrate(Self.all)
     let error = #expect(throws: SQLiteError.self) {

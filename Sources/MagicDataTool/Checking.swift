@@ -1,0 +1,234 @@
+import MagicData
+import Terminal
+
+extension Command {
+  static let check = Command(
+    name: "check", summary: "integrity, foreign keys, assets, what recovery would do",
+    usage: "[--quick] [--format table|csv|json] PATH",
+    explanation: """
+      Looks for damage and changes nothing. A row for each fault:
+
+      integrity     what SQLite finds in the file (PRAGMA integrity_check)
+      foreign key   rows that refer to rows which are not there
+      asset         files that are missing, or are not what their digest says
+      recovery      what the next opening of the store, or a sweep, would do; this is no fault
+
+      --quick  leaves out the indexes, and does not read the files of assets
+
+      The status is 3 if there are faults.
+      """,
+    flags: ["--quick"], options: ["--format"], run: check)
+
+  private static func check(_ session: inout Session) throws -> Ending {
+    let place = try Place(session.words.operands[0])
+    let database = try place.openForReading(session)
+    let isQuick = session.words.flags.contains("--quick")
+    var report = Report(writer: try session.results(["check", "subject", "finding"]))
+
+    try session.progress("reading every page")
+    try database.read { connection in
+      for finding in try connection.integrityFindings(isQuick: isQuick) {
+        try report.tell(["integrity", nil, finding])
+      }
+      try session.interruption.check()
+      for (table, parent, count, first) in try connection.brokenReferences() {
+        let place = first.map { ", the first in row \($0)" } ?? ""
+        let rows = count == 1 ? "1 row refers" : "\(count) rows refer"
+        try report.tell([
+          "foreign key", table, "\(rows) to rows of \(parent) that are not there\(place)",
+        ])
+      }
+    }
+    do {
+      if let assets = try place.assets(of: database) {
+        if !isQuick {
+          let errors = try assets.verify { try session.progress($0.words(of: "reading")) }
+          for error in errors { try report.tell(["asset", nil, "\(error)"]) }
+        }
+        for (name, step) in try assets.upkeepPlan().steps {
+          try report.tell(["recovery", name, step], isFault: false)
+        }
+      }
+    } catch let error as ToolError {
+      try report.tell(["asset", nil, error.message])
+    }
+    session.endProgress()
+    try report.writer.finish()
+    return report.count == 0 ? .done : .found
+  }
+
+  static let repair = Command(
+    name: "repair", summary: "mend what can be mended without losing anything",
+    usage: "[OPTIONS] PATH",
+    explanation: """
+      Tells what is to be repaired, and with --apply does it:
+
+      - undoes a transaction that a crash has cut off
+      - moves files of assets into place whose rows are committed, and removes those whose rows are not
+      - removes files that no row names any more
+      - makes indexes anew that do not fit their table
+
+      Nothing else is touched: rows without their parent, missing and damaged files and damaged pages are
+      named by `check`. Make a backup first.
+
+      --format FORMAT     table, csv or json
+      --apply             do it; without it nothing is changed
+      --migrated-to NAME  refuse unless NAME is the last migration that the store has had
+      --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+
+      The status is 3 if something is to be done, or is left that cannot be repaired.
+      """,
+    flags: ["--apply"], options: ["--format", "--migrated-to", "--wait"], run: repair)
+
+  private static func repair(_ session: inout Session) throws -> Ending {
+    let place = try Place(session.words.operands[0])
+    let applies = session.words.flags.contains("--apply")
+    var report = Report(writer: try session.results(["subject", applies ? "done" : "to do"]))
+
+    if let bytes = FileLocks.size(of: place.path + "-journal"), bytes > 0 {
+      try report.tell([
+        place.path + "-journal", "undo the transaction that it holds, if its program has ended",
+      ])
+      if applies { try place.undoWhatWasCutOff() }
+    }
+    try place.checkIsNotNewer(session)
+    try session.progress("reading every page")
+    let database = try place.openForReading(session)
+    let findings = try database.read { try $0.integrityFindings(isQuick: false) }
+    let indexes = Connection.indexes(namedIn: findings)
+    if let assets = try place.assets(of: database) {
+      for (name, step) in try assets.upkeepPlan().steps { try report.tell([name, step]) }
+    }
+    try database.close()
+    for index in indexes { try report.tell([index, "make the index anew"]) }
+
+    var left = findings.count { Connection.index(namedIn: $0) == nil }
+    if applies {
+      // Opening the store moves and removes files of assets.
+      let opened = try place.openForWriting(session)
+      if !indexes.isEmpty {
+        try opened.database.write { connection in
+          for index in indexes {
+            try session.progress("making the index \(index) anew")
+            try connection.executeChange("REINDEX \(identifier: index)")
+          }
+        }
+      }
+      if case .store(let magic) = opened { _ = try magic.assets.sweep() }
+      left = try opened.database.read { try $0.integrityFindings(isQuick: false) }.count
+      try opened.database.close()
+    }
+    session.endProgress()
+    try report.writer.finish()
+    if left > 0 { try session.note("\(left) faults cannot be repaired: see `magicdata check`") }
+    return left > 0 || (report.count > 0 && !applies) ? .found : .done
+  }
+
+  static let sweep = Command(
+    name: "sweep", summary: "remove files of assets that no row names",
+    usage: "[OPTIONS] PATH",
+    explanation: """
+      Removes the files in a store's folder that no row names and no reader can need. A row for each file.
+
+      --format FORMAT     table, csv or json
+      --dry-run           only tell what would be removed
+      --migrated-to NAME  refuse unless NAME is the last migration that the store has had
+      --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+      """,
+    flags: ["--dry-run"], options: ["--format", "--migrated-to", "--wait"], run: sweep)
+
+  private static func sweep(_ session: inout Session) throws -> Ending {
+    let place = try Place(session.words.operands[0])
+    var writer = try session.results(["file", "step"])
+    if session.words.flags.contains("--dry-run") {
+      let database = try place.openForReading(session)
+      guard let assets = try place.assets(of: database) else { throw Self.noAssets(place) }
+      for (name, step) in try assets.upkeepPlan().steps {
+        try writer.add([.text(name), .text(step)])
+      }
+    } else {
+      guard case .store(let magic) = try place.openForWriting(session) else {
+        throw Self.noAssets(place)
+      }
+      let report = try magic.assets.sweep()
+      let lists = [
+        (report.removed, "removed"), (report.kept, "kept, a reader may need it"),
+        (report.foreign, "left alone, it is not the store's"),
+      ]
+      for (names, step) in lists {
+        for name in names { try writer.add([.text(name), .text(step)]) }
+      }
+      try magic.database.close()
+    }
+    try writer.finish()
+    return .done
+  }
+
+  private static func noAssets(_ place: Place) -> ToolError {
+    .failed("\(place.path) has no assets")
+  }
+}
+
+/// The rows of what was found.
+private struct Report {
+  var writer: ResultWriter
+  /// How many faults are among them.
+  private(set) var count = 0
+
+  init(writer: ResultWriter) { self.writer = writer }
+
+  mutating func tell(_ words: [String?], isFault: Bool = true) throws {
+    try writer.add(words.map { $0.map { .text($0) } ?? .null })
+    if isFault { count += 1 }
+  }
+}
+
+extension UpkeepPlan {
+  /// The files, each with what would happen to it.
+  fileprivate var steps: [(name: String, step: String)] {
+    [
+      (moved, "move it into place, its row is committed"),
+      (discarded, "remove it, its row was never committed"),
+      (deleted, "remove it, its asset was deleted or replaced"),
+      (unnamed, "remove it, no row names it"),
+    ].flatMap { names, step in names.map { ($0, step) } }
+  }
+}
+
+extension AssetProgress {
+  func words(of work: String) -> String {
+    "\(work) assets: \(assets) of \(totalAssets), \(bytes / 1_000_000) of \(totalBytes / 1_000_000) MB"
+  }
+}
+
+extension Connection {
+  /// What SQLite finds wrong, a thousand findings at most.
+  fileprivate func integrityFindings(isQuick: Bool) throws -> [String] {
+    let findings = try rows(
+      isQuick ? "PRAGMA quick_check(1000)" : "PRAGMA integrity_check(1000)", as: String.self)
+    return findings == ["ok"] ? [] : findings
+  }
+
+  /// Foreign keys that lead nowhere: the table, the one that it leads to, how many rows, the first of them.
+  fileprivate func brokenReferences() throws -> [(String, String, Int, Int64?)] {
+    try rows(
+      """
+      SELECT "table", parent, count(*), min(rowid) FROM pragma_foreign_key_check
+      GROUP BY "table", parent, fkid
+      """, as: String.self, String.self, Int.self, Int64?.self)
+  }
+
+  /// The index that a finding names as not fitting its table, or nil.
+  fileprivate static func index(namedIn finding: String) -> String? {
+    for words in [
+      " missing from index ", "wrong # of entries in index ", "non-unique entry in index ",
+    ] {
+      if let range = finding.firstRange(of: words) { return String(finding[range.upperBound...]) }
+    }
+    return nil
+  }
+
+  fileprivate static func indexes(namedIn findings: [String]) -> [String] {
+    Set(findings.compactMap { index(namedIn: $0) }).sorted()
+  }
+}

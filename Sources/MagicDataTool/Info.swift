@@ -1,0 +1,114 @@
+import Essentials
+import MagicData
+import Terminal
+
+extension Command {
+  static let info = Command(
+    name: "info", summary: "tables, rows, sizes, assets, migrations, and who holds locks",
+    usage: "[--format table|csv|json] PATH",
+    explanation: """
+      Tells what is in a store or a database: one row for each thing, with the number of its rows and its
+      bytes where these are known.
+
+      kind       name                      rows              bytes       note
+      database   the file                  pages             its size    version of SQLite, journal mode
+      log        the write-ahead log                         its size
+      table      each table                its rows          its pages   the type that it belongs to
+      index      each index                                  its pages   its table
+      assets     the folder of the files   the assets        of them     how many of them are in rows
+      migration  each one made             in which order
+      lock       who has the file open     process                       what the locks are (on Linux)
+      """,
+    options: ["--format"], run: info)
+
+  private static func info(_ session: inout Session) throws -> Ending {
+    let place = try Place(session.words.operands[0])
+    let database = try place.openForReading(session)
+    var facts = Facts(writer: try session.results(["kind", "name", "rows", "bytes", "note"]))
+    let path = database.path ?? place.path
+    let locks = FileLocks.holders(of: path)
+    let journal =
+      try database.withoutTransaction {
+        try $0.firstRow("PRAGMA journal_mode", as: String.self)
+      } ?? ""
+    try database.read { connection in
+      let pages = try connection.number("PRAGMA page_count")
+      let size = try connection.number("PRAGMA page_size")
+      try facts.add(
+        "database", path, rows: pages, bytes: pages * size,
+        "SQLite \(Database.sqliteVersion), journal mode \(journal), \(try connection.number("PRAGMA freelist_count")) free pages"
+      )
+      if let bytes = FileLocks.size(of: path + "-wal"), bytes > 0 {
+        try facts.add("log", path + "-wal", rows: nil, bytes: bytes, nil)
+      }
+      let sizes = try connection.pageSizes()
+      let types = try connection.typesOfTables()
+      for table in try connection.existingTables() {
+        try session.progress("counting the rows of \(table)")
+        let rows = try? connection.number("SELECT count(*) FROM \(identifier: table)")
+        let note = rows == nil ? "it cannot be read here" : types[table.lowercased()]
+        try facts.add("table", table, rows: rows, bytes: sizes[table], note)
+      }
+      for index in try connection.existingIndexes() {
+        try facts.add("index", index.name, rows: nil, bytes: sizes[index.name], index.table)
+      }
+      if try connection.tableExists("magicdata_asset") {
+        let sums = try connection.firstRow(
+          "SELECT count(*), total(size), count(content) FROM magicdata_asset", as: Int.self,
+          Double.self, Int.self)
+        let (count, bytes, inRows) = sums ?? (0, 0, 0)
+        try facts.add(
+          "assets", StorePath.assets(of: path), rows: count, bytes: Int(exactly: bytes),
+          "\(count - inRows) in files, \(inRows) in rows")
+      }
+    }
+    for (index, name) in try database.migrationsMade().enumerated() {
+      try facts.add("migration", name, rows: index + 1, bytes: nil, nil)
+    }
+    for holder in locks {
+      try facts.add(
+        "lock", holder.program, rows: holder.process, bytes: nil,
+        holder.uses.joined(separator: ", "))
+    }
+    session.endProgress()
+    try facts.writer.finish()
+    return .done
+  }
+}
+
+/// The rows that `info` writes.
+private struct Facts {
+  var writer: ResultWriter
+
+  mutating func add(
+    _ kind: String, _ name: String, rows: Int?, bytes: Int?, _ note: String?
+  ) throws {
+    func value(_ number: Int?) -> Value { number.map { .integer(Int64($0)) } ?? .null }
+    try writer.add(
+      [.text(kind), .text(name), value(rows), value(bytes), note.map { .text($0) } ?? .null])
+  }
+}
+
+extension Connection {
+  /// The number in the first column of the first row.
+  fileprivate func number(_ sql: SQL) throws -> Int {
+    try firstRow(sql, as: Int.self) ?? 0
+  }
+
+  /// The bytes of the pages of each table and index; empty if this SQLite cannot tell.
+  fileprivate func pageSizes() throws -> [String: Int] {
+    guard Capabilities.has("ENABLE_DBSTAT_VTAB") else { return [:] }
+    let rows = try rows(
+      "SELECT name, sum(pgsize) FROM dbstat GROUP BY name", as: String.self, Int.self)
+    return Dictionary(rows, uniquingKeysWith: { $1 })
+  }
+
+  /// The types that tables belong to, by the names of the tables in small letters.
+  fileprivate func typesOfTables() throws -> [String: String] {
+    guard try tableExists("magicdata_meta") else { return [:] }
+    let rows = try rows(
+      "SELECT substr(key, 7), value FROM magicdata_meta WHERE key LIKE 'table:%'", as: String.self,
+      String.self)
+    return Dictionary(rows.map { ($0.0.lowercased(), $0.1) }, uniquingKeysWith: { $1 })
+  }
+}

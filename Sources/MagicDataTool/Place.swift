@@ -1,0 +1,149 @@
+import Essentials
+import MagicData
+import SQLiteAssets
+import SQLiteCore
+import SQLiteMapping
+import SQLiteObjects
+import Terminal
+
+/// A store, or a database file, that the user has named.
+struct Place {
+  /// The path of the database file.
+  let path: String
+
+  /// Finds what is at a path, which must be there.
+  init(_ path: String) throws {
+    switch try Self.kind(of: path) {
+    case .missing: throw ToolError.failed("\(path) is missing")
+    case .file: self.path = path
+    case .folder:
+      let file = "\(path)/\(StorePath.fileName)"
+      guard try Self.kind(of: file) == .file else {
+        throw ToolError.failed(
+          "the folder \(path) holds no \(StorePath.fileName), so it is no store")
+      }
+      self.path = file
+    }
+  }
+
+  enum Kind {
+    case missing, file, folder
+  }
+
+  /// What stands at a path.
+  static func kind(of path: String) throws -> Kind {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw ToolError.usage("a path is empty or contains a NUL")
+    }
+    var isFolder = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      return .missing
+    }
+    return isFolder ? .folder : .file
+  }
+
+  // MARK: Reading
+
+  /// Opens the database; nothing in it or beside it is changed.
+  func openForReading(_ session: Session) throws -> Database {
+    var options = Database.Options.readOnly.withQueryFunctions
+    // One that reads, so that numbers which each connection counts for itself are always the same one's.
+    options.maximumReaderCount = 1
+    do {
+      let database = try Database(path: path, options: options)
+      session.interruption.include(database)
+      return database
+    } catch {
+      guard error.code.primary == .readOnly else { throw error }
+      throw ToolError.failed(
+        "\(path) was left in the midst of a change: `magicdata repair --apply` undoes that (\(error.message))"
+      )
+    }
+  }
+
+  /// Opens the assets of a database that is open for reading; nil if it has none.
+  ///
+  /// - Throws: `ToolError` if the folder of the files is missing.
+  func assets(of database: Database) throws -> AssetStore? {
+    guard try Self.isStore(database), let path = database.path else { return nil }
+    let folder = StorePath.assets(of: path)
+    guard try Self.kind(of: folder) == .folder else {
+      throw ToolError.failed("the folder of the assets, \(folder), is missing")
+    }
+    return try AssetStore(database, folder: folder)
+  }
+
+  /// Whether a database belongs to a store of objects or of assets.
+  static func isStore(_ database: Database) throws -> Bool {
+    try database.tableExists("magicdata_asset_store")
+  }
+
+  // MARK: Writing
+
+  /// A store or a database that is open for writing.
+  enum Opened {
+    case store(MagicData)
+    case database(Database)
+
+    var database: Database {
+      switch self {
+      case .store(let magic): magic.database
+      case .database(let database): database
+      }
+    }
+  }
+
+  /// For writing, in the journal mode that the file has: another program may have made it.
+  private static var keepingOptions: Database.Options {
+    var options = Database.Options(mode: .readWrite)
+    options.journalMode = .delete
+    options.keepsJournalMode = true
+    return options
+  }
+
+  /// Opens the store for writing, unless a newer program has made or migrated it.
+  func openForWriting(_ session: Session) throws -> Opened {
+    let isStore = try checkIsNotNewer(session)
+    var options = Self.keepingOptions
+    if let seconds = try session.words.number("--wait", in: 0...86_400) {
+      options.busyTimeout = .seconds(seconds)
+    }
+    let opened: Opened
+    if isStore {
+      opened = .store(try MagicData(path: path, options: options))
+    } else {
+      let database = try Database(path: path, options: options.withQueryFunctions)
+      // What it sets up stays with the connection.
+      _ = try database.setUpWriter { try SearchTable.allowTriggersIfNeeded($0) }
+      opened = .database(database)
+    }
+    session.interruption.include(opened.database)
+    return opened
+  }
+
+  /// - Returns: Whether it is a store.
+  /// - Throws: `ToolError` if a newer program has made or migrated it.
+  @discardableResult
+  func checkIsNotNewer(_ session: Session) throws -> Bool {
+    let database = try openForReading(session)
+    defer { try? database.close() }
+    do {
+      let made = try database.migrationsMade()
+      if let known = session.words.values["--migrated-to"], made.last ?? "" != known {
+        let last = made.last.map(\.quoted) ?? "none"
+        throw ToolError(
+          ending: .newer, message: "the last migration of \(path) is \(last), not \(known.quoted)")
+      }
+    } catch let error as SQLiteError where error.code == .schema {
+      throw ToolError(ending: .newer, message: "\(path): \(error.message)")
+    }
+    return try Self.isStore(database)
+  }
+
+  /// Has SQLite undo the transaction that a crash has left in a rollback journal.
+  func undoWhatWasCutOff() throws {
+    let database = try Database(path: path, options: Self.keepingOptions)
+    _ = try database.existingTables()
+    try database.close()
+  }
+}

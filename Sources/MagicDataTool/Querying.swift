@@ -1,0 +1,142 @@
+import Essentials
+import MagicData
+import SQLSyntax
+import Terminal
+
+extension Command {
+  static let query = Command(
+    name: "query", summary: "run a statement of SQL",
+    usage: "[OPTIONS] PATH [SQL] [--NAME VALUE] …",
+    explanation: """
+      Runs one statement; without SQL, or with -, it is read from the standard input. On a terminal wide
+      cells are cut; CSV and JSON have all of them.
+
+      --NAME VALUE        binds a value to the parameter :NAME, @NAME or $NAME: a number if VALUE is
+                          spelled as SQLite spells one, else a text. --:NAME if NAME is an option here
+      --format FORMAT     table, csv or json
+      --write             the statement may write, in a transaction that is undone if it fails
+      --migrated-to NAME  refuse to write unless NAME is the last migration that the store has had
+      --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+
+      magicdata query store "SELECT * FROM City WHERE population > :least" --least 1000000
+      """,
+    flags: ["--write"], options: ["--format", "--migrated-to", "--wait"], operands: 1...2,
+    takesParameters: true, run: query)
+
+  private static func query(_ session: inout Session) throws -> Ending {
+    let place = try Place(session.words.operands[0])
+    let given = session.words.operands.count > 1 ? session.words.operands[1] : "-"
+    let sql = given == "-" ? try standardInput() : given
+    guard session.words.flags.contains("--write") else {
+      let database = try place.openForReading(session)
+      _ = try database.read { try run(sql, $0, session) }
+      return .done
+    }
+    let opened = try place.openForWriting(session)
+    let changed = try opened.database.write { try run(sql, $0, session) }
+    try opened.database.close()
+    if let changed, session.output.isTerminal {
+      try session.output.write(changed == 1 ? "1 row changed\n" : "\(changed) rows changed\n")
+    }
+    return .done
+  }
+
+  /// Runs a statement and writes its rows.
+  ///
+  /// - Returns: How many rows it has changed, or nil for a query.
+  private static func run(
+    _ sql: String, _ connection: Connection, _ session: Session
+  ) throws -> Int? {
+    let arguments = session.words.parameters.mapValues { value(of: $0) as (any Bindable)? }
+    var statement = try connection.statement(SQL(unchecked: sql), withArgs: arguments)
+    if !statement.isReadOnly, !session.words.flags.contains("--write") {
+      throw ToolError.usage("the statement writes, which takes --write")
+    }
+    let count = statement.columnCount
+    guard count > 0 else {
+      while try statement.step() { try session.interruption.check() }
+      return connection.numberOfRowsModified
+    }
+    var writer = try session.results(statement.columnNames)
+    while try statement.step() {
+      try session.interruption.check()
+      var values: [Value] = []
+      for column in 0..<count {
+        do {
+          values.append(try statement.value(at: column))
+        } catch {
+          // Text that is not UTF-8 is shown as the bytes that it is made of.
+          values.append(.blob(statement.blob(at: column)))
+        }
+      }
+      try writer.add(values)
+    }
+    try writer.finish()
+    return nil
+  }
+
+  /// The value that a word on the command line stands for.
+  private static func value(of word: String) -> any Bindable {
+    if let integer = Int64(word), "\(integer)" == word { return integer }
+    if let real = Double(word), real.isFinite, "\(real)" == word { return real }
+    return word
+  }
+
+  private static func standardInput() throws -> String {
+    var bytes: [UInt8] = []
+    while let line = readLine(strippingNewline: false) { bytes += line.utf8 }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw ToolError.failed("the SQL is not UTF-8")
+    }
+    return text
+  }
+
+  static let schema = Command(
+    name: "schema", summary: "the schema as SQL, or the difference of two",
+    usage: "PATH [OTHER]",
+    explanation: """
+      Prints the statements that make the tables, indexes, views and triggers. With OTHER, prints what leads
+      from the schema of PATH to the one of OTHER: for each step a comment and, where SQLite has one, the
+      statement. A renamed table is one that is dropped and one that is made.
+
+      The status is 3 if the two differ.
+      """,
+    operands: 1...2, run: schema)
+
+  private static func schema(_ session: inout Session) throws -> Ending {
+    let objects = try session.words.operands.map { path in
+      try Place(path).openForReading(session).rows(
+        """
+        SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL
+        ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
+        """, as: String.self, String.self)
+    }
+    guard objects.count == 2 else {
+      for (_, sql) in objects[0] { try session.writeSQL(sql) }
+      return .done
+    }
+    let schemas = objects.map { SQLSchema($0) }
+    for schema in schemas {
+      for unread in schema.unread {
+        try session.note("\(unread.name) takes no part, its text is not understood")
+      }
+    }
+    let changes = schemas[0].changes(to: schemas[1])
+    for change in changes {
+      try session.output.write("-- \(change.description.visible)\n")
+      if let statement = change.statement { try session.writeSQL("\(statement)") }
+    }
+    return changes.isEmpty ? .done : .found
+  }
+}
+
+extension Session {
+  /// Writes a statement; on a terminal, its control characters as escapes, line feeds apart.
+  fileprivate func writeSQL(_ sql: String) throws {
+    let text =
+      output.isTerminal
+      ? sql.split(separator: "\n", omittingEmptySubsequences: false).map { String($0).visible }
+        .joined(separator: "\n") : sql
+    try output.write(text + ";\n")
+  }
+}

@@ -1,0 +1,131 @@
+import Essentials
+import MagicData
+import SQLitePortable
+import Terminal
+
+extension Command {
+  static let backup = Command(
+    name: "backup", summary: "copy a store, or a database, as it is at one moment",
+    usage: "PATH TARGET",
+    explanation: """
+      Copies a store with its files into TARGET, a folder that is empty or missing; of a plain database, a
+      copy is made where TARGET is, and nothing may be there. Others may read and write meanwhile.
+
+      The status is 3 if files of assets were missing or damaged: these are named, and all else is copied.
+      """,
+    operands: 2...2, run: backup)
+
+  private static func backup(_ session: inout Session) throws -> Ending {
+    let place = try Place(session.words.operands[0])
+    let target = session.words.operands[1]
+    let database = try place.openForReading(session)
+    guard let assets = try place.assets(of: database) else {
+      guard try Place.kind(of: target) == .missing else {
+        throw ToolError.failed("\(target) is there already")
+      }
+      try DataFile.sqlite(path: place.path).copy(to: .sqlite(path: target)) {
+        try session.progress($0.words(of: "copying"))
+      }
+      return .done
+    }
+    let isNew = try Place.kind(of: target) == .missing
+    do {
+      let backup = try assets.backup(to: target) {
+        try session.progress($0.words(of: "copying"))
+      }
+      for fault in backup.faults { try session.note("\(fault)") }
+      return backup.faults.isEmpty ? .done : .found
+    } catch {
+      // A folder that was there is the user's.
+      if isNew { try? FileManager.default.removeItem(atPath: target) }
+      throw error
+    }
+  }
+
+  static let dump = Command(
+    name: "dump", summary: "write a database as text: lines of SPON or JSON",
+    usage: "[--as spon|json] [--replace] PATH FILE",
+    explanation: """
+      Writes the whole database, as it is at one moment, into a text of which `restore` makes it again. The
+      files of assets are not in it: `backup` copies these.
+
+      --as FORMAT  spon or json; without it, what the end of the file's name says (.spon, .json, .jsonl)
+      --replace    FILE may be there, and is replaced in whole
+      """,
+    flags: ["--replace"], options: ["--as"], operands: 2...2, run: dump)
+
+  private static func dump(_ session: inout Session) throws -> Ending {
+    let place = try Place(session.words.operands[0])
+    let file = try session.textFile(session.words.operands[1])
+    if try Place.kind(of: file.path) != .missing, !session.words.flags.contains("--replace") {
+      throw ToolError.failed("\(file.path) is there already (--replace replaces it)")
+    }
+    let database = try place.openForReading(session)
+    try database.dump(to: file) { try session.progress($0.words(of: "writing")) }
+    if try database.tableExists("magicdata_asset"),
+      let count = try database.rows(
+        "SELECT count(*) FROM magicdata_asset WHERE content IS NULL", as: Int.self
+      ).first, count > 0
+    {
+      try session.note(
+        "\(count) files of assets are not in the text: `magicdata backup` copies them")
+    }
+    return .done
+  }
+
+  static let restore = Command(
+    name: "restore", summary: "make a database of a text that `dump` wrote",
+    usage: "[OPTIONS] FILE PATH",
+    explanation: """
+      Makes a database of a text. If it fails, PATH is as it was.
+
+      --as FORMAT         spon or json; without it, what the end of the file's name says
+      --replace           PATH may be there: all that it holds is replaced, unless a newer program has
+                          made or migrated it
+      --migrated-to NAME  refuse to replace unless NAME is the last migration that the store has had
+      --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+      """,
+    flags: ["--replace"], options: ["--as", "--migrated-to", "--wait"], operands: 2...2,
+    run: restore)
+
+  private static func restore(_ session: inout Session) throws -> Ending {
+    let file = try session.textFile(session.words.operands[0])
+    let path = session.words.operands[1]
+    guard try Place.kind(of: file.path) == .file else {
+      throw ToolError.failed("\(file.path) is no file")
+    }
+    guard try Place.kind(of: path) != .missing else {
+      try file.copy(to: .sqlite(path: path)) { try session.progress($0.words(of: "reading")) }
+      return .done
+    }
+    guard session.words.flags.contains("--replace") else {
+      throw ToolError.failed("\(path) is there already (--replace replaces all that it holds)")
+    }
+    let opened = try Place(path).openForWriting(session)
+    try opened.database.restore(from: file) { try session.progress($0.words(of: "reading")) }
+    try opened.database.close()
+    return .done
+  }
+}
+
+extension Session {
+  /// The text at a path, in the form that the user or the file's name says.
+  fileprivate func textFile(_ path: String) throws -> DataFile {
+    let end = path.split(separator: ".").last.map { String($0).lowercased() }
+    switch words.values["--as"] ?? end {
+    case "spon": return .spon(path: path)
+    case "json", "jsonl": return .json(path: path)
+    default:
+      throw ToolError.usage(
+        "--as spon or --as json is needed, since the name of \(path.quoted) does not say it")
+    }
+  }
+}
+
+extension DumpProgress {
+  fileprivate func words(of work: String) -> String {
+    let bytes = totalBytes.map { "\(self.bytes / 1_000_000) of \($0 / 1_000_000) MB" }
+    let rows = rows > 0 ? ", \(rows) rows" : ""
+    return "\(work) \(table) \(bytes ?? "\(self.bytes / 1_000_000) MB")\(rows)"
+  }
+}

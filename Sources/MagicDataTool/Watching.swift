@@ -1,0 +1,86 @@
+import Essentials
+import MagicData
+import Platform
+import Terminal
+
+extension Command {
+  static let watch = Command(
+    name: "watch", summary: "tell of commits as they happen",
+    usage: "[--for SECONDS] [--format table|csv|json] PATH",
+    explanation: """
+      Writes rows whenever others have committed: the time, each table whose number of rows is another one,
+      that number and the difference. Commits that only change rows are one row without a table, and so is a
+      change of the schema. Looks ten times a second: what is committed between two looks is told as one.
+
+      --for SECONDS  ends after that time; without it, Control-C ends it. Both are no failure.
+      """,
+    options: ["--format", "--for"], run: watch)
+
+  private static func watch(_ session: inout Session) throws -> Ending {
+    let seconds = try session.words.number("--for", in: 0...1_000_000_000)
+    let database = try Place(session.words.operands[0]).openForReading(session)
+    var writer = try session.results(["time", "table", "rows", "change"])
+    let end = seconds.map { ContinuousClock.now + .seconds($0) }
+    var state = try WatchedState(of: database)
+    try writer.flush()
+    do {
+      while end.map({ ContinuousClock.now < $0 }) ?? true {
+        usleep(100_000)
+        try session.interruption.check()
+        guard try WatchedState.version(of: database) != state.version else { continue }
+        let next = try WatchedState(of: database)
+        for row in next.rows(since: state) { try writer.add(row) }
+        try writer.flush()
+        state = next
+      }
+    } catch is Interrupted {
+      // That is how a watch ends.
+    } catch let error as SQLiteError
+      where error.code.primary == .interrupt && session.interruption.isRaised
+    {}
+    return .done
+  }
+}
+
+/// What a database holds at some moment, as far as it is watched.
+private struct WatchedState {
+  /// Changes with each commit of somebody else.
+  let version: Int64
+  private let schema: Int64
+  private let counts: [String: Int]
+
+  init(of database: Database) throws {
+    // Before the rest: what is committed in between is told by the next look.
+    version = try Self.version(of: database)
+    (schema, counts) = try database.read { connection in
+      let schema = try connection.firstRow("PRAGMA schema_version", as: Int64.self) ?? 0
+      let counts = try connection.existingTables().reduce(into: [:]) { counts, table in
+        counts[table] = try connection.firstRow(
+          "SELECT count(*) FROM \(identifier: table)", as: Int.self)
+      }
+      return (schema, counts)
+    }
+  }
+
+  /// The number that the connection which does not read has for the state: each counts for itself.
+  static func version(of database: Database) throws -> Int64 {
+    try database.withoutTransaction {
+      try $0.firstRow("PRAGMA data_version", as: Int64.self) ?? 0
+    }
+  }
+
+  /// What is to be told: a row for each table whose count differs, or one that says that something has changed.
+  func rows(since old: WatchedState) -> [[Value]] {
+    let time = Value.text(Date.now.formatted(.iso8601))
+    func number(_ number: Int) -> Value { .integer(Int64(number)) }
+    var rows: [[Value]] = []
+    if schema != old.schema { rows.append([time, .null, .null, .text("schema")]) }
+    for table in Set(counts.keys).union(old.counts.keys).sorted() {
+      let (count, before) = (counts[table] ?? 0, old.counts[table] ?? 0)
+      if count != before {
+        rows.append([time, .text(table), number(count), number(count - before)])
+      }
+    }
+    return rows.isEmpty ? [[time, .null, .null, .null]] : rows
+  }
+}

@@ -1,0 +1,83 @@
+extension String {
+  /// The text with each control character, line ends included, replaced by its escape (`\u{1B}`).
+  package var visible: String {
+    guard unicodeScalars.contains(where: \.isControl) else { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      if scalar.isControl {
+        text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  /// The text in quotation marks for a message: visible, and cut after 60 scalars.
+  package var quoted: String {
+    let start = unicodeScalars.prefix(60)
+    let isCut = start.endIndex < unicodeScalars.endIndex
+    return "\"\(String(start).visible)\(isCut ? "…" : "")\""
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether a terminal may act on the scalar instead of showing it: control characters (general category
+  /// Cc), and the characters that reorder or break lines.
+  package var isControl: Bool {
+    switch value {
+    case ..<0x20, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
+  }
+}
+
+extension StringProtocol {
+  /// The columns that a terminal takes to show the text, which has no control characters.
+  package var terminalWidth: Int { reduce(0) { $0 + $1.terminalWidth } }
+
+  /// The beginning of the text that fits into some columns, `…` at its end if that is not all of it.
+  package func cut(to columns: Int) -> String {
+    var width = 0
+    var end = startIndex
+    // The last place that leaves a column for the mark.
+    var last = startIndex
+    while end < endIndex {
+      width += self[end].terminalWidth
+      if width > columns { return self[..<last] + "…" }
+      end = index(after: end)
+      if width < columns { last = end }
+    }
+    return String(self)
+  }
+}
+
+extension Character {
+  /// The columns that a terminal takes: 2 for the wide characters of East Asia and for pictures, 0 for marks that
+  /// stand alone.
+  package var terminalWidth: Int {
+    guard let first = unicodeScalars.first else { return 0 }
+    switch first.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    // A picture, or a sign that the second scalar makes one.
+    if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
+    return first.isWide ? 2 : 1
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether the scalar is wide by Unicode's annex 11 (East Asian Width W or F), pictures apart.
+  fileprivate var isWide: Bool {
+    switch value {
+    case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF,
+      0xA960...0xA97C,
+      0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+      0xFFE0...0xFFE6,
+      0x16FE0...0x18CFF, 0x1AFF0...0x1B2FF, 0x1F200...0x1F251, 0x20000...0x3FFFD:
+      true
+    default: false
+    }
+  }
+}

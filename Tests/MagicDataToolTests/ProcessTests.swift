@@ -1,0 +1,161 @@
+import Foundation
+import MagicData
+import Platform
+import Terminal
+import Testing
+
+/// The program itself, through a pipe and through a pseudoterminal.
+@Suite struct ProcessTests {
+  let fixture: ToolFixture
+
+  init() throws { fixture = try ToolFixture() }
+
+  /// The path of `magicdata`, which lies beside the tests.
+  private func program() throws -> String {
+    let folders =
+      [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
+      + Bundle.allBundles.map(\.bundlePath)
+    let paths = folders.flatMap { path in
+      [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
+    }.map { $0.appending(path: "magicdata").path }
+    let path = paths.first { FileManager.default.isExecutableFile(atPath: $0) }
+    return try #require(path)
+  }
+
+  private func start(
+    _ program: String, _ words: [String], output: Any, errors: Any = FileHandle.nullDevice
+  ) throws -> Process {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = words
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    return process
+  }
+
+  private func start(
+    _ words: [String], output: Any, errors: Any = FileHandle.nullDevice
+  ) throws -> Process {
+    try start(program(), words, output: output, errors: errors)
+  }
+
+  /// Whether there is the program that runs another one on a pseudoterminal, as Linux has it.
+  static let script: String? = {
+    #if os(Linux)
+      ["/usr/bin/script", "/bin/script"].first { FileManager.default.isExecutableFile(atPath: $0) }
+    #else
+      nil
+    #endif
+  }()
+
+  /// Runs the program to its end on a pseudoterminal, and returns what it has sent there.
+  private func onTerminal(_ words: String...) throws -> (status: Int32, text: String) {
+    let command = try ([program()] + words).map {
+      "'" + $0.replacing("'", with: "'\\''") + "'"
+    }.joined(separator: " ")
+    let pipe = Pipe()
+    let script = try #require(Self.script)
+    let process = try start(script, ["-qec", command, "/dev/null"], output: pipe)
+    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    let text = String(decoding: data, as: UTF8.self).replacing("\r\n", with: "\n")
+    return (process.terminationStatus, text)
+  }
+
+  private func throughPipe(_ words: String...) throws -> (status: Int32, text: String) {
+    let pipe = Pipe()
+    let process = try start(words, output: pipe)
+    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+  }
+
+  @Test(.enabled(if: ProcessTests.script != nil))
+  func `a terminal gets a table and a pipe gets CSV`() throws {
+    let sql = "SELECT id, name FROM Person WHERE id < 2"
+    let table = try onTerminal("query", fixture.store, sql)
+    #expect(table.status == 0)
+    #expect(table.text == "id  name\n──  ────\n 1  Ada\n1 row\n")
+    let lines = try throughPipe("query", fixture.store, sql)
+    #expect(lines.status == 0)
+    #expect(lines.text == "id,name\n1,Ada\n")
+  }
+
+  @Test(.enabled(if: ProcessTests.script != nil))
+  func `progress is for a terminal, and leaves nothing there`() throws {
+    let copy = fixture.folder.path + "/copy"
+    let onTerminal = try onTerminal("backup", fixture.store, copy)
+    #expect(onTerminal.status == 0)
+    #expect(onTerminal.text.hasPrefix("\r\u{1B}[Kcopying assets: 0 of 3"))
+    #expect(onTerminal.text.hasSuffix("\r\u{1B}[K"))
+    #expect(try throughPipe("backup", fixture.store, copy + "2").text == "")
+  }
+
+  @Test func `a closed pipe ends it quietly`() throws {
+    let (output, errors) = (Pipe(), Pipe())
+    let process = try start(
+      [
+        "query", fixture.store,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+      ], output: output, errors: errors)
+    _ = try output.fileHandleForReading.read(upToCount: 10)
+    try output.fileHandleForReading.close()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit)
+    #expect(process.terminationStatus == 141)
+    try errors.fileHandleForWriting.close()
+    #expect(try errors.fileHandleForReading.readToEnd() ?? Data() == Data())
+  }
+
+  @Test func `Control-C ends a query that never ends`() throws {
+    let output = Pipe()
+    let process = try start(
+      [
+        "query", fixture.store,
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 99999 OR i < 0",
+      ], output: output)
+    // Once the first rows are there, the rest of it finds nothing more.
+    _ = try output.fileHandleForReading.read(upToCount: 10)
+    process.interrupt()
+    _ = try output.fileHandleForReading.readToEnd()
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit)
+    #expect(process.terminationStatus == 130)
+  }
+
+  @Test func `a watch tells of commits, and Control-C ends it well`() throws {
+    let output = Pipe()
+    let process = try start(["watch", fixture.store], output: output)
+    defer { process.terminate() }
+    var text = ""
+    func readUntil(_ words: String) {
+      while !text.contains(words) {
+        let data = output.fileHandleForReading.availableData
+        if data.isEmpty { break }
+        text += String(decoding: data, as: UTF8.self)
+      }
+    }
+    // The head is written once it knows the state.
+    readUntil("change\n")
+    let database = try fixture.database()
+    try database.executeChange("INSERT INTO Person (name, photo) VALUES ('Dan', '')")
+    readUntil("Person,4,1")
+    #expect(text.contains("Z,Person,4,1"))
+    process.interrupt()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+  }
+
+  #if os(Linux)
+    @Test func `info names the process that has the store open`() throws {
+      let magic = try MagicData(path: fixture.store)
+      let result = try throughPipe("info", fixture.store)
+      #expect(result.status == 0)
+      #expect(result.text.contains(",\(getpid()),,has it open"))
+      try magic.database.close()
+      #expect(try !throughPipe("info", fixture.store).text.contains("\nlock,"))
+    }
+  #endif
+}

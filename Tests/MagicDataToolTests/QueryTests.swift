@@ -1,0 +1,190 @@
+import Foundation
+import MagicData
+import MagicDataTool
+import Synchronization
+import Terminal
+import Testing
+
+@Suite struct QueryTests {
+  let fixture: ToolFixture
+
+  init() throws { fixture = try ToolFixture() }
+
+  private func query(_ words: String..., isTerminal: Bool = false, columns: Int? = nil)
+    -> ToolFixture.Result
+  {
+    fixture.run(words: ["query", fixture.store] + words, isTerminal: isTerminal, columns: columns)
+  }
+
+  @Test func `a pipe gets CSV with all that is stored`() {
+    let result = query(
+      """
+      SELECT 1 AS i, 0.5 AS r, NULL AS n, '' AS e, 'a,"b"' || char(10) AS t, x'00ff' AS b, ' ' AS "s p",
+        'a' || char(0) || 'b' AS z
+      """)
+    #expect(result.status == 0)
+    #expect(
+      result.output == "i,r,n,e,t,b,s p,z\n1,0.5,,\"\",\"a,\"\"b\"\"\n\",x'00ff',\" \",a\0b\n")
+    #expect(result.errors == "")
+  }
+
+  @Test func `lines of JSON have each name once, and say what no number can`() {
+    let result = query(
+      "--format", "json", "SELECT 1 AS a, 'ü\u{7}\"' AS a, 9e999 AS r, x'00' AS b, NULL AS n")
+    #expect(
+      result.output
+        == #"{"a":1,"a:2":"ü\u0007\"","r":{"real":"inf"},"b":{"blob":"AA=="},"n":null}"# + "\n")
+  }
+
+  @Test func `a terminal gets a table, aligned, without a control character`() {
+    let result = query("SELECT id, name FROM Person ORDER BY id", isTerminal: true, columns: 80)
+    #expect(
+      result.output == """
+        id  name
+        ──  ───────────────────
+         1  Ada
+         2  Bob
+         3  Cleo \\u{1B}[31m漢字
+        3 rows
+
+        """)
+  }
+
+  @Test(arguments: [20, 40, 79, 200])
+  func `a table is no wider than the terminal, however large the cells`(columns: Int) {
+    let result = query(
+      "SELECT hex(zeroblob(100000)) AS a, zeroblob(100000) AS b, '漢字' || hex(zeroblob(99)) AS c, 5 AS d",
+      isTerminal: true, columns: columns)
+    for line in result.output.split(separator: "\n") {
+      #expect(line.terminalWidth <= max(columns, 37))
+    }
+    let first = result.output.split(separator: "\n").dropFirst(2).first
+    #expect(first?.contains("…") == true)
+  }
+
+  @Test func `hostile names of columns are shown as escapes`() {
+    let result = query("SELECT 1 AS \"a\u{1B}[2Jb\u{202E}\"", isTerminal: true)
+    #expect(!result.output.unicodeScalars.contains { $0.isControl && $0 != "\n" })
+  }
+
+  @Test func `text that is not UTF-8 is shown as bytes`() {
+    #expect(query("SELECT CAST(x'ff41' AS TEXT) AS t").output == "t\nx'ff41'\n")
+  }
+
+  @Test(arguments: [
+    ("5", "integer"), ("-5", "integer"), ("05", "text"), ("5.0", "real"), ("1e999", "text"),
+    ("x", "text"), ("", "text"), ("99999999999999999999", "text"), ("nan", "text"),
+  ])
+  func `values are bound to parameters by what they are`(word: String, type: String) {
+    let result = query("SELECT typeof(:value) AS type, :value AS value", "--value=\(word)")
+    #expect(result.output.hasPrefix("type,value\n\(type),"))
+  }
+
+  @Test func `parameters have names of any kind, and values are never spliced`() throws {
+    let evil = "'; DROP TABLE Person; --"
+    #expect(query("SELECT $a || @b AS x", "--a", evil, "--b", "2").output == "x\n\(evil)2\n")
+    #expect(query("SELECT :format AS x", "--:format", "1").output == "x\n1\n")
+    #expect(try fixture.database().tableExists("Person"))
+    for words in [["SELECT :a"], ["SELECT 1", "--a", "1"], ["SELECT :a", "--b", "1"]] {
+      let result = fixture.run(words: ["query", fixture.store] + words)
+      #expect(result.status == 1)
+      #expect(result.errors.contains("SQLite error 25"))
+    }
+  }
+
+  @Test func `a mistake is shown with its line and a mark`() {
+    let result = query("SELECT name,\n  nme FROM Person")
+    #expect(result.status == 1)
+    #expect(
+      result.errors == """
+        magicdata query: SQLite error 1: no such column: nme
+          line 2:   nme FROM Person
+                    ^
+
+        """)
+    #expect(query("SELECT 1; SELECT 2").status == 1)
+    #expect(query("").status == 1)
+    #expect(query("SELECT '\0'").status == 1)
+  }
+
+  @Test func `nothing is written without the option, whatever the statement`() throws {
+    let before = try fixture.database().executeQuery("SELECT id, name FROM Person")
+    for sql in [
+      "DELETE FROM Person", "DROP TABLE Person", "INSERT INTO Person DEFAULT VALUES RETURNING id",
+      "PRAGMA user_version = 7", "VACUUM", "VACUUM INTO '\(fixture.folder.path)/copy'",
+      "ATTACH '\(fixture.folder.path)/other' AS other", "PRAGMA journal_mode = DELETE", "REINDEX",
+    ] {
+      #expect(query(sql).status != 0, "\(sql)")
+    }
+    #expect(try fixture.database().executeQuery("SELECT id, name FROM Person") == before)
+    #expect(try fixture.names(in: fixture.folder.path) == ["store"])
+  }
+
+  @Test func `a statement that writes takes the files with its rows`() throws {
+    let result = query(
+      "--write", "DELETE FROM Person WHERE name = :name", "--name", "Bob", isTerminal: true)
+    #expect(result.status == 0)
+    #expect(result.output == "1 row changed\n")
+    #expect(try fixture.names(in: fixture.files).count == 2)
+    #expect(
+      query("--write", "INSERT INTO Person (name) VALUES (1), (2), (abs(-9223372036854775808))")
+        .status == 1)
+    #expect(query("SELECT count(*) AS n FROM Person").output == "n\n2\n")
+  }
+
+  @Test func `rows that nobody reads any more undo what the statement has written`() throws {
+    let closed = Output(isTerminal: false) { _ throws(OutputError) in throw OutputError(code: 32) }
+    let errors = Mutex("")
+    let status = Tool.run(
+      ["query", "--write", fixture.store, "DELETE FROM Person RETURNING id"], output: closed,
+      errors: Output(isTerminal: false) { text in errors.withLock { $0 += text } })
+    #expect(status == 141)
+    #expect(errors.withLock { $0 } == "")
+    #expect(query("SELECT count(*) AS n FROM Person").output == "n\n3\n")
+  }
+
+  @Test func `an interruption ends a statement that never ends`() {
+    let interruption = Interruption()
+    interruption.raise()
+    let result = fixture.run(
+      "query", fixture.store,
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
+      interruption: interruption)
+    #expect(result.status == 130)
+    #expect(result.errors == "")
+  }
+
+  @Test func `a newer program's store is not written to`() throws {
+    let migrated = try fixture.database()
+    try migrated.migrate([
+      Migration("first", .sql("SELECT 1")), Migration("second", .sql("SELECT 1")),
+    ])
+    try migrated.close()
+    let sql = "UPDATE Person SET name = 'x'"
+    let refused = query("--write", "--migrated-to", "first", sql)
+    #expect(refused.status == 4)
+    #expect(refused.errors.contains("the last migration"))
+    #expect(query("--write", "--migrated-to", "second", sql).status == 0)
+
+    let newer = try fixture.database()
+    try newer.executeChange("UPDATE magicdata_meta SET value = 2 WHERE key = 'format'")
+    try newer.close()
+    for words in [
+      ["query", "--write", fixture.store, sql], ["repair", "--apply", fixture.store],
+      ["repair", fixture.store], ["sweep", fixture.store],
+    ] {
+      let result = fixture.run(words: words)
+      #expect(result.status == 4, "\(words)")
+      #expect(result.errors.contains("a newer program has made this store"))
+    }
+    #expect(query("SELECT count(*) AS n FROM Person WHERE name = 'x'").output == "n\n3\n")
+  }
+
+  @Test func `a database that others have locked is told with status 5`() throws {
+    let other = try fixture.database()
+    try other.write { connection in
+      try connection.executeChange("UPDATE Person SET name = name")
+      #expect(query("--write", "--wait", "0", "UPDATE Person SET name = 'x'").status == 5)
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import MagicData
+import MagicDataTool
+import Terminal
+
+struct Person: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var photo: MagicAsset<String> = MagicAsset()
+
+  init() {}
+
+  init(_ name: String, photo: String) {
+    self.name = name
+    self.photo = MagicAsset(value: photo, pathExtension: "txt")
+  }
+}
+
+/// A store of three people with a file each, and the tool to try on it.
+struct ToolFixture {
+  let folder: TemporaryFolder
+  var store: String { folder.path + "/store" }
+  var files: String { store + "/assets/files" }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    let magic = try MagicData(path: store)
+    try magic.update([
+      Person("Ada", photo: "1"), Person("Bob", photo: "22"),
+      Person("Cleo \u{1B}[31m漢字", photo: "333"),
+    ])
+    try magic.database.close()
+  }
+
+  struct Result {
+    var status: Int32
+    var output = ""
+    var errors = ""
+  }
+
+  /// Runs the tool in this process.
+  func run(
+    _ words: String..., isTerminal: Bool = false, columns: Int? = nil,
+    interruption: Interruption = Interruption()
+  ) -> Result {
+    run(words: words, isTerminal: isTerminal, columns: columns, interruption: interruption)
+  }
+
+  func run(
+    words: [String], isTerminal: Bool = false, columns: Int? = nil,
+    interruption: Interruption = Interruption()
+  ) -> Result {
+    let (output, errors) = (Shown(), Shown())
+    let status = Tool.run(
+      words, output: Output(isTerminal: isTerminal, columns: columns) { output.text += $0 },
+      errors: Output(isTerminal: isTerminal) { errors.text += $0 }, interruption: interruption)
+    return Result(status: status, output: output.text, errors: errors.text)
+  }
+
+  private final class Shown {
+    var text = ""
+  }
+
+  /// The database of the store, open for anything.
+  func database() throws -> Database { try Database(path: store + "/default.sqlite3") }
+
+  func names(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+  }
+}
