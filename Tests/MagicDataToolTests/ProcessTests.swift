@@ -10,14 +10,14 @@ import Testing
 
   init() throws { fixture = try ToolFixture() }
 
-  /// The path of `magicdata`, which lies beside the tests.
-  private func program() throws -> String {
+  /// The path of a program, which lies beside the tests.
+  private func program(_ name: String = "magicdata") throws -> String {
     let folders =
       [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
       + Bundle.allBundles.map(\.bundlePath)
     let paths = folders.flatMap { path in
       [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
-    }.map { $0.appending(path: "magicdata").path }
+    }.map { $0.appending(path: name).path }
     let path = paths.first { FileManager.default.isExecutableFile(atPath: $0) }
     return try #require(path)
   }
@@ -158,4 +158,20 @@ import Testing
       #expect(try !throughPipe("info", fixture.store).text.contains("\nlock,"))
     }
   #endif
+
+  @Test(arguments: [
+    ["--rows"], ["--rows", "many"], ["--rows", "-1"], ["--cows", "1"], ["a", "b", "c"],
+  ])
+  func `the sample program Import refuses a wrong command line`(words: [String]) throws {
+    let (output, errors) = (Pipe(), Pipe())
+    let process = try start(program("Import"), words, output: output, errors: errors)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 2)
+    try output.fileHandleForWriting.close()
+    try errors.fileHandleForWriting.close()
+    #expect(try output.fileHandleForReading.readToEnd() ?? Data() == Data())
+    let words = try errors.fileHandleForReading.readToEnd() ?? Data()
+    #expect(
+      String(decoding: words, as: UTF8.self) == "Usage: Import [--rows N] [FILE [DATABASE]]\n")
+  }
 }

@@ -1,0 +1,32 @@
+import Foundation
+import MagicData
+
+struct City: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var population: Int
+  @OptionMagicValue var founded: Date?
+  @MagicValue var twins: [City]
+  @ReverseMagicValue(\City.$twins) var twinnedBy: AsyncReverseMagicSet<City>
+
+  init() {}
+
+  init(_ name: String, population: Int) {
+    self.name = name
+    self.population = population
+    twins = []
+  }
+}
+
+@main struct Cities {
+  static func main() async throws {
+    let magic = try await MagicData(path: "cities")
+    let toronto = City("Toronto", population: 2_794_356)
+    let milan = City("Milan", population: 1_354_196)
+    toronto.twins = [milan]
+    // Saving an object saves what it leads to.
+    try await magic.update(toronto)
+    let admirers = try await milan.twinnedBy.get()
+    print(admirers.map(\.name))  // ["Toronto"]
+  }
+}

@@ -1,0 +1,108 @@
+import MagicData
+import Testing
+
+private struct Ship: MagicObject {
+  @PrimaryMagicValue var name: String
+  @MagicValue var tons: Int
+  @OptionMagicValue var captain: String?
+
+  init() {}
+
+  init(_ name: String, tons: Int) {
+    self.name = name
+    self.tons = tons
+  }
+}
+
+/// The examples of the articles on migrations, observation, transactions and errors, line for line.
+@Suite struct ReadmeGuideTests {
+  let magic: MagicData
+
+  init() throws {
+    magic = try MagicData(type: .memory)
+    try magic.update([Ship("Beagle", tons: 242), Ship("Titanic", tons: 46_328)])
+  }
+
+  @Test func `several calls are one`() async throws {
+    let magic = magic
+    let tons = try await magic.transaction {
+      let ship = try magic.object(of: Ship.self, primary: "Beagle")
+      ship.tons += 10
+      try magic.update(ship)
+      return ship.tons
+    }
+    let (all, heavy) = try await magic.read {
+      (try magic.count(of: Ship.self), try magic.count(of: Ship.self, where: \.$tons > 1_000))
+    }
+    #expect((tons, all, heavy) == (252, 2, 1))
+    try await magic.updateAll(of: Ship.self, where: \.$captain == nil, set: [\.$tons += 1])
+    #expect(try await magic.object(of: Ship.self, primary: "Beagle").tons == 253)
+  }
+
+  @Test func `results are followed`() async throws {
+    let magic = magic
+    let remover = Task { _ = try await magic.removeAll(of: Ship.self) }
+    for try await ships in magic.observe(Ship.self, where: \.$tons > 100, limit: 20) {
+      print(ships.map(\.name))
+      if ships.isEmpty { break }
+    }
+    try await remover.value
+    let states = magic.observe { magic in
+      [try magic.count(of: Ship.self), try magic.count(of: Ship.self, where: \.$captain == nil)]
+    }
+    for try await state in states {
+      #expect(state == [0, 0])
+      break
+    }
+    let writer = Task {
+      while !Task.isCancelled { try await magic.update(Ship("Victory", tons: 3_500)) }
+    }
+    for try await _ in magic.changes(of: Ship.self) {
+      print(try await magic.count(of: Ship.self))
+      break
+    }
+    writer.cancel()
+  }
+
+  @Test func `migrations are looked at, made and told`() async throws {
+    try await magic.database.executeChange("ALTER TABLE Ship RENAME COLUMN captain TO master")
+    let migrations = [
+      Migration("ships have captains", .renameProperty("master", to: "captain", of: "Ship")),
+      Migration(
+        "names in capitals",
+        .transform("Ship") { row in
+          ["name": try row.get("name", as: String.self).uppercased()]
+        }),
+    ]
+    let pending = try await magic.database.migrationPlan(of: migrations)
+    #expect(pending.count == 4)
+    try await magic.migrate([
+      Migration("ships have captains", .renameProperty("master", to: "captain", of: "Ship")),
+      Migration(
+        "names in capitals",
+        .transform("Ship") { row in
+          ["name": try row.get("name", as: String.self).uppercased()]
+        }),
+    ])
+    let made = try await magic.database.migrationsMade()
+    #expect(made == ["ships have captains", "names in capitals"])
+    #expect(try await magic.object(of: Ship.self, primary: "BEAGLE").tons == 242)
+  }
+
+  @Test func `the differences of a type and its table are told`() throws {
+    for difference in try magic.check(of: Ship.self) {
+      print(difference, difference.isMendedByWriting)
+    }
+    #expect(try magic.check(of: Ship.self).isEmpty)
+  }
+
+  @Test func `an error says where it is`() async throws {
+    let name = "Beagle"
+    do {
+      try await magic.database.executeChange("INSERT INTO Ship (name, tons) VALUES (\(name), 1)")
+    } catch let error as SQLiteError where error.code == .uniqueConstraint {
+      print(error.constraint?.columns ?? [], error.sql ?? "", error.offset ?? 0)
+    }
+    #expect(try await magic.count(of: Ship.self) == 2)
+  }
+}
