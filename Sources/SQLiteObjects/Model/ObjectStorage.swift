@@ -59,8 +59,21 @@ package final class ObjectStorage: Sendable {
     fileprivate let changeCount: Int
     /// Their number at the last save in the store, or at the fetch from it.
     fileprivate let savedCount: Int
+    /// Whether the store knew the object.
+    let isKnown: Bool
     /// Whether the store knew the object before its content was replaced.
     let isOutdated: Bool
+
+    /// Returns whether the properties that were changed are these, of those that have columns.
+    func isChange(of slots: [Int], among columns: [Int]) -> Bool {
+      guard let changes else { return slots.isEmpty }
+      var index = 0
+      for slot in columns where changes[slot] > savedCount {
+        guard index < slots.count, slots[index] == slot else { return false }
+        index += 1
+      }
+      return index == slots.count
+    }
 
     func isChanged(_ slot: Int) -> Bool { lastChange(of: slot) > savedCount }
 
@@ -296,7 +309,8 @@ package final class ObjectStorage: Sendable {
     state.withLock { state in
       Snapshot(
         forms: state.forms, changes: state.changes, changeCount: state.changeCount,
-        savedCount: state.savedCount(in: store), isOutdated: state.isOutdated(in: store))
+        savedCount: state.savedCount(in: store), isKnown: state.zIndex(in: store) != nil,
+        isOutdated: state.isOutdated(in: store))
     }
   }
 

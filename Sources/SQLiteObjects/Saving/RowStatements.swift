@@ -13,7 +13,8 @@ final class InsertStatement {
   /// Whether the object with the same primary value has a key that SQLite does not tell.
   private let mayKeepKey: Bool
   private let connection: Connection
-  private var statement: Statement
+  // Used by one thread, and by nothing that runs inside a run of it: checking that costs as much as binding.
+  @exclusivity(unchecked) private var statement: Statement
 
   /// Prepares a statement.
   ///
@@ -31,7 +32,7 @@ final class InsertStatement {
     self.mustBeNew = mustBeNew
     self.connection = connection
     mayKeepKey = plan.primary != nil && plan.counting == nil
-    statement = try connection.statement(
+    unsafe statement = try connection.statement(
       plan.insertions.statement(hasKey: hasKey, rows: rows, insertsOnly: mustBeNew))
   }
 
@@ -43,7 +44,7 @@ final class InsertStatement {
   ///   - row: The number of the row, from 0.
   /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
   func bind(_ forms: [CellValue.Form], key: Int64?, row: Int = 0) throws {
-    let handle = statement.handle
+    let handle = unsafe statement.handle
     if row == 0 { handle.beginRow() }
     var parameter = Int32(truncatingIfNeeded: row * (plan.columns.count + (hasKey ? 1 : 0)))
     if let key {
@@ -57,7 +58,7 @@ final class InsertStatement {
   }
 
   /// Writes all rows that are bound, and returns how many were written.
-  func run() throws -> Int { try statement.run().rows }
+  func run() throws -> Int { try unsafe statement.run().rows }
 
   /// Writes the object that is bound.
   ///
@@ -66,7 +67,7 @@ final class InsertStatement {
   func run(key: Int64?) throws -> Int64? {
     // RETURNING would cost twice as much as the INSERT (benchmark `insert`).
     if mayKeepKey { connection.forgetLastInsertedRowID() }
-    let change = try statement.run()
+    let change = try unsafe statement.run()
     guard change.rows > 0 else { return nil }
     // An object that was there keeps its key, and nothing is inserted.
     if mayKeepKey, change.lastInsertedRowID == 0 { return nil }
@@ -79,7 +80,7 @@ final class UpdateStatement {
   let plan: ObjectPlan
   /// The properties.
   private let slots: [Int]
-  private var statement: Statement
+  @exclusivity(unchecked) private var statement: Statement
 
   /// Prepares a statement; a SELECT if there are no properties to write.
   init(
@@ -87,7 +88,7 @@ final class UpdateStatement {
   ) throws {
     self.plan = plan
     self.slots = slots
-    statement = try connection.statement(plan.update(of: slots, ifStill: expected))
+    unsafe statement = try connection.statement(plan.update(of: slots, ifStill: expected))
   }
 
   /// Returns whether the statement writes all properties for which a condition holds, and no others.
@@ -100,6 +101,11 @@ final class UpdateStatement {
     return index == slots.count
   }
 
+  /// As ``writes(_:)``, for the properties that were changed when an object's values were taken.
+  func writes(changesOf snapshot: ObjectStorage.Snapshot) -> Bool {
+    snapshot.isChange(of: slots, among: plan.columns)
+  }
+
   /// Writes an object's stored forms.
   ///
   /// - Parameters:
@@ -110,7 +116,7 @@ final class UpdateStatement {
   func run(
     _ forms: [CellValue.Form], _ zIndex: Int64, ifStill expected: [Value] = []
   ) throws -> Bool {
-    let handle = statement.handle
+    let handle = unsafe statement.handle
     handle.beginRow()
     var parameter: Int32 = 0
     for slot in slots {
@@ -124,10 +130,10 @@ final class UpdateStatement {
       try handle.bind(value, at: parameter)
     }
     if slots.isEmpty {
-      defer { statement.reset() }
-      return try statement.step()
+      defer { unsafe statement.reset() }
+      return try unsafe statement.step()
     }
-    return try statement.run().rows > 0
+    return try unsafe statement.run().rows > 0
   }
 }
 

@@ -34,9 +34,13 @@ extension SaveGraph.Transaction {
     guard nodes.count > 1 else { return [:] }
     var haveKeys: Set<ObjectIdentifier> = []
     var lackKeys: [ObjectIdentifier: ObjectPlan] = [:]
+    // Most objects are of the type of the one before, and have a key if that has one.
+    var last: (plan: ObjectPlan, hasKey: Bool)?
     for index in nodes.indices where nodes[index].plan.counting != nil {
-      let plan = nodes[index].plan
-      if nodes[index].key == nil {
+      let (plan, hasKey) = (nodes[index].plan, nodes[index].key != nil)
+      if let last, last.plan === plan, last.hasKey == hasKey { continue }
+      last = (plan, hasKey)
+      if !hasKey {
         lackKeys[ObjectIdentifier(plan.type)] = plan
       } else {
         haveKeys.insert(ObjectIdentifier(plan.type))
@@ -93,8 +97,8 @@ extension SaveGraph.Transaction {
   /// Returns whether an object can be inserted together with others of its type: if it is new and has plain
   /// values, if the keys are known before, and if no trigger can skip a row or insert others.
   mutating func mayBatch(_ index: Int) throws -> Bool {
-    guard nodes.count >= InsertBatch.size, matching.isEmpty, nodes[index].expected == nil,
-      isUnknown(index)
+    guard nodes.count >= InsertBatch.size, !nodes[index].snapshot.isKnown, matching.isEmpty,
+      nodes[index].expected == nil, isUnknown(index)
     else { return false }
     if let first = pending.first, nodes[first].plan === nodes[index].plan { return true }
     let plan = nodes[index].plan

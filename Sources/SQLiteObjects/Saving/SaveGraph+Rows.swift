@@ -39,6 +39,13 @@ extension SaveGraph.Transaction {
     let plan = nodes[index].plan
     singleCount += 1
     saved[index] = SaveGraph.Saved(zIndex: zIndex)
+    // The same properties as those of the last object: nothing of the object is copied (benchmark `update`).
+    if let lastUpdate, lastUpdate.plan === plan, nodes[index].late.isEmpty,
+      nodes[index].lazy.isEmpty, nodes[index].expected == nil,
+      lastUpdate.writes(changesOf: nodes[index].snapshot)
+    {
+      return try noting(lastUpdate.run(nodes[index].parameters, zIndex), index)
+    }
     var parameters = nodes[index].parameters
     var leftAlone: [Int] = []
     if !nodes[index].late.isEmpty {
@@ -62,10 +69,15 @@ extension SaveGraph.Transaction {
     } else {
       isPresent = try update(index, plan.columns.filter(isWritten), parameters, zIndex)
     }
+    if !isPresent, nodes[index].expected != nil {
+      throw MagicError.conflict(type: plan.typeName, zIndex: zIndex)
+    }
+    return noting(isPresent, index)
+  }
+
+  /// Notes whether the row of an object was there to be updated.
+  private mutating func noting(_ isPresent: Bool, _ index: Int) -> Bool {
     if !isPresent {
-      if nodes[index].expected != nil {
-        throw MagicError.conflict(type: plan.typeName, zIndex: zIndex)
-      }
       saved[index] = nil
       early.removeAll { $0.node == index }
     }

@@ -6,6 +6,7 @@ extension SaveGraph {
   /// long as memory is.
   struct Walk {
     private let store: any ObjectStore
+    private let identity: StoreIdentity
     /// The types that were met.
     private(set) var plans: [ObjectPlan] = []
     private var indexes: StorageIndexes
@@ -14,6 +15,7 @@ extension SaveGraph {
 
     init(_ store: any ObjectStore, capacity: Int) {
       self.store = store
+      identity = store.identity
       indexes = StorageIndexes(capacity: capacity)
       found.reserveCapacity(capacity)
     }
@@ -84,7 +86,9 @@ extension SaveGraph {
     }
 
     /// The plan of a type that an object was met of.
-    private mutating func note(_ type: any MagicObject.Type) throws -> ObjectPlan {
+    private mutating func note(_ shape: ObjectShape) throws -> ObjectPlan {
+      if let last = plans.last, last.shape === shape { return last }
+      let type = shape.type
       let plan = try plan(of: type)
       if plans.last === plan { return plan }
       // The last is the one that was met last.
@@ -107,8 +111,8 @@ extension SaveGraph {
     private mutating func node(
       of storage: ObjectStorage, _ context: FetchContext?
     ) throws -> Node {
-      let snapshot = storage.snapshot(for: store.identity)
-      let plan = try note(storage.shape.type)
+      let snapshot = storage.snapshot(for: identity)
+      let plan = try note(storage.shape)
       if snapshot.isOutdated { throw MagicError.restored(type: plan.typeName) }
       // The forms of a plain object are its parameters: they are copied only if one must be converted.
       var node = Node(

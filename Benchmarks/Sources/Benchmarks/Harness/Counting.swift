@@ -8,7 +8,7 @@ struct Counting {
   private static let cases: Set<String> = [
     "scan", "fetch", "fetch-direct", "point", "call", "insert", "insert-direct", "update", "upsert",
     "delete", "json", "blob", "cache", "stream", "filter", "relations", "relation-read", "lazy",
-    "reverse", "reverse-count",
+    "reverse", "reverse-count", "values", "groups", "query",
   ]
 
   /// Prints a line for each case and engine: its name, its operations and its allocations.
