@@ -154,7 +154,7 @@ extension Migration.Step {
       table, "put the columns of “\(table)” into the order \(columns.joined(separator: ", "))"
     ) {
       rebuild in
-      let folded = Set(columns.map { $0.lowercased() })
+      let folded = Set(columns.map(asciiLowercased))
       guard folded.count == columns.count else { throw rebuild.refuse("a column is named twice") }
       try rebuild.editing { try $0.reorder(columns) }
       try rebuild.namePlaces()

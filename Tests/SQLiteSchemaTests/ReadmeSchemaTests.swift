@@ -1,4 +1,3 @@
-import SQLSyntax
 import SQLiteCore
 import SQLiteMapping
 import SQLiteSchema

@@ -1,4 +1,3 @@
-import SQLSyntax
 import SQLiteCore
 import SQLiteSchema
 import Testing

@@ -2,6 +2,7 @@ import SQLSyntax
 import SQLiteCore
 import SQLiteMapping
 import SQLiteSchema
+import Synchronization
 import Testing
 
 @Suite struct TableRebuildTests {
@@ -415,5 +416,145 @@ import Testing
     #expect(
       try await database.schemaChanges(to: SQLSchema()).count
         == { try database.schemaChanges(to: SQLSchema()).count }())
+  }
+
+  @Test func `observers are told that the schema changed, and of no rows`() throws {
+    let told = Mutex<[CommittedChanges]>([])
+    let subscription = database.subscribe(to: .values) { changes in
+      told.withLock { $0.append(changes) }
+    }
+    try migrate(.changeType("size", to: "REAL", in: "City"))
+    subscription.cancel()
+    let changes = told.withLock { $0 }.filter { !$0.isEmpty }
+    #expect(changes.contains { $0.changesSchema && $0.mayRebuild("city") })
+    let tables = Set(changes.flatMap(\.rows).map(\.table))
+    #expect(tables.isSubset(of: ["magicdata_meta"]), "\(tables)")
+  }
+}
+
+/// Tables and steps made at random: rows, and all that a step does not name, stay.
+@Suite struct RandomRebuildTests {
+  private struct Source: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return (state ^ (state >> 29)) &* 0x9e37_79b9_7f4a_7c15
+    }
+  }
+
+  /// A table of five columns with comments and constraints at random.
+  private func table(_ random: inout Source) -> String {
+    let types = ["", "INTEGER", "TEXT", "REAL", "NUMERIC(3)", "BLOB", "VARCHAR ( 9 )"]
+    let constraints = [
+      "", "DEFAULT 7", "CHECK (1 OR c2 > 0)", "COLLATE nocase", "NOT NULL DEFAULT ''",
+      "CONSTRAINT \"a name\" CHECK (length(c1) < 99) /* , */", "-- to the end )\n", "UNIQUE",
+    ]
+    let columns = (0..<5).map { number in
+      let first = constraints.randomElement(using: &random) ?? ""
+      let second = constraints.randomElement(using: &random) ?? ""
+      return "c\(number) \(types.randomElement(using: &random) ?? "") \(first) \(second)"
+    }
+    let keys = ["", ", PRIMARY KEY (c0)", ", UNIQUE (c1, c0)", ", CHECK (c0 IS NOT 'x') -- last\n"]
+    return
+      "CREATE TABLE /* t */ t (\(columns.joined(separator: ",\n"))\(keys.randomElement(using: &random) ?? "") )"
+  }
+
+  private func step(_ random: inout Source) -> Migration.Step {
+    let column = "c\(Int.random(in: 0..<5, using: &random))"
+    switch Int.random(in: 0..<7, using: &random) {
+    case 0:
+      return .changeType(
+        column, to: ["NUMERIC", "", "BLOB"].randomElement(using: &random) ?? "", in: "t")
+    case 1: return .addConstraint("CHECK (\(identifier: column) IS NOT 'never')", in: "t")
+    case 2: return .setNotNull(column, in: "t", default: .integer(5))
+    case 3: return .reorder([column], in: "t")
+    case 4: return .addConstraint("COLLATE rtrim", of: column, in: "t")
+    case 5: return .removeColumn(column, in: "t")
+    default: return .dropConstraint("UNIQUE", of: column, in: "t")
+    }
+  }
+
+  @Test func `what a step does not name stays`() throws {
+    var count = 0
+    for seed in 0..<150 { count += try run(seed: seed) }
+    // Not only refusals.
+    #expect(count > 300, "\(count)")
+  }
+
+  /// Returns how many steps of five were made.
+  private func run(seed: Int) throws -> Int {
+    var random = Source(state: UInt64(seed) &* 77 &+ 5)
+    let database = try Database.memory()
+    let sql = table(&random)
+    try database.executeMultipleChanges(
+      """
+      \(SQL(unchecked: sql));
+      CREATE INDEX i ON t (c3) WHERE c4 > 1;
+      CREATE TABLE log (a, b);
+      CREATE TRIGGER r AFTER DELETE ON t BEGIN INSERT INTO log VALUES (old.c2, 1); END;
+      """)
+    for number in 0..<6 {
+      let values = [
+        "\(number)", "x\(number)", "\(number).5", number == 3 ? "10" : "a b\(number)",
+        "\(number * 100)",
+      ]
+      _ = try? database.executeChange(
+        "INSERT INTO t VALUES (\(values[0]), \(values[1]), \(values[2]), \(values[3]), \(values[4]))"
+      )
+    }
+    func rows() throws -> [[String: String]] {
+      try database.executeQuery("SELECT rowid AS rowid_, * FROM t ORDER BY 1").map { row in
+        Dictionary(
+          uniqueKeysWithValues: try row.columnNames.enumerated().map { index, name in
+            (name, try row.get(index, as: Value.self).text)
+          })
+      }
+    }
+    var made: [Migration] = []
+    for number in 0..<5 {
+      let before = try rows()
+      let text = try database.rows(
+        "SELECT sql FROM sqlite_schema WHERE name = 't'", as: String.self)[0]
+      let schema = try database.schemaModel()
+      let next = made + [Migration("\(number)", step(&random))]
+      do {
+        try database.migrate(next)
+        made = next
+        let after = try rows()
+        #expect(after.count == before.count)
+        for (old, new) in zip(before, after) {
+          for (name, value) in new where old[name] != "null" {
+            #expect(old[name] == value, "\(text)")
+          }
+        }
+        let changes = schema.changes(to: try database.schemaModel()).filter {
+          $0.name == "t" && $0.kind != .create
+        }
+        #expect(changes.count <= 2, "\(changes)")
+      } catch let error as RebuildError {
+        #expect(!error.obstacles.isEmpty)
+        #expect(try rows() == before)
+        #expect(try database.schemaModel() == schema)
+      }
+      #expect(try database.rows("PRAGMA integrity_check", as: String.self) == ["ok"])
+      let now = try database.rows(
+        "SELECT sql FROM sqlite_schema WHERE name = 't'", as: String.self)[0]
+      #expect(
+        now.hasPrefix("CREATE TABLE t (") || now.hasPrefix("CREATE TABLE /* t */ t ("), "\(now)")
+    }
+    return made.count
+  }
+}
+
+extension Value {
+  /// The value for comparing what a conversion may write in another form.
+  fileprivate var text: String {
+    switch self {
+    case .null: "null"
+    case .integer(let number): "\(Double(number))"
+    case .real(let number): "\(number)"
+    case .text(let text): Double(text).map { "\($0)" } ?? text
+    case .blob(let bytes): "\(bytes)"
+    }
   }
 }

@@ -101,10 +101,11 @@ private struct Places {
     self.all = all
   }
 
-  /// Whether the name occurs as a word of a text.
+  /// Whether the name occurs in a token of a text.
   func mayBeNamed(in sql: String) -> Bool {
-    SQLTokens(sql).contains { token in
-      SQLTokens(sql).text(of: token).lowercased().contains(table.lowercased())
+    let tokens = SQLTokens(sql)
+    return tokens.contains { token in
+      asciiLowercased(tokens.text(of: token)).contains(asciiLowercased(table))
     }
   }
 
