@@ -40,6 +40,8 @@ let package = Package(
     .library(name: "SQLSyntax", targets: ["SQLSyntax"]),
     .library(name: "SQLiteSchema", targets: ["SQLiteSchema"]),
     .library(name: "SQLitePortable", targets: ["SQLitePortable"]),
+    .library(name: "SQLiteCluster", targets: ["SQLiteCluster"]),
+    .library(name: "MagicCluster", targets: ["MagicCluster"]),
     .library(name: "CSQLite", targets: ["CSQLite"]),
     .executable(name: "Tour", targets: ["Tour"]),
     .executable(name: "magicdata", targets: ["MagicDataTool"]),
@@ -91,6 +93,10 @@ let package = Package(
         "Essentials", "ExactText", "Platform", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteMapping",
         "SQLiteSchema", "SystemFiles",
       ]),
+    // A database on several nodes, behind the statements of SQLiteCore.
+    layer("SQLiteCluster", ["Platform", "SQLSyntax", "SQLiteCore"]),
+    // Objects on it.
+    layer("MagicCluster", ["SQLiteCluster", "SQLiteCore", "SQLiteObjects"]),
     // Objects and what they stand on, under one name.
     layer(
       "MagicData",
@@ -124,6 +130,9 @@ let package = Package(
       of: "SQLitePortable",
       ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),
     tests(of: "SQLiteAssets", ["CSHA256", "SystemFiles"]),
+    .testTarget(
+      name: "SQLiteClusterTests", dependencies: ["MagicCluster", "MagicData", "SQLiteCluster"],
+      exclude: ["Fixture"], swiftSettings: settings),
     tests(of: "SQLiteRelations"),
     tests(of: "SQLiteHistory", ["CSQLite", "SQLiteCore", "SQLiteMapping"]),
     tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),

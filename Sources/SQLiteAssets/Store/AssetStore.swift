@@ -138,6 +138,8 @@ public final class AssetStore: Sendable {
   /// The trigger belongs to the connection and not to the file, so that programs without this
   /// library are not troubled by it. It costs nothing unless an asset goes.
   private func watchMarks() throws {
+    // Without functions nobody is told: what others have deleted is found when the store is opened.
+    guard database.has(.functions) else { return }
     let setup = try database.setUpWriter { [weak self, signal] connection in
       try connection.addSignal(signal) { [weak self] connection in
         self?.scheduleUpkeep(in: connection)

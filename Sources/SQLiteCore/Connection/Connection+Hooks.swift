@@ -44,6 +44,7 @@ extension Connection {
     _ decide: (@Sendable (Authorization) -> AuthorizationDecision)?
   ) throws(SQLiteError) {
     try checkAccess()
+    try require(.authorization)
     hooks.decide = decide
     installAuthorizer()
   }
@@ -60,6 +61,7 @@ extension Connection {
     showsValues: Bool = false, _ body: (@Sendable (TraceEvent) -> Void)?
   ) throws(SQLiteError) {
     try checkAccess()
+    try require(.tracing)
     let tracer = body.map { Tracer(showsValues: showsValues, hooks.callback, $0) }
     try Tracer.install(tracer, on: handle)
     hooks.tracer = tracer
@@ -88,6 +90,8 @@ extension Connection {
   func updateRecorder() {
     guard let feed = environment.feed, environment.isWriter else { return }
     recording.demand = feed.demand
+    // A server does not say which rows change.
+    if isRemote { return }
     let detail = recording.demand.detail
     guard detail != hooks.recorder?.detail else { return }
     install(detail.map { ChangeRecorder(detail: $0, for: self) })
@@ -138,9 +142,10 @@ extension Connection {
   /// Tells subscribers what was committed.
   func publishChanges() {
     guard let feed = environment.feed, environment.isWriter,
-      hooks.recorder != nil || feed.demand != recording.demand, handle.isAutocommit
+      hooks.recorder != nil || isRemote || feed.demand != recording.demand, handle.isAutocommit
     else { return }
-    let (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
+    var (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
+    if isRemote { changes.changesSchema = recording.hasWritten }
     feed.publish(
       changes, turn: turn, recorded: recording.demand, hasWritten: recording.hasWritten)
     recording.hasWritten = false

@@ -109,6 +109,7 @@ extension Connection {
         unsafe String(decoding: UnsafeBufferPointer(start: $0, count: end), as: UTF8.self)
       }
     }
+    if let session = handle.remote { return try prepare(text(upTo: count), at: session) }
     var pointer: OpaquePointer?
     var tail: UnsafePointer<CChar>?
     var code = unsafe sqlite3_prepare_v3(
@@ -128,6 +129,20 @@ extension Connection {
     guard handle.says("no such ") else { return try trustsTrigger() }
     try readSchema()
     return true
+  }
+
+  /// Lets a server compile the first statement of a text.
+  private func prepare(
+    _ sql: String, at session: any RemoteSession
+  ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
+    do throws(SQLiteError) {
+      let (statement, end) = try session.prepare(sql)
+      guard let statement else { return (nil, end) }
+      return (StatementHandle(try RemoteRun(statement, on: handle)), end)
+    } catch {
+      handle.remoteFailure = error
+      throw failure(error.code.rawValue, sql: sql)
+    }
   }
 
   /// Reads the schema's table, and throws what is in the way.

@@ -74,6 +74,7 @@ public final class Connection {
     cache = StatementCache(capacity: environment.cacheCapacity)
     busyHandler = BusyHandler(timeout: environment.busyTimeout, interruption)
     interruption.install(on: handle)
+    handle.remote?.reasonToEnd = { [interruption] in interruption.reason }
     busyHandler.install(on: handle)
   }
 
@@ -209,6 +210,7 @@ public final class Connection {
       }
     }
     if inTransaction || state.isInsideScope, handle.isAutocommit { state.end(by: error) }
+    if handle.remote?.isLost == true { state.break(by: error) }
     return error
   }
 }

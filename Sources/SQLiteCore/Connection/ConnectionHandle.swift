@@ -5,6 +5,11 @@ import CSQLite
   let pointer: OpaquePointer
   /// Kept until the handle is closed.
   var presence: AnyObject?
+  /// The session at a server to which all statements go; the database behind `pointer`, which is empty, then
+  /// only carries their values.
+  var remote: (any RemoteSession)?
+  /// The error that the session has just met.
+  var remoteFailure: SQLiteError?
 
   /// Opens a database file, or throws and closes the handle that a failed open leaves behind.
   ///
@@ -37,6 +42,7 @@ import CSQLite
   deinit {
     // A transaction that is still open is rolled back, and what the hooks lead to is gone by then.
     removeHooks()
+    remote?.close()
     // The second form waits for statements that are still alive.
     unsafe sqlite3_close_v2(pointer)
   }
@@ -54,22 +60,43 @@ import CSQLite
   }
 
   /// Whether no transaction is open (`sqlite3_get_autocommit`).
-  var isAutocommit: Bool { unsafe sqlite3_get_autocommit(pointer) != 0 }
+  var isAutocommit: Bool {
+    if let remote { return remote.isAutocommit }
+    return unsafe sqlite3_get_autocommit(pointer) != 0
+  }
 
   /// Whether the open transaction may write (`sqlite3_txn_state`).
-  var isWriting: Bool { unsafe sqlite3_txn_state(pointer, "main") == SQLITE_TXN_WRITE }
+  var isWriting: Bool {
+    if let remote { return remote.isWriting }
+    return unsafe sqlite3_txn_state(pointer, "main") == SQLITE_TXN_WRITE
+  }
 
   /// The rowid of the last inserted row (`sqlite3_last_insert_rowid`).
   var lastInsertedRowID: Int64 {
-    get { unsafe sqlite3_last_insert_rowid(pointer) }
-    set { unsafe sqlite3_set_last_insert_rowid(pointer, newValue) }
+    get {
+      if let remote { return remote.lastInsertedRowID }
+      return unsafe sqlite3_last_insert_rowid(pointer)
+    }
+    set {
+      if let remote {
+        remote.lastInsertedRowID = newValue
+      } else {
+        unsafe sqlite3_set_last_insert_rowid(pointer, newValue)
+      }
+    }
   }
 
   /// The rows changed by the last INSERT, UPDATE or DELETE itself (`sqlite3_changes64`).
-  var changes: Int64 { unsafe sqlite3_changes64(pointer) }
+  var changes: Int64 {
+    if let remote { return remote.changes }
+    return unsafe sqlite3_changes64(pointer)
+  }
 
   /// The rows changed since the connection was opened (`sqlite3_total_changes64`).
-  var totalChanges: Int64 { unsafe sqlite3_total_changes64(pointer) }
+  var totalChanges: Int64 {
+    if let remote { return remote.totalChanges }
+    return unsafe sqlite3_total_changes64(pointer)
+  }
 
   /// Whether foreign keys lead nowhere that COMMIT would complain of (`sqlite3_db_status`).
   var hasDeferredViolations: Bool {
@@ -111,6 +138,10 @@ import CSQLite
 
   /// The error that SQLite has just reported with `code`.
   func error(_ code: Int32, sql: String? = nil) -> SQLiteError {
+    if let failure = remoteFailure {
+      remoteFailure = nil
+      return sql.map { failure.with(sql: $0) } ?? failure
+    }
     // The handle keeps the message of its last call only: it is used if the code is that of this failure.
     let extended = unsafe sqlite3_extended_errcode(pointer)
     guard extended == code || extended & 0xff == code & 0xff else {

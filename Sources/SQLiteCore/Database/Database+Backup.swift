@@ -29,6 +29,8 @@ extension Database {
     guard !isOnFile(of: destination) else {
       throw SQLiteError(.misuse, "a database cannot be copied onto itself")
     }
+    try require(.backup)
+    try destination.require(.backup)
     // Always in one order, so that two backups in opposite directions cannot wait for each other.
     if ObjectIdentifier(self) < ObjectIdentifier(destination) {
       try read(deadline: deadline) { source in
@@ -55,6 +57,8 @@ extension Database {
     guard !isOnFile(of: destination) else {
       throw SQLiteError(.misuse, "a database cannot be copied onto itself")
     }
+    try require(.backup)
+    try destination.require(.backup)
     try await destination.withoutTransaction(deadline: deadline) { target in
       try self.read(deadline: deadline) { try destination.copy($0, to: target, pages, progress) }
     }
@@ -78,6 +82,7 @@ extension Database {
   /// - Parameter path: The path of the copy. A file there must be empty, without journals beside it.
   /// - Throws: ``SQLiteError``; then no file is made.
   public func vacuum(into path: String) throws {
+    try require(.files)
     let target = try emptyFile(at: path)
     do {
       try withoutTransaction { try $0.executeChange("VACUUM INTO \(target.name)") }
@@ -91,6 +96,7 @@ extension Database {
   ///
   /// - Throws: As the blocking form, or `CancellationError`.
   public func vacuum(into path: String) async throws {
+    try require(.files)
     let target = try emptyFile(at: path)
     do {
       try await withoutTransaction { try $0.executeChange("VACUUM INTO \(target.name)") }
@@ -184,6 +190,7 @@ extension Database {
   /// - Complexity: O(*n*) in the size of the database, in memory too.
   public func serialized() throws -> [UInt8] {
     try Database.checkSerialize()
+    try require(.backup)
     return try read { try $0.serialized() }
   }
 
@@ -193,6 +200,7 @@ extension Database {
   /// - Complexity: O(*n*) in the size of the database, in memory too.
   public func serialized() async throws -> [UInt8] {
     try Database.checkSerialize()
+    try require(.backup)
     return try await read { try $0.serialized() }
   }
 

@@ -55,6 +55,7 @@ extension Database {
 extension Connection {
   fileprivate func checkpoint(_ mode: CheckpointMode) throws(SQLiteError) -> CheckpointResult {
     try checkIsIdle()
+    try require(.files)
     var log: Int32 = -1
     var done: Int32 = -1
     let code = unsafe sqlite3_wal_checkpoint_v2(handle.pointer, "main", mode.code, &log, &done)

@@ -58,6 +58,18 @@ public final class Database: Sendable {
     try Database(file: DatabaseFile(.temporary, options: options))
   }
 
+  /// Opens a database that a server has.
+  ///
+  /// - Parameters:
+  ///   - server: The server.
+  ///   - options: How the connections behave. What is about files does not count.
+  /// - Throws: ``SQLiteError``.
+  package convenience init(
+    server: any RemoteServer, options: Options = Options()
+  ) throws(SQLiteError) {
+    try self.init(file: DatabaseFile(.memory, server: server, options: options))
+  }
+
   private init(file: DatabaseFile) throws(SQLiteError) {
     self.file = file
     options = file.options
@@ -79,6 +91,9 @@ public final class Database: Sendable {
   }
 
   deinit { shared.leave(scheduler) }
+
+  /// The server that has the database, or nil if it is here.
+  package var server: (any RemoteServer)? { file.server }
 
   /// The absolute path of the file, or nil for a database that has none of its own.
   public var path: String? { file.path }
@@ -119,7 +134,31 @@ public final class Database: Sendable {
       try slots[slot].withRunningConnection { try access.run(on: $0, body) }
     case .slot(let slot):
       defer { scheduler.leave(slot, task) }
-      try withConnection(at: slot) { try access.run(on: $0, body) }
+      guard let server else {
+        return try withConnection(at: slot) { try access.run(on: $0, body) }
+      }
+      try run(access, at: server, slot, body)
+    }
+  }
+
+  /// Runs an access at a server, and again if the session is lost and nothing was committed.
+  private func run(
+    _ access: Access, at server: any RemoteServer, _ slot: Int,
+    _ body: (Connection) throws -> TransactionOutcome
+  ) throws {
+    let end = access.deadline ?? .now + server.patience
+    while true {
+      var mayRunAgain = false
+      do {
+        return try withConnection(at: slot) { connection in
+          let session = connection.handle.remote
+          let commits = session?.commitCount
+          defer { mayRunAgain = session?.mayRunAgain == true && session?.commitCount == commits }
+          try access.run(on: connection, body)
+        }
+      } catch  where mayRunAgain && !access.cancellation.isRequested && Moment.now < end {
+        // On a new session.
+      }
     }
   }
 

@@ -121,6 +121,7 @@ extension Connection {
     _ body: (Blob) throws -> Result
   ) throws -> Result {
     try checkAccess()
+    try require(.blobs)
     try checkTransaction()
     if isWritable, refusesWrites { throw SQLiteError(.readOnly, "a read cannot write") }
     var pointer: OpaquePointer?

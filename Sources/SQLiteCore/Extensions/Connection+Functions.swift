@@ -209,6 +209,7 @@ extension Connection {
   func add(
     _ function: ScalarFunction, _ name: String, argumentCount: Int32, _ flags: Int32
   ) throws(SQLiteError) {
+    try require(.functions)
     try checkFunctionName(name)
     // SQLite releases the function when it goes, also if this call fails.
     try handle.check(
@@ -222,6 +223,7 @@ extension Connection {
     _ function: AggregateFunction, _ name: String, argumentCount: Int32, _ flags: Int32,
     isWindow: Bool
   ) throws(SQLiteError) {
+    try require(.functions)
     try checkFunctionName(name)
     try handle.check(
       unsafe sqlite3_create_window_function(
@@ -293,6 +295,7 @@ extension Connection {
   public func addCollation(
     _ name: String, _ compare: @escaping @Sendable (String, String) -> Int
   ) throws(SQLiteError) {
+    try require(.collations)
     try checkFunctionName(name)
     let collation = unsafe Unmanaged.passRetained(Collation(compare))
     let code = unsafe sqlite3_create_collation_v2(

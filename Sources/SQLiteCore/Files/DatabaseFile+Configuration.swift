@@ -56,6 +56,23 @@ extension DatabaseFile {
     }
   }
 
+  /// Runs what the program and the layers above do first on each connection to a server, which has set up the
+  /// session itself.
+  func prepareRemote(_ connection: Connection, forReading: Bool) throws {
+    for (limit, value) in options.limits {
+      _ = connection.handle.limit(limit.rawValue, Int32(clamping: value))
+    }
+    connection.beginAccess()
+    _ = connection.state.enterBare()
+    defer {
+      connection.state.leaveBare()
+      connection.endAccess()
+    }
+    try options.prepareConnection?(connection)
+    guard !forReading else { return }
+    for setUp in writerSetups.bodies { try setUp(connection) }
+  }
+
   /// With `full`, SQLite does not sync the folder after deleting a journal, so that a power cut can
   /// bring the journal back, which undoes the last commit.
   private var synchronous: Database.Options.Synchronous {

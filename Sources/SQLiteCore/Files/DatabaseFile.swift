@@ -20,6 +20,8 @@ final class DatabaseFile: Sendable {
   let wasMade: Bool
   /// Notices that the file is removed or replaced; nil if there is no file that the system knows.
   let watch: FileWatch?
+  /// The server that has the database, if this process has none of it.
+  let server: (any RemoteServer)?
   /// The setups of layers above for each connection that writes.
   let writerSetups = Registry<@Sendable (Connection) throws -> Void>()
 
@@ -28,13 +30,15 @@ final class DatabaseFile: Sendable {
 
   /// Whether several connections see one database without waiting for each other.
   var hasReaders: Bool {
+    if server != nil { return options.maximumReaderCount > 0 }
     guard case .file = location, options.maximumReaderCount > 0 else { return false }
     return options.journalMode == .wal || options.mode == .readOnly
   }
 
   /// The name in messages.
   var name: String {
-    switch location {
+    if let server { return server.name }
+    return switch location {
     case .file(let path): path
     case .memory: ":memory:"
     case .temporary: "a temporary database"
@@ -47,15 +51,19 @@ final class DatabaseFile: Sendable {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
     }
     self.options = options
+    server = nil
     let (absolute, wasMade) = try DatabaseFile.prepare(path, options)
     location = .file(absolute)
     self.wasMade = wasMade
     watch = options.vfs == nil && !options.isImmutable ? FileWatch(path: absolute) : nil
   }
 
-  init(_ location: Location, options: Database.Options) {
+  init(
+    _ location: Location, server: (any RemoteServer)? = nil, options: Database.Options
+  ) {
     self.location = location
     self.options = options
+    self.server = server
     wasMade = false
     watch = nil
   }
@@ -79,7 +87,7 @@ final class DatabaseFile: Sendable {
     forReading: Bool, shared: SharedFile, number: Int
   ) throws(SQLiteError) -> sending Connection {
     let connection = Connection(
-      try openHandle(shared),
+      try openHandle(shared, forReading: forReading),
       Connection.Environment(
         feed: shared.feed, claims: shared.claims, content: shared.content, watch: watch,
         users: { shared.users(besides: $0) }, isWriter: !forReading, number: number,
@@ -88,7 +96,11 @@ final class DatabaseFile: Sendable {
         allowsSchemaDamage: options.allowsSchemaDamage))
     if !forReading { watch?.forgetLog() }
     do {
-      try configure(connection, forReading: forReading)
+      if server == nil {
+        try configure(connection, forReading: forReading)
+      } else {
+        try prepareRemote(connection, forReading: forReading)
+      }
     } catch let error as SQLiteError {
       throw SQLiteError(error.code, "\(name): \(error.message)", sql: error.sql)
     } catch {
@@ -97,7 +109,14 @@ final class DatabaseFile: Sendable {
     return connection
   }
 
-  private func openHandle(_ shared: SharedFile) throws(SQLiteError) -> ConnectionHandle {
+  private func openHandle(
+    _ shared: SharedFile, forReading: Bool
+  ) throws(SQLiteError) -> ConnectionHandle {
+    if let server {
+      let handle = try ConnectionHandle(name: ":memory:", flags: flags, vfs: nil)
+      handle.remote = try server.connect(forReading: forReading)
+      return handle
+    }
     // Before the file is open, so that nobody opens it without SQLite in between.
     let presence = FilePresence(shared)
     func opened() throws(SQLiteError) -> ConnectionHandle {

@@ -15,7 +15,7 @@ final class ConnectionSlot: Sendable {
     lent.beginAccess()
     defer {
       lent.endAccess()
-      if lent.state.isBroken { close() }
+      if lent.state.isBroken || lent.handle.remote?.isLost == true { close() }
     }
     try body(lent)
   }

@@ -6,7 +6,9 @@ import CSQLite
 /// a ``Statement``, which is ~Copyable, hold the handle while the statement lives.
 @safe package final class StatementHandle {
   /// Nil once the access is over: SQLite takes a null statement for one without rows.
-  private(set) var pointer: OpaquePointer?
+  var pointer: OpaquePointer?
+  /// The statement of a server that this one stands for, or nil if SQLite runs it here.
+  let remote: RemoteRun?
   /// The SQL as it was given.
   package let sql: String
   /// The number of the highest parameter (`sqlite3_bind_parameter_count`).
@@ -49,6 +51,7 @@ import CSQLite
   /// Takes over a pointer that `sqlite3_prepare_v3` made.
   init(pointer: OpaquePointer, sql: String) {
     unsafe self.pointer = unsafe pointer
+    remote = nil
     self.sql = sql
     parameterCount = unsafe Int(sqlite3_bind_parameter_count(pointer))
     isReadOnly = unsafe sqlite3_stmt_readonly(pointer) != 0
@@ -57,17 +60,31 @@ import CSQLite
     changesSchema = word.map { ["create", "drop", "alter", "vacuum"].contains($0) } ?? false
   }
 
+  /// Takes over a statement that a server has compiled.
+  init(_ remote: RemoteRun) {
+    self.remote = remote
+    unsafe pointer = unsafe remote.parameters.pointer
+    sql = remote.statement.sql
+    parameterCount = remote.statement.parameterCount
+    isReadOnly = remote.statement.isReadOnly
+    let word = SQLScanner.firstWord(sql)
+    control = word.flatMap(SQLScanner.Control.init)
+    changesSchema = word.map { ["create", "drop", "alter"].contains($0) } ?? false
+  }
+
   deinit {
-    unsafe sqlite3_finalize(pointer)
+    if remote == nil { unsafe sqlite3_finalize(pointer) }
     unsafe room?.release()
   }
 
   /// Runs to the next row, the end or an error (`sqlite3_step`).
-  @inline(__always) func step() -> Int32 { unsafe sqlite3_step(pointer) }
+  @inline(__always) func step() -> Int32 {
+    remote == nil ? unsafe sqlite3_step(pointer) : stepRemotely()
+  }
 
   /// Ends the run (`sqlite3_reset`). Its result repeats the error of the last step, so it is ignored.
   func reset() {
-    unsafe sqlite3_reset(pointer)
+    if remote != nil { endRemoteRun() } else { unsafe sqlite3_reset(pointer) }
     isRunning = false
   }
 
@@ -88,14 +105,14 @@ import CSQLite
   /// On the thread of the access, and before the connection is closed: a user who still has the handle
   /// has nothing left to do with SQLite when it goes.
   func finalize() {
-    unsafe sqlite3_finalize(pointer)
+    if let remote { remote.close() } else { unsafe sqlite3_finalize(pointer) }
     unsafe pointer = nil
     isRunning = false
   }
 
   /// The SQL with the bound values in it (`sqlite3_expanded_sql`).
   var expandedSQL: String {
-    guard let expanded = unsafe sqlite3_expanded_sql(pointer) else { return sql }
+    guard remote == nil, let expanded = unsafe sqlite3_expanded_sql(pointer) else { return sql }
     defer { unsafe sqlite3_free(expanded) }
     return unsafe String(cString: expanded)
   }
@@ -105,7 +122,10 @@ import CSQLite
 
 extension StatementHandle {
   /// The number of columns in a row; it may grow when SQLite prepares the statement anew.
-  package var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
+  package var columnCount: Int {
+    if let remote { return remote.columns.count }
+    return unsafe Int(sqlite3_column_count(pointer))
+  }
 
   /// How often SQLite has prepared the statement anew because the schema changed.
   private var preparedAnew: Int32 {
@@ -114,6 +134,7 @@ extension StatementHandle {
 
   /// The names of the columns. Ask after the first step: only then SQLite notices a new schema.
   package var columnNames: ColumnNames {
+    if let remote { return remote.columns }
     let prepared = preparedAnew
     if let columns, columnsPrepared == prepared, columns.count == columnCount { return columns }
     let fresh = ColumnNames(
@@ -281,6 +302,7 @@ extension StatementHandle {
   /// Binds a list to the argument of the table-valued function `magicdata_list`
   /// (`sqlite3_bind_pointer`).
   func bind(list: [Value], at parameter: Int32) throws(SQLiteError) {
+    if let remote { return try bind(try remote.statement.text(of: list), at: parameter) }
     let code = unsafe sqlite3_bind_pointer(
       pointer, parameter, ListModule.retained(list), ListModule.pointerType,
       { unsafe ListModule.release($0) })

@@ -10,6 +10,8 @@ import SQLiteMapping
 enum QueryFunctions {
   /// Makes the functions known to a connection.
   static func add(to connection: Connection) throws {
+    // A server has none of ours: what needs them is refused there, by their names.
+    if connection.isRemote { return }
     try addDecimals(to: connection)
     try addTexts(to: connection)
     try addDates(to: connection)

@@ -75,6 +75,22 @@ extension MagicData {
       })
   }
 
+  /// Opens the store in a database of a server, blocking the thread.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - assetFolder: A folder for assets, which all clients share; nil to keep them in rows.
+  package convenience init(server database: Database, assetFolder: String?) throws {
+    self.init(try StoreParts(server: database, folder: assetFolder))
+  }
+
+  /// As ``init(server:assetFolder:)``, without blocking the task.
+  package convenience init(
+    openingServer open: @escaping @Sendable () throws -> Database, assetFolder: String?
+  ) async throws {
+    self.init(try await Worker().run { try StoreParts(server: open(), folder: assetFolder) })
+  }
+
   /// Opens a store that goes away with this value, blocking the thread.
   ///
   /// - Parameter type: Where it keeps its objects meanwhile.

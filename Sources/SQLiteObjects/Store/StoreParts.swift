@@ -40,15 +40,35 @@ struct StoreParts: Sendable {
     try self.init(database, folder, minimumFileSize: 0)
   }
 
+  /// Opens the store in a database of a server.
+  ///
+  /// - Parameters:
+  ///   - database: The database.
+  ///   - folder: A folder for assets, which all clients share; nil to keep them in rows.
+  init(server database: Database, folder: String?) throws {
+    let own = folder == nil ? try TemporaryFolder() : nil
+    try self.init(
+      database, own, folder: folder ?? own.map { "\($0.path)/assets" } ?? "",
+      minimumFileSize: folder == nil ? .max : 0)
+  }
+
   private init(
     _ database: Database, _ temporaryFolder: TemporaryFolder?, minimumFileSize: Int
+  ) throws {
+    let folder = database.path.map(StorePath.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
+    try self.init(
+      database, temporaryFolder, folder: folder ?? "", minimumFileSize: minimumFileSize)
+  }
+
+  private init(
+    _ database: Database, _ temporaryFolder: TemporaryFolder?, folder: String,
+    minimumFileSize: Int
   ) throws {
     self.temporaryFolder = temporaryFolder
     self.database = database
     try OlderStore.refuse(database)
-    let folder = database.path.map(StorePath.assets) ?? temporaryFolder.map { "\($0.path)/assets" }
     assets = try AssetStore(
-      database, folder: folder ?? "", minimumFileSize: minimumFileSize, isAdopting: true)
+      database, folder: folder, minimumFileSize: minimumFileSize, isAdopting: true)
     searchSetup = try database.setUpWriter { try SearchTable.allowTriggersIfNeeded($0) }
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }

@@ -1,0 +1,56 @@
+import Platform
+public import SQLiteCore
+
+extension Cluster: RemoteServer {
+  var name: String { "the cluster database \(database)" }
+
+  var patience: Duration { options.leaderTimeout }
+
+  func connect(forReading: Bool) throws(SQLiteError) -> any RemoteSession {
+    let deadline = ContinuousClock.now + options.leaderTimeout
+    while true {
+      do throws(SQLiteError) {
+        return try ClusterSession(self, forReading: forReading, before: deadline)
+      } catch {
+        // The leader may go before the session is set up.
+        guard error.isOfLostLeader, ContinuousClock.now < deadline else { throw error }
+      }
+    }
+  }
+}
+
+extension Database {
+  /// Opens a database of a dqlite cluster.
+  ///
+  ///     let database = try Database(cluster: ["10.0.0.1:9001", "10.0.0.2:9001"], name: "shop")
+  ///
+  /// Everything is asked of the node that leads. A write is acknowledged once the majority of the nodes has
+  /// it. If the node is lost meanwhile, its closure runs again at the next leader, but for a write that turns
+  /// out to be committed: so a closure may run more than once, and takes effect once.
+  ///
+  /// - Parameters:
+  ///   - addresses: The addresses of one node or more. The others are learned.
+  ///   - name: The database's name in the cluster. It is made if it is not there.
+  ///   - options: How to talk to the cluster.
+  /// - Throws: ``SQLiteError`` that says what each node answered, if none leads.
+  public convenience init(
+    cluster addresses: [String], name: String, options: ClusterOptions = ClusterOptions()
+  ) throws(SQLiteError) {
+    try self.init(
+      server: try Cluster(addresses, database: name, options), options: options.database)
+  }
+
+  /// The nodes of the cluster that has this database, as the leader knows them; nil for a database that is
+  /// here. Blocks the thread for an answer.
+  ///
+  /// - Throws: ``SQLiteError`` if no node leads.
+  public func clusterNodes() throws(SQLiteError) -> [ClusterNode]? {
+    try (server as? Cluster)?.nodes()
+  }
+}
+
+/// Blocks the thread for some time.
+func sleepThread(for duration: Duration) {
+  let (seconds, attoseconds) = duration.components
+  usleep(UInt32(clamping: seconds * 1_000_000 + attoseconds / 1_000_000_000_000))
+}

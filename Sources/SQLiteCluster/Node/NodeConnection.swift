@@ -1,0 +1,151 @@
+import SQLiteCore
+
+/// A connection to one node, which takes one request at a time.
+final class NodeConnection {
+  /// The node's address.
+  let address: String
+  private let stream: any ClusterStream
+  private let limits: ClusterOptions
+  /// Bytes that have come and belong to the next message.
+  private var received: [UInt8] = []
+  /// Returns why the access must end, if it must.
+  var reasonToEnd: () -> String? = { nil }
+  /// Whether nothing more can be asked, since an answer did not come or made no sense.
+  private(set) var isBroken = false
+
+  /// Connects to a node and says which version of the protocol follows.
+  init(
+    _ address: String, _ options: ClusterOptions, before deadline: ContinuousClock.Instant
+  ) throws(SQLiteError) {
+    self.address = address
+    limits = options
+    do {
+      stream = try options.transport.connect(
+        to: address, before: min(deadline, .now + options.dialTimeout))
+      try stream.send([1, 0, 0, 0, 0, 0, 0, 0], before: deadline)
+    } catch {
+      throw NodeConnection.lost(address, "\(error)")
+    }
+  }
+
+  deinit { stream.close() }
+
+  /// The error for a connection that ends.
+  static func lost(_ address: String, _ why: String) -> SQLiteError {
+    SQLiteError(.leadershipLost, "the connection to the node \(address) is lost: \(why)")
+  }
+
+  /// Sends a request and waits for its answer.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - expected: The kinds of answers that make sense.
+  ///   - deadline: When to give up, nil for that of one attempt.
+  /// - Throws: ``SQLiteError``: what the node has refused, or a lost connection.
+  func call(
+    _ request: Request, _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
+  ) throws(SQLiteError) -> ReplyReader {
+    let message = try request.message(limit: limits.maximumMessageSize)
+    guard !isBroken else { throw NodeConnection.lost(address, "it has ended before") }
+    let deadline = deadline ?? .now + limits.attemptTimeout
+    do {
+      try stream.send(message, before: deadline)
+    } catch {
+      throw broken("\(error)")
+    }
+    return try reply(expected, before: deadline)
+  }
+
+  /// Waits for the next message of an answer.
+  func reply(
+    _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
+  ) throws(SQLiteError) -> ReplyReader {
+    var reply = try message(before: deadline ?? .now + limits.attemptTimeout)
+    if reply.kind == .failure {
+      do throws(SQLiteError) {
+        let code = try reply.body.word()
+        throw NodeConnection.failure(
+          Int32(truncatingIfNeeded: code), try reply.body.text(), address)
+      } catch {
+        if error.code == .lockingProtocol { isBroken = true }
+        throw error
+      }
+    }
+    guard reply.kind == expected else {
+      isBroken = true
+      throw ReplyReader.nonsense("\(reply.kind) is no answer where \(expected) is due")
+    }
+    return reply.body
+  }
+
+  /// The error that a node names by SQLite's codes, and some of its own.
+  private static func failure(_ code: Int32, _ message: String, _ address: String) -> SQLiteError {
+    switch code {
+    // Older nodes have the second pair. An unknown database or statement is one that the leader before had.
+    case ResultCode.notLeader.rawValue, 8202, 12, 0:
+      SQLiteError(.notLeader, "the node \(address) does not lead any more: \(message)")
+    case ResultCode.leadershipLost.rawValue, 8458:
+      SQLiteError(.leadershipLost, "the node \(address) has lost the lead: \(message)")
+    default: SQLiteError(ResultCode(rawValue: code), message)
+    }
+  }
+
+  private func broken(_ why: String) -> SQLiteError {
+    isBroken = true
+    return NodeConnection.lost(address, why)
+  }
+
+  private func message(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> Reply {
+    try fill(8, before: deadline)
+    var head = ReplyReader(Array(received[..<8]))
+    let (words, kind) = try head.halves()
+    guard Int(words) <= limits.maximumMessageSize / 8 else {
+      isBroken = true
+      throw ReplyReader.nonsense("it says to be \(words) words long")
+    }
+    guard let kind = ReplyKind(rawValue: UInt8(kind & 0xff)) else {
+      isBroken = true
+      throw ReplyReader.nonsense("its kind is \(kind & 0xff)")
+    }
+    let size = 8 + Int(words) * 8
+    try fill(size, before: deadline)
+    let body = ReplyReader(Array(received[8..<size]))
+    received.removeSubrange(..<size)
+    return Reply(kind: kind, body: body)
+  }
+
+  /// Receives until there are that many bytes. Memory is taken as they come, not as a length promises.
+  private func fill(_ count: Int, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
+    while received.count < count {
+      if let reason = reasonToEnd() {
+        isBroken = true
+        throw SQLiteError(.interrupt, reason)
+      }
+      let bytes: [UInt8]?
+      do {
+        bytes = try stream.receive(
+          atMost: 65_536, before: min(deadline, .now + .milliseconds(20)))
+      } catch {
+        throw broken("\(error)")
+      }
+      if let bytes {
+        guard !bytes.isEmpty else { throw broken("the node has closed it") }
+        received += bytes
+      } else if ContinuousClock.now >= deadline {
+        throw broken("no answer came in time")
+      }
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Whether the node that was asked does not lead any more, or cannot be reached.
+  var isOfLostLeader: Bool { code == .notLeader || code == .leadershipLost }
+}
+
+extension ResultCode {
+  /// The node of a cluster that was asked does not lead it.
+  static let notLeader = ResultCode(rawValue: 10250)
+  /// The node of a cluster that was asked has lost the lead meanwhile, or cannot be reached any more.
+  static let leadershipLost = ResultCode(rawValue: 10506)
+}

@@ -1,0 +1,327 @@
+import SQLSyntax
+import SQLiteCore
+
+/// A connection's session at the node that leads.
+///
+/// Each transaction that writes has a random token, which it stores itself: if the answer to its COMMIT is
+/// lost, the token tells whether it was committed. Without the answer nobody else could: a node that says
+/// that it has failed may have handed the transaction on.
+final class ClusterSession: RemoteSession {
+  let cluster: Cluster
+  let node: NodeConnection
+  /// The node's number of the database.
+  let database: UInt32
+
+  private(set) var isAutocommit = true
+  private(set) var isWriting = false
+  private(set) var isLost = false
+  private(set) var mayRunAgain = false
+  var lastInsertedRowID: Int64 = 0
+  private(set) var changes: Int64 = 0
+  private(set) var totalChanges: Int64 = 0
+  private(set) var commitCount = 0
+  var reasonToEnd: () -> String? = { nil } {
+    didSet { node.reasonToEnd = reasonToEnd }
+  }
+
+  /// The statement whose rows are still to come.
+  var streaming: ClusterStatement?
+  /// Whether the open transaction has written.
+  private var hasWritten = false
+  /// The savepoint that has begun the transaction, if one has.
+  private var outermostSavepoint: String?
+  /// Statements that the node need not keep any more.
+  private var forgotten: [UInt32] = []
+
+  init(
+    _ cluster: Cluster, forReading: Bool, before deadline: ContinuousClock.Instant
+  ) throws(SQLiteError) {
+    self.cluster = cluster
+    (node, database) = try cluster.openAtLeader(before: deadline)
+    let options = cluster.options.database
+    try set("foreign_keys", options.foreignKeys)
+    try set("recursive_triggers", options.recursiveTriggers)
+    if forReading {
+      try set("query_only", true)
+    } else {
+      try cluster.prepareTokens(at: node, database)
+    }
+  }
+
+  private func set(_ name: String, _ isOn: Bool) throws(SQLiteError) {
+    _ = try node.execute(.sql("PRAGMA \(name) = \(isOn ? 1 : 0)"), in: database)
+  }
+
+  func close() {
+    isLost = true
+    isAutocommit = true
+  }
+
+  func prepare(
+    _ sql: String
+  ) throws(SQLiteError) -> (statement: (any RemoteStatement)?, end: Int) {
+    let bytes = Array(sql.utf8)
+    let parsed: SQLParsedStatement
+    do {
+      parsed = try SQLStatement.parseFirst(in: bytes)
+    } catch {
+      throw SQLiteError(.error, error.message, sql: sql, offset: error.offset)
+    }
+    guard let statement = parsed.statement else { return (nil, parsed.end) }
+    let role = try statement.role(sql)
+    let range = parsed.span.range
+    let own = String(decoding: bytes[range], as: UTF8.self)
+    var placeholders: [String] = []
+    let text = ClusterSession.text(own, &placeholders)
+    let isWhole =
+      parsed.end >= bytes.count || range.lowerBound == 0 && range.upperBound >= bytes.count - 1
+    return (
+      ClusterStatement(self, sql: isWhole ? sql : own, text: text, role: role, placeholders),
+      parsed.end
+    )
+  }
+
+  /// The text for a node, which has no function for lists but reads them as JSON; and its placeholders.
+  private static func text(_ sql: String, _ placeholders: inout [String]) -> String {
+    var tokens = SQLTokens(sql)
+    var text = ""
+    while let token = tokens.next() {
+      let part = tokens.text(of: token)
+      if token.kind == .parameter { placeholders.append(part) }
+      text += part == "magicdata_list" ? "json_each" : part
+    }
+    return text
+  }
+
+  // MARK: Requests
+
+  /// Asks the node something, once it has said what it was asked before.
+  ///
+  /// - Parameters:
+  ///   - sql: The text, if it may roll back the transaction.
+  ///   - isPart: Whether the question is part of the one before.
+  ///   - body: The request.
+  /// - Throws: ``SQLiteError``, after noticing what it did to the session and the transaction.
+  func requesting(
+    _ sql: String = "", isPart: Bool = false, _ body: () throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    guard !isLost else { throw NodeConnection.lost(node.address, "the session has ended") }
+    do throws(SQLiteError) {
+      if !isPart {
+        try streaming?.drain()
+        streaming = nil
+        while let statement = forgotten.popLast() { try node.finalize(statement, in: database) }
+      }
+      try body()
+    } catch {
+      noteFailure(error, sql)
+      throw error
+    }
+  }
+
+  private func noteFailure(_ error: SQLiteError, _ sql: String) {
+    if node.isBroken || error.isOfLostLeader || error.code == .lockingProtocol {
+      lose(mayRunAgain: error.isOfLostLeader)
+    } else if !isAutocommit, ClusterSession.mayHaveRolledBack(error, sql) {
+      lookAtTransaction()
+    }
+  }
+
+  private func lose(mayRunAgain: Bool) {
+    isLost = true
+    self.mayRunAgain = mayRunAgain
+    noteEnd()
+  }
+
+  private static func mayHaveRolledBack(_ error: SQLiteError, _ sql: String) -> Bool {
+    switch error.code.primary {
+    case .error, .range, .mismatch, .misuse, .busy, .tooBig: false
+    case .constraint:
+      error.code == .triggerConstraint
+        || sql.utf8.count >= 8 && sql.lowercased().contains("rollback")
+    default: true
+    }
+  }
+
+  /// Finds out whether the node has rolled back the transaction, which it does after some errors and does
+  /// not say: a second BEGIN is refused inside one.
+  private func lookAtTransaction() {
+    do throws(SQLiteError) {
+      _ = try node.execute(.sql("BEGIN"), in: database)
+      _ = try node.execute(.sql("ROLLBACK"), in: database)
+      noteEnd()
+    } catch {
+      if error.code.primary != .error { lose(mayRunAgain: true) }
+    }
+  }
+
+  private func noteEnd() {
+    isAutocommit = true
+    isWriting = false
+    hasWritten = false
+    outermostSavepoint = nil
+  }
+
+  private func execute(_ sql: String, _ values: [Value] = []) throws(SQLiteError) {
+    try requesting { () throws(SQLiteError) in
+      _ = try node.execute(.sql(sql), in: database, values)
+    }
+  }
+
+  /// Lets the node forget a statement, before the next request.
+  func forget(_ statement: UInt32) {
+    if !isLost { forgotten.append(statement) }
+  }
+
+  // MARK: Changes
+
+  /// Runs what writes, in a transaction of its own if none is open: what a statement writes outside one and
+  /// gives back as rows would reach no other node.
+  func changing(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    guard isAutocommit else {
+      hasWritten = true
+      return try body()
+    }
+    try control(.begin(.immediate))
+    hasWritten = true
+    do throws(SQLiteError) {
+      try body()
+      try control(.commit)
+    } catch {
+      if !isAutocommit { try? control(.rollback) }
+      throw error
+    }
+  }
+
+  /// Notes how many rows a statement has changed, and which it has inserted last.
+  func count(_ change: (rowID: Int64, changes: Int64), isInsert: Bool) {
+    changes = change.changes
+    totalChanges += max(0, change.changes)
+    if isInsert, change.changes > 0 { lastInsertedRowID = change.rowID }
+  }
+
+  /// Asks how many rows the last statement has changed.
+  func askChanges(isInsert: Bool) throws(SQLiteError) {
+    let numbers = try numbers("SELECT changes(), last_insert_rowid()", [])
+    guard let numbers, numbers.count == 2 else { throw ReplyReader.nonsense("two numbers are due") }
+    count((numbers[1], numbers[0]), isInsert: isInsert)
+  }
+
+  /// The integers in the first row of a query, nil if there is none.
+  private func numbers(_ sql: String, _ values: [Value]) throws(SQLiteError) -> [Int64]? {
+    var found: [Int64]?
+    try requesting { () throws(SQLiteError) in
+      found = try node.numbers(sql, values, in: database)
+    }
+    return found
+  }
+
+  // MARK: Transactions
+
+  /// Begins or ends a transaction or a savepoint.
+  func control(_ control: ClusterStatement.Control) throws(SQLiteError) {
+    switch control {
+    case .begin(let mode):
+      try begin(mode)
+    case .commit: try commit()
+    case .rollback:
+      try execute("ROLLBACK")
+      noteEnd()
+    case .savepoint(let name):
+      if isAutocommit {
+        try begin(.immediate)
+        outermostSavepoint = name
+      }
+      try execute("SAVEPOINT \(quoted(name))")
+    case .release(let name):
+      if let outermostSavepoint, sameName(outermostSavepoint, name) { return try commit() }
+      try execute("RELEASE \(quoted(name))")
+    case .rollbackTo(let name): try execute("ROLLBACK TO \(quoted(name))")
+    }
+  }
+
+  private func quoted(_ name: String) -> String {
+    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+      + "\""
+  }
+
+  private func sameName(_ left: String, _ right: String) -> Bool {
+    left.lowercased() == right.lowercased()
+  }
+
+  /// Begins a transaction. A node never waits for the one who writes: we do, and ask again.
+  private func begin(_ mode: SQLTransactionMode) throws(SQLiteError) {
+    let sql = "BEGIN \(mode.rawValue)"
+    try waitingForLock { () throws(SQLiteError) in try execute(sql) }
+    isAutocommit = false
+    isWriting = mode != .deferred
+  }
+
+  private func waitingForLock(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
+    let end = ContinuousClock.now + cluster.options.database.busyTimeout
+    var pause = Duration.milliseconds(1)
+    while true {
+      do throws(SQLiteError) {
+        return try body()
+      } catch {
+        guard error.code.primary == .busy, ContinuousClock.now < end else { throw error }
+        if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
+      }
+      sleepThread(for: pause * Double.random(in: 0.5...1))
+      pause = min(pause * 2, .milliseconds(50))
+    }
+  }
+
+  private func commit() throws(SQLiteError) {
+    guard hasWritten else {
+      do throws(SQLiteError) {
+        try execute("COMMIT")
+      } catch {
+        // Nothing was written: whatever has become of the transaction, it is over.
+        guard isLost else { throw error }
+      }
+      return noteEnd()
+    }
+    let token = Token()
+    try execute(Token.insertion, token.values(isFence: false))
+    // Whether it is committed must be learned, whoever wants the access to end.
+    node.reasonToEnd = { nil }
+    defer { node.reasonToEnd = reasonToEnd }
+    do throws(SQLiteError) {
+      try execute("COMMIT")
+    } catch {
+      guard isLost else { throw error }
+      mayRunAgain = false
+      guard try cluster.wasCommitted(token, reasonToEnd) else {
+        mayRunAgain = true
+        throw NodeConnection.lost(node.address, "the transaction was not committed")
+      }
+    }
+    commitCount += 1
+    noteEnd()
+  }
+}
+
+extension NodeConnection {
+  /// The integers in the first row of a query, nil if there is none.
+  func numbers(
+    _ sql: String, _ values: [Value], in database: UInt32
+  ) throws(SQLiteError) -> [Int64]? {
+    var reply = try query(.sql(sql), in: database, values)
+    let count = try reply.word()
+    guard count <= UInt64(reply.count / 8) else { throw ReplyReader.nonsense("too many columns") }
+    for _ in 0..<count { _ = try reply.text() }
+    guard case .row(let start) = try reply.types(Int(count)) else { return nil }
+    var numbers: [Int64] = []
+    for column in 0..<Int(count) {
+      guard try reply.type(column, from: start) == .integer else {
+        throw ReplyReader.nonsense("an integer is due")
+      }
+      numbers.append(Int64(bitPattern: try reply.word()))
+    }
+    guard case .end = try reply.types(Int(count)) else {
+      throw ReplyReader.nonsense("one row is due")
+    }
+    return numbers
+  }
+}

@@ -1,0 +1,231 @@
+import SQLSyntax
+import SQLiteCore
+
+/// A statement of a session: it is sent as text when it first runs, and compiled by the node when it runs
+/// again, which saves two messages for what runs once.
+final class ClusterStatement: RemoteStatement {
+  /// What is asked of the node.
+  enum Role: Equatable {
+    /// It gives rows and writes nothing.
+    case query
+    /// It changes the session only, and gives no rows.
+    case setting
+    /// It writes.
+    case change(isInsert: Bool, countsRows: Bool, returnsRows: Bool)
+    /// It begins or ends a transaction or a savepoint.
+    case control(Control)
+  }
+
+  enum Control: Equatable {
+    case begin(SQLTransactionMode)
+    case commit
+    case rollback
+    case savepoint(String)
+    case release(String)
+    case rollbackTo(String)
+  }
+
+  let sql: String
+  /// The text that the node gets.
+  let text: String
+  let role: Role
+  let placeholders: [String]
+  let parameterCount: Int
+  private(set) var columnNames: [String] = []
+
+  private let session: ClusterSession
+  private var hasRun = false
+  /// The node's number of it, once it is compiled.
+  private var number: UInt32?
+  /// Messages with rows that have come, the first one being read.
+  private var messages: [ReplyReader] = []
+  /// Whether more messages follow.
+  private var isOpen = false
+
+  init(
+    _ session: ClusterSession, sql: String, text: String, role: Role, _ placeholders: [String]
+  ) {
+    self.session = session
+    self.sql = sql
+    self.text = text
+    self.role = role
+    self.placeholders = placeholders
+    var names: [String: Int] = [:]
+    var highest = 0
+    for placeholder in placeholders {
+      if placeholder == "?" {
+        highest += 1
+      } else if let number = Int(placeholder.dropFirst()), placeholder.hasPrefix("?") {
+        highest = max(highest, number)
+      } else if names[placeholder] == nil {
+        highest += 1
+        names[placeholder] = highest
+      }
+    }
+    parameterCount = highest
+  }
+
+  var isReadOnly: Bool {
+    switch role {
+    case .query, .setting, .control: true
+    case .change: false
+    }
+  }
+
+  func run(_ values: [Value]) throws(SQLiteError) {
+    end()
+    switch role {
+    case .query:
+      try session.requesting { () throws(SQLiteError) in
+        try begin(try session.node.query(try target(), in: session.database, values))
+      }
+      session.streaming = isOpen ? self : nil
+    case .setting:
+      try session.requesting { () throws(SQLiteError) in
+        _ = try session.node.execute(.sql(text), in: session.database, values)
+      }
+    case .control(let control): try session.control(control)
+    case .change(let isInsert, let countsRows, let returnsRows):
+      try session.changing { () throws(SQLiteError) in
+        try session.requesting(text) { () throws(SQLiteError) in
+          if returnsRows {
+            try begin(try session.node.query(try target(), in: session.database, values))
+            try drain()
+          } else {
+            let change = try session.node.execute(try target(), in: session.database, values)
+            if countsRows { session.count(change, isInsert: isInsert) }
+          }
+        }
+        if returnsRows { try session.askChanges(isInsert: isInsert) }
+      }
+    }
+    hasRun = true
+  }
+
+  /// The text the first time, and then the compiled statement.
+  private func target() throws(SQLiteError) -> NodeConnection.Target {
+    guard hasRun else { return .sql(text) }
+    if let number { return .statement(number) }
+    let number = try session.node.prepare(text, in: session.database)
+    self.number = number
+    return .statement(number)
+  }
+
+  // MARK: Rows
+
+  private func begin(_ message: ReplyReader) throws(SQLiteError) {
+    var message = message
+    columnNames = try ClusterStatement.names(&message)
+    messages = [message]
+    isOpen = try ClusterStatement.isFollowed(message, columnNames.count)
+  }
+
+  private static func names(_ message: inout ReplyReader) throws(SQLiteError) -> [String] {
+    let count = try message.word()
+    // Each name takes a word at the least.
+    guard count <= UInt64(message.count / 8) else { throw ReplyReader.nonsense("too many columns") }
+    var names: [String] = []
+    for _ in 0..<count { names.append(try message.text()) }
+    return names
+  }
+
+  /// Whether another message follows: the last word of each says so.
+  private static func isFollowed(
+    _ message: ReplyReader, _ columnCount: Int
+  ) throws(SQLiteError) -> Bool {
+    guard message.count >= 8 else { throw ReplyReader.nonsense("rows have no end") }
+    switch message.bytes[message.bytes.count - 1] {
+    case 0xee: return true
+    case 0xff: return false
+    default: throw ReplyReader.nonsense("rows have no end")
+    }
+  }
+
+  private func receive() throws(SQLiteError) {
+    do throws(SQLiteError) {
+      var message = try session.node.reply(.rows)
+      let names = try ClusterStatement.names(&message)
+      guard names.count == columnNames.count else {
+        throw ReplyReader.nonsense("rows change their columns")
+      }
+      messages.append(message)
+      isOpen = try ClusterStatement.isFollowed(message, names.count)
+      if !isOpen { session.streaming = nil }
+    } catch {
+      isOpen = false
+      throw error
+    }
+  }
+
+  /// Receives what is still to come, so that the node can be asked something else.
+  func drain() throws(SQLiteError) {
+    while isOpen { try receive() }
+  }
+
+  func nextRow(into carrier: StatementHandle) throws(SQLiteError) -> Bool {
+    while true {
+      if messages.isEmpty {
+        guard isOpen else { return false }
+        try session.requesting(isPart: true) { () throws(SQLiteError) in try receive() }
+      }
+      switch try messages[0].types(columnNames.count) {
+      case .row(let start):
+        for column in 0..<columnNames.count {
+          let type = try messages[0].type(column, from: start)
+          try messages[0].bindValue(type, to: carrier, at: Int32(column + 1))
+        }
+        return true
+      case .more, .end: messages.removeFirst()
+      }
+    }
+  }
+
+  func end() {
+    // What is left must come before the next request; a session that cannot receive it is lost.
+    if isOpen { try? session.requesting(isPart: true) { () throws(SQLiteError) in try drain() } }
+    isOpen = false
+    messages = []
+    if session.streaming === self { session.streaming = nil }
+  }
+
+  func close() {
+    end()
+    guard let number else { return }
+    self.number = nil
+    session.forget(number)
+  }
+
+  func text(of list: [Value]) throws(SQLiteError) -> String {
+    var text = "["
+    for value in list {
+      if text.utf8.count > 1 { text += "," }
+      switch value {
+      case .null: text += "null"
+      case .integer(let integer): text += String(integer)
+      case .text(let string): ClusterStatement.append(string, to: &text)
+      case .real, .blob:
+        throw SQLiteError(
+          .mismatch,
+          "a list for a cluster can hold integers and texts, not a \(value.storageClass) value",
+          sql: sql)
+      }
+    }
+    return text + "]"
+  }
+
+  /// Writes a text as JSON.
+  private static func append(_ string: String, to text: inout String) {
+    text += "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    text += "\""
+  }
+}

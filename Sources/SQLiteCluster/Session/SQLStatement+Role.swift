@@ -1,0 +1,87 @@
+import SQLSyntax
+import SQLiteCore
+
+extension SQLStatement {
+  /// What a statement asks of a node.
+  ///
+  /// - Throws: ``SQLiteError`` for what would end the node, fool it, or is not there.
+  func role(_ sql: String) throws(SQLiteError) -> ClusterStatement.Role {
+    func refused(_ what: String) -> SQLiteError {
+      SQLiteError(.authorization, "a cluster does not take \(what)", sql: sql)
+    }
+    switch self {
+    case .select, .explain: return .query
+    case .insert(let insert):
+      return .change(isInsert: true, countsRows: true, returnsRows: !insert.returning.isEmpty)
+    case .update(let update):
+      return .change(isInsert: false, countsRows: true, returnsRows: !update.returning.isEmpty)
+    case .delete(let delete):
+      return .change(isInsert: false, countsRows: true, returnsRows: !delete.returning.isEmpty)
+    case .createTable(let table):
+      if case .definition(let definition) = table.body {
+        for column in definition.columns { try column.checkType(sql) }
+      }
+    case .alterTable(let change):
+      if case .addColumn(let column) = change.action { try column.checkType(sql) }
+    case .createVirtualTable(let table):
+      // SQLite 3.40 ends its process for an argument without its value.
+      if (table.arguments ?? []).contains(where: { $0.lowercased().contains("trigram") }) {
+        throw refused("the tokenizer trigram")
+      }
+    case .createIndex, .createView, .createTrigger, .drop, .reindex, .analyze: break
+    case .begin(let mode, _): return .control(.begin(mode ?? .deferred))
+    case .commit: return .control(.commit)
+    case .rollback: return .control(.rollback)
+    case .rollbackTo(let savepoint, _): return .control(.rollbackTo(savepoint.text))
+    case .savepoint(let name): return .control(.savepoint(name.text))
+    case .release(let name): return .control(.release(name.text))
+    case .pragma(let pragma):
+      guard let role = pragma.role else { throw refused("PRAGMA \(pragma.name.name.text)") }
+      return role
+    case .attach, .detach: throw refused("ATTACH and DETACH")
+    case .vacuum: throw refused("VACUUM")
+    }
+    return .change(isInsert: false, countsRows: false, returnsRows: false)
+  }
+}
+
+extension SQLColumnDefinition {
+  /// Throws for a type whose values a node reads in its own way: it ends if it finds others.
+  fileprivate func checkType(_ sql: String) throws(SQLiteError) {
+    guard let type, ["boolean", "date", "datetime", "timestamp"].contains(type.text.lowercased())
+    else { return }
+    throw SQLiteError(
+      .authorization,
+      "a cluster does not take the column type \(type.text) of \(name.text): INTEGER, REAL or TEXT do",
+      sql: sql)
+  }
+}
+
+extension SQLPragma {
+  private static let asked: Set<String> = [
+    "application_id", "collation_list", "compile_options", "data_version", "database_list",
+    "defer_foreign_keys", "encoding", "foreign_key_check", "foreign_key_list", "foreign_keys",
+    "freelist_count", "function_list", "index_info", "index_list", "index_xinfo", "integrity_check",
+    "journal_mode", "module_list", "page_count", "page_size", "pragma_list", "quick_check",
+    "recursive_triggers", "schema_version", "synchronous", "table_info", "table_list",
+    "table_xinfo", "trusted_schema", "user_version",
+  ]
+  private static let called: Set<String> = [
+    "foreign_key_check", "foreign_key_list", "index_info", "index_list", "index_xinfo",
+    "integrity_check", "quick_check", "table_info", "table_list", "table_xinfo",
+  ]
+
+  /// What the pragma asks of a node, or nil for one that it must not be asked.
+  fileprivate var role: ClusterStatement.Role? {
+    let name = name.name.text.lowercased()
+    guard value != nil else { return SQLPragma.asked.contains(name) ? .query : nil }
+    if SQLPragma.called.contains(name) { return .query }
+    switch name {
+    case "defer_foreign_keys", "foreign_keys", "recursive_triggers", "trusted_schema":
+      return .setting
+    case "application_id", "user_version":
+      return .change(isInsert: false, countsRows: false, returnsRows: false)
+    default: return nil
+    }
+  }
+}

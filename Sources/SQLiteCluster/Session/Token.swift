@@ -1,0 +1,92 @@
+public import SQLiteCore
+
+/// The random name of a transaction, which it stores itself, so that anybody can learn whether it was
+/// committed.
+struct Token {
+  private let bytes: [UInt8]
+
+  init() {
+    var generator = SystemRandomNumberGenerator()
+    bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+  }
+
+  static let table = """
+    CREATE TABLE IF NOT EXISTS magicdata_token \
+    (token BLOB PRIMARY KEY, is_fence INTEGER NOT NULL, made INTEGER NOT NULL) WITHOUT ROWID
+    """
+  static let insertion = """
+    INSERT INTO magicdata_token (token, is_fence, made) \
+    VALUES (?1, ?2, CAST(strftime('%s', 'now') AS INTEGER))
+    """
+  static let query = "SELECT is_fence FROM magicdata_token WHERE token = ?1"
+  static let pruning = """
+    DELETE FROM magicdata_token WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1
+    """
+
+  var value: Value { .blob(bytes) }
+
+  func values(isFence: Bool) -> [Value] { [value, .integer(isFence ? 1 : 0)] }
+}
+
+extension Cluster {
+  /// Makes the table of tokens, and removes old ones.
+  func prepareTokens(at node: NodeConnection, _ database: UInt32) throws(SQLiteError) {
+    let end = ContinuousClock.now + options.database.busyTimeout
+    while true {
+      do throws(SQLiteError) {
+        if try node.numbers(
+          "SELECT count(*) FROM sqlite_schema WHERE name = 'magicdata_token'", [], in: database)
+          == [0]
+        {
+          _ = try node.execute(.sql(Token.table), in: database)
+        }
+        _ = try node.execute(
+          .sql(Token.pruning), in: database, [.integer(Int64(options.tokenAge))])
+        return
+      } catch {
+        guard error.code.primary == .busy else { throw error }
+        // Removing old tokens can wait for the next one who connects.
+        if ContinuousClock.now >= end { return }
+      }
+      sleepThread(for: .milliseconds(Int.random(in: 1...10)))
+    }
+  }
+
+  /// Finds out whether a transaction was committed, and makes sure that it never will be if it was not: then
+  /// the token is stored in its place.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/outcomeUnknown`` if that cannot be learned in time.
+  func wasCommitted(
+    _ token: Token, _ reasonToEnd: @escaping () -> String?
+  ) throws(SQLiteError) -> Bool {
+    let deadline = ContinuousClock.now + options.leaderTimeout
+    var last = "no time was left"
+    while ContinuousClock.now < deadline, reasonToEnd() == nil {
+      do throws(SQLiteError) {
+        let (node, database) = try openAtLeader(before: deadline, reasonToEnd)
+        _ = try node.execute(.sql("BEGIN IMMEDIATE"), in: database)
+        if let isFence = try node.numbers(Token.query, [token.value], in: database) {
+          return isFence == [0]
+        }
+        _ = try node.execute(
+          .sql(Token.insertion), in: database, token.values(isFence: true))
+        _ = try node.execute(.sql("COMMIT"), in: database)
+        return false
+      } catch {
+        last = error.message
+      }
+      sleepThread(for: .milliseconds(Int.random(in: 5...30)))
+    }
+    throw SQLiteError(
+      .outcomeUnknown,
+      "whether the transaction was committed could not be learned: \(reasonToEnd() ?? last)")
+  }
+}
+
+extension ResultCode {
+  /// The connection to a cluster was lost while a transaction was committed, and whether it was could not be
+  /// learned before the deadline. It may be, also later. SQLite has no such code: it is one of its kind for
+  /// input and output that SQLite does not use.
+  public static let outcomeUnknown = ResultCode(
+    rawValue: ResultCode.inputOutput.rawValue | 127 << 8)
+}

@@ -1,0 +1,124 @@
+import SQLiteCore
+
+/// The kinds of requests of dqlite's wire protocol, by their numbers.
+enum RequestKind: UInt8 {
+  case leader = 0
+  case client = 1
+  case open = 3
+  case prepare = 4
+  case execute = 5
+  case query = 6
+  case finalize = 7
+  case executeSQL = 8
+  case querySQL = 9
+  case add = 12
+  case assign = 13
+  case remove = 14
+  case cluster = 16
+  case transfer = 17
+}
+
+/// A request of dqlite's wire protocol, being written: a word with its length and kind, then words of 8
+/// bytes, little end first (<https://canonical.com/dqlite/docs/reference/wire-protocol>).
+struct Request {
+  /// The most parameters that a request can hold.
+  static let maximumParameterCount = 255
+
+  private var bytes: [UInt8]
+  private let kind: RequestKind
+
+  init(_ kind: RequestKind) {
+    self.kind = kind
+    bytes = [UInt8](repeating: 0, count: 8)
+  }
+
+  /// Writes a word.
+  mutating func append(_ word: UInt64) {
+    unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
+  }
+
+  /// Writes two halves of a word.
+  mutating func append(_ first: UInt32, _ second: UInt32) {
+    append(UInt64(second) << 32 | UInt64(first))
+  }
+
+  /// Writes a text with a NUL behind it.
+  ///
+  /// - Throws: ``SQLiteError`` for a text with a NUL in it, which would end there.
+  mutating func append(_ text: String, named purpose: String) throws(SQLiteError) {
+    guard !text.utf8.contains(0) else {
+      throw SQLiteError(.mismatch, "\(purpose) with a NUL in it cannot be sent to a cluster")
+    }
+    bytes.append(contentsOf: text.utf8)
+    bytes.append(0)
+    pad()
+  }
+
+  /// Writes the values of parameters: their number, their types, and they themselves.
+  mutating func append(_ values: [Value]) throws(SQLiteError) {
+    guard !values.isEmpty else { return }
+    guard let count = UInt8(exactly: values.count) else {
+      throw SQLiteError(
+        .range,
+        "a statement for a cluster takes at most \(Request.maximumParameterCount) values, "
+          + "not \(values.count)")
+    }
+    bytes.append(count)
+    for value in values { bytes.append(ValueType(of: value).rawValue) }
+    pad()
+    for value in values {
+      switch value {
+      case .integer(let integer): append(UInt64(bitPattern: integer))
+      case .real(let real): append(real.bitPattern)
+      case .text(let text): try append(text, named: "a text")
+      case .blob(let blob):
+        append(UInt64(blob.count))
+        bytes.append(contentsOf: blob)
+        pad()
+      case .null: append(0)
+      }
+    }
+  }
+
+  private mutating func pad() {
+    while bytes.count & 7 != 0 { bytes.append(0) }
+  }
+
+  /// The bytes to send.
+  func message(limit: Int) throws(SQLiteError) -> [UInt8] {
+    guard bytes.count <= limit, let words = UInt32(exactly: bytes.count / 8 - 1) else {
+      throw SQLiteError(
+        .tooBig,
+        "a request of \(bytes.count) bytes is larger than the \(limit) that a cluster takes")
+    }
+    var message = bytes
+    unsafe withUnsafeBytes(of: words.littleEndian) {
+      unsafe message.replaceSubrange(0..<4, with: $0)
+    }
+    message[4] = kind.rawValue
+    return message
+  }
+}
+
+/// The types of values on the wire.
+enum ValueType: UInt8 {
+  case integer = 1
+  case real = 2
+  case text = 3
+  case blob = 4
+  case null = 5
+  case unixTime = 9
+  case dateText = 10
+  case boolean = 11
+
+  init(of value: Value) {
+    self =
+      switch value {
+      case .integer: .integer
+      case .real: .real
+      case .text: .text
+      case .blob: .blob
+      case .null: .null
+      }
+  }
+}

@@ -1,0 +1,74 @@
+/// A server that has a database of its own, to which connections are opened as to a file.
+package protocol RemoteServer: AnyObject, Sendable {
+  /// The name in messages.
+  var name: String { get }
+  /// How long an access without a deadline is begun anew at most.
+  var patience: Duration { get }
+
+  /// Opens a session.
+  ///
+  /// - Parameter forReading: Whether it will only read.
+  func connect(forReading: Bool) throws(SQLiteError) -> any RemoteSession
+}
+
+/// A connection's session at a server: what the connection asks SQLite for elsewhere.
+///
+/// One thread at a time uses it, that of the access.
+package protocol RemoteSession: AnyObject {
+  /// Whether no transaction is open there.
+  var isAutocommit: Bool { get }
+  /// Whether the open transaction may write.
+  var isWriting: Bool { get }
+  /// The rowid of the last inserted row.
+  var lastInsertedRowID: Int64 { get set }
+  /// The rows changed by the last INSERT, UPDATE or DELETE.
+  var changes: Int64 { get }
+  /// The rows changed since the session began.
+  var totalChanges: Int64 { get }
+  /// Whether the session is over: the connection can only be closed.
+  var isLost: Bool { get }
+  /// How many transactions that write were committed.
+  var commitCount: Int { get }
+  /// Whether the transaction with which the session was lost has certainly not been committed, so that the
+  /// access may run again.
+  var mayRunAgain: Bool { get }
+  /// Returns why the access must end, if it must; asked while the session waits.
+  var reasonToEnd: () -> String? { get set }
+
+  /// Compiles the first statement of a text.
+  ///
+  /// - Returns: The statement, nil if there is none, and where it ends in bytes of UTF-8.
+  func prepare(_ sql: String) throws(SQLiteError) -> (statement: (any RemoteStatement)?, end: Int)
+
+  /// Ends the session. What was not committed is undone.
+  func close()
+}
+
+/// A statement that a server has compiled.
+package protocol RemoteStatement: AnyObject {
+  /// The SQL as it was given.
+  var sql: String { get }
+  /// The parameters as they are written, in the order of the text, `?`, `?1` and `:name` alike.
+  var placeholders: [String] { get }
+  /// The number of the highest parameter.
+  var parameterCount: Int { get }
+  /// Whether it writes nothing.
+  var isReadOnly: Bool { get }
+  /// The names of the columns, known once it has run.
+  var columnNames: [String] { get }
+
+  /// Runs the statement with a value for each parameter, the first of which is number 1.
+  func run(_ values: [Value]) throws(SQLiteError)
+
+  /// Binds the next row to the parameters of a statement, column by column, or returns false at the end.
+  func nextRow(into carrier: StatementHandle) throws(SQLiteError) -> Bool
+
+  /// Ends the run, whatever rows are left.
+  func end()
+
+  /// Lets go of what the server keeps for the statement.
+  func close()
+
+  /// The text by which a list is given to the table-valued function of lists.
+  func text(of list: [Value]) throws(SQLiteError) -> String
+}

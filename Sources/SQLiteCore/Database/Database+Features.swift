@@ -1,0 +1,45 @@
+extension Database {
+  /// What a database that is here can do, and one of a cluster cannot.
+  ///
+  ///     if database.has(.backup) { try database.backup(to: copy) }
+  public enum Feature: String, CaseIterable, Sendable {
+    /// Functions and aggregates of the program's own in SQL.
+    case functions = "functions of the program's own"
+    /// Collations of the program's own.
+    case collations = "collations of the program's own"
+    /// Decisions about each statement (``Connection/setAuthorizer(_:)``).
+    case authorization = "an authorizer"
+    /// Events of statements that run (``Connection/trace(showsValues:_:)``).
+    case tracing = "tracing"
+    /// Parts of a blob, read and written in place (``Connection/withBlob(table:column:rowID:schema:isWritable:_:)``).
+    case blobs = "blobs that are opened"
+    /// Copies of the pages, and the file as bytes.
+    case backup = "a backup of its pages"
+    /// ATTACH, VACUUM, checkpoints: what is about files.
+    case files = "work on its files"
+    /// Which rows a transaction has changed. Without it observers are told only that something has.
+    case rowChanges = "changes of single rows"
+  }
+
+  /// Returns whether this database can do something. What it cannot throws ``ResultCode/authorization``.
+  public func has(_ feature: Feature) -> Bool { server == nil }
+
+  func require(_ feature: Feature) throws(SQLiteError) {
+    if let server { throw feature.refusal(server.name) }
+  }
+}
+
+extension Connection {
+  /// Whether the database is one of a server.
+  package var isRemote: Bool { handle.remote != nil }
+
+  func require(_ feature: Database.Feature) throws(SQLiteError) {
+    if isRemote { throw feature.refusal("the cluster's database") }
+  }
+}
+
+extension Database.Feature {
+  fileprivate func refusal(_ name: String) -> SQLiteError {
+    SQLiteError(.authorization, "\(name) does not have \(rawValue)")
+  }
+}

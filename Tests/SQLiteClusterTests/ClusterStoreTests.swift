@@ -1,0 +1,126 @@
+import MagicCluster
+import MagicData
+import Testing
+
+private let shared = Result { try TestCluster() }
+
+private final class Town: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var name: String
+  @OptionMagicValue var founded: Int?
+  @MagicValue var inhabitants: [Inhabitant]
+  @MagicValue var map: MagicAsset<String>
+
+  static var traits: [PropertyTrait] { [.searched(\Town.$name)] }
+
+  init() {
+    inhabitants = []
+    map = MagicAsset()
+  }
+
+  init(_ id: String, _ name: String, founded: Int? = nil) {
+    self.id = id
+    self.name = name
+    self.founded = founded
+    inhabitants = []
+    map = MagicAsset()
+  }
+}
+
+private final class Inhabitant: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @ReverseMagicValue(\Town.$inhabitants) var towns: AsyncReverseMagicSet<Town>
+
+  init() {}
+  init(_ id: Int, _ name: String) {
+    self.id = id
+    self.name = name
+  }
+}
+
+private struct Reading: Record, Codable, Equatable {
+  var id: Int?
+  var place: String
+  var value: Double
+}
+
+@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct ClusterStoreTests {
+  private func store(_ name: String = #function) throws -> MagicData {
+    try MagicData(cluster: try shared.get().addresses, name: name)
+  }
+
+  @Test func `objects with relations and assets are saved, found and removed`() async throws {
+    let magic = try store()
+    let town = Town("z", "Zürich", founded: 15)
+    town.inhabitants = [Inhabitant(1, "Anna"), Inhabitant(2, "Beat")]
+    town.map = MagicAsset(value: "<svg/>", pathExtension: "svg")
+    try await magic.update(town)
+    try await magic.update(Town("b", "Bern", founded: 1191))
+
+    let other = try store()
+    let found = try await other.object(of: Town.self, primary: "z")
+    #expect(found.inhabitants.map(\.name) == ["Anna", "Beat"])
+    #expect(try await found.map.get() == "<svg/>")
+    let old = try await other.objects(of: Town.self, where: \.$founded < 1_000)
+    #expect(old.map(\.name) == ["Zürich"])
+    let names = try await other.objects(of: Town.self, orderedBy: [.descending(\.$name)]).map(
+      \.name)
+    #expect(names == ["Zürich", "Bern"])
+    #expect(try await other.search(Town.self, for: .all(of: "zürich")).count == 1)
+    try await other.remove(found)
+    #expect(try await magic.objects(of: Town.self).map(\.name) == ["Bern"])
+    #expect(try await magic.assets.verify().isEmpty)
+  }
+
+  @Test func `records, transactions and migrations work`() throws {
+    let database = try shared.get().database()
+    try database.insert(
+      (1...500).map { Reading(id: $0, place: "p\($0 % 7)", value: Double($0) / 3) })
+    #expect(try database.objects(of: Reading.self).count == 500)
+    #expect(try database.object(of: Reading.self, primary: 7).value == 7.0 / 3)
+    #expect(throws: CancellationError.self) {
+      try database.write { connection in
+        try connection.executeChange("DELETE FROM Reading")
+        throw CancellationError()
+      }
+    }
+    #expect(try database.count(of: Reading.self) == 500)
+  }
+
+  @Test func `a store tells what others have committed`() async throws {
+    let magic = try store()
+    try await magic.update(Town("a", "Aarau"))
+    let other = try store()
+    var counts: [Int] = []
+    for try await towns in magic.observe(Town.self) {
+      counts.append(towns.count)
+      if counts.count == 1 { try await other.update(Town("b", "Bern")) }
+      if counts.count == 2 { break }
+    }
+    #expect(counts == [1, 2])
+  }
+
+  @Test func `what a cluster cannot do is named`() throws {
+    let database = try shared.get().database()
+    #expect(Database.Feature.allCases.allSatisfy { !database.has($0) })
+    let memory = try Database.memory()
+    #expect(Database.Feature.allCases.allSatisfy { memory.has($0) })
+    for work: (Connection) throws -> Void in [
+      { try $0.addFunction("f") { (number: Int) in number } },
+      { try $0.addCollation("c") { _, _ in 0 } },
+      { try $0.setAuthorizer { _ in .allow } },
+      { try $0.trace { _ in } },
+      { try $0.withBlob(table: "t", column: "c", rowID: 1) { _ in } },
+    ] {
+      let error = #expect(throws: SQLiteError.self) { try database.withoutTransaction(work) }
+      #expect(error?.code == .authorization)
+    }
+    #expect(throws: SQLiteError.self) { try database.backup(to: memory) }
+    #expect(throws: SQLiteError.self) { try memory.backup(to: database) }
+    #expect(throws: SQLiteError.self) { try database.serialized() }
+    #expect(throws: SQLiteError.self) { try database.checkpoint() }
+    #expect(throws: SQLiteError.self) { try database.vacuum(into: "/tmp/never") }
+  }
+}

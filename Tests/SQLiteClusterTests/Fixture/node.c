@@ -1,0 +1,32 @@
+// A node of a dqlite cluster for tests: node ID ADDRESS FOLDER. It runs until it is killed, or until
+// its standard input ends, so that no node outlives its test.
+#include <dqlite.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int count, char **arguments) {
+  dqlite_node *node = NULL;
+  if (count != 4) {
+    fprintf(stderr, "usage: node ID ADDRESS FOLDER\n");
+    return 2;
+  }
+  // A node writes to others that may be gone.
+  signal(SIGPIPE, SIG_IGN);
+  unsigned long long id = strtoull(arguments[1], NULL, 10);
+  if (dqlite_node_create(id, arguments[2], arguments[3], &node) != 0 ||
+      dqlite_node_set_bind_address(node, arguments[2]) != 0 ||
+      dqlite_node_set_network_latency_ms(node, 20) != 0 || dqlite_node_start(node) != 0) {
+    fprintf(stderr, "node %llu: %s\n", id, node == NULL ? "no memory" : dqlite_node_errmsg(node));
+    return 1;
+  }
+  printf("started\n");
+  fflush(stdout);
+  char byte;
+  while (read(0, &byte, 1) > 0) {
+  }
+  dqlite_node_stop(node);
+  dqlite_node_destroy(node);
+  return 0;
+}

@@ -1,0 +1,186 @@
+import Foundation
+import SQLiteCore
+import Synchronization
+
+@testable import SQLiteCluster
+
+/// A cluster of real nodes on the loopback interface: processes of `Fixture/node.c`, which is compiled when
+/// it is first needed.
+final class TestCluster: Sendable {
+  /// A node's process. When its standard input ends, which it does with this process, it ends too.
+  private struct Node {
+    let id: UInt64
+    let address: String
+    let folder: String
+    var process: pid_t?
+    /// The end that is written to, of what the process reads.
+    var input: Int32 = -1
+  }
+
+  private let folder: String
+  private let nodes: Mutex<[Node]>
+  let addresses: [String]
+
+  /// The program, or nil where `libdqlite-dev` or a C compiler is not there.
+  static let program: String? = {
+    guard FileManager.default.fileExists(atPath: "/usr/include/dqlite.h") else { return nil }
+    let source = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Fixture/node.c").path()
+    let program = FileManager.default.temporaryDirectory
+      .appending(path: "magicdata-node-\(ProcessInfo.processInfo.processIdentifier)").path()
+    let compiler = Process()
+    compiler.executableURL = URL(filePath: "/usr/bin/env")
+    compiler.arguments = ["cc", source, "-ldqlite", "-o", program]
+    guard (try? compiler.run()) != nil else { return nil }
+    compiler.waitUntilExit()
+    return compiler.terminationStatus == 0 ? program : nil
+  }()
+
+  static let isThere = program != nil
+  static let reason = "libdqlite-dev and cc are needed for a real cluster"
+
+  /// Starts nodes and makes all of them voters.
+  init(count: Int = 3) throws {
+    folder = FileManager.default.temporaryDirectory
+      .appending(path: "magicdata-cluster-\(UUID().uuidString)").path()
+    var made: [Node] = []
+    for index in 0..<count {
+      // dqlite bootstraps a cluster by a node of this number.
+      let id: UInt64 = index == 0 ? 0x2dc1_7185_8c31_55be : UInt64(index + 1)
+      let path = folder + "/\(index)"
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+      made.append(Node(id: id, address: "127.0.0.1:\(try TestCluster.freePort())", folder: path))
+    }
+    addresses = made.map(\.address)
+    nodes = Mutex(made)
+    for index in 0..<count { try start(index) }
+    for node in made.dropFirst() {
+      try atLeader { leader in
+        var add = Request(.add)
+        add.append(node.id)
+        try add.append(node.address, named: "an address")
+        _ = try leader.call(add, .empty)
+        var assign = Request(.assign)
+        assign.append(node.id)
+        assign.append(0)
+        _ = try leader.call(assign, .empty)
+      }
+    }
+  }
+
+  deinit {
+    nodes.withLock { nodes in
+      for index in nodes.indices { TestCluster.end(&nodes[index]) }
+    }
+    try? FileManager.default.removeItem(atPath: folder)
+  }
+
+  private static func freePort() throws -> UInt16 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var name = sockaddr_in()
+    name.sin_family = sa_family_t(AF_INET)
+    name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = unsafe withUnsafeMutablePointer(to: &name) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+      }
+    }
+    guard isBound else { throw SQLiteError(.cannotOpen, "there is no free port") }
+    return UInt16(bigEndian: name.sin_port)
+  }
+
+  /// Starts a node again that was killed.
+  func start(_ index: Int) throws {
+    try nodes.withLock { nodes in
+      let ends = try TestCluster.pipe() + TestCluster.pipe()
+      var actions = unsafe posix_spawn_file_actions_t()
+      unsafe posix_spawn_file_actions_init(&actions)
+      defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+      unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
+      unsafe posix_spawn_file_actions_adddup2(&actions, ends[3], 1)
+      unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+      let words = [
+        TestCluster.program ?? "", "\(nodes[index].id)", nodes[index].address, nodes[index].folder,
+      ]
+      let arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+      defer { unsafe arguments.forEach { unsafe free($0) } }
+      var process: pid_t = 0
+      let code = unsafe posix_spawn(&process, words[0], &actions, nil, arguments, environ)
+      guard code == 0 else { throw SQLiteError(.cannotOpen, "a node does not start") }
+      close(ends[0])
+      close(ends[3])
+      var byte: UInt8 = 0
+      let count = unsafe read(ends[2], &byte, 1)
+      close(ends[2])
+      nodes[index].process = process
+      nodes[index].input = ends[1]
+      guard count == 1 else {
+        TestCluster.end(&nodes[index])
+        throw SQLiteError(.cannotOpen, "a node has not started")
+      }
+    }
+  }
+
+  /// The two ends of a pipe, which are closed at the beginning of whatever else this process starts.
+  private static func pipe() throws -> [Int32] {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe Glibc.pipe(&ends) == 0 else { throw SQLiteError(.cannotOpen, "there is no pipe") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return ends
+  }
+
+  private static func end(_ node: inout Node) {
+    if let process = node.process {
+      kill(process, SIGKILL)
+      var status: Int32 = 0
+      unsafe waitpid(process, &status, 0)
+    }
+    if node.input >= 0 { close(node.input) }
+    node.process = nil
+    node.input = -1
+  }
+
+  /// Sends a signal to a node; waits for its end if it is SIGKILL.
+  func signal(_ index: Int, _ number: Int32) {
+    nodes.withLock { nodes in
+      if number == SIGKILL {
+        TestCluster.end(&nodes[index])
+      } else if let process = nodes[index].process {
+        kill(process, number)
+      }
+    }
+  }
+
+  /// Whether a node's process runs.
+  func isRunning(_ index: Int) -> Bool {
+    nodes.withLock { nodes in
+      guard let process = nodes[index].process else { return false }
+      var status: Int32 = 0
+      return unsafe waitpid(process, &status, WNOHANG) == 0
+    }
+  }
+
+  /// The index of the node that leads.
+  func leader() throws -> Int {
+    var found: Int?
+    try atLeader { leader in found = addresses.firstIndex(of: leader.address) }
+    guard let found else { throw SQLiteError(.notFound, "the leader is none of the nodes") }
+    return found
+  }
+
+  private func atLeader(_ body: (NodeConnection) throws -> Void) throws {
+    let cluster = try Cluster(addresses, database: "probe", ClusterOptions())
+    try body(try cluster.openAtLeader(before: .now + .seconds(20)).connection)
+  }
+
+  /// Opens a database of the cluster.
+  func database(
+    _ name: String = "test", _ change: (inout ClusterOptions) -> Void = { _ in }
+  ) throws -> Database {
+    var options = ClusterOptions()
+    change(&options)
+    return try Database(cluster: addresses, name: name, options: options)
+  }
+}
