@@ -124,7 +124,7 @@ extension AssetStore {
       }
     }
     // A mark must not go for good before its file has.
-    if hasRemoved, database.path != nil { try folder.files.sync() }
+    if hasRemoved, database.mayHaveOthers { try folder.files.sync() }
     try connection.executeChange("DELETE FROM main.magicdata_asset_trash WHERE file IN \(marks)")
   }
 

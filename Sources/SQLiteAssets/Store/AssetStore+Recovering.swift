@@ -10,7 +10,7 @@ extension AssetStore {
     for (opener, left) in try folder.takeAbandoned() {
       // Another opening settles the rest.
       guard try recover(left) else { continue }
-      if database.path != nil { try folder.files.sync() }
+      if database.mayHaveOthers { try folder.files.sync() }
       try folder.pending.removeFolder(opener)
     }
   }

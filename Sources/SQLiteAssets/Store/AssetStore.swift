@@ -85,7 +85,7 @@ public final class AssetStore: Sendable {
     operations = parts.operations
     identity = parts.identity
     folder = parts.folder
-    opener = Opener(parts.folder, isDurable: parts.database.path != nil)
+    opener = Opener(parts.folder, isDurable: parts.database.mayHaveOthers)
     fileThreshold = Atomic(minimumFileSize)
   }
 

@@ -20,6 +20,7 @@ final class ClusterSession: RemoteSession {
   private(set) var changes: Int64 = 0
   private(set) var totalChanges: Int64 = 0
   private(set) var commitCount = 0
+  var versionQuery: String { Token.count }
   var reasonToEnd: () -> String? = { nil } {
     didSet { node.reasonToEnd = reasonToEnd }
   }

@@ -12,8 +12,11 @@ struct Token {
 
   static let table = """
     CREATE TABLE IF NOT EXISTS magicdata_token \
-    (token BLOB PRIMARY KEY, is_fence INTEGER NOT NULL, made INTEGER NOT NULL) WITHOUT ROWID
+    (number INTEGER PRIMARY KEY AUTOINCREMENT, token BLOB NOT NULL UNIQUE, \
+    is_fence INTEGER NOT NULL, made INTEGER NOT NULL)
     """
+  /// A number that each transaction that writes makes greater.
+  static let count = "SELECT coalesce(max(number), 0) FROM magicdata_token"
   static let insertion = """
     INSERT INTO magicdata_token (token, is_fence, made) \
     VALUES (?1, ?2, CAST(strftime('%s', 'now') AS INTEGER))

@@ -142,7 +142,8 @@ extension Connection {
     defer { busyHandler.timeout = busyTimeout }
     var data: Int64 = 0
     try withoutAuthorizer { () throws(SQLiteError) in
-      data = try firstRow("PRAGMA data_version", as: Int64.self) ?? 0
+      let query = SQL(unchecked: handle.remote?.versionQuery ?? "PRAGMA data_version")
+      data = try firstRow(query, as: Int64.self) ?? 0
     }
     return ForeignVersion(connection: environment.number, data: data)
   }

@@ -32,6 +32,8 @@ package protocol RemoteSession: AnyObject {
   /// Whether the transaction with which the session was lost has certainly not been committed, so that the
   /// access may run again.
   var mayRunAgain: Bool { get }
+  /// A query for a number that each transaction that writes changes, whoever makes it.
+  var versionQuery: String { get }
   /// Returns why the access must end, if it must; asked while the session waits.
   var reasonToEnd: () -> String? { get set }
 

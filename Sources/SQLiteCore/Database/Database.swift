@@ -95,6 +95,9 @@ public final class Database: Sendable {
   /// The server that has the database, or nil if it is here.
   package var server: (any RemoteServer)? { file.server }
 
+  /// Whether the content outlives this value, so that other processes may use it.
+  package var mayHaveOthers: Bool { path != nil || server != nil }
+
   /// The absolute path of the file, or nil for a database that has none of its own.
   public var path: String? { file.path }
 

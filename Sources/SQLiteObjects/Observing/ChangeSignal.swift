@@ -181,12 +181,12 @@ final class ForeignWatch: Sendable {
   init(_ database: Database) {
     self.database = database
     // A database without a file is used by nobody else.
-    state = Mutex(State(version: database.path.flatMap { _ in database.foreignVersionAtOnce() }))
+    state = Mutex(State(version: database.mayHaveOthers ? database.foreignVersionAtOnce() : nil))
   }
 
   /// Raises a signal after each foreign commit from now on, as long as the signal lives. Does not block.
   func add(_ signal: ChangeSignal) {
-    guard database.path != nil else { return }
+    guard database.mayHaveOthers else { return }
     // If a write is running, the version that was seen last: then earlier commits are told, too.
     let version = database.foreignVersionAtOnce()
     let mustStart = state.withLock { state in
