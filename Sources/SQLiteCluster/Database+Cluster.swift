@@ -47,6 +47,11 @@ extension Database {
   public func clusterNodes() throws(SQLiteError) -> [ClusterNode]? {
     try (server as? Cluster)?.nodes()
   }
+
+  /// As ``clusterNodes()``, without blocking the task. Throws `CancellationError` too.
+  public func clusterNodes() async throws -> [ClusterNode]? {
+    try await Worker().run { try (self.server as? Cluster)?.nodes() }
+  }
 }
 
 /// Blocks the thread for some time.

@@ -22,7 +22,7 @@ struct ClusterFailoverTests {
     let rows = try await database.executeQuery("SELECT id FROM t ORDER BY id").map { $0[0]?.value }
     #expect(rows == [.integer(1), .integer(2)])
     try cluster.start(leader)
-    let nodes = try #require(try database.clusterNodes())
+    let nodes = try #require(try await database.clusterNodes())
     #expect(nodes.count == 3)
     #expect(nodes.count { $0.isLeader } == 1)
   }

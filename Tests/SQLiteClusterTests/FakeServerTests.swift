@@ -1,0 +1,188 @@
+import SQLiteCore
+import Synchronization
+import Testing
+
+@testable import SQLiteCluster
+
+/// A node that says what a test wants: bytes as they are.
+private final class FakeNode: ClusterTransport {
+  /// Answers, one for each request that comes.
+  private let answers: Mutex<[[UInt8]]>
+  /// What happens behind the last answer.
+  private let isClosedAtEnd: Bool
+
+  init(_ answers: [[UInt8]], isClosedAtEnd: Bool = true) {
+    self.answers = Mutex(answers)
+    self.isClosedAtEnd = isClosedAtEnd
+  }
+
+  func connect(
+    to address: String, before deadline: ContinuousClock.Instant
+  ) throws -> any ClusterStream {
+    FakeStream(self)
+  }
+
+  fileprivate func next() -> [UInt8]? {
+    answers.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+  }
+
+  private final class FakeStream: ClusterStream {
+    private let node: FakeNode
+    private var pending: [UInt8] = []
+    private var sentCount = 0
+
+    init(_ node: FakeNode) { self.node = node }
+
+    func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
+      sentCount += 1
+      // The first eight bytes are the version, and have no answer.
+      if sentCount > 1 { pending += node.next() ?? [] }
+    }
+
+    func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
+      guard !pending.isEmpty else { return node.isClosedAtEnd ? [] : nil }
+      // In small pieces, as a network may bring them.
+      let part = Array(pending.prefix(min(count, 7)))
+      pending.removeFirst(part.count)
+      return part
+    }
+
+    func close() {}
+  }
+}
+
+private func message(_ kind: UInt8, _ words: [UInt64]) -> [UInt8] {
+  var bytes = [UInt8](repeating: 0, count: 8)
+  for word in words { for shift in 0..<8 { bytes.append(UInt8(word >> (8 * shift) & 255)) } }
+  bytes[0] = UInt8(words.count & 255)
+  bytes[1] = UInt8(words.count >> 8 & 255)
+  bytes[4] = kind
+  return bytes
+}
+
+private func text(_ text: String) -> [UInt64] {
+  var bytes = Array(text.utf8) + [0]
+  while bytes.count % 8 != 0 { bytes.append(0) }
+  return stride(from: 0, to: bytes.count, by: 8).map { start in
+    (0..<8).reduce(UInt64(0)) { $0 | UInt64(bytes[start + $1]) << (8 * $1) }
+  }
+}
+
+/// Servers that say anything.
+@Suite struct FakeServerTests {
+  private static let address = "node:1"
+  /// The answers of a leader up to an open session.
+  private static let opening: [[UInt8]] = [
+    message(1, [1] + text(address)), message(2, [15_000]), message(4, [1]),
+    message(3, [1, 1] + text(address) + [0]),
+    message(6, [0, 0]), message(6, [0, 0]),
+    message(7, [1] + text("c") + [0x1, 1, .max]), message(6, [0, 0]),
+  ]
+  /// Two rows of an integer and a text.
+  private static let rows = message(
+    7,
+    [2] + text("id") + text("name") + [0x31, 1] + text("one") + [0x31, 2] + text("two") + [.max])
+
+  private func query(
+    _ answers: [[UInt8]], _ change: (inout ClusterOptions) -> Void = { _ in }
+  ) throws -> [Row] {
+    var options = ClusterOptions()
+    options.transport = FakeNode(answers)
+    options.leaderTimeout = .milliseconds(30)
+    options.attemptTimeout = .milliseconds(30)
+    options.database.maximumReaderCount = 0
+    change(&options)
+    let database = try Database(
+      cluster: [FakeServerTests.address], name: "test", options: options)
+    return try database.executeQuery("SELECT id, name FROM t")
+  }
+
+  @Test func `rows are read as they are sent`() throws {
+    let rows = try query(FakeServerTests.opening + [FakeServerTests.rows])
+    #expect(rows.map { $0["id"]?.asInt() } == [1, 2])
+    #expect(rows.map { $0["name"]?.asString() } == ["one", "two"])
+  }
+
+  @Test func `an answer that is cut anywhere is an error`() throws {
+    let whole = FakeServerTests.opening + [FakeServerTests.rows]
+    for index in whole.indices {
+      for count in stride(from: 0, to: whole[index].count, by: 3) {
+        var answers = Array(whole[...index])
+        answers[index] = Array(answers[index].prefix(count))
+        #expect(throws: SQLiteError.self) { try query(answers) }
+      }
+    }
+  }
+
+  @Test func `each changed byte of the rows gives rows or an error`() throws {
+    var random = SeededGenerator(seed: 5)
+    for index in FakeServerTests.rows.indices {
+      for _ in 0..<6 {
+        var rows = FakeServerTests.rows
+        rows[index] = UInt8.random(in: 0...255, using: &random)
+        // Nothing but an error or some rows: no crash, no hang.
+        _ = try? query(FakeServerTests.opening + [rows])
+      }
+    }
+  }
+
+  @Test(arguments: [UInt8(0), 1, 3, 6, 7, 8, 9, 77, 255])
+  func `an answer of another kind is an error`(_ kind: UInt8) throws {
+    var rows = FakeServerTests.rows
+    rows[4] = kind
+    guard kind != 7 else { return }
+    #expect(throws: SQLiteError.self) { try query(FakeServerTests.opening + [rows]) }
+  }
+
+  @Test func `a length without bounds takes no memory`() throws {
+    var rows = FakeServerTests.rows
+    for index in 0..<4 { rows[index] = 255 }
+    let error = #expect(throws: SQLiteError.self) { try query(FakeServerTests.opening + [rows]) }
+    #expect(error?.message.contains("words") == true)
+    // Below the limit the bytes are waited for.
+    rows[3] = 0
+    rows[2] = 0x7f
+    #expect(throws: SQLiteError.self) { try query(FakeServerTests.opening + [rows]) }
+  }
+
+  @Test(arguments: [
+    [UInt64.max] + text("a"), [3] + text("a"), [1 << 62] + text("a"), [], [0],
+    [1] + text("a") + [0x4, .max - 1], [1] + text("a") + [0x4, 1 << 40, .max],
+    [1] + text("a") + [0xf, 1, .max], [1] + text("a") + [0x3, 0x4141_4141_4141_4141],
+  ])
+  func `counts and lengths that lead outside the message are errors`(_ words: [UInt64]) throws {
+    #expect(throws: SQLiteError.self) {
+      let rows = try query(FakeServerTests.opening + [message(7, words)])
+      if rows.isEmpty { throw SQLiteError(.lockingProtocol, "no rows") }
+    }
+  }
+
+  @Test func `a node that never answers is given up`() throws {
+    let error = #expect(throws: SQLiteError.self) {
+      try query([]) { $0.transport = FakeNode([], isClosedAtEnd: false) }
+    }
+    #expect(error?.message.contains(FakeServerTests.address) == true)
+  }
+
+  @Test func `nodes that name each other in a circle are given up`() throws {
+    let other = message(1, [1] + text("other:1"))
+    let error = #expect(throws: SQLiteError.self) {
+      try query(Array(repeating: other, count: 1_000))
+    }
+    #expect(error?.message.contains("leads") == true)
+  }
+
+  @Test func `random bytes give errors`() throws {
+    var random = SeededGenerator(seed: 9)
+    for _ in 0..<300 {
+      var answers = FakeServerTests.opening + [FakeServerTests.rows]
+      for _ in 0..<Int.random(in: 1...4, using: &random) {
+        let index = Int.random(in: answers.indices, using: &random)
+        guard !answers[index].isEmpty else { continue }
+        let byte = Int.random(in: answers[index].indices, using: &random)
+        answers[index][byte] = UInt8.random(in: 0...255, using: &random)
+      }
+      _ = try? query(answers)
+    }
+  }
+}
