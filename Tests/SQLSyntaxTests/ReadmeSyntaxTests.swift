@@ -141,6 +141,31 @@ import Testing
     )
   }
 
+  @Test func `constraints from their texts`() throws {
+    var tags = try SQLTableText("CREATE TABLE tag (name TEXT)")
+    try tags.add(try SQLTableConstraint(parsing: "CONSTRAINT named CHECK (name <> '')"))
+    for constraint in try SQLColumnConstraint.list(parsing: "NOT NULL DEFAULT 'x'") {
+      try tags.add(constraint, to: "name")
+    }
+    print(tags.text)
+    // CREATE TABLE tag (name TEXT NOT NULL DEFAULT 'x', CONSTRAINT named CHECK (name <> ''))
+    #expect(
+      tags.text
+        == "CREATE TABLE tag (name TEXT NOT NULL DEFAULT 'x', CONSTRAINT named CHECK (name <> ''))")
+  }
+
+  @Test(arguments: [
+    "", "CHECK (1), b", "CHECK (1) CHECK (2)", "CHECK (1) -- c\n, CHECK (2)", "name TEXT",
+    "CHECK (1))",
+    "CHECK", "UNIQUE", "NOT NULL, b TEXT", "; DROP TABLE t",
+  ])
+  func `a text that is more than a constraint is none`(text: String) {
+    #expect(throws: SQLSyntaxError.self) { try SQLTableConstraint(parsing: text) }
+    if text != "UNIQUE", text != "CHECK (1) CHECK (2)" {
+      #expect(throws: SQLSyntaxError.self) { try SQLColumnConstraint.list(parsing: text) }
+    }
+  }
+
   @Test func edits() throws {
     let text = "CREATE INDEX i ON note (title) /* by title */ WHERE stars > 3"
     guard case .createIndex(let index) = try SQLStatement(parsing: text) else { return }
