@@ -59,4 +59,38 @@ import Testing
       try await database.forEachObject(of: City.self) { _ in throw Stop() }
     }
   }
+
+  /// The texts and blobs of a row share memory with those of the row before, as long as there is room.
+  @Test func `texts and blobs of every length come back from rows that follow one another`() throws
+  {
+    var generator = SplitMix64(seed: 31)
+    let lengths = [0, 1, 15, 16, 100, 511, 512, 513, 4_095, 4_096, 5_000]
+    func text() -> String {
+      let letter = ["a", "é", "\0", "🚲"].randomElement(using: &generator) ?? ""
+      return String(repeating: letter, count: lengths.randomElement(using: &generator) ?? 0)
+    }
+    func wide(_ id: Int) -> Wide {
+      Wide(
+        id: id, texts: [text(), text()], one: text(), two: text(), three: text(), four: text(),
+        note: Bool.random(using: &generator) ? text() : nil,
+        data: Bool.random(using: &generator) ? Data(text().utf8) : nil)
+    }
+    var rows = (1...100).map { wide($0) }
+    try database.insert(rows)
+    #expect(try database.objects(of: Wide.self, orderedBy: .column("id")) == rows)
+    rows = (1...120).map { wide($0) }
+    try database.update(rows)
+    #expect(try database.objects(of: Wide.self, orderedBy: .column("id")) == rows)
+  }
+
+  private struct Wide: Record, Equatable {
+    var id: Int
+    var texts: [String]
+    var one: String
+    var two: String
+    var three: String
+    var four: String
+    var note: String?
+    var data: Data?
+  }
 }
