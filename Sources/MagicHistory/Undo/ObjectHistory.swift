@@ -104,7 +104,7 @@ extension ObjectHistory {
     try database.write { try self.move(isUndoing: true, $0, resolve) }
   }
 
-  /// As ``undo(resolvingConflicts:)``, without blocking the task. Throws `CancellationError` too.
+  /// As `undo(resolvingConflicts:)`, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func undo(
     resolvingConflicts resolve: (@Sendable (PatchConflict) throws -> PatchResolution)? =
@@ -115,11 +115,11 @@ extension ObjectHistory {
     }
   }
 
-  /// Redoes the group that was undone last, blocking the thread: as ``undo(resolvingConflicts:)``.
+  /// Redoes the group that was undone last, blocking the thread: as `undo(resolvingConflicts:)`.
   ///
-  /// - Parameter resolve: As for ``undo(resolvingConflicts:)``.
+  /// - Parameter resolve: As for `undo(resolvingConflicts:)`.
   /// - Returns: The name of the group; nil if there is nothing to redo.
-  /// - Throws: As ``undo(resolvingConflicts:)``.
+  /// - Throws: As `undo(resolvingConflicts:)`.
   @discardableResult
   public func redo(
     resolvingConflicts resolve: ((PatchConflict) throws -> PatchResolution)? = nil
