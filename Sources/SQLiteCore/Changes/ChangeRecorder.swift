@@ -45,6 +45,8 @@ import Platform
   private var oldEnds: [Int] = []
   /// The place of the commit that has begun, or has just ended, among those of the file.
   private var turn: UInt64?
+  /// Whether the bodies before the commit have run.
+  var isPrepared = false
   /// Whether the whole content was replaced.
   private var isReplaced = false
 
@@ -127,6 +129,7 @@ import Platform
     layouts = []
     savepoints = []
     isIncomplete = false
+    isPrepared = false
     if let turn { feed?.abandon(turn) }
     turn = nil
   }
@@ -186,6 +189,7 @@ import Platform
       changes.recorded = RecordedRows(layouts: layouts, bytes: log.bytes())
     }
     turn = nil
+    isPrepared = false
     isReplaced = false
     tables = []
     seen = []

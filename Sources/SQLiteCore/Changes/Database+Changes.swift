@@ -39,6 +39,21 @@ extension Database {
   /// How often the content of this file was replaced.
   package var content: ContentGeneration { shared.content }
 
+  /// Has `body` run before each commit that changes rows of this file by a database of this process, inside the transaction.
+  ///
+  /// What `body` writes belongs to the transaction; if it throws, all is rolled back. After a statement outside any
+  /// transaction, which is one of its own, it runs in one more.
+  ///
+  /// - Parameter body: Gets the connection, and the rows that the transaction has changed in all tables; nil if these
+  ///   are not known: there were too many, or the access had begun before this call.
+  /// - Returns: The registration, which ends when it goes.
+  package func beforeEachCommit(
+    _ body: @escaping @Sendable (Connection, RecordedRows?) throws -> Void
+  ) -> CommitRegistration {
+    CommitRegistration(
+      registration: shared.commits.add(body), subscription: subscribe(to: .values) { _ in })
+  }
+
   /// Has `body` run around each replacement of the whole content of this file by a database of this
   /// process.
   ///
@@ -116,6 +131,17 @@ extension Database {
     let work = KeptWork(access) { try $0.foreignVersion() }
     try await perform(access, work)
     return try work.result()
+  }
+}
+
+/// Keeps a closure registered that runs before each commit.
+package final class CommitRegistration: Sendable {
+  private let registration: Registration
+  private let subscription: ChangeSubscription
+
+  fileprivate init(registration: Registration, subscription: ChangeSubscription) {
+    self.registration = registration
+    self.subscription = subscription
   }
 }
 

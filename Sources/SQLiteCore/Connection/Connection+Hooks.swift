@@ -139,12 +139,46 @@ extension Connection {
     }
   }
 
+  /// Runs the bodies of layers above that belong to the transaction which is about to be committed.
+  func runCommitBodies() throws {
+    guard !recording.isPreparing, let bodies = environment.commits?.bodies else { return }
+    let rows: RecordedRows?
+    if let recorder = hooks.recorder, recorder.detail == .values {
+      recorder.isPrepared = true
+      rows = recorder.rows(since: RecordingMark())
+      if let rows, rows.isEmpty { return }
+    } else {
+      guard handle.isWriting else { return }
+      rows = nil
+    }
+    recording.isPreparing = true
+    defer { recording.isPreparing = false }
+    for body in bodies { try body(self, rows) }
+  }
+
+  /// Runs the same bodies in a transaction of their own after a statement that was one itself.
+  private func runCommitBodies(afterwards changes: CommittedChanges) {
+    guard !recording.isPreparing, let commits = environment.commits, !commits.isEmpty,
+      changes.recorded.byteCount > 0 || changes.isIncomplete
+    else { return }
+    recording.isPreparing = true
+    defer { recording.isPreparing = false }
+    // The statement is committed: there is nobody to tell of an error, and nothing to undo.
+    try? transaction {
+      for body in commits.bodies {
+        try body(self, changes.isIncomplete ? nil : changes.recorded)
+      }
+    }
+  }
+
   /// Tells subscribers what was committed.
   func publishChanges() {
     guard let feed = environment.feed, environment.isWriter,
       hooks.recorder != nil || isRemote || feed.demand != recording.demand, handle.isAutocommit
     else { return }
+    let wasPrepared = hooks.recorder?.isPrepared ?? true
     var (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
+    if !wasPrepared, !changes.isEmpty { runCommitBodies(afterwards: changes) }
     if isRemote { changes.changesSchema = recording.hasWritten }
     feed.publish(
       changes, turn: turn, recorded: recording.demand, hasWritten: recording.hasWritten)

@@ -374,12 +374,14 @@ extension Connection {
 
   /// Runs the actions that wait for a commit, those before it first.
   func prepareCommit() throws {
-    if actions.isEmpty { return try checkFile() }
-    while !actions.beforeCommit.isEmpty {
-      let pending = actions.beforeCommit
-      actions.beforeCommit = []
-      for action in pending { try action(self) }
+    if !actions.isEmpty {
+      while !actions.beforeCommit.isEmpty {
+        let pending = actions.beforeCommit
+        actions.beforeCommit = []
+        for action in pending { try action(self) }
+      }
     }
+    if environment.isWriter, environment.commits?.isEmpty == false { try runCommitBodies() }
     try checkFile()
   }
 

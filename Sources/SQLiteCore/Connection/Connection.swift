@@ -18,6 +18,8 @@ public final class Connection {
     var claims: TableClaims?
     /// How often the content of the file was replaced.
     var content: ContentGeneration?
+    /// The bodies of layers above before each commit.
+    var commits: CommitBodies?
     /// Notices that the file is removed or replaced.
     var watch: FileWatch?
     /// Tells who else of this process uses the file, for an error of an access.
@@ -40,6 +42,8 @@ public final class Connection {
     var demand = ChangeFeed.Demand()
     /// Whether statements that may write have begun since changes were last told.
     var hasWritten = false
+    /// Whether the bodies before a commit run.
+    var isPreparing = false
   }
 
   let handle: ConnectionHandle

@@ -89,7 +89,8 @@ final class DatabaseFile: Sendable {
     let connection = Connection(
       try openHandle(shared, forReading: forReading),
       Connection.Environment(
-        feed: shared.feed, claims: shared.claims, content: shared.content, watch: watch,
+        feed: shared.feed, claims: shared.claims, content: shared.content,
+        commits: shared.commits, watch: watch,
         users: { shared.users(besides: $0) }, isWriter: !forReading, number: number,
         cacheCapacity: options.statementCacheCapacity, busyTimeout: options.busyTimeout,
         usesPreupdateHook: options.usesPreupdateHook,

@@ -8,6 +8,10 @@ final class Registry<Body: Sendable>: Sendable {
   }
 
   private let state = Mutex(State())
+  private let count = Atomic<Int>(0)
+
+  /// Whether there is no closure. This costs no lock.
+  var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
   var bodies: [Body] {
     state.withLock { $0.bodies }.map(\.body)
@@ -17,12 +21,14 @@ final class Registry<Body: Sendable>: Sendable {
     let id = state.withLock { state in
       state.lastID += 1
       state.bodies.append((state.lastID, body))
+      count.store(state.bodies.count, ordering: .relaxed)
       return state.lastID
     }
     return Registration { [self] in
       // It goes outside the lock, and what it holds with it.
       _ = state.withLock { state in
-        state.bodies.firstIndex { $0.id == id }.map { state.bodies.remove(at: $0) }
+        defer { count.store(state.bodies.count, ordering: .relaxed) }
+        return state.bodies.firstIndex { $0.id == id }.map { state.bodies.remove(at: $0) }
       }
     }
   }

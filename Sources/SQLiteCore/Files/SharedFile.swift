@@ -14,6 +14,9 @@ typealias Replacements = Registry<
   @Sendable (Connection, Connection, () throws -> Void) throws -> Void
 >
 
+/// The closures of layers above that run before each commit, with the rows that it changes; nil if these are not known.
+typealias CommitBodies = Registry<@Sendable (Connection, RecordedRows?) throws -> Void>
+
 /// The state that all databases of this process on one file share.
 final class SharedFile: Sendable {
   /// Tells what transactions on this file changed.
@@ -24,6 +27,8 @@ final class SharedFile: Sendable {
   let content = ContentGeneration()
   /// The bodies of layers above around a replacement.
   let replacements = Replacements()
+  /// The bodies of layers above before each commit.
+  let commits = CommitBodies()
   /// The path; nil for a database that has no file.
   let name: String?
   private let presences = Atomic<Int>(0)
