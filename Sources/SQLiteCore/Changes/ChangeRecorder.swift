@@ -47,6 +47,8 @@ import Platform
   private var turn: UInt64?
   /// Whether the bodies before the commit have run.
   var isPrepared = false
+  /// The end of what these bodies have been told: the writes that share a transaction are told one by one.
+  var prepared = RecordingMark()
   /// Whether the whole content was replaced.
   private var isReplaced = false
 
@@ -112,6 +114,7 @@ import Platform
   /// Drops what came after `mark`.
   func rollBack(to mark: RecordingMark) {
     log.truncate(to: mark.rows)
+    if prepared.rows > mark.rows { prepared = mark }
     if schemaChanges.count > mark.schemaChanges {
       schemaChanges.removeLast(schemaChanges.count - mark.schemaChanges)
       forgetLayouts()
@@ -130,6 +133,7 @@ import Platform
     savepoints = []
     isIncomplete = false
     isPrepared = false
+    prepared = RecordingMark()
     if let turn { feed?.abandon(turn) }
     turn = nil
   }
@@ -190,6 +194,7 @@ import Platform
     }
     turn = nil
     isPrepared = false
+    prepared = RecordingMark()
     isReplaced = false
     tables = []
     seen = []

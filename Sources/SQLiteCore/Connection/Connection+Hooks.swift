@@ -145,7 +145,7 @@ extension Connection {
     let rows: RecordedRows?
     if let recorder = hooks.recorder, recorder.detail == .values {
       recorder.isPrepared = true
-      rows = recorder.rows(since: RecordingMark())
+      rows = recorder.rows(since: recorder.prepared)
       if let rows, rows.isEmpty { return }
     } else {
       guard handle.isWriting else { return }
@@ -154,6 +154,7 @@ extension Connection {
     recording.isPreparing = true
     defer { recording.isPreparing = false }
     for body in bodies { try body(self, rows) }
+    if let recorder = hooks.recorder { recorder.prepared = recorder.mark }
   }
 
   /// Runs the same bodies in a transaction of their own after a statement that was one itself.

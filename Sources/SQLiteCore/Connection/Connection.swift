@@ -44,6 +44,8 @@ public final class Connection {
     var hasWritten = false
     /// Whether the bodies before a commit run.
     var isPreparing = false
+    /// The author of the write that runs.
+    var author: String?
   }
 
   let handle: ConnectionHandle

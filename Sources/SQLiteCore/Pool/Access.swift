@@ -22,11 +22,17 @@ struct Access: Sendable {
   let scope: Scope
   let deadline: Moment?
   let cancellation: Cancellation
+  /// The author of what it writes, if anybody wants to know.
+  let author: String?
 
-  init(scope: Scope, deadline: Moment?, cancellation: Cancellation = Cancellation()) {
+  init(
+    scope: Scope, deadline: Moment?, cancellation: Cancellation = Cancellation(),
+    author: String? = nil
+  ) {
     self.scope = scope
     self.deadline = deadline
     self.cancellation = cancellation
+    self.author = author
   }
 
   var kind: Kind {
@@ -56,10 +62,12 @@ struct Access: Sendable {
     let isOutermost = interruption.cancellation == nil
     if let deadline { interruption.deadline = min(deadline, outerDeadline ?? deadline) }
     if isOutermost { interruption.cancellation = cancellation }
+    if let author, isOutermost { connection.recording.author = author }
     let couldWrite = connection.refusesWrites
     defer {
       interruption.deadline = outerDeadline
       if isOutermost { interruption.cancellation = nil }
+      if author != nil, isOutermost { connection.recording.author = nil }
       connection.refusesWrites = couldWrite
     }
     if kind == .read {

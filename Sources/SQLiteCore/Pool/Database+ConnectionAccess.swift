@@ -15,7 +15,7 @@ extension Database {
     Access(
       scope: scope,
       deadline: deadline.map { Moment($0) } ?? options.accessTimeout.map { .now + $0 },
-      cancellation: cancellation)
+      cancellation: cancellation, author: shared.commits.isEmpty ? nil : ChangeAuthor.current)
   }
 
   @usableFromInline dynamic func runRead(
@@ -63,7 +63,9 @@ extension Database {
   ) async throws -> Result {
     let access = access(scope, deadline)
     let work = KeptWork(access, body)
-    if case .write(.immediate) = scope, options.groupCommit.includesAsyncWrites {
+    if case .write(.immediate) = scope, options.groupCommit.includesAsyncWrites,
+      access.author == nil
+    {
       try await performInGroup(access, work)
     } else {
       try await perform(access, work)

@@ -55,7 +55,11 @@ extension Database {
   ) async throws -> Result {
     let access = access(.write(.immediate), deadline)
     let work = KeptWork(access, body)
-    try await performInGroup(access, work)
+    if access.author == nil {
+      try await performInGroup(access, work)
+    } else {
+      try await perform(access, work)
+    }
     return try work.result()
   }
 }
@@ -89,7 +93,13 @@ extension Database {
   ) throws -> Result {
     let access = access(.write(.immediate), deadline)
     let work = KeptWork(access, body)
-    try waitInGroup(access, work)
+    if access.author == nil {
+      try waitInGroup(access, work)
+    } else {
+      let grant = try scheduler.enter(
+        access.kind, cancellation: access.cancellation, deadline: access.deadline)
+      try run(grant, access) { try work.run(on: $0) }
+    }
     return try work.result()
   }
 

@@ -65,7 +65,7 @@ extension MagicIdentity {
 
 extension MagicObject {
   /// The object's z_index in a store, or nil if it is not there.
-  func zIndex(in store: StoreIdentity) -> Int64? {
+  package func zIndex(in store: StoreIdentity) -> Int64? {
     PropertyCollector.firstCell(of: self)?.address?.storage.zIndex(in: store)
   }
 }

@@ -1,0 +1,198 @@
+import Essentials
+import SQLiteCore
+import SQLiteHistory
+import SQLiteMapping
+import SQLiteObjects
+
+/// The limits of a trail.
+struct TrailBounds: Sendable {
+  let count: Int?
+  let age: Duration?
+}
+
+/// The table of a trail: a row for each changed row of a commit.
+enum TrailTable {
+  /// The columns of a changed row that are written down, with the values before and after.
+  private struct Content: Codable {
+    var names: [String] = []
+    /// A changeset of the one row, whose values come back as they were.
+    var row: Data
+  }
+
+  static func make(_ connection: Connection) throws {
+    if try isThere(connection) { return }
+    try connection.executeMultipleChanges(
+      """
+      CREATE TABLE main.magicdata_trail (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, first INTEGER NOT NULL, date REAL NOT NULL,
+        author TEXT, title TEXT, key INTEGER, kind INTEGER NOT NULL, content BLOB);
+      CREATE INDEX main.magicdata_trail_key ON magicdata_trail (title, key);
+      """)
+  }
+
+  private static func isThere(_ connection: Connection) throws -> Bool {
+    try connection.firstRow("SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_trail'")
+      != nil
+  }
+
+  /// Writes down what the open transaction has changed, and removes what is too old.
+  static func write(
+    _ rows: RecordedRows?, _ bounds: TrailBounds, _ connection: Connection
+  ) throws {
+    try make(connection)
+    let date = Date().timeIntervalSince1970
+    let author = connection.author
+    let first =
+      (try connection.firstRow(
+        "SELECT seq FROM main.sqlite_sequence WHERE name = 'magicdata_trail'", as: Int64.self) ?? 0)
+      + 1
+    var insert = try connection.statement(
+      """
+      INSERT INTO main.magicdata_trail (first, date, author, title, key, kind, content)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      """)
+    if let rows {
+      let encoder = JSONEncoder()
+      for table in try HistoryRecording.patch(rows).tables {
+        let columns = table.columns ?? []
+        let title = asciiLowercased(table.name)
+        for row in table.rows {
+          var one = table
+          one = Patch.Table(
+            name: table.name, keyPositions: table.keyPositions, columns: table.columns, rows: [row])
+          let content = try encoder.encode(
+            Content(names: columns, row: Patch(tables: [one]).data))
+          let kind: TrailEntry.Kind =
+            switch row.kind {
+            case .insert: .inserted
+            case .update: .updated
+            case .delete: .deleted
+            }
+          try insert.run(
+            first, date, author, title, key(of: row, in: table), kind.rawValue, [UInt8](content))
+        }
+      }
+    } else {
+      try insert.run(
+        first, date, author, String?.none, Int64?.none, TrailEntry.Kind.unknown.rawValue,
+        [UInt8]?.none)
+    }
+    try prune(bounds, since: date, connection)
+  }
+
+  /// The key of the object that a row belongs to: its own, or that of the owner of a link.
+  private static func key(of row: Patch.Row, in table: Patch.Table) -> Int64? {
+    let values = zip(row.old, row.new).map { $0 ?? $1 }
+    if let columns = table.columns, columns.contains("target"),
+      let owner = columns.firstIndex(of: "owner"), case .integer(let key)? = values[owner]
+    {
+      return key
+    }
+    guard table.keyColumns.count == 1, case .integer(let key)? = values[table.keyColumns[0]] else {
+      return nil
+    }
+    return key
+  }
+
+  private static func prune(
+    _ bounds: TrailBounds, since date: Double, _ connection: Connection
+  ) throws {
+    if let count = bounds.count {
+      try connection.executeChange(
+        """
+        DELETE FROM main.magicdata_trail
+        WHERE number <= (SELECT max(number) FROM main.magicdata_trail) - \(max(0, count))
+        """)
+    }
+    if let age = bounds.age {
+      let (seconds, attoseconds) = age.components
+      let start = date - Double(seconds) - Double(attoseconds) / 1e18
+      // A few with each commit: numbers and dates grow together.
+      try connection.executeChange(
+        """
+        DELETE FROM main.magicdata_trail WHERE date < \(start) AND number IN (
+          SELECT number FROM main.magicdata_trail ORDER BY number LIMIT 1000)
+        """)
+    }
+  }
+
+  static func prune(before date: Date, _ connection: Connection) throws -> Int {
+    guard try isThere(connection) else { return 0 }
+    return try connection.executeChange(
+      "DELETE FROM main.magicdata_trail WHERE date < \(date.timeIntervalSince1970)"
+    ).rows
+  }
+
+  /// An object, with the tables that its rows and links are in.
+  struct Owner: Sendable {
+    let zIndex: Int
+    /// The type's own table.
+    let title: String
+    /// The properties of tables of links.
+    let links: [String: String]
+
+    init(_ plan: ObjectPlan, _ zIndex: Int) {
+      self.zIndex = zIndex
+      title = asciiLowercased(plan.table)
+      links = Dictionary(
+        plan.links.map { (asciiLowercased(plan.linkTableName($0)), plan.properties[$0].name) },
+        uniquingKeysWith: { $1 })
+    }
+  }
+
+  /// The entries of an object, the last first.
+  static func entries(
+    of owner: Owner, limit: Int, _ connection: Connection
+  ) throws -> [TrailEntry] {
+    guard try isThere(connection) else { return [] }
+    let titles = [owner.title] + owner.links.keys.sorted()
+    var entries: [TrailEntry] = []
+    var last: Int64?
+    try connection.forEachRow(
+      """
+      SELECT first, date, author, title, kind, content FROM main.magicdata_trail
+      WHERE (title IN \(titles) AND key = \(owner.zIndex)) OR title IS NULL
+      ORDER BY first DESC, number LIMIT \(max(0, limit))
+      """
+    ) { row in
+      let first = row.integer(at: 0)
+      let title = row.isNull(at: 3) ? nil : try row.text(at: 3)
+      let kind = TrailEntry.Kind(rawValue: Int(row.integer(at: 4))) ?? .unknown
+      let changes = try title.map { try self.changes($0, owner, row.blob(at: 5)) } ?? []
+      if first != last {
+        last = first
+        entries.append(
+          TrailEntry(
+            date: Date(timeIntervalSince1970: row.real(at: 1)),
+            author: row.isNull(at: 2) ? nil : try row.text(at: 2), kind: .updated, changes: []))
+      }
+      let place = entries.count - 1
+      // Links alone are an update of their owner.
+      if title == owner.title || title == nil { entries[place].kind = kind }
+      entries[place].changes += changes
+    }
+    return entries
+  }
+
+  private static func changes(
+    _ title: String, _ owner: Owner, _ content: [UInt8]
+  ) throws -> [TrailEntry.Change] {
+    let content = try JSONDecoder().decode(Content.self, from: Data(content))
+    guard let row = try Patch(data: content.row).tables.first?.rows.first else { return [] }
+    let property = owner.links[title]
+    return content.names.indices.compactMap { column in
+      guard row.old.indices.contains(column) else { return nil }
+      let name = content.names[column]
+      let (old, new) = (row.old[column], row.new[column])
+      if let property {
+        return name == "target" && (old != nil || new != nil)
+          ? .init(property: property, old: old, new: new) : nil
+      }
+      switch row.kind {
+      // The key of an update stands in it, and has not changed.
+      case .update: return new == nil ? nil : .init(property: name, old: old, new: new)
+      case .insert, .delete: return .init(property: name, old: old, new: new)
+      }
+    }
+  }
+}
