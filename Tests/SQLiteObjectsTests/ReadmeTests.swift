@@ -80,8 +80,10 @@ struct City: MagicObject {
       of: City.self,
       where: (\City.$twins).count > 2 || (\City.$twins).allSatisfy { \.$founded != nil })
 
-    for (name, population) in try magic.values(of: \City.$name, \.$population) {
-      print(name, population)
+    for (name, population, twins) in try magic.values(
+      of: \City.$name, \.$population, and: (\City.$twins).count)
+    {
+      print(name, population, twins ?? 0)
     }
     for (founded, (count, largest)) in try magic.aggregate(
       .count, .max(\City.$population), by: \.$founded, having: .count > 1,

@@ -18,6 +18,8 @@ public enum MagicError: Error, Hashable, Sendable {
   case missingPrimaryValue(type: String)
   /// The type cannot be stored as it is declared.
   case unsuitableType(type: String, reason: String)
+  /// The type declares no searched properties: `PropertyTrait.searched(_:_:)`.
+  case notSearched(type: String)
   /// Two types claim one table of a file that is open, be they objects or records.
   case conflictingTypes(table: String, types: [String])
   /// The property was decoded from keys whose objects were not looked up: `MagicData.resolve(_:)`.
@@ -55,7 +57,8 @@ extension MagicError: CustomStringConvertible {
     case .notFound(let type, let primary): "there is no \(type) with the primary value \(primary)"
     case .notSaved(let type): "this \(type) is not in the store"
     case .alreadySaved(let type, let primary?):
-      "there is a \(type) with the primary value \(primary) already"
+      "there is a \(type) with the primary value \(primary) already: change the one that is fetched, or "
+        + "overwrite it by update(_:)"
     case .alreadySaved(let type, nil): "this \(type) is in the store already"
     case .restored(let type):
       "the store was restored since this \(type) was fetched or saved; fetch it anew"
@@ -63,6 +66,8 @@ extension MagicError: CustomStringConvertible {
       "the \(type) \(zIndex) was changed or removed since it was fetched or saved"
     case .missingPrimaryValue(let type): "\(type) has no @PrimaryMagicValue"
     case .unsuitableType(let type, let reason): "\(type) cannot be stored: \(reason)"
+    case .notSearched(let type):
+      "\(type) cannot be searched: none of its traits is .searched(…)"
     case .conflictingTypes(let table, let types):
       "the table “\(table)” is claimed by \(types.joined(separator: " and ")); "
         + "declare another tableName"

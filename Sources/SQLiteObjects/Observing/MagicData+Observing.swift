@@ -71,97 +71,6 @@ extension MagicData {
     }
   }
 
-  /// Fetches the values of one property, and fetches them anew after each commit that has changed them.
-  ///
-  ///     for try await cities in magic.observe(valuesOf: \Team.$city, isDistinct: true) { … }
-  ///
-  /// Else as ``observe(_:)``.
-  ///
-  /// - Parameters:
-  ///   - path: A property that is no relation, such as `\Team.$city`.
-  ///   - filter: The condition on the objects; nil for all.
-  ///   - order: The order of the values.
-  ///   - isDistinct: Whether each value comes once.
-  ///   - limit: The most values to fetch.
-  ///   - offset: The number of values to pass over first.
-  public func observe<Object: MagicObject, Column: MagicColumn>(
-    valuesOf path: KeyPath<Object, Column>, where filter: Filter<Object>? = nil,
-    orderedBy order: [SortKey<Object>] = [], isDistinct: Bool = false, limit: Int? = nil,
-    offset: Int = 0
-  ) -> ObservedResults<[Column.Value]> {
-    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
-    return observe(Object.self, [QueryNode(path)], parts) { values in
-      try values.map { try Column.value(from: $0) }
-    }
-  }
-
-  /// Calculates one value of many objects, and calculates it anew after each commit that has changed it.
-  ///
-  ///     for try await total in magic.observe(.sum(\Order.$amount), where: \.$isPaid == false) { … }
-  ///
-  /// Else as ``observe(_:)``.
-  ///
-  /// - Parameters:
-  ///   - aggregate: The value to calculate.
-  ///   - filter: The condition on the objects; nil for all.
-  public func observe<Object: MagicObject, Result>(
-    _ aggregate: Aggregate<Object, Result>, where filter: Filter<Object>? = nil
-  ) -> ObservedResults<Result> {
-    observe(Object.self, [aggregate.node], .init(of: filter)) {
-      [result = aggregate.result, resultOfNone = aggregate.resultOfNone] values in
-      // Without a table there is no row.
-      try values.first.map(result) ?? resultOfNone()
-    }
-  }
-
-  /// Calculates one value of each group of objects, and calculates them anew after each commit that has changed
-  /// one of them.
-  ///
-  ///     for try await ages in magic.observe(.average(\Player.$age), by: \.$team.$title) { … }
-  ///
-  /// Else as ``observe(_:)``.
-  ///
-  /// - Parameters:
-  ///   - aggregate: The value to calculate.
-  ///   - key: The property whose values make the groups.
-  ///   - filter: The condition on the objects; nil for all.
-  public func observe<Object: MagicObject, Result, Key: MagicColumn>(
-    _ aggregate: Aggregate<Object, Result>, by key: KeyPath<Object, Key>,
-    where filter: Filter<Object>? = nil
-  ) -> ObservedResults<[(key: Key.Value, value: Result)]> {
-    let nodes = [QueryNode(key), aggregate.node]
-    return observe(Object.self, nodes, .init(of: filter, keyCount: 1)) {
-      [result = aggregate.result] values in
-      try stride(from: 0, to: values.count - 1, by: 2).map {
-        (try Key.value(from: values[$0]), try result(values[$0 + 1]))
-      }
-    }
-  }
-
-  /// Observes the columns of a query.
-  ///
-  /// - Parameter make: Makes the result of the stored values, row by row.
-  private func observe<Object: MagicObject, Result>(
-    _ type: Object.Type, _ nodes: [QueryNode], _ parts: ValueQuery.Parts,
-    _ make: @escaping @Sendable ([Value]) throws -> Result
-  ) -> ObservedResults<Result> {
-    let others = nodes + parts.order.map(\.node) + (parts.having.map { [$0] } ?? [])
-    return ObservedResults(self, condition(type, parts.filter, others: others)) {
-      magic, observation in
-      let query = try ValueQuery(nodes, of: magic.plan(type), parts, in: magic)
-      return try await magic.reading(query.plan) { connection in
-        try observation.take(connection) {
-          var values: [Value] = []
-          try query.forEachRow(connection, in: magic) { row in
-            for column in nodes.indices { values.append(try row.value(at: Int32(column))) }
-          }
-          let found = values
-          return (ResultPrint(values: found), { try make(found) })
-        }
-      }
-    }
-  }
-
   /// Searches the texts of objects, and searches them anew after each commit that has changed what is found,
   /// its ranks or its marked texts.
   ///
@@ -222,7 +131,7 @@ extension MagicData {
   /// The filter of a query as a condition on single rows, if it is plain and no other row counts.
   ///
   /// - Parameter others: What the query asks besides.
-  private func condition<Object: MagicObject>(
+  func condition<Object: MagicObject>(
     _ type: Object.Type, _ filter: QueryNode?, others: [QueryNode] = []
   ) -> RowCondition? {
     // An error of the type is thrown when it is read.

@@ -40,6 +40,15 @@ extension Aggregate where Result == Int {
   /// The number of objects.
   public static var count: Aggregate { Aggregate(.form(.count, []), Aggregate.integer) }
 
+  /// The number of objects that a filter holds for, beside other values of the same objects.
+  ///
+  ///     try magic.aggregate(.count, .count(where: \Order.$isPaid == true), by: \.$country)
+  ///
+  /// - Parameter filter: The condition.
+  public static func count(where filter: Filter<Object>) -> Aggregate {
+    Aggregate(.form(["count(CASE WHEN ", " THEN 1 END)"], [filter.node]), Aggregate.integer)
+  }
+
   /// The number of objects whose property is not nil.
   ///
   /// - Parameter path: A property that may be nil.
@@ -108,23 +117,24 @@ extension Aggregate where Result: Codable & Numeric & SendableMetatype {
   }
 }
 
-extension Aggregate where Result == Double? {
+// Averages and values between others are as `MagicNumber.Average` says: of decimals decimals, else `Double`.
+extension Aggregate {
   /// The average; nil of no objects.
   ///
   /// - Parameter path: A property that is a number.
   public static func average<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
-  ) -> Aggregate where Column.Element: Numeric & MagicComparable {
-    Aggregate(.form(.average, [QueryNode(path)]), Aggregate.optional)
+  ) -> Aggregate where Column.Element: MagicNumber, Result == Column.Element.Average? {
+    Aggregate(.form(.average(of: Column.Element.self), [QueryNode(path)]), Aggregate.optional)
   }
 
   /// The average; nil of no objects.
   ///
   /// - Parameter expression: The number that is calculated of each object.
-  public static func average(
-    _ expression: MagicExpression<Object, some Codable & Numeric & MagicComparable>
-  ) -> Aggregate {
-    Aggregate(.form(.average, [expression.node]), Aggregate.optional)
+  public static func average<Number: MagicNumber>(
+    _ expression: MagicExpression<Object, Number>
+  ) -> Aggregate where Result == Number.Average? {
+    Aggregate(.form(.average(of: Number.self), [expression.node]), Aggregate.optional)
   }
 
   /// The value in the middle of the sorted ones, of an even number of values the average of the two; nil of
@@ -133,8 +143,20 @@ extension Aggregate where Result == Double? {
   /// - Parameter path: A property that is a number.
   public static func median<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>
-  ) -> Aggregate where Column.Element: Numeric & MagicComparable {
-    percentile(path, 0.5)
+  ) -> Aggregate where Column.Element: MagicNumber, Result == Column.Element.Average? {
+    percentile(QueryNode(path), 0.5)
+  }
+
+  /// The value in the middle of the sorted ones, of an even number of values the average of the two; nil of
+  /// no objects.
+  ///
+  ///     try magic.aggregate(.median(\Invoice.$paid - \Invoice.$date))
+  ///
+  /// - Parameter expression: The number that is calculated of each object.
+  public static func median<Number: MagicNumber>(
+    _ expression: MagicExpression<Object, Number>
+  ) -> Aggregate where Result == Number.Average? {
+    percentile(expression.node, 0.5)
   }
 
   /// The value that a part of the sorted values lies below, calculated between the two nearest ones; nil of no
@@ -146,9 +168,28 @@ extension Aggregate where Result == Double? {
   /// - Complexity: O(*n* log *n*), in the memory of all values of a group.
   public static func percentile<Column: MagicColumn>(
     _ path: KeyPath<Object, Column>, _ part: Double
-  ) -> Aggregate where Column.Element: Numeric & MagicComparable {
+  ) -> Aggregate where Column.Element: MagicNumber, Result == Column.Element.Average? {
+    percentile(QueryNode(path), part)
+  }
+
+  /// The value that a part of the sorted values lies below, calculated between the two nearest ones; nil of no
+  /// objects.
+  ///
+  /// - Parameters:
+  ///   - expression: The number that is calculated of each object.
+  ///   - part: The part, from 0 for the smallest value to 1 for the greatest; else the query throws.
+  /// - Complexity: O(*n* log *n*), in the memory of all values of a group.
+  public static func percentile<Number: MagicNumber>(
+    _ expression: MagicExpression<Object, Number>, _ part: Double
+  ) -> Aggregate where Result == Number.Average? {
+    percentile(expression.node, part)
+  }
+
+  private static func percentile<Average: Codable & SendableMetatype>(
+    _ operand: QueryNode, _ part: Double
+  ) -> Aggregate where Result == Average? {
     Aggregate(
-      .form(["magicdata_percentile(", ", ", ")"], [QueryNode(path), .value(.real(part))]),
+      .form(["magicdata_percentile(", ", ", ")"], [operand, .value(.real(part))]),
       Aggregate.optional)
   }
 }
@@ -193,5 +234,20 @@ extension Aggregate {
   static func optional<Wrapped: Codable>(_ value: Value) throws -> Wrapped?
   where Result == Wrapped? {
     value.isNull ? nil : try Storage.value(Wrapped.self, of: value)
+  }
+}
+
+extension Aggregate where Result == Duration {
+  /// The sum, which is exact; zero of no objects. One that does not fit `Duration` throws.
+  ///
+  ///     let length = try magic.aggregate(.sum(\Track.$length))
+  ///
+  /// - Parameter path: A property.
+  public static func sum<Column: MagicColumn<Duration>>(
+    _ path: KeyPath<Object, Column>
+  ) -> Aggregate {
+    Aggregate(.form(.sum(of: Duration.self), [QueryNode(path)])) {
+      $0.isNull ? .zero : try Storage.value(Duration.self, of: $0)
+    }
   }
 }

@@ -198,6 +198,14 @@ struct TupleLayout {
     for reader in repeat each readers { append(reader) }
   }
 
+  /// Lays out a tuple of elements and further ones behind them.
+  init<each Result, each Other>(
+    _ readers: repeat ColumnReader<each Result>, and others: repeat ColumnReader<each Other>
+  ) {
+    for reader in repeat each readers { append(reader) }
+    for reader in repeat each others { append(reader) }
+  }
+
   /// Lays out a pair of tuples.
   init(_ first: TupleLayout, _ second: TupleLayout) {
     let start = first.size.aligned(to: second.alignment)

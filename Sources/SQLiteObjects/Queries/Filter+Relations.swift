@@ -49,7 +49,14 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   ///
   /// - Parameter filter: A condition on the objects at the other end.
   public func count(_ filter: () -> Filter<Value.Element.Target>) -> MagicExpression<Root, Int> {
-    MagicExpression(aggregate(.count, where: filter()))
+    count(where: filter())
+  }
+
+  /// The number of objects that the relation leads to and the filter holds for.
+  ///
+  /// - Parameter filter: A condition on the objects at the other end.
+  public func count(where filter: Filter<Value.Element.Target>) -> MagicExpression<Root, Int> {
+    MagicExpression(aggregate(.count, where: filter))
   }
 
   /// The sum over the objects that the relation leads to; zero of none.
@@ -86,8 +93,8 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   ///   - filter: The condition on the objects; nil for all.
   public func average<Column: MagicColumn>(
     _ path: KeyPath<Value.Element.Target, Column>, where filter: Filter<Value.Element.Target>? = nil
-  ) -> MagicExpression<Root, Double> where Column.Element: Numeric & MagicComparable {
-    MagicExpression(aggregate(.average, QueryNode(path), where: filter))
+  ) -> MagicExpression<Root, Column.Element.Average> where Column.Element: MagicNumber {
+    MagicExpression(aggregate(.average(of: Column.Element.self), QueryNode(path), where: filter))
   }
 
   /// The average over the objects that the relation leads to; nil of none.
@@ -95,11 +102,11 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
   /// - Parameters:
   ///   - expression: The number that is calculated of each object.
   ///   - filter: The condition on the objects; nil for all.
-  public func average(
-    _ expression: MagicExpression<Value.Element.Target, some Codable & Numeric & MagicComparable>,
+  public func average<Number: MagicNumber>(
+    _ expression: MagicExpression<Value.Element.Target, Number>,
     where filter: Filter<Value.Element.Target>? = nil
-  ) -> MagicExpression<Root, Double> {
-    MagicExpression(aggregate(.average, expression.node, where: filter))
+  ) -> MagicExpression<Root, Number.Average> {
+    MagicExpression(aggregate(.average(of: Number.self), expression.node, where: filter))
   }
 
   /// The smallest value among the objects that the relation leads to; nil of none.
@@ -176,8 +183,8 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
 extension QueryForm {
   /// The number of rows.
   static let count = QueryForm(["count(*)"], mayBeNull: false)
-  /// The average, as a `Double`.
-  static let average = QueryForm(["avg(", ")"])
+  private static let average = QueryForm(["avg(", ")"])
+  private static let decimalAverage = QueryForm(["magicdata_decimal_average(", ")"])
   private static let sum = QueryForm(["ifnull(sum(", "), 0)"], mayBeNull: false)
   // A real, also of no rows; NULL if it is no number.
   private static let realSum = QueryForm(["total(", ")"])
@@ -193,6 +200,11 @@ extension QueryForm {
     if type == Decimal.self || type == Duration.self { return decimalSum }
     if type == Double.self { return realSum }
     return type == Float.self ? floatSum : sum
+  }
+
+  /// The average, as a `Double`, or of decimals as a decimal.
+  static func average(of type: Any.Type) -> QueryForm {
+    type == Decimal.self ? decimalAverage : average
   }
 
   /// The smallest value in the order of the type.

@@ -98,7 +98,21 @@ extension MagicCalculation where Element: Comparable & MagicComparable {
   }
 }
 
+extension MagicCalculation where Element: MagicObject {
+  /// True if the relation leads to one of the objects: `(\Track.$album).isIn(albums)`.
+  ///
+  /// - Parameter objects: Objects that were saved, else the query throws.
+  public func isIn(_ objects: some Sequence<Element>) -> Filter<Object> {
+    let filters = objects.map { QueryNode.comparison(node, .equal, QueryNode(object: $0)) }
+    guard let first = filters.first else { return Filter(.isIn(node, [QueryNode]())) }
+    return Filter(filters.dropFirst().reduce(first, QueryNode.or))
+  }
+}
+
 extension MagicCalculation where Element == String {
+  /// True if the text has no characters: `(\Person.$name).isEmpty`.
+  public var isEmpty: Filter<Object> { Filter(.comparison(node, .equal, QueryNode(""))) }
+
   /// True if the text begins with another, byte by byte: `(\Person.$name).hasPrefix("An")`.
   ///
   /// - Parameter prefix: The beginning.
@@ -121,9 +135,10 @@ extension MagicCalculation where Element == String {
   }
 }
 
-/// A condition in SQL with columns and values in it, written as a literal.
+/// A condition or a value in SQL with columns and values in it, written as a literal.
 ///
 ///     Filter<Track>(sql: "length(\(\Track.$name)) > \(limit)")
+///     MagicExpression<Track, String>(sql: "hex(\(\Track.$name))")
 public struct FilterText<Object: MagicObject>: ExpressibleByStringInterpolation, Sendable {
   /// The SQL before, between and behind the columns.
   let pieces: [SQL]

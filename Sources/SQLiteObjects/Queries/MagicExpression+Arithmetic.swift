@@ -3,7 +3,7 @@ import SQLiteCore
 // Arithmetic between properties, values and expressions. A path without its type, such as `\.$width`, needs an
 // operator that takes key paths; all else is one operator for whatever can be calculated.
 
-private func calculation<Object: MagicObject, Element: Codable>(
+func calculation<Object: MagicObject, Element: Codable>(
   _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode
 ) -> MagicExpression<Object, Element> {
   MagicExpression(.calculation(left, arithmetic, right, as: Element.self))
@@ -14,22 +14,6 @@ public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
 where Left.Element: MagicAddable, Left.Element == Right.Element {
-  calculation(QueryNode(left), .sum, QueryNode(right))
-}
-
-/// The sum of a number with a fraction and an integer.
-public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Left.Element>
-where Left.Element: MagicFractional, Right.Element: BinaryInteger {
-  calculation(QueryNode(left), .sum, QueryNode(right))
-}
-
-/// The sum of an integer and a number with a fraction.
-public func + <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Right.Element>
-where Left.Element: BinaryInteger, Right.Element: MagicFractional {
   calculation(QueryNode(left), .sum, QueryNode(right))
 }
 
@@ -69,22 +53,6 @@ where Left.Object == Right.Object, Left.Element: MagicAddable, Left.Element == R
   calculation(left.node, .sum, right.node)
 }
 
-/// The sum of a number with a fraction and an integer.
-public func + <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> MagicExpression<Left.Object, Left.Element>
-where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element: BinaryInteger {
-  calculation(left.node, .sum, right.node)
-}
-
-/// The sum of an integer and a number with a fraction.
-public func + <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> MagicExpression<Left.Object, Right.Element>
-where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: MagicFractional {
-  calculation(left.node, .sum, right.node)
-}
-
 /// The sum; of texts, the one behind the other.
 public func + <Left: MagicCalculation>(
   left: Left, right: Left.Element
@@ -104,22 +72,6 @@ public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  calculation(QueryNode(left), .difference, QueryNode(right))
-}
-
-/// The difference of a number with a fraction and an integer.
-public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Left.Element>
-where Left.Element: MagicFractional, Right.Element: BinaryInteger {
-  calculation(QueryNode(left), .difference, QueryNode(right))
-}
-
-/// The difference of an integer and a number with a fraction.
-public func - <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Right.Element>
-where Left.Element: BinaryInteger, Right.Element: MagicFractional {
   calculation(QueryNode(left), .difference, QueryNode(right))
 }
 
@@ -160,22 +112,6 @@ where
   Left.Element == Right.Element
 { calculation(left.node, .difference, right.node) }
 
-/// The difference of a number with a fraction and an integer.
-public func - <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> MagicExpression<Left.Object, Left.Element>
-where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element: BinaryInteger {
-  calculation(left.node, .difference, right.node)
-}
-
-/// The difference of an integer and a number with a fraction.
-public func - <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> MagicExpression<Left.Object, Right.Element>
-where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: MagicFractional {
-  calculation(left.node, .difference, right.node)
-}
-
 /// The difference.
 public func - <Left: MagicCalculation>(
   left: Left, right: Left.Element
@@ -195,22 +131,6 @@ public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  calculation(QueryNode(left), .product, QueryNode(right))
-}
-
-/// The product of a number with a fraction and an integer.
-public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Left.Element>
-where Left.Element: MagicFractional, Right.Element: BinaryInteger {
-  calculation(QueryNode(left), .product, QueryNode(right))
-}
-
-/// The product of an integer and a number with a fraction.
-public func * <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Right.Element>
-where Left.Element: BinaryInteger, Right.Element: MagicFractional {
   calculation(QueryNode(left), .product, QueryNode(right))
 }
 
@@ -251,22 +171,6 @@ where
   Left.Element == Right.Element
 { calculation(left.node, .product, right.node) }
 
-/// The product of a number with a fraction and an integer.
-public func * <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> MagicExpression<Left.Object, Left.Element>
-where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element: BinaryInteger {
-  calculation(left.node, .product, right.node)
-}
-
-/// The product of an integer and a number with a fraction.
-public func * <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> MagicExpression<Left.Object, Right.Element>
-where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: MagicFractional {
-  calculation(left.node, .product, right.node)
-}
-
 /// The product.
 public func * <Left: MagicCalculation>(
   left: Left, right: Left.Element
@@ -286,22 +190,6 @@ public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
   left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
 ) -> MagicExpression<Object, Left.Element>
 where Left.Element: Numeric & MagicComparable, Left.Element == Right.Element {
-  calculation(QueryNode(left), .quotient, QueryNode(right))
-}
-
-/// The quotient of a number with a fraction and an integer.
-public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Left.Element>
-where Left.Element: MagicFractional, Right.Element: BinaryInteger {
-  calculation(QueryNode(left), .quotient, QueryNode(right))
-}
-
-/// The quotient of an integer and a number with a fraction.
-public func / <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
-  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
-) -> MagicExpression<Object, Right.Element>
-where Left.Element: BinaryInteger, Right.Element: MagicFractional {
   calculation(QueryNode(left), .quotient, QueryNode(right))
 }
 
@@ -341,22 +229,6 @@ where
   Left.Object == Right.Object, Left.Element: Numeric & MagicComparable,
   Left.Element == Right.Element
 { calculation(left.node, .quotient, right.node) }
-
-/// The quotient of a number with a fraction and an integer.
-public func / <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> MagicExpression<Left.Object, Left.Element>
-where Left.Object == Right.Object, Left.Element: MagicFractional, Right.Element: BinaryInteger {
-  calculation(left.node, .quotient, right.node)
-}
-
-/// The quotient of an integer and a number with a fraction.
-public func / <Left: MagicCalculation, Right: MagicCalculation>(
-  left: Left, right: Right
-) -> MagicExpression<Left.Object, Right.Element>
-where Left.Object == Right.Object, Left.Element: BinaryInteger, Right.Element: MagicFractional {
-  calculation(left.node, .quotient, right.node)
-}
 
 /// The quotient; of integers without the fraction, nil of a division by zero.
 public func / <Left: MagicCalculation>(
@@ -403,3 +275,18 @@ where
   Left.Object == Right.Object, Left.Element: BinaryInteger & MagicComparable,
   Left.Element == Right.Element
 { calculation(left.node, .remainder, right.node) }
+
+/// The number with the other sign.
+public prefix func - <Object: MagicObject, Column: MagicColumn>(
+  operand: KeyPath<Object, Column>
+) -> MagicExpression<Object, Column.Element>
+where Column.Element: SignedNumeric & MagicComparable {
+  calculation(QueryNode(Column.Element.zero), .difference, QueryNode(operand))
+}
+
+/// The number with the other sign.
+public prefix func - <Object: MagicObject, Number: SignedNumeric & MagicComparable>(
+  operand: MagicExpression<Object, Number>
+) -> MagicExpression<Object, Number> {
+  calculation(QueryNode(Number.zero), .difference, operand.node)
+}

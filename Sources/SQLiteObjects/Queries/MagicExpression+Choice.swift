@@ -71,6 +71,26 @@ extension MagicExpression {
     else other: some MagicCalculation<Object, Element>
   ) -> MagicExpression { choice(filter, QueryNode(value), other.node) }
 
+  /// One value for the objects that a filter holds for, and a property for the others.
+  ///
+  /// - Parameters:
+  ///   - filter: The condition.
+  ///   - value: The value where it holds.
+  ///   - path: The property where it does not hold, such as `\.$name`.
+  public static func when<Column: MagicColumn<Element>>(
+    _ filter: Filter<Object>, then value: Element, else path: KeyPath<Object, Column>
+  ) -> MagicExpression { choice(filter, QueryNode(value), QueryNode(path)) }
+
+  /// A property for the objects that a filter holds for, and a value for the others.
+  ///
+  /// - Parameters:
+  ///   - filter: The condition.
+  ///   - path: The property where it holds, such as `\.$name`.
+  ///   - other: The value where it does not hold.
+  public static func when<Column: MagicColumn<Element>>(
+    _ filter: Filter<Object>, then path: KeyPath<Object, Column>, else other: Element
+  ) -> MagicExpression { choice(filter, QueryNode(path), QueryNode(other)) }
+
   /// An expression for the objects that a filter holds for, and a value for the others.
   ///
   /// - Parameters:
@@ -97,6 +117,17 @@ extension MagicExpression {
   ) -> MagicExpression { choice(filter, value.node, other.node) }
 
   /// A value for the objects that a filter holds for, and nil for the others.
+  ///
+  ///     try magic.aggregate(.count(.when(\Line.$isPaid == true, then: 1)))
+  ///
+  /// - Parameters:
+  ///   - filter: The condition.
+  ///   - value: The value where it holds.
+  public static func when(_ filter: Filter<Object>, then value: Element) -> MagicExpression {
+    MagicExpression(["CASE WHEN ", " THEN ", " END"], filter.node, QueryNode(value))
+  }
+
+  /// What is calculated for the objects that a filter holds for, and nil for the others.
   ///
   ///     try magic.aggregate(.sum(.when(\Line.$isPaid == true, then: \Line.$price)))
   ///

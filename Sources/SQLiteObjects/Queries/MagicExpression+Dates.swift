@@ -125,3 +125,45 @@ public func - <Object: MagicObject, Column: MagicColumn<Date>>(
 ) -> MagicExpression<Object, TimeInterval> {
   MagicExpression(.arithmetic(seconds(QueryNode(left)), .difference, seconds(QueryNode(right))))
 }
+
+/// The seconds from a date to the one that is calculated.
+public func - <Object: MagicObject>(
+  left: MagicExpression<Object, Date>, right: Date
+) -> MagicExpression<Object, TimeInterval> {
+  MagicExpression(.arithmetic(seconds(left.node), .difference, seconds(QueryNode(right))))
+}
+
+/// The seconds from the date that is calculated to another.
+public func - <Object: MagicObject>(
+  left: Date, right: MagicExpression<Object, Date>
+) -> MagicExpression<Object, TimeInterval> {
+  MagicExpression(.arithmetic(seconds(QueryNode(left)), .difference, seconds(right.node)))
+}
+
+/// The seconds from the right date to the one that is calculated.
+///
+///     magic.objects(of: Loan.self, where: (\Loan.$returned).or(.now) - \.$lent > 14 * 86_400)
+public func - <Object: MagicObject, Column: MagicColumn<Date>>(
+  left: MagicExpression<Object, Date>, right: KeyPath<Object, Column>
+) -> MagicExpression<Object, TimeInterval> {
+  MagicExpression(.arithmetic(seconds(left.node), .difference, seconds(QueryNode(right))))
+}
+
+/// The seconds from the date that is calculated to the left one.
+public func - <Object: MagicObject, Column: MagicColumn<Date>>(
+  left: KeyPath<Object, Column>, right: MagicExpression<Object, Date>
+) -> MagicExpression<Object, TimeInterval> {
+  MagicExpression(.arithmetic(seconds(QueryNode(left)), .difference, seconds(right.node)))
+}
+
+/// Makes a date so many seconds later. The call throws if one is not in the years 0000 to 9999.
+///
+///     try magic.updateAll(of: Loan.self, set: [\.$due += 7 * 86_400])
+public func += <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
+  left: KeyPath<Object, Column>, right: TimeInterval
+) -> Assignment<Object> { Assignment.set(left, to: left + right) }
+
+/// Makes a date so many seconds earlier. The call throws if one is not in the years 0000 to 9999.
+public func -= <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
+  left: KeyPath<Object, Column>, right: TimeInterval
+) -> Assignment<Object> { Assignment.set(left, to: left - right) }

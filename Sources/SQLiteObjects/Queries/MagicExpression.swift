@@ -24,6 +24,18 @@ public struct MagicExpression<Object: MagicObject, Element: Codable>: Sendable {
     node = QueryNode(path)
   }
 
+  /// A value in SQL, where the functions of expressions do not suffice.
+  ///
+  ///     try magic.objects(of: Track.self, orderedBy: [.ascending(MagicExpression<Track, Int>(sql: "random()"))], limit: 5)
+  ///
+  /// An interpolated key path is its column, also behind relations; an interpolated value is bound, never
+  /// spliced into the text. A value that is not of the type `Element` as SQLite stores it is an error.
+  ///
+  /// - Parameter sql: An expression.
+  public init(sql: FilterText<Object>) {
+    node = .sql(sql.pieces, sql.operands)
+  }
+
   /// The value in the order of its type.
   var orderedNode: QueryNode { node.ordered(as: Element.self) }
 
@@ -83,6 +95,29 @@ public protocol MagicFractional: MagicAddable, SignedNumeric {}
 extension Double: MagicFractional {}
 extension Float: MagicFractional {}
 extension Decimal: MagicFractional {}
+
+/// A type of numbers that have an average.
+public protocol MagicNumber: MagicComparable, Codable {
+  /// The type of an average: `Decimal` of decimals, with all digits that it has, and `Double` of all others.
+  associatedtype Average: Codable & MagicComparable & SendableMetatype = Double
+}
+
+extension Int: MagicNumber {}
+extension Int8: MagicNumber {}
+extension Int16: MagicNumber {}
+extension Int32: MagicNumber {}
+extension Int64: MagicNumber {}
+extension UInt: MagicNumber {}
+extension UInt8: MagicNumber {}
+extension UInt16: MagicNumber {}
+extension UInt32: MagicNumber {}
+extension UInt64: MagicNumber {}
+extension Double: MagicNumber {}
+extension Float: MagicNumber {}
+extension Decimal: MagicNumber {
+  /// A decimal.
+  public typealias Average = Decimal
+}
 
 extension Decimal: MagicComparable {}
 extension Duration: MagicComparable {}

@@ -11,16 +11,34 @@ extension AsyncMagical where Element: MagicCollection {
   /// objects that come or go meanwhile are met or not. Nothing is fetched after the last item that is
   /// asked for.
   ///
-  /// - Parameter batch: The most items to fetch at once.
-  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value.
-  public func createAsyncStream(batch: Int = 500) throws -> AsyncMagicStream<Element> {
-    switch try known() {
+  /// With a filter or sort keys the keys of all items that it finds are read first, in one snapshot, and take memory.
+  ///
+  /// - Parameters:
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The sort keys, the most significant first; without any, and of equals, the collection's order.
+  ///   - batch: The most items to fetch at once.
+  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value; ``MagicError/notSaved(type:)`` for a filter
+  ///   or sort keys on a value that was set or changed and is not saved yet.
+  public func createAsyncStream(
+    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
+    batch: Int = 500
+  ) throws -> AsyncMagicStream<Element> {
+    let known = try known()
+    if filter != nil || !order.isEmpty {
+      guard case .source(let objects, let state) = known, state.edits.isEmpty else {
+        throw MagicError.notSaved(type: "\(Element.self)")
+      }
+      let page = Relation.Page(
+        where: try objects.condition(filter), orderedBy: try objects.order(order))
+      return AsyncMagicStream(.changed(self, objects, state, page), batch: max(1, batch))
+    }
+    return switch known {
     case .value(let value):
       AsyncMagicStream(.items(try value.magicLinks.map { try Element.magicItem(of: $0) }), batch: 1)
     case .source(let objects, let state) where state.edits.isEmpty:
       AsyncMagicStream(.objects(objects, last: nil), batch: max(1, batch))
     case .source(let objects, let state):
-      AsyncMagicStream(.changed(self, objects, state), batch: max(1, batch))
+      AsyncMagicStream(.changed(self, objects, state, .init()), batch: max(1, batch))
     }
   }
 }
@@ -32,9 +50,9 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
     case items([Collection.MagicItem])
     /// The store, to be read on from the last link.
     case objects(RelatedObjects, last: Link?)
-    /// A collection with changes whose links were not read yet.
-    case changed(AsyncMagical<Collection>, RelatedObjects, LazyState)
-    /// The rest of a collection with changes.
+    /// A collection whose links, some or all, were not read yet, with changes to be made to them.
+    case changed(AsyncMagical<Collection>, RelatedObjects, LazyState, Relation.Page)
+    /// The rest of a collection whose links were read.
     case links(ArraySlice<LazyItem>, AsyncMagical<Collection>, RelatedObjects)
   }
 
@@ -77,8 +95,8 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
           origin = isLast ? .items([]) : .objects(objects, last: answer.links.last)
           items = try objects.links(to: Collection.Target.self, answer)
             .map { try Collection.magicItem(of: $0) }[...]
-        case .changed(let value, let objects, let state):
-          let answer = try await objects.answer(.links())
+        case .changed(let value, let objects, let state, let page):
+          let answer = try await objects.answer(.links(key: nil, page))
           origin = .links(try value.items(answer.links, objects, state)[...], value, objects)
         case .links(let links, let value, let objects):
           if links.isEmpty { return nil }

@@ -31,8 +31,9 @@ struct RelatedObjects: Sendable {
   enum Request: Sendable {
     /// Their number; with a condition on their columns, the number of those that it holds for.
     case count(where: SQL? = nil)
-    /// The links without the objects; with a key, the links of a dictionary's key.
-    case links(key: Value? = nil)
+    /// The links without the objects; with a key, the links of a dictionary's key. The condition of the page is one
+    /// on the objects.
+    case links(key: Value? = nil, Relation.Page = .init())
     /// Links with their objects.
     case targets(Relation.Page = .init())
     /// Links that were read before with their objects; links to objects that are gone are left out.
@@ -108,8 +109,11 @@ struct RelatedObjects: Sendable {
       return Answer(
         count: try relation.keys.count(
           from: .integer(zIndex), where: condition.map(relation.keys.leads), in: connection))
-    case .links(let key):
-      return Answer(links: try links(key.map(relation.keys.page) ?? .init(), connection))
+    case .links(let key?, _):
+      return Answer(links: try links(relation.keys.page(at: key), connection))
+    case .links(nil, var page):
+      page.condition = page.condition.map(relation.keys.leads)
+      return Answer(links: try links(page, connection))
     case .targets(var page):
       page.condition = page.condition.map(relation.keys.leads)
       return try answer(with: links(page, connection), connection)

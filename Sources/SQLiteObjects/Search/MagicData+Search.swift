@@ -94,7 +94,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
 extension ObjectPlan {
   /// The error of a search in objects without an index.
   var declaresNoSearch: MagicError {
-    .unsuitableType(type: typeName, reason: "it declares no searched properties")
+    .notSearched(type: typeName)
   }
 }
 
@@ -113,8 +113,7 @@ extension Filter {
         if case .searched = $0.kind { true } else { false }
       }
       guard isSearched else {
-        throw MagicError.unsuitableType(
-          type: "\(Object.self)", reason: "it declares no searched properties")
+        throw MagicError.notSearched(type: "\(Object.self)")
       }
       let expression = try pattern.expression()
       if expression.isEmpty { return Filter(.form(["0"], [], isTruthValue: true)) }

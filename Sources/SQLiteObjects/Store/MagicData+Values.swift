@@ -171,6 +171,63 @@ extension MagicData {
     .take()
   }
 
+  /// Fetches values of objects and what is calculated of them, without the objects, blocking the thread.
+  ///
+  ///     for (name, country, spent) in try magic.values(
+  ///       of: \Customer.$name, \.$country, and: (\Customer.$invoices).sum(\.$total)) { … }
+  ///
+  /// - Parameters:
+  ///   - paths: Properties that are columns, such as `\Track.$name` or `\.$album.$title`.
+  ///   - expressions: What is calculated.
+  ///   - filter: The condition on the objects; nil for all.
+  ///   - order: The order; equal ones come in the order in which their objects were first saved.
+  ///   - isDistinct: Whether each combination of values comes once.
+  ///   - limit: The most rows to fetch.
+  ///   - offset: The number of rows to pass over first.
+  /// - Returns: The values of the properties, and behind them those of the expressions, nil where one has none.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
+  public func values<
+    Object: MagicObject, each Column: MagicColumn, each Element: Codable & SendableMetatype
+  >(
+    of paths: repeat KeyPath<Object, each Column>,
+    and expressions: repeat MagicExpression<Object, each Element>,
+    where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [],
+    isDistinct: Bool = false, limit: Int? = nil, offset: Int = 0
+  ) throws -> [(repeat (each Column).Value, repeat (each Element)?)] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let nodes = nodes(repeat each paths) + nodes(repeat each expressions)
+    let query = try ValueQuery(nodes, of: plan(Object.self), parts, in: self)
+    let layout = TupleLayout(
+      repeat ColumnReader((each Column).self), and: repeat ColumnReader((each Element).self))
+    return try selecting(query) {
+      try query.rows(
+        layout, as: (repeat (each Column).Value, repeat (each Element)?).self, from: $0, in: self)
+    }
+  }
+
+  /// As the blocking form, without blocking the task.
+  nonisolated(nonsending) public func values<
+    Object: MagicObject, each Column: MagicColumn, each Element: Codable & SendableMetatype
+  >(
+    of paths: repeat KeyPath<Object, each Column>,
+    and expressions: repeat MagicExpression<Object, each Element>,
+    where filter: Filter<Object>? = nil, orderedBy order: [SortKey<Object>] = [],
+    isDistinct: Bool = false, limit: Int? = nil, offset: Int = 0
+  ) async throws -> sending [(repeat (each Column).Value, repeat (each Element)?)] {
+    let parts = ValueQuery.Parts(filter, order, isDistinct: isDistinct, limit, offset)
+    let nodes = nodes(repeat each paths) + nodes(repeat each expressions)
+    let query = try ValueQuery(nodes, of: plan(Object.self), parts, in: self)
+    let layout = TupleLayout(
+      repeat ColumnReader((each Column).self), and: repeat ColumnReader((each Element).self))
+    return try await selecting(query) {
+      Handoff(
+        try query.rows(
+          layout, as: (repeat (each Column).Value, repeat (each Element)?).self, from: $0, in: self)
+      )
+    }
+    .take()
+  }
+
   /// Fetches values of objects as any `Decodable` type, blocking the thread.
   ///
   ///     struct Line: Decodable { var name: String; var album: Album?; struct Album: Decodable { var title: String } }

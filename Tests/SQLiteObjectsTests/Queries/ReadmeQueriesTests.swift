@@ -113,10 +113,13 @@ import Testing
       of: \Album.$year, orderedBy: [.ascending(\.$year)], isDistinct: true)
     let lines = try magic.values(of: \Track.$name, \.$album.$title, as: Line.self)
     try magic.forEachValue(of: \Track.$name, \.$seconds) { name, seconds in print(name, seconds) }
-    let sizes = try magic.values(of: MagicExpression(\Album.$title), (\Album.$tracks).count)
+    for (title, year, size) in try magic.values(
+      of: \Album.$title, \.$year, and: (\Album.$tracks).count)
+    {
+      print(title, year, size ?? 0)
+    }
     #expect(years == [2021])
     #expect(lines.map(\.album?.title) == Array(repeating: "On Stage 1", count: 4))
-    #expect(sizes.map(\.1) == [4])
   }
 
   @Test func `values are calculated of objects and groups`() throws {
@@ -129,6 +132,9 @@ import Testing
       print(key.0 ?? "unknown", key.1 ?? 0, count, average ?? 0)
     }
     let decades = try magic.aggregate(.distinctCount(\Album.$artist.$name), by: \.$year / 10)
+    let rated = try magic.aggregate(
+      .count, .count(where: \Track.$rating > 3), by: \.$album.$title, and: \Track.$seconds / 60)
+    #expect(rated.count == 4)
     #expect(number == 4)
     #expect(total == 5)
     #expect(middle == 750)

@@ -134,6 +134,18 @@ import Testing
       print(total)
       break
     }
+    for try await rows in magic.observe(
+      valuesOf: \Track.$name, \.$album.$title, orderedBy: [.ascending(\.$name)], limit: 10)
+    {
+      print(rows.map(\.0))
+      break
+    }
+    for try await albums in magic.observe(
+      .count, .sum(\Track.$price), by: \.$album.$title, having: .count > 3)
+    {
+      print(albums.count)
+      break
+    }
     for try await found in magic.observe(Note.self, matching: pattern, limit: 20) {
       print(found.map(\.snippet))
       break
