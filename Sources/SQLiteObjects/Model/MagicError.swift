@@ -67,7 +67,7 @@ extension MagicError: CustomStringConvertible {
     case .missingPrimaryValue(let type): "\(type) has no @PrimaryMagicValue"
     case .unsuitableType(let type, let reason): "\(type) cannot be stored: \(reason)"
     case .notSearched(let type):
-      "\(type) cannot be searched: none of its traits is .searched(…)"
+      "\(type) cannot be searched: it declares no searched properties, by the trait .searched(…)"
     case .conflictingTypes(let table, let types):
       "the table “\(table)” is claimed by \(types.joined(separator: " and ")); "
         + "declare another tableName"

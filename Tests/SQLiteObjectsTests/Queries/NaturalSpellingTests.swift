@@ -61,6 +61,8 @@ private struct Shop: MagicObject {
     shops = [Shop("North", best: [sales[3], sales[0], sales[3]]), Shop("South"), Shop("None")]
     for sale in sales[...2] { sale.shop = shops[0] }
     sales[3].shop = shops[1]
+    for (index, sale) in sales.enumerated() { sale.id = index + 1 }
+    for (index, shop) in shops.enumerated() { shop.id = index + 1 }
     try magic.update(shops)
     try magic.update(sales)
   }

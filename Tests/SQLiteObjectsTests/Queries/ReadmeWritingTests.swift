@@ -135,13 +135,13 @@ import Testing
       break
     }
     for try await rows in magic.observe(
-      valuesOf: \Track.$name, \.$album.$title, orderedBy: [.ascending(\.$name)], limit: 10)
+      valuesOf: \Track.$name, \.$album.$year, orderedBy: [.ascending(\.$name)], limit: 10)
     {
       print(rows.map(\.0))
       break
     }
     for try await albums in magic.observe(
-      .count, .sum(\Track.$price), by: \.$album.$title, having: .count > 3)
+      .count, .sum(\Track.$price), by: \.$album.$year, having: .count > 3)
     {
       print(albums.count)
       break
