@@ -219,27 +219,6 @@ private struct Shop: MagicObject {
         .first?.key == "CH")
   }
 
-  @Test func `a position of another order is refused`() throws {
-    let page = try magic.page(of: Sale.self, orderedBy: [.ascending(\.$country)], limit: 2)
-    func next(_ order: [SortKey<Sale>]) throws -> [Int] {
-      try magic.page(of: Sale.self, after: page.end, orderedBy: order, limit: 2).objects.map(\.id)
-    }
-    #expect(try next([.ascending(\.$country)]) == [3, 4])
-    for order: [SortKey<Sale>] in [
-      [.descending(\.$country)], [.ascending(\.$weight)], [],
-      [.ascending(\.$country), .ascending(\.$id)],
-    ] {
-      let error = #expect(throws: SQLiteError.self) { try next(order) }
-      #expect(error?.code == .misuse)
-      #expect(error?.message.contains("country") == true)
-    }
-    let scaled = try magic.page(of: Sale.self, orderedBy: [.ascending(\.$count % 2)], limit: 2)
-    #expect(throws: SQLiteError.self) {
-      try magic.page(
-        of: Sale.self, after: scaled.end, orderedBy: [.ascending(\.$count % 3)], limit: 2)
-    }
-  }
-
   @Test func `the items of a lazy collection are streamed in an order`() async throws {
     let shop = try await magic.object(of: Shop.self, primary: 1)
     var ids: [Int] = []
