@@ -63,6 +63,8 @@ final class ChangeSignal: Sendable {
       return false
     }
     let recorded = changes.recorded
+    // Judging many rows holds up the thread that commits, and asking the database does not.
+    guard recorded.byteCount <= 1 << 20 else { return false }
     let isOwn = recorded.layouts.map { asciiLowercased($0.table) == condition.table }
     var concerns = false
     do {
