@@ -134,7 +134,11 @@ let package = Package(
       name: "SQLiteClusterTests", dependencies: ["MagicCluster", "MagicData", "SQLiteCluster"],
       exclude: ["Fixture"], swiftSettings: settings),
     tests(of: "SQLiteRelations"),
-    tests(of: "SQLiteHistory", ["CSQLite", "SQLiteCore", "SQLiteMapping"]),
+    tests(of: "SQLiteHistory", ["CSQLite", "HistoryHelper", "SQLiteCore", "SQLiteMapping"]),
+    .executableTarget(
+      name: "HistoryHelper",
+      dependencies: ["Platform", "SQLiteCore", "SQLiteHistory", "SQLiteMapping"],
+      path: "Tests/HistoryHelper", swiftSettings: settings),
     tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
     tests(of: "MagicHistory", ["UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
     .target(

@@ -5,7 +5,9 @@
 
 #if defined(__linux__)
 #include <errno.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #ifndef FICLONE
 #define FICLONE _IOW(0x94, 9, int)
@@ -29,6 +31,18 @@ static inline int cplatform_syncfs(int folder) {
     return -1;
   }
   return syncfs(folder);
+}
+// Tells of files of a folder that are written, made or moved there; -1 with errno if it cannot.
+static inline int cplatform_watch(const char *folder) {
+  int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  if (watch < 0) return -1;
+  if (inotify_add_watch(watch, folder, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0) {
+    int reason = errno;
+    close(watch);
+    errno = reason;
+    return -1;
+  }
+  return watch;
 }
 static inline int cplatform_clone(int source, int file) {
   return ioctl(file, FICLONE, source);

@@ -87,8 +87,9 @@ import Testing
     (0..<Int.random(in: 1...12, using: &generator)).map { _ in
       let key = Int.random(in: 1...12, using: &generator)
       let other = Int.random(in: 1...12, using: &generator)
-      let value = ["NULL", "1", "2.5", "'text'", "x'0102'", "''", "x''", "\(key)"]
-        .randomElement(using: &generator)!
+      let value =
+        ["NULL", "1", "2.5", "'text'", "x'0102'", "''", "x''", "\(key)"]
+        .randomElement(using: &generator) ?? "NULL"
       switch Int.random(in: 0..<12, using: &generator) {
       case 0, 1: return "INSERT OR REPLACE INTO town VALUES (\(key), \(value), \(other), x'00')"
       case 2: return "UPDATE town SET name = \(value) WHERE id = \(key)"

@@ -99,10 +99,10 @@ extension Database {
         case SQLITE_BLOB:
           let count = unsafe Int(sqlite3_column_bytes(statement, column))
           return unsafe .blob(
-            Array(
-              Data(
-                bytes: sqlite3_column_blob(statement, column) ?? UnsafeRawPointer(bitPattern: 1)!,
-                count: count)))
+            sqlite3_column_blob(statement, column).map {
+              unsafe Array(Data(bytes: $0, count: count))
+            }
+              ?? [])
         default: return .null
         }
       }
@@ -135,7 +135,8 @@ extension Database {
         unsafe sqlite3changeset_apply_v2(
           pointer, Int32(bytes.count), UnsafeMutableRawPointer(mutating: bytes.baseAddress), nil,
           { context, kind, _ in
-            let answer = unsafe context!.assumingMemoryBound(to: Int32.self).pointee
+            guard let context = unsafe context else { return SQLITE_CHANGESET_ABORT }
+            let answer = unsafe context.assumingMemoryBound(to: Int32.self).pointee
             let mayReplace = kind == SQLITE_CHANGESET_DATA || kind == SQLITE_CHANGESET_CONFLICT
             return answer == SQLITE_CHANGESET_REPLACE && !mayReplace
               ? SQLITE_CHANGESET_OMIT : answer

@@ -16,6 +16,17 @@ package enum ChangeDetail: UInt8, Comparable, Sendable {
 
 /// The changes of one transaction in the main database.
 package struct CommittedChanges: Sendable {
+  init(changesSchema: Bool = false, isReplaced: Bool = false) {
+    self.changesSchema = changesSchema
+    self.isReplaced = isReplaced
+  }
+
+  /// The changes of a transaction that others have made.
+  package init(recorded: RecordedRows) {
+    self.recorded = recorded
+    tables = Set(recorded.layouts.map(\.table))
+  }
+
   /// The tables whose rows changed.
   package internal(set) var tables: Set<String> = []
   /// The rows in the order of their changes; empty unless someone asked for rows or values.

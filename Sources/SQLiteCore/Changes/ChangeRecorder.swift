@@ -182,6 +182,7 @@ import Platform
   func takeCommitted() -> (changes: CommittedChanges, turn: UInt64?) {
     var changes = CommittedChanges()
     let taken = turn
+    isPrepared = false
     guard taken != nil else { return (changes, nil) }
     changes.turn = taken ?? 0
     changes.tables = seen
@@ -342,13 +343,15 @@ import Platform
     _ column: Int, of layout: TableLayout, _ rowID: Int64, _ connection: OpaquePointer?
   ) {
     let read = {
-      unsafe self.reader.present(
+      self.reader.present(
         column, of: layout, rowID: rowID,
         key: { key in
           var pointer: OpaquePointer?
-          unsafe sqlite3_preupdate_old(
-            connection, layout.hookIndex(key, isNewOfUpdate: false), &pointer)
-          return unsafe pointer
+          guard
+            unsafe sqlite3_preupdate_old(
+              connection, layout.hookIndex(key, isNewOfUpdate: false), &pointer) == SQLITE_OK
+          else { return nil }
+          return unsafe ValueView(pointer).value
         },
         { value in
           guard let value else { return self.log.append(FieldCode.null) }

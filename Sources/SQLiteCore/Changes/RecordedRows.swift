@@ -187,7 +187,7 @@ package struct FieldCursor: Sendable {
   }
 
   /// Reads bytes after their count.
-  private mutating func counted() throws(SQLiteError) -> Range<Int> {
+  fileprivate mutating func counted() throws(SQLiteError) -> Range<Int> {
     let count = try varint()
     guard count <= UInt64(left) else {
       throw damage("a value of \(count) bytes, of which \(left) are there")
@@ -196,7 +196,7 @@ package struct FieldCursor: Sendable {
     return position..<position + Int(count)
   }
 
-  private func text(_ range: Range<Int>) -> String? {
+  fileprivate func text(_ range: Range<Int>) -> String? {
     unsafe bytes.withUnsafeBufferPointer { all in
       guard let start = all.baseAddress, !range.isEmpty else { return "" }
       return unsafe SQLiteCore.text(copying: start + range.lowerBound, count: range.count)
@@ -243,5 +243,69 @@ package struct FieldCursor: Sendable {
       }
     }
     return values
+  }
+}
+
+extension RecordedRows {
+  /// The tables and the rows as bytes, for a journal.
+  package var archive: [UInt8] {
+    var bytes: [UInt8] = []
+    func append(_ text: String) {
+      bytes.append(varint: UInt64(text.utf8.count))
+      bytes += text.utf8
+    }
+    bytes.append(varint: UInt64(layouts.count))
+    for layout in layouts {
+      append(layout.table)
+      bytes.append((layout.isWithoutRowID ? 1 : 0) | (layout.isShadow ? 2 : 0))
+      bytes.append(varint: UInt64(layout.columns.count))
+      for column in layout.columns {
+        append(column.name)
+        bytes.append(varint: UInt64(column.keyPosition))
+        bytes.append(column.isGenerated ? 1 : 0)
+      }
+    }
+    return bytes + self.bytes
+  }
+
+  /// Reads ``archive``.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/corrupt`` if it is damaged.
+  package init(archive: [UInt8]) throws(SQLiteError) {
+    var cursor = FieldCursor(archive)
+    func count() throws(SQLiteError) -> Int {
+      let count = try cursor.varint()
+      // Each takes a byte at least.
+      guard count <= UInt64(cursor.left) else { throw cursor.damage("a count of \(count)") }
+      return Int(count)
+    }
+    var layouts: [TableLayout] = []
+    for _ in 0..<(try count()) {
+      let table = try cursor.countedText()
+      let flags = try cursor.byte()
+      var columns: [TableLayout.Column] = []
+      for index in 0..<(try count()) {
+        let name = try cursor.countedText()
+        let position = try cursor.varint()
+        columns.append(
+          TableLayout.Column(
+            name: name, keyPosition: Int(clamping: position), isGenerated: try cursor.byte() == 1,
+            index: Int32(clamping: index)))
+      }
+      layouts.append(
+        TableLayout(
+          table: table, columns: columns, isWithoutRowID: flags & 1 != 0, isShadow: flags & 2 != 0,
+          hasVirtualColumns: false))
+    }
+    self.init(layouts: layouts, bytes: [UInt8](archive[cursor.position...]))
+  }
+}
+
+extension FieldCursor {
+  /// Reads a text after the number of its bytes.
+  fileprivate mutating func countedText() throws(SQLiteError) -> String {
+    let range = try counted()
+    guard let text = text(range) else { throw damage("a name that is not UTF-8") }
+    return text
   }
 }

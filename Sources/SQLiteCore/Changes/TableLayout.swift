@@ -14,6 +14,18 @@ package final class TableLayout: Sendable {
     let hasDefault: Bool
     /// The column's index in the table, with the columns that are not stored.
     fileprivate let index: Int32
+
+    init(
+      name: String, keyPosition: Int, isGenerated: Bool, isReal: Bool = false,
+      hasDefault: Bool = false, index: Int32
+    ) {
+      self.name = name
+      self.keyPosition = keyPosition
+      self.isGenerated = isGenerated
+      self.isReal = isReal
+      self.hasDefault = hasDefault
+      self.index = index
+    }
   }
 
   package let table: String
@@ -110,16 +122,23 @@ private func hasRealAffinity(_ type: String) -> Bool {
 
 /// Looks up the columns of tables from inside a hook, as SQLite's session extension does, on the same
 /// connection.
-@safe final class LayoutReader {
+final class LayoutReader {
   private let handle: ConnectionHandle
   private var known: [String: TableLayout] = [:]
   /// The number of the schema that `known` belongs to (`PRAGMA schema_version`).
   private var version: Int64?
-  private var versionStatement: OpaquePointer?
+  private var versionStatement: StatementHandle?
 
   init(_ handle: ConnectionHandle) { self.handle = handle }
 
-  deinit { unsafe sqlite3_finalize(versionStatement) }
+  /// Prepares a statement past the connection, whose own work a hook must not disturb.
+  private func prepare(_ sql: String) -> StatementHandle? {
+    var pointer: OpaquePointer?
+    guard unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &pointer, nil) == SQLITE_OK,
+      let pointer = unsafe pointer
+    else { return nil }
+    return unsafe StatementHandle(pointer: pointer, sql: sql)
+  }
 
   /// Forgets all: the schema is about to change, or a change of it was undone.
   func forget() {
@@ -129,13 +148,11 @@ private func hasRealAffinity(_ type: String) -> Bool {
 
   /// Forgets what is of another schema than the present one. Once in each transaction.
   func check() {
-    if unsafe versionStatement == nil {
-      unsafe sqlite3_prepare_v2(
-        handle.pointer, "PRAGMA main.schema_version", -1, &versionStatement, nil)
-    }
-    defer { unsafe sqlite3_reset(versionStatement) }
-    guard unsafe sqlite3_step(versionStatement) == SQLITE_ROW else { return forget() }
-    let present = unsafe sqlite3_column_int64(versionStatement, 0)
+    let statement = versionStatement ?? prepare("PRAGMA main.schema_version")
+    versionStatement = statement
+    defer { statement?.reset() }
+    guard let statement, statement.step() == SQLITE_ROW else { return forget() }
+    let present = statement.integer(at: 0)
     guard present != version else { return }
     forget()
     version = present
@@ -144,20 +161,14 @@ private func hasRealAffinity(_ type: String) -> Bool {
   /// Returns the layout of a table of the main database, or nil if it cannot be found out.
   func layout(of table: String) -> TableLayout? {
     if let layout = known[table] { return layout }
-    var statement: OpaquePointer?
-    defer { unsafe sqlite3_finalize(statement) }
     let sql = """
       SELECT x.name, x.pk, x.hidden, t.wr, t.type = 'shadow', x.type,
         x.dflt_value IS NOT NULL AND x.dflt_value <> 'NULL' COLLATE NOCASE
       FROM pragma_table_list(?1) AS t, pragma_table_xinfo(?1, 'main') AS x
       WHERE t.schema = 'main' ORDER BY x.cid
       """
-    guard unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &statement, nil) == SQLITE_OK else {
+    guard let statement = prepare(sql), (try? statement.bind(table, at: 1)) != nil else {
       return nil
-    }
-    var name = table
-    name.withUTF8 {
-      _ = unsafe csqlite_bind_text(statement, 1, $0.baseAddress ?? nil, UInt64($0.count))
     }
     var columns: [TableLayout.Column] = []
     var isWithoutRowID = false
@@ -165,24 +176,20 @@ private func hasRealAffinity(_ type: String) -> Bool {
     var index: Int32 = 0
     var hasVirtualColumns = false
     while true {
-      let code = unsafe sqlite3_step(statement)
+      let code = statement.step()
       if code == SQLITE_DONE { break }
-      guard code == SQLITE_ROW,
-        let name = unsafe ValueView(sqlite3_column_value(statement, 0)).convertedText
-      else { return nil }
-      let kind = unsafe sqlite3_column_int(statement, 2)
-      isWithoutRowID = unsafe sqlite3_column_int(statement, 3) != 0
-      isShadow = unsafe sqlite3_column_int(statement, 4) != 0
+      guard code == SQLITE_ROW, let name = statement.text(at: 0) else { return nil }
+      let kind = statement.integer(at: 2)
+      isWithoutRowID = statement.integer(at: 3) != 0
+      isShadow = statement.integer(at: 4) != 0
       if kind == 2 {
         hasVirtualColumns = true
       } else {
         columns.append(
           TableLayout.Column(
-            name: name, keyPosition: unsafe Int(sqlite3_column_int(statement, 1)),
-            isGenerated: kind == 3,
-            isReal: unsafe hasRealAffinity(
-              ValueView(sqlite3_column_value(statement, 5)).convertedText ?? ""),
-            hasDefault: unsafe sqlite3_column_int(statement, 6) != 0, index: index))
+            name: name, keyPosition: Int(statement.integer(at: 1) ?? 0), isGenerated: kind == 3,
+            isReal: hasRealAffinity(statement.text(at: 5) ?? ""),
+            hasDefault: statement.integer(at: 6) != 0, index: index))
       }
       index += 1
     }
@@ -202,7 +209,7 @@ private func hasRealAffinity(_ type: String) -> Bool {
   ///   - rowID: The row, unless the table is WITHOUT ROWID.
   ///   - key: Returns the value of a column of the primary key, by its index among the layout's columns.
   func present(
-    _ column: Int, of layout: TableLayout, rowID: Int64, key: (Int) -> OpaquePointer?,
+    _ column: Int, of layout: TableLayout, rowID: Int64, key: (Int) -> Value?,
     _ body: (ValueView?) -> Void
   ) {
     func quoted(_ name: String) -> String { SQL("\(identifier: name)").text }
@@ -215,17 +222,11 @@ private func hasRealAffinity(_ type: String) -> Bool {
         .joined(separator: " AND ") : "\(alias) = ?1"
     let sql =
       "SELECT \(quoted(layout.columns[column].name)) FROM main.\(quoted(layout.table)) WHERE \(condition)"
-    var statement: OpaquePointer?
-    defer { unsafe sqlite3_finalize(statement) }
-    unsafe sqlite3_prepare_v2(handle.pointer, sql, -1, &statement, nil)
-    if layout.isWithoutRowID {
-      for (index, column) in keys.enumerated() {
-        unsafe sqlite3_bind_value(statement, Int32(index + 1), key(column))
-      }
-    } else {
-      unsafe sqlite3_bind_int64(statement, 1, rowID)
+    guard let statement = prepare(sql) else { return body(nil) }
+    let parameters = layout.isWithoutRowID ? keys.map { key($0) ?? .null } : [.integer(rowID)]
+    for (index, value) in parameters.enumerated() {
+      guard (try? statement.bind(value, at: Int32(index + 1))) != nil else { return body(nil) }
     }
-    let isFound = unsafe sqlite3_step(statement) == SQLITE_ROW
-    body(isFound ? unsafe ValueView(sqlite3_column_value(statement, 0)) : nil)
+    body(statement.step() == SQLITE_ROW ? statement.column(0) : nil)
   }
 }

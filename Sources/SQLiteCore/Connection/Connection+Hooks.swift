@@ -122,7 +122,7 @@ extension Connection {
   package func recordingRows<Result>(
     _ body: () throws -> Result
   ) throws -> (result: Result, rows: RecordedRows) {
-    guard ChangeRecorder.hasPreupdateHook(environment.usesPreupdateHook) else {
+    guard !isRemote, ChangeRecorder.hasPreupdateHook(environment.usesPreupdateHook) else {
       throw SQLiteError.noPreupdateHook
     }
     if hooks.recorder == nil { install(ChangeRecorder(detail: .tables, for: self)) }
@@ -141,12 +141,14 @@ extension Connection {
 
   /// Runs the bodies of layers above that belong to the transaction which is about to be committed.
   func runCommitBodies() throws {
-    guard !recording.isPreparing, let bodies = environment.commits?.bodies else { return }
+    guard !isRemote, !recording.isPreparing, let bodies = environment.commits?.bodies else {
+      return
+    }
     let rows: RecordedRows?
     if let recorder = hooks.recorder, recorder.detail == .values {
-      recorder.isPrepared = true
       rows = recorder.rows(since: recorder.prepared)
       if let rows, rows.isEmpty { return }
+      recorder.isPrepared = true
     } else {
       guard handle.isWriting else { return }
       rows = nil
@@ -179,8 +181,8 @@ extension Connection {
     else { return }
     let wasPrepared = hooks.recorder?.isPrepared ?? true
     var (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
-    if !wasPrepared, !changes.isEmpty { runCommitBodies(afterwards: changes) }
     if isRemote { changes.changesSchema = recording.hasWritten }
+    if !wasPrepared, !changes.isEmpty { runCommitBodies(afterwards: changes) }
     feed.publish(
       changes, turn: turn, recorded: recording.demand, hasWritten: recording.hasWritten)
     recording.hasWritten = false

@@ -10,7 +10,10 @@ extension Database {
   /// - Throws: ``SQLiteError``.
   @discardableResult
   public func executeChange(_ sql: SQL) throws -> Change {
-    try withoutTransaction { try $0.executeChange(sql) }
+    guard needsTransaction(sql) else {
+      return try withoutTransaction { try $0.executeChange(sql) }
+    }
+    return try write { try $0.executeChange(sql) }
   }
 
   /// As ``executeChange(_:)``, without blocking the task.
@@ -18,7 +21,10 @@ extension Database {
   /// - Throws: As the blocking form, or `CancellationError`.
   @discardableResult
   public func executeChange(_ sql: SQL) async throws -> Change {
-    try await withoutTransaction { try $0.executeChange(sql) }
+    guard needsTransaction(sql) else {
+      return try await withoutTransaction { try $0.executeChange(sql) }
+    }
+    return try await write { try $0.executeChange(sql) }
   }
 
   /// Runs one statement that changes the database, with values for its parameters.
@@ -32,7 +38,10 @@ extension Database {
   public func executeChange(
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) throws -> Change {
-    try withoutTransaction { try $0.executeChange(sql, withArgs: arguments) }
+    guard needsTransaction(sql) else {
+      return try withoutTransaction { try $0.executeChange(sql, withArgs: arguments) }
+    }
+    return try write { try $0.executeChange(sql, withArgs: arguments) }
   }
 
   /// As ``executeChange(_:withArgs:)``, without blocking the task.
@@ -43,7 +52,10 @@ extension Database {
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> Change {
     let values = try stored(arguments)
-    return try await withoutTransaction { try $0.executeChange(sql, withArgs: values) }
+    guard needsTransaction(sql) else {
+      return try await withoutTransaction { try $0.executeChange(sql, withArgs: values) }
+    }
+    return try await write { try $0.executeChange(sql, withArgs: values) }
   }
 
   /// Runs several statements in one transaction: all or none of them take effect.
@@ -202,5 +214,13 @@ extension Database {
     }
     if let result { return result }
     return try await write { try body($0) }
+  }
+}
+
+extension Database {
+  /// Whether a statement outside any transaction needs one, since layers above write into each that changes rows.
+  private func needsTransaction(_ sql: SQL) -> Bool {
+    guard !shared.commits.isEmpty, let word = SQLScanner.firstWord(sql.text) else { return false }
+    return ["insert", "update", "delete", "replace", "with"].contains(word)
   }
 }

@@ -39,10 +39,9 @@ package final class DeltaQueue: Sendable {
   }
 
   private func add(_ changes: CommittedChanges) {
-    let isRebuilt = tables.contains { changes.mayRebuild($0) }
-    let concerns =
-      isRebuilt || changes.tables.contains { tables.contains(asciiLowercased($0)) }
-    guard concerns else { return }
+    let isRebuilt = changes.changesSchema && tables.contains { changes.mayRebuild($0) }
+    guard isRebuilt || changes.tables.contains(where: { tables.contains(asciiLowercased($0)) })
+    else { return }
     let isLarge = changes.isIncomplete || changes.recorded.byteCount > limit
     change { state in
       if changes.turn != 0, changes.turn <= state.turn { return }

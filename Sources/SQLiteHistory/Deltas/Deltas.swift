@@ -36,7 +36,36 @@ extension Database {
   public func deltas<Value: Record>(
     of type: Value.Type, including start: DeltaStart = .changes, limit: Int = 64 << 20
   ) -> Deltas<Value> {
-    Deltas(self, start, limit: limit)
+    let queue = DeltaQueue(self, tables: [asciiLowercased(Value.tableName)], limit: limit)
+    return Deltas(self, start, FeedSource(database: self, queue: queue))
+  }
+}
+
+/// The place that changes come from.
+protocol DeltaSource: Sendable {
+  /// Waits for the next news.
+  ///
+  /// - Returns: Nil if the task was cancelled.
+  func next() async throws -> DeltaQueue.News?
+
+  /// Reads all records, and forgets the changes that are in them.
+  func current<Value: Record>(_ type: Value.Type) async throws -> sending [Value]
+}
+
+/// The commits of this process.
+private struct FeedSource: DeltaSource {
+  let database: Database
+  let queue: DeltaQueue
+
+  func next() async -> DeltaQueue.News? { await queue.next() }
+
+  func current<Value: Record>(_ type: Value.Type) async throws -> sending [Value] {
+    try await database.withoutTransactionGiving { [queue] connection in
+      try connection.transaction(.immediate) {
+        queue.begin(after: connection.lastTurn)
+        return try connection.objects(of: type)
+      }
+    }
   }
 }
 
@@ -44,26 +73,25 @@ extension Database {
 public struct Deltas<Value: Record>: AsyncSequence {
   private let database: Database
   private let start: DeltaStart
-  private let queue: DeltaQueue
+  private let source: any DeltaSource
 
-  fileprivate init(_ database: Database, _ start: DeltaStart, limit: Int) {
+  init(_ database: Database, _ start: DeltaStart, _ source: any DeltaSource) {
     self.database = database
     self.start = start
-    queue = DeltaQueue(
-      database, tables: [asciiLowercased(Value.tableName)], limit: limit)
+    self.source = source
   }
 
   /// Reads the changes, and waits for commits.
   public struct Iterator: AsyncIteratorProtocol {
     private let database: Database
-    private let queue: DeltaQueue
+    private let source: any DeltaSource
     private let includesCurrent: Bool
     /// Whether the records must be read before the next change.
     private var lacksCurrent: Bool
 
-    fileprivate init(_ database: Database, _ queue: DeltaQueue, _ start: DeltaStart) {
+    fileprivate init(_ database: Database, _ source: any DeltaSource, _ start: DeltaStart) {
       self.database = database
-      self.queue = queue
+      self.source = source
       includesCurrent = start == .current
       lacksCurrent = includesCurrent
     }
@@ -77,11 +105,11 @@ public struct Deltas<Value: Record>: AsyncSequence {
       guard database.recordsValues else { throw SQLiteError.noPreupdateHook }
       do {
         if lacksCurrent {
-          let current = try await current()
+          let current = try await source.current(Value.self)
           lacksCurrent = false
           return [.current(current)]
         }
-        while let news = await queue.next() {
+        while let news = try await source.next() {
           switch news {
           case .tooMuch:
             lacksCurrent = includesCurrent
@@ -98,17 +126,6 @@ public struct Deltas<Value: Record>: AsyncSequence {
       return nil
     }
 
-    /// Reads all records, and has the queue forget the changes that are in them.
-    nonisolated(nonsending) private func current() async throws -> sending [Value] {
-      let queue = self.queue
-      return try await database.withoutTransactionGiving { connection in
-        try connection.transaction(.immediate) {
-          queue.begin(after: connection.lastTurn)
-          return try connection.objects(of: Value.self)
-        }
-      }
-    }
-
     nonisolated(nonsending) private func deltas(
       _ changes: CommittedChanges
     ) async throws -> sending [Delta<Value>] {
@@ -122,7 +139,7 @@ public struct Deltas<Value: Record>: AsyncSequence {
   }
 
   /// Begins to read.
-  public func makeAsyncIterator() -> Iterator { Iterator(database, queue, start) }
+  public func makeAsyncIterator() -> Iterator { Iterator(database, source, start) }
 }
 
 extension Delta where Value: Record {

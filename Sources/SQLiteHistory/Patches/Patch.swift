@@ -19,8 +19,11 @@ public import SQLiteCore
 public struct Patch: Hashable, Sendable {
   /// The effect on a row.
   public enum Kind: Hashable, Sendable {
+    /// The row is new.
     case insert
+    /// The row has other values.
     case update
+    /// The row is gone.
     case delete
   }
 

@@ -1,0 +1,149 @@
+import SQLiteCore
+import SQLiteMapping
+import Synchronization
+
+/// Reads the entries of a journal one by one, for one loop.
+final class JournalReader: DeltaSource {
+  private struct State {
+    /// The number of the last entry that was handed out; nil before the first.
+    var number: Int64?
+    var waiting: [(number: Int64, rows: RecordedRows)] = []
+  }
+
+  private let journal: ChangeJournal
+  private let database: Database
+  private let state: Mutex<State>
+
+  init(_ journal: ChangeJournal, _ database: Database) {
+    self.journal = journal
+    self.database = database
+    // What commits from now on is told: asked at once, or else at the first step.
+    let number = try? database.read { try ChangeJournal.lastNumber($0) }
+    state = Mutex(State(number: number))
+  }
+
+  /// The most bytes of entries that are read together.
+  private static let batch = 4 << 20
+
+  func next() async throws -> DeltaQueue.News? {
+    while true {
+      if let entry = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) {
+        state.withLock { $0.number = entry.number }
+        return .commit(CommittedChanges(recorded: entry.rows))
+      }
+      let rung = journal.bell.count
+      let number = state.withLock { $0.number }
+      let name = journal.name
+      let found = try await database.read { connection in
+        try ChangeJournal.entries(
+          after: try number ?? ChangeJournal.lastNumber(connection), of: name,
+          atMost: JournalReader.batch, connection)
+      }
+      switch found {
+      case .rows(let entries) where !entries.isEmpty:
+        state.withLock { $0.waiting = entries }
+      case .rows:
+        guard await journal.bell.wait(after: rung) else { return nil }
+      case .lost(let last):
+        state.withLock {
+          $0.number = last
+          $0.waiting = []
+        }
+        return .tooMuch
+      }
+    }
+  }
+
+  func current<Value: Record>(_ type: Value.Type) async throws -> sending [Value] {
+    try await database.readGiving { [self] connection in
+      let number = try ChangeJournal.lastNumber(connection)
+      let values = try connection.objects(of: type)
+      state.withLock {
+        $0.number = number
+        $0.waiting = []
+      }
+      return values
+    }
+  }
+}
+
+/// Wakes readers when the file has been written.
+///
+/// The log is written a little before the commit can be seen: until a sync has ended. So who is woken looks again,
+/// after growing pauses, and then not any more until the next write.
+final class JournalBell: Sendable {
+  private struct State {
+    var count: UInt64 = 0
+    /// The time of the last ring.
+    var last = ContinuousClock.now
+    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    var lastID: UInt64 = 0
+  }
+
+  private let state = Mutex(State())
+  private let worker = Worker()
+
+  /// How long after a write others may still be on the way to their commit.
+  private static let patience = Duration.seconds(2)
+
+  /// How often it has rung.
+  var count: UInt64 { state.withLock { $0.count } }
+
+  func ring() {
+    let waiters = state.withLock { state in
+      state.count += 1
+      state.last = .now
+      defer { state.waiters = [:] }
+      return state.waiters
+    }
+    guard !waiters.isEmpty else { return }
+    worker.start { for waiter in waiters.values { waiter.resume() } }
+  }
+
+  /// Waits until it has rung more often, or for a pause if it has rung not long ago.
+  ///
+  /// - Returns: False if the task was cancelled.
+  func wait(after count: UInt64) async -> Bool {
+    let age = state.withLock { ContinuousClock.now - $0.last }
+    if age < Self.patience {
+      // A pause as long as a quarter of the time that has gone by since: few looks, and none much too late.
+      try? await Task.sleep(for: max(.milliseconds(1), age / 4))
+      return !Task.isCancelled
+    }
+    let id = state.withLock { state in
+      state.lastID += 1
+      return state.lastID
+    }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          if state.count != count || Task.isCancelled { return true }
+          state.waiters[id] = continuation
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+    }
+    return !Task.isCancelled
+  }
+}
+
+/// The bytes of one entry: the tables, then the recorded rows as they are.
+enum JournalEntry {
+  private static let version: UInt8 = 1
+
+  /// Returns the entry of some rows; empty if none of them belongs into a journal.
+  static func bytes(of rows: RecordedRows) -> [UInt8] {
+    guard rows.layouts.contains(where: { Patch.holds($0) }) else { return [] }
+    return [version] + rows.archive
+  }
+
+  static func rows(of bytes: [UInt8]) throws(SQLiteError) -> RecordedRows {
+    guard bytes.first == version else {
+      throw SQLiteError(.corrupt, "an entry of the journal was made by a newer program")
+    }
+    return try RecordedRows(archive: [UInt8](bytes.dropFirst()))
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import SQLiteCore
+import SQLiteHistory
+import SQLiteMapping
+import Testing
+
+private struct Town: Record, Equatable, Sendable {
+  static let tableName = "town"
+  static let prototype: Town? = Town(id: 0, name: "", size: 0)
+  var id: Int
+  var name: String
+  var size: Int
+}
+
+/// `HistoryHelper`, which lies beside the tests, as a process.
+private func start(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
+  let process = Process()
+  let folders =
+    [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
+    + Bundle.allBundles.map(\.bundlePath)
+  let candidates = folders.flatMap { path in
+    [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
+  }.map { $0.appending(path: "HistoryHelper") }
+  guard
+    let helper = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) })
+  else { throw SQLiteError(.notFound, "HistoryHelper is not beside the tests") }
+  process.executableURL = helper
+  process.arguments = arguments
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  try process.run()
+  return (process, pipe)
+}
+
+/// The journal: changes of all processes, and patches of what has happened since.
+@Suite struct JournalTests {
+  let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func database() throws -> Database {
+    var options = Database.Options()
+    options.busyTimeout = .seconds(300)
+    let database = try Database(path: folder.file(), options: options)
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE IF NOT EXISTS town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL);
+      CREATE TABLE IF NOT EXISTS level (id INTEGER PRIMARY KEY, n INTEGER);
+      """)
+    return database
+  }
+
+  @Test func `another process's changes arrive exactly, among our own`() async throws {
+    let database = try database()
+    let journal = try await database.journal()
+    var deltas = journal.deltas(of: Town.self, including: .current).makeAsyncIterator()
+    guard case .current(let first)? = try await deltas.next()?.first else {
+      return #expect(Bool(false))
+    }
+    #expect(first.isEmpty)
+    let other = try start(["write", folder.file(), "300", "journal"])
+    for number in 0..<40 {
+      try await database.executeChange(
+        "INSERT OR REPLACE INTO town VALUES (\(100 + number % 7), 'own', \(number))")
+    }
+    var rows: [Int: Town] = [:]
+    // The last of each.
+    while rows.values.first(where: { $0.name == "other 299" }) == nil
+      || rows[100 + 39 % 7]?.size != 39
+    {
+      let changes = try #require(try await deltas.next())
+      for change in changes {
+        switch change {
+        case .inserted(let town): #expect(rows.updateValue(town, forKey: town.id) == nil)
+        case .updated(let old, let new, _): #expect(rows.updateValue(new, forKey: new.id) == old)
+        case .deleted(let town): #expect(rows.removeValue(forKey: town.id) == town)
+        default: #expect(Bool(false), "\(change)")
+        }
+      }
+      // Others add to the sizes of our rows.
+      if let own = rows[100 + 39 % 7], own.size > 39, other.process.isRunning == false { break }
+    }
+    other.process.waitUntilExit()
+    try await database.executeChange("INSERT INTO town VALUES (1000, 'end', 0)")
+    while rows[1000] == nil {
+      for change in try #require(try await deltas.next()) {
+        switch change {
+        case .inserted(let town): #expect(rows.updateValue(town, forKey: town.id) == nil)
+        case .updated(let old, let new, _): #expect(rows.updateValue(new, forKey: new.id) == old)
+        case .deleted(let town): #expect(rows.removeValue(forKey: town.id) == town)
+        default: #expect(Bool(false), "\(change)")
+        }
+      }
+    }
+    let found = try await database.objects(of: Town.self, orderedBy: .column("id"))
+    #expect(rows.values.sorted { $0.id < $1.id } == found)
+  }
+
+  @Test func `a patch of what has happened since a mark brings a copy up to date`() throws {
+    let database = try database()
+    let journal = try database.journal()
+    let copy = try Database.memory()
+    try copy.executeMultipleChanges(
+      "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL)")
+    let mark = try journal.mark()
+    #expect(try journal.patch(since: mark)?.isEmpty == true)
+    let other = try start(["write", folder.file(), "100", "journal"])
+    other.process.waitUntilExit()
+    try database.executeChange("UPDATE town SET name = 'x' WHERE id < 5")
+    _ = sqliteError {
+      try database.write { connection in
+        try connection.executeChange("DELETE FROM town")
+        throw SQLiteError(.abort)
+      }
+    }
+    // A statement outside any transaction has its entry, too.
+    try database.withoutTransaction { _ = try $0.executeChange("DELETE FROM town WHERE id = 3") }
+    let patch = try #require(try journal.patch(since: mark))
+    try copy.apply(patch)
+    #expect(try copy.dump("town") == database.dump("town"))
+    let later = try JSONDecoder().decode(
+      JournalMark.self, from: JSONEncoder().encode(journal.mark()))
+    #expect(try journal.patch(since: later)?.isEmpty == true)
+    let stranger = try Database.memory()
+    let foreign = try stranger.journal()
+    #expect(try foreign.patch(since: mark) == nil)
+  }
+
+  @Test func `the journal is a ring, and says when it does not reach back`() async throws {
+    let database = try Database.memory()
+    try await database.executeMultipleChanges(
+      "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL)")
+    let journal = try await database.journal(limit: 10_000)
+    let mark = try await journal.mark()
+    var deltas = journal.deltas(of: Town.self).makeAsyncIterator()
+    for number in 0..<500 {
+      try await database.executeChange("INSERT INTO town VALUES (\(number), 'town', 1)")
+    }
+    #expect(try await journal.patch(since: mark) == nil)
+    #expect(try await deltas.next() == [.tooMuch])
+    try await database.executeChange("DELETE FROM town WHERE id = 1")
+    #expect(try await deltas.next() == [.deleted(Town(id: 1, name: "town", size: 1))])
+    let size = try await database.firstRow(
+      "SELECT sum(length(rows)) FROM magicdata_journal", as: Int.self)
+    #expect(try #require(size) < 12_000)
+    let big = try await journal.mark()
+    try await database.executeChange("UPDATE town SET name = printf('%1000d', id)")
+    #expect(try await journal.patch(since: big) == nil)
+    #expect(try await deltas.next() == [.tooMuch])
+  }
+
+  @Test func `a process that is killed leaves whole patches and a journal that fits`() throws {
+    let database = try database()
+    try database.executeChange(
+      "WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 200) INSERT INTO level SELECT i, 0 FROM c"
+    )
+    let journal = try database.journal(limit: 1 << 30)
+    let copy = try Database.memory()
+    try copy.executeMultipleChanges(
+      """
+      CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL);
+      CREATE TABLE level (id INTEGER PRIMARY KEY, n INTEGER);
+      WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 200) INSERT INTO level SELECT i, 0 FROM c;
+      """)
+    var mark = try journal.mark()
+    var generator = SeededGenerator(seed: 3)
+    for _ in 0..<15 {
+      let (process, output) = try start(["loop", folder.file()])
+      _ = output.fileHandleForReading.availableData
+      usleep(UInt32.random(in: 3_000...90_000, using: &generator))
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+      #expect(try database.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+      #expect(try database.firstRow("SELECT count(DISTINCT n) FROM level", as: Int.self) == 1)
+      let patch = try #require(try journal.patch(since: mark))
+      mark = try journal.mark()
+      try copy.apply(patch)
+      #expect(try copy.dump("town") == database.dump("town"))
+      #expect(try copy.dump("level") == database.dump("level"))
+    }
+    #expect(try #require(try database.firstRow("SELECT n FROM level", as: Int.self)) > 0)
+  }
+
+  @Test func `without the hook the journal says so`() throws {
+    var options = Database.Options()
+    options.usesPreupdateHook = false
+    let database = try Database.memory(options: options)
+    let error = sqliteError { _ = try database.journal() }
+    #expect(error?.message.contains("SQLITE_ENABLE_PREUPDATE_HOOK") == true)
+  }
+}
