@@ -162,7 +162,9 @@ extension ObjectPlan {
 
 extension ObjectPlan {
   /// The name of the link table of a property.
-  package func linkTableName(_ slot: Int) -> String { PropertyName.name(properties[slot].name, of: table) }
+  package func linkTableName(_ slot: Int) -> String {
+    PropertyName.name(properties[slot].name, of: table)
+  }
 
   /// The link table of a property.
   func linkTable(

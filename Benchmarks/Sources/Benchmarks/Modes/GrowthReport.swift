@@ -15,7 +15,9 @@ struct GrowthReport {
   /// Measures sizes from 500 to `rows`, each ten times the one before.
   func run(rows: Int) throws {
     let works = GrowthWork.all
-    print("Processor time of C in microseconds / ratio of objects to C, median of \(Self.rounds) rounds")
+    print(
+      "Processor time of C in microseconds / ratio of objects to C, median of \(Self.rounds) rounds"
+    )
     print((["rows", "MiB"] + works.map(\.name)).joined(separator: "\t"))
     var size = 500
     while size <= rows {
