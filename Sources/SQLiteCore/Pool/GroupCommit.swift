@@ -157,6 +157,10 @@ struct GroupCommitRun {
     connection.interruption.end()
     let outcome = member.run(on: connection)
     connection.cache.orphanCheckedOut()
+    if outcome != nil, connection.handle.remote?.mayRunAgain == true, !member.isInterrupted {
+      // On a new session of the server, with those behind it.
+      return members.insert(member, at: 0)
+    }
     answers.append((member, outcome))
   }
 
