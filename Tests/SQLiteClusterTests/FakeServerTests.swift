@@ -172,6 +172,28 @@ private func text(_ text: String) -> [UInt64] {
     #expect(error?.message.contains("leads") == true)
   }
 
+  @Test func `rows without an end are given up`() throws {
+    let endless = message(
+      7, [2] + text("id") + text("name") + [0x31, 1] + text("one") + [0xeeee_eeee_eeee_eeee])
+    var options = ClusterOptions()
+    options.transport = FakeNode(
+      FakeServerTests.opening + [Array(repeating: endless, count: 400).flatMap(\.self)])
+    options.leaderTimeout = .milliseconds(30)
+    options.attemptTimeout = .seconds(5)
+    options.maximumMessageSize = 1_024
+    options.database.maximumReaderCount = 0
+    let database = try Database(
+      cluster: [FakeServerTests.address], name: "test", options: options)
+    #expect(throws: SQLiteError.self) {
+      try database.withoutTransaction { connection in
+        var rows = try connection.statement("SELECT id, name FROM t")
+        #expect(try rows.step())
+        // Another question, before the rows have ended.
+        _ = try connection.executeQuery("SELECT 1")
+      }
+    }
+  }
+
   @Test func `random bytes give errors`() throws {
     var random = SeededGenerator(seed: 9)
     for _ in 0..<300 {

@@ -25,9 +25,10 @@ final class TestCluster: Sendable {
   static let program: String? = {
     guard FileManager.default.fileExists(atPath: "/usr/include/dqlite.h") else { return nil }
     let source = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Fixture/node.c").path()
+      .appending(path: "Fixture/node.c").path(percentEncoded: false)
     let program = FileManager.default.temporaryDirectory
-      .appending(path: "magicdata-node-\(ProcessInfo.processInfo.processIdentifier)").path()
+      .appending(path: "magicdata-node-\(ProcessInfo.processInfo.processIdentifier)").path(
+        percentEncoded: false)
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments = ["cc", source, "-ldqlite", "-o", program]
@@ -42,7 +43,7 @@ final class TestCluster: Sendable {
   /// Starts nodes and makes all of them voters.
   init(count: Int = 3) throws {
     folder = FileManager.default.temporaryDirectory
-      .appending(path: "magicdata-cluster-\(UUID().uuidString)").path()
+      .appending(path: "magicdata-cluster-\(UUID().uuidString)").path(percentEncoded: false)
     var made: [Node] = []
     for index in 0..<count {
       // dqlite bootstraps a cluster by a node of this number.

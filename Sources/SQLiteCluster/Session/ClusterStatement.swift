@@ -158,8 +158,19 @@ final class ClusterStatement: RemoteStatement {
   }
 
   /// Receives what is still to come, so that the node can be asked something else.
+  ///
+  /// - Throws: ``SQLiteError`` also for more rows than are kept, sixteen of the largest messages: a node
+  ///   might never end.
   func drain() throws(SQLiteError) {
-    while isOpen { try receive() }
+    var room = session.cluster.options.maximumMessageSize * 16
+    while isOpen {
+      try receive()
+      room -= messages.last?.bytes.count ?? 0
+      guard room >= 0 else {
+        isOpen = false
+        throw ReplyReader.nonsense("its rows do not end")
+      }
+    }
   }
 
   func nextRow(into carrier: StatementHandle) throws(SQLiteError) -> Bool {
@@ -182,7 +193,14 @@ final class ClusterStatement: RemoteStatement {
 
   func end() {
     // What is left must come before the next request; a session that cannot receive it is lost.
-    if isOpen { try? session.requesting(isPart: true) { () throws(SQLiteError) in try drain() } }
+    if isOpen {
+      try? session.requesting(isPart: true) { () throws(SQLiteError) in
+        while isOpen {
+          messages = []
+          try receive()
+        }
+      }
+    }
     isOpen = false
     messages = []
     if session.streaming === self { session.streaming = nil }
