@@ -94,7 +94,7 @@ let package = Package(
         "SQLiteSchema", "SystemFiles",
       ]),
     // A database on several nodes, behind the statements of SQLiteCore.
-    layer("SQLiteCluster", ["Platform", "SQLSyntax", "SQLiteCore"]),
+    layer("SQLiteCluster", ["ExactText", "Platform", "SQLSyntax", "SQLiteCore"]),
     // Objects on it.
     layer("MagicCluster", ["SQLiteCluster", "SQLiteCore", "SQLiteObjects"]),
     // Objects and what they stand on, under one name.

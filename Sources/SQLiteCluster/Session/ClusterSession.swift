@@ -45,7 +45,24 @@ final class ClusterSession: RemoteSession {
     if forReading {
       try set("query_only", true)
     } else {
-      try cluster.prepareTokens(at: node, database)
+      try prepareTokens()
+    }
+  }
+
+  /// Makes the table of tokens, and removes old ones.
+  private func prepareTokens() throws(SQLiteError) {
+    try waitingForLock { () throws(SQLiteError) in
+      guard try node.numbers(Token.presence, [], in: database) == [0] else { return }
+      _ = try node.execute(.sql(Token.table), in: database)
+    }
+    do throws(SQLiteError) {
+      try waitingForLock { () throws(SQLiteError) in
+        let age = Value.integer(Int64(cluster.options.tokenAge))
+        _ = try node.execute(.sql(Token.pruning), in: database, [age])
+      }
+    } catch {
+      // Removing old tokens can wait for the next one who connects.
+      guard error.code.primary == .busy else { throw error }
     }
   }
 
@@ -233,21 +250,14 @@ final class ClusterSession: RemoteSession {
         try begin(.immediate)
         outermostSavepoint = name
       }
-      try execute("SAVEPOINT \(quoted(name))")
+      try execute("SAVEPOINT \(quotedIdentifier(name))")
     case .release(let name):
-      if let outermostSavepoint, sameName(outermostSavepoint, name) { return try commit() }
-      try execute("RELEASE \(quoted(name))")
-    case .rollbackTo(let name): try execute("ROLLBACK TO \(quoted(name))")
+      if let outermostSavepoint, asciiLowercased(outermostSavepoint) == asciiLowercased(name) {
+        return try commit()
+      }
+      try execute("RELEASE \(quotedIdentifier(name))")
+    case .rollbackTo(let name): try execute("ROLLBACK TO \(quotedIdentifier(name))")
     }
-  }
-
-  private func quoted(_ name: String) -> String {
-    "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-      + "\""
-  }
-
-  private func sameName(_ left: String, _ right: String) -> Bool {
-    left.lowercased() == right.lowercased()
   }
 
   /// Begins a transaction. A node never waits for the one who writes: we do, and ask again.

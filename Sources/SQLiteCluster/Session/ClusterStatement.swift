@@ -1,3 +1,4 @@
+import ExactText
 import SQLSyntax
 import SQLiteCore
 
@@ -214,13 +215,12 @@ final class ClusterStatement: RemoteStatement {
   }
 
   func text(of list: [Value]) throws(SQLiteError) -> String {
-    var text = "["
-    for value in list {
-      if text.utf8.count > 1 { text += "," }
+    var json = JSONText()
+    try json.append(array: list) { (json, value) throws(SQLiteError) in
       switch value {
-      case .null: text += "null"
-      case .integer(let integer): text += String(integer)
-      case .text(let string): ClusterStatement.append(string, to: &text)
+      case .null: json.bytes += "null".utf8
+      case .integer(let integer): json.bytes += String(integer).utf8
+      case .text(let string): json.append(string)
       case .real, .blob:
         throw SQLiteError(
           .mismatch,
@@ -228,22 +228,6 @@ final class ClusterStatement: RemoteStatement {
           sql: sql)
       }
     }
-    return text + "]"
-  }
-
-  /// Writes a text as JSON.
-  private static func append(_ string: String, to text: inout String) {
-    text += "\""
-    for scalar in string.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: text.unicodeScalars.append(scalar)
-      }
-    }
-    text += "\""
+    return String(decoding: json.bytes, as: UTF8.self)
   }
 }

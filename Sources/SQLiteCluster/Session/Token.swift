@@ -15,6 +15,7 @@ struct Token {
     (number INTEGER PRIMARY KEY AUTOINCREMENT, token BLOB NOT NULL UNIQUE, \
     is_fence INTEGER NOT NULL, made INTEGER NOT NULL)
     """
+  static let presence = "SELECT count(*) FROM sqlite_schema WHERE name = 'magicdata_token'"
   /// A number that each transaction that writes makes greater.
   static let count = "SELECT coalesce(max(number), 0) FROM magicdata_token"
   static let insertion = """
@@ -32,29 +33,6 @@ struct Token {
 }
 
 extension Cluster {
-  /// Makes the table of tokens, and removes old ones.
-  func prepareTokens(at node: NodeConnection, _ database: UInt32) throws(SQLiteError) {
-    let end = ContinuousClock.now + options.database.busyTimeout
-    while true {
-      do throws(SQLiteError) {
-        if try node.numbers(
-          "SELECT count(*) FROM sqlite_schema WHERE name = 'magicdata_token'", [], in: database)
-          == [0]
-        {
-          _ = try node.execute(.sql(Token.table), in: database)
-        }
-        _ = try node.execute(
-          .sql(Token.pruning), in: database, [.integer(Int64(options.tokenAge))])
-        return
-      } catch {
-        guard error.code.primary == .busy else { throw error }
-        // Removing old tokens can wait for the next one who connects.
-        if ContinuousClock.now >= end { return }
-      }
-      sleepThread(for: .milliseconds(Int.random(in: 1...10)))
-    }
-  }
-
   /// Finds out whether a transaction was committed, and makes sure that it never will be if it was not: then
   /// the token is stored in its place.
   ///

@@ -34,7 +34,9 @@ extension Database {
   }
 
   /// Whether the values of rows that change can be recorded (`SQLITE_ENABLE_PREUPDATE_HOOK`).
-  package var recordsValues: Bool { ChangeRecorder.hasPreupdateHook(options.usesPreupdateHook) }
+  package var recordsValues: Bool {
+    has(.rowChanges) && ChangeRecorder.hasPreupdateHook(options.usesPreupdateHook)
+  }
 
   /// How often the content of this file was replaced.
   package var content: ContentGeneration { shared.content }

@@ -89,9 +89,9 @@ extension Connection {
   /// Begins or ends recording, as the subscribers of the feed want it. Called between accesses.
   func updateRecorder() {
     guard let feed = environment.feed, environment.isWriter else { return }
-    recording.demand = feed.demand
-    // A server does not say which rows change.
+    // A server does not say what changes: whoever asks is told, after each write, that anything may have.
     if isRemote { return }
+    recording.demand = feed.demand
     let detail = recording.demand.detail
     guard detail != hooks.recorder?.detail else { return }
     install(detail.map { ChangeRecorder(detail: $0, for: self) })
@@ -177,11 +177,10 @@ extension Connection {
   /// Tells subscribers what was committed.
   func publishChanges() {
     guard let feed = environment.feed, environment.isWriter,
-      hooks.recorder != nil || isRemote || feed.demand != recording.demand, handle.isAutocommit
+      hooks.recorder != nil || feed.demand != recording.demand, handle.isAutocommit
     else { return }
     let wasPrepared = hooks.recorder?.isPrepared ?? true
-    var (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
-    if isRemote { changes.changesSchema = recording.hasWritten }
+    let (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
     if !wasPrepared, !changes.isEmpty { runCommitBodies(afterwards: changes) }
     feed.publish(
       changes, turn: turn, recorded: recording.demand, hasWritten: recording.hasWritten)
@@ -203,7 +202,13 @@ extension Connection {
   /// - Throws: The error of `body`; ``SQLiteError``.
   package func withoutTriggersAndForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
     try checkAccess()
-    let options = [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY]
+    return try withoutSettings(
+      [SQLITE_DBCONFIG_ENABLE_TRIGGER, SQLITE_DBCONFIG_ENABLE_FKEY], body)
+  }
+
+  /// Runs `body` while some settings of the connection are off, also within a transaction (`sqlite3_db_config`).
+  func withoutSettings<Result>(_ options: [Int32], _ body: () throws -> Result) throws -> Result {
+    try require(.settings)
     let before = try options.map { try handle.isConfigured($0) }
     for option in options { try handle.configure(option, false) }
     let result = Swift.Result { try body() }

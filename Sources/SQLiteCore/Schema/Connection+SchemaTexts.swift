@@ -93,13 +93,9 @@ extension Connection {
   ///
   /// Observers are not told of rows, but of the change of the schema.
   package func withoutForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
-    let areOn = try pragma("foreign_keys") == .integer(1)
-    // The pragma would do nothing within a transaction (https://www.sqlite.org/pragma.html#pragma_foreign_keys).
-    try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, false)
     hooks.recorder?.isPaused = true
-    let result = Swift.Result { try body() }
-    hooks.recorder?.isPaused = false
-    try handle.configure(SQLITE_DBCONFIG_ENABLE_FKEY, areOn)
-    return try result.get()
+    defer { hooks.recorder?.isPaused = false }
+    // The pragma would do nothing within a transaction (https://www.sqlite.org/pragma.html#pragma_foreign_keys).
+    return try withoutSettings([SQLITE_DBCONFIG_ENABLE_FKEY], body)
   }
 }

@@ -49,27 +49,32 @@ import CSQLite
   private var columnsPrepared: Int32 = -1
 
   /// Takes over a pointer that `sqlite3_prepare_v3` made.
-  init(pointer: OpaquePointer, sql: String) {
-    unsafe self.pointer = unsafe pointer
-    remote = nil
-    self.sql = sql
-    parameterCount = unsafe Int(sqlite3_bind_parameter_count(pointer))
-    isReadOnly = unsafe sqlite3_stmt_readonly(pointer) != 0
-    let word = SQLScanner.firstWord(sql)
-    control = word.flatMap(SQLScanner.Control.init)
-    changesSchema = word.map { ["create", "drop", "alter", "vacuum"].contains($0) } ?? false
+  convenience init(pointer: OpaquePointer, sql: String) {
+    unsafe self.init(
+      pointer, nil, sql: sql, parameterCount: Int(sqlite3_bind_parameter_count(pointer)),
+      isReadOnly: sqlite3_stmt_readonly(pointer) != 0)
   }
 
   /// Takes over a statement that a server has compiled.
-  init(_ remote: RemoteRun) {
+  convenience init(_ remote: RemoteRun) {
+    let statement = remote.statement
+    unsafe self.init(
+      remote.parameters.pointer, remote, sql: statement.sql,
+      parameterCount: statement.parameterCount, isReadOnly: statement.isReadOnly)
+  }
+
+  private init(
+    _ pointer: OpaquePointer?, _ remote: RemoteRun?, sql: String, parameterCount: Int,
+    isReadOnly: Bool
+  ) {
+    unsafe self.pointer = unsafe pointer
     self.remote = remote
-    unsafe pointer = unsafe remote.parameters.pointer
-    sql = remote.statement.sql
-    parameterCount = remote.statement.parameterCount
-    isReadOnly = remote.statement.isReadOnly
+    self.sql = sql
+    self.parameterCount = parameterCount
+    self.isReadOnly = isReadOnly
     let word = SQLScanner.firstWord(sql)
     control = word.flatMap(SQLScanner.Control.init)
-    changesSchema = word.map { ["create", "drop", "alter"].contains($0) } ?? false
+    changesSchema = word.map { ["create", "drop", "alter", "vacuum"].contains($0) } ?? false
   }
 
   deinit {

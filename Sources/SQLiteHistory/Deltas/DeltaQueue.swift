@@ -9,23 +9,19 @@ package final class DeltaQueue: Sendable {
     case replaced
   }
 
-  fileprivate struct State {
+  fileprivate struct State: Sendable {
     var commits: [CommittedChanges] = []
     var byteCount = 0
     /// The news that takes the place of all that was dropped.
     var loss: News?
     /// Commits up to this one are in the state that the reader has.
     var turn: UInt64 = 0
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    var lastID: UInt64 = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Awaited(State())
   private let limit: Int
   private let tables: Set<String>
   private let subscription = Mutex<ChangeSubscription?>(nil)
-  /// Where tasks are resumed: not on a thread that tells the news, see ``ChangeFeed``.
-  private let worker = Worker()
 
   /// - Parameters:
   ///   - database: The database.
@@ -43,7 +39,7 @@ package final class DeltaQueue: Sendable {
     guard isRebuilt || changes.tables.contains(where: { tables.contains(asciiLowercased($0)) })
     else { return }
     let isLarge = changes.isIncomplete || changes.recorded.byteCount > limit
-    change { state in
+    state.change { state in
       if changes.turn != 0, changes.turn <= state.turn { return }
       if isRebuilt {
         state.drop(.replaced)
@@ -83,38 +79,9 @@ package final class DeltaQueue: Sendable {
         return .commit(first)
       }
       if let news { return news }
-      await wait()
+      await state.wait { $0.loss != nil || !$0.commits.isEmpty }
     }
     return nil
-  }
-
-  private func wait() async {
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.loss != nil || !state.commits.isEmpty || Task.isCancelled { return true }
-          state.waiters[id] = continuation
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
-    }
-  }
-
-  private func change(_ change: (inout State) -> Void) {
-    let waiters = state.withLock { state in
-      change(&state)
-      defer { state.waiters = [:] }
-      return state.waiters
-    }
-    guard !waiters.isEmpty else { return }
-    worker.start { for waiter in waiters.values { waiter.resume() } }
   }
 }
 

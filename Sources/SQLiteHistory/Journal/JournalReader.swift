@@ -76,12 +76,9 @@ final class JournalBell: Sendable {
     var count: UInt64 = 0
     /// The time of the last ring.
     var last = ContinuousClock.now
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    var lastID: UInt64 = 0
   }
 
-  private let state = Mutex(State())
-  private let worker = Worker()
+  private let state = Awaited(State())
 
   /// How long after a write others may still be on the way to their commit.
   private static let patience = Duration.seconds(2)
@@ -90,14 +87,10 @@ final class JournalBell: Sendable {
   var count: UInt64 { state.withLock { $0.count } }
 
   func ring() {
-    let waiters = state.withLock { state in
-      state.count += 1
-      state.last = .now
-      defer { state.waiters = [:] }
-      return state.waiters
+    state.change {
+      $0.count += 1
+      $0.last = .now
     }
-    guard !waiters.isEmpty else { return }
-    worker.start { for waiter in waiters.values { waiter.resume() } }
   }
 
   /// Waits until it has rung more often, or for a pause if it has rung not long ago.
@@ -110,22 +103,7 @@ final class JournalBell: Sendable {
       try? await Task.sleep(for: max(.milliseconds(1), age / 4))
       return !Task.isCancelled
     }
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.count != count || Task.isCancelled { return true }
-          state.waiters[id] = continuation
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
-    }
+    await state.wait { $0.count != count }
     return !Task.isCancelled
   }
 }

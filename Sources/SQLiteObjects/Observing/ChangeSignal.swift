@@ -6,16 +6,11 @@ final class ChangeSignal: Sendable {
   private struct State {
     var isRaised = false
     var failure: (any Error)?
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    var lastID: UInt64 = 0
   }
 
-  private let state = Mutex(State())
+  private let state = Awaited(State())
   /// Keeps the news of this process coming.
   private let subscription = Mutex<ChangeSubscription?>(nil)
-  /// Where tasks are resumed. A task cannot be resumed while its cancellation handlers run, and these
-  /// may wait for the access that tells the news.
-  private let worker = Worker()
 
   /// The tables whose changes are awaited.
   private struct Watched {
@@ -104,49 +99,23 @@ final class ChangeSignal: Sendable {
     wake()
   }
 
-  private func wake() { wake { $0.isRaised = true } }
+  private func wake() { state.change { $0.isRaised = true } }
 
   /// Ends the waiting, now and later, by an error.
-  func fail(_ error: any Error) { wake { $0.failure = $0.failure ?? error } }
+  func fail(_ error: any Error) { state.change { $0.failure = $0.failure ?? error } }
 
   /// Waits for the signal, and takes it back.
   ///
   /// - Returns: False if the task was cancelled.
   /// - Throws: The error that the waiting was ended by.
   func wait() async throws -> Bool {
-    let id = state.withLock { state in
-      state.lastID += 1
-      return state.lastID
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if state.isRaised || state.failure != nil || Task.isCancelled { return true }
-          state.waiters[id] = continuation
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      // Only this task is resumed: the lock of another task may wait for that of this one.
-      state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
-    }
+    await state.wait { $0.isRaised || $0.failure != nil }
     if Task.isCancelled { return false }
     return try state.withLock { state in
       if let failure = state.failure { throw failure }
       defer { state.isRaised = false }
       return true
     }
-  }
-
-  private func wake(_ change: (inout State) -> Void) {
-    let waiters = state.withLock { state in
-      change(&state)
-      defer { state.waiters = [:] }
-      return state.waiters
-    }
-    guard !waiters.isEmpty else { return }
-    worker.start { for waiter in waiters.values { waiter.resume() } }
   }
 }
 

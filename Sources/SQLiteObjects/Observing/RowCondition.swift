@@ -174,28 +174,24 @@ extension RowCondition {
       guard let value = row.value(operand) else { return nil }
       if value.isNull { return false }
       return value.storageClass == storageClass ? values.contains(value) : nil
-    case .all(let nodes):
-      var result: Bool? = true
-      for node in nodes {
-        switch holds(node, row) {
-        case false: return false
-        case nil: result = nil
-        default: continue
-        }
-      }
-      return result
-    case .any(let nodes):
-      var result: Bool? = false
-      for node in nodes {
-        switch holds(node, row) {
-        case true: return true
-        case nil: result = nil
-        default: continue
-        }
-      }
-      return result
+    case .all(let nodes): return holds(nodes, row, decidedBy: false)
+    case .any(let nodes): return holds(nodes, row, decidedBy: true)
     case .not(let node): return holds(node, row).map { !$0 }
     }
+  }
+
+  /// Returns whether several conditions hold, of which the first with the result `decisive` decides; nil if that is not
+  /// known.
+  private func holds(_ nodes: [Node], _ row: Row, decidedBy decisive: Bool) -> Bool? {
+    var result: Bool? = !decisive
+    for node in nodes {
+      guard let holds = holds(node, row) else {
+        result = nil
+        continue
+      }
+      if holds == decisive { return decisive }
+    }
+    return result
   }
 
   private static func compare(

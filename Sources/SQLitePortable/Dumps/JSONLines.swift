@@ -1,5 +1,5 @@
 import Essentials
-import ExactText
+package import ExactText
 package import SQLiteCore
 
 /// Lines of JSON: a row is an array, anything else an object with one member that names its kind.
@@ -78,29 +78,7 @@ struct JSONLines: DumpFormat {
   }
 }
 
-/// JSON that is being written.
-package struct JSONText {
-  package var bytes: [UInt8] = []
-
-  package init() {}
-
-  package mutating func append(_ text: String) {
-    bytes.append(UInt8(ascii: "\""))
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0x0a: bytes += "\\n".utf8
-      case 0..<0x20, 0x7f:
-        let digits = String(byte, radix: 16)
-        bytes += "\\u00\(digits.utf8.count < 2 ? "0" : "")\(digits)".utf8
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(UInt8(ascii: "\""))
-  }
-
+extension JSONText {
   /// Appends a value: what JSON has no word for as an object with the name of what it is.
   package mutating func append(_ value: Value) {
     switch value {
@@ -114,17 +92,6 @@ package struct JSONText {
       bytes += Data(blob).base64EncodedData()
       bytes += "\"}".utf8
     }
-  }
-
-  mutating func append<Element>(
-    array: [Element], _ write: (inout JSONText, Element) -> Void
-  ) {
-    bytes.append(UInt8(ascii: "["))
-    for (index, element) in array.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      write(&self, element)
-    }
-    bytes.append(UInt8(ascii: "]"))
   }
 }
 
