@@ -131,7 +131,10 @@ let package = Package(
       ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),
     tests(of: "SQLiteAssets", ["CSHA256", "SystemFiles"]),
     .testTarget(
-      name: "SQLiteClusterTests", dependencies: ["MagicCluster", "MagicData", "SQLiteCluster"],
+      name: "SQLiteClusterTests",
+      dependencies: [
+        "MagicCluster", "MagicData", "SQLiteCluster", "SQLiteHistory", "SQLiteSchema",
+      ],
       exclude: ["Fixture"], swiftSettings: settings),
     tests(of: "SQLiteRelations"),
     tests(of: "SQLiteHistory", ["CSQLite", "HistoryHelper", "SQLiteCore", "SQLiteMapping"]),

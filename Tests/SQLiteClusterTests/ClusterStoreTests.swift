@@ -1,5 +1,7 @@
 import MagicCluster
 import MagicData
+import SQLiteHistory
+import SQLiteSchema
 import Testing
 
 private let shared = Result { try TestCluster() }
@@ -122,5 +124,33 @@ struct ClusterStoreTests {
     #expect(throws: SQLiteError.self) { try database.serialized() }
     #expect(throws: SQLiteError.self) { try database.checkpoint() }
     #expect(throws: SQLiteError.self) { try database.vacuum(into: "/tmp/never") }
+  }
+
+  @Test func `a table is not made anew where its rows would take others along`() throws {
+    let database = try shared.get().database()
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE city (id INTEGER PRIMARY KEY, size TEXT);
+      CREATE TABLE person (id INTEGER PRIMARY KEY, city INTEGER REFERENCES city ON DELETE CASCADE);
+      INSERT INTO city VALUES (1, '12');
+      INSERT INTO person VALUES (1, 1);
+      """)
+    let error = #expect(throws: SQLiteError.self) {
+      try database.migrate([
+        Migration("sizes are numbers", .changeType("size", to: "REAL", in: "city"))
+      ])
+    }
+    #expect(error?.code == .authorization)
+    #expect(try database.executeQuery("SELECT * FROM person").count == 1)
+  }
+
+  @Test func `what needs the values of changed rows is refused, and not recorded as nothing`()
+    throws
+  {
+    let database = try shared.get().database()
+    #expect(throws: SQLiteError.self) { try database.journal() }
+    #expect(throws: SQLiteError.self) {
+      try database.patch { try $0.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)") }
+    }
   }
 }
