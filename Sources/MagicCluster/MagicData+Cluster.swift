@@ -24,7 +24,7 @@ extension MagicData {
     try self.init(server: database, assetFolder: assetFolder)
   }
 
-  /// As ``init(cluster:name:assetFolder:options:)-(_,_,_,_)``, without blocking the task. Throws
+  /// As ``MagicData/init(cluster:name:assetFolder:options:)-7r5x6``, without blocking the task. Throws
   /// `CancellationError` too.
   public convenience init(
     cluster addresses: [String], name: String, assetFolder: String? = nil,

@@ -32,7 +32,7 @@ extension Database {
   ///   - addresses: The addresses of one node or more. The others are learned.
   ///   - name: The database's name in the cluster. It is made if it is not there.
   ///   - options: How to talk to the cluster.
-  /// - Throws: ``SQLiteError`` that says what each node answered, if none leads.
+  /// - Throws: `SQLiteError` that says what each node answered, if none leads.
   public convenience init(
     cluster addresses: [String], name: String, options: ClusterOptions = ClusterOptions()
   ) throws(SQLiteError) {
@@ -43,7 +43,7 @@ extension Database {
   /// The nodes of the cluster that has this database, as the leader knows them; nil for a database that is
   /// here. Blocks the thread for an answer.
   ///
-  /// - Throws: ``SQLiteError`` if no node leads.
+  /// - Throws: `SQLiteError` if no node leads.
   public func clusterNodes() throws(SQLiteError) -> [ClusterNode]? {
     try (server as? Cluster)?.nodes()
   }

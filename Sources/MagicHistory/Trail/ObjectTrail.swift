@@ -76,7 +76,7 @@ public struct TrailEntry: Hashable, Sendable {
 
   /// The time of the commit.
   public let date: Date
-  /// The author, ``SQLiteCore/ChangeAuthor``; nil for none.
+  /// The author, `ChangeAuthor` of the task; nil for none.
   public let author: String?
   /// The effect.
   public internal(set) var kind: Kind

@@ -50,7 +50,7 @@ public struct SocketTransport: ClusterTransport {
   /// - Parameters:
   ///   - address: `host:port`, `[host]:port` for an IPv6 address, or the absolute path of a socket.
   ///   - deadline: When to give up. Looking up the host's name is not interrupted by it.
-  /// - Throws: ``SQLiteError`` that names the address.
+  /// - Throws: `SQLiteError` that names the address.
   public func connect(
     to address: String, before deadline: ContinuousClock.Instant
   ) throws -> any ClusterStream {
