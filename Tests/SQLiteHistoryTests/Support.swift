@@ -57,6 +57,8 @@ extension Database {
 /// SQLite's own session extension, on a database in memory: another program that uses the format.
 @safe final class SessionDatabase {
   let pointer: OpaquePointer
+  /// The tables and keys of the conflicts of the last application.
+  private(set) var conflicts: [String] = []
 
   init() throws {
     var opened: OpaquePointer?
@@ -127,22 +129,43 @@ extension Database {
   /// Applies a changeset, with one answer to all conflicts, and returns the rebase buffer.
   @discardableResult
   func apply(_ data: Data, _ answer: Int32 = SQLITE_CHANGESET_ABORT) throws -> Data {
+    try apply(data) { _, _ in answer }
+  }
+
+  /// Asks about conflicts, and keeps the answers where SQLite forbids to replace.
+  private final class Judge {
+    let decide: (String, [String]) -> Int32
+    /// The conflicts, as ``describedConflict(_:_:_:)`` has them.
+    var asked: [String] = []
+
+    init(_ decide: @escaping (String, [String]) -> Int32) { self.decide = decide }
+  }
+
+  /// Applies a changeset, with answers by the table and the key, and returns the rebase buffer.
+  @discardableResult
+  func apply(
+    _ data: Data, deciding decide: @escaping (String, [String]) -> Int32
+  ) throws -> Data {
     var rebase: UnsafeMutableRawPointer?
     var count: Int32 = 0
-    var answer = answer
-    let code = unsafe data.withUnsafeBytes { bytes in
-      unsafe withUnsafeMutablePointer(to: &answer) { context in
+    let judge = Judge(decide)
+    let code = withExtendedLifetime(judge) {
+      unsafe data.withUnsafeBytes { bytes in
         unsafe sqlite3changeset_apply_v2(
           pointer, Int32(bytes.count), UnsafeMutableRawPointer(mutating: bytes.baseAddress), nil,
-          { context, kind, _ in
+          { context, kind, conflict in
             guard let context = unsafe context else { return SQLITE_CHANGESET_ABORT }
-            let answer = unsafe context.assumingMemoryBound(to: Int32.self).pointee
+            let judge = unsafe Unmanaged<Judge>.fromOpaque(context).takeUnretainedValue()
+            let (table, key) = unsafe describedConflict(conflict)
+            judge.asked.append("\(table) \(key)")
+            let answer = judge.decide(table, key)
             let mayReplace = kind == SQLITE_CHANGESET_DATA || kind == SQLITE_CHANGESET_CONFLICT
             return answer == SQLITE_CHANGESET_REPLACE && !mayReplace
               ? SQLITE_CHANGESET_OMIT : answer
-          }, unsafe context, &rebase, &count, 0)
+          }, Unmanaged.passUnretained(judge).toOpaque(), &rebase, &count, 0)
       }
     }
+    conflicts = judge.asked
     try check(code)
     return unsafe taken(rebase, count)
   }
@@ -156,6 +179,28 @@ extension Database {
 func taken(_ bytes: UnsafeMutableRawPointer?, _ count: Int32) -> Data {
   defer { unsafe sqlite3_free(bytes) }
   return unsafe bytes.map { unsafe Data(bytes: $0, count: Int(count)) } ?? Data()
+}
+
+/// The table and the key of a conflict.
+private func describedConflict(_ conflict: OpaquePointer?) -> (String, [String]) {
+  var name: UnsafePointer<CChar>?
+  var count: Int32 = 0
+  var operation: Int32 = 0
+  var isIndirect: Int32 = 0
+  unsafe sqlite3changeset_op(conflict, &name, &count, &operation, &isIndirect)
+  var keys: UnsafeMutablePointer<UInt8>?
+  unsafe sqlite3changeset_pk(conflict, &keys, nil)
+  var key: [String] = []
+  for column in 0..<count where unsafe keys?[Int(column)] != 0 {
+    var value: OpaquePointer?
+    if operation == SQLITE_INSERT {
+      unsafe sqlite3changeset_new(conflict, column, &value)
+    } else {
+      unsafe sqlite3changeset_old(conflict, column, &value)
+    }
+    key.append(unsafe sqlite3_value_text(value).map { unsafe String(cString: $0) } ?? "")
+  }
+  return (unsafe name.map { unsafe String(cString: $0) } ?? "", key)
 }
 
 /// What `sqlite3changeset_invert` makes.
@@ -203,6 +248,27 @@ func sessionRebased(_ data: Data, onto rebase: Data) throws -> Data {
 }
 
 extension Patch {
+  /// The patch without columns that are the same before and after, which SQLite's rebaser leaves in.
+  var normalized: Patch {
+    Patch(
+      tables: tables.map { table in
+        let rows = table.rows.compactMap { row -> Patch.Row? in
+          guard row.kind == .update else { return row }
+          var old = row.old
+          var new = row.new
+          for column in old.indices
+          where table.keyPositions[column] == 0 && old[column] == new[column] {
+            old[column] = nil
+            new[column] = nil
+          }
+          guard new.contains(where: { $0 != nil }) else { return nil }
+          return Patch.Row(.update, isIndirect: row.isIndirect, old: old, new: new)
+        }
+        return Table(
+          name: table.name, keyPositions: table.keyPositions, columns: table.columns, rows: rows)
+      })
+  }
+
   /// The changes without their order.
   var content: Set<String> {
     Set(

@@ -152,9 +152,12 @@ private final class PatchApplication {
   private struct StuckRows: Error {}
 
   private func attempt(_ index: Int, _ row: Patch.Row) throws {
+    let resolvedCount = report.resolved.count
     do {
       try change(index, row)
     } catch let error as SQLiteError where error.code.primary == .constraint {
+      // It will be asked again, or nothing comes of the answer.
+      report.resolved.removeLast(report.resolved.count - resolvedCount)
       postponed.append((index, row, error))
     }
   }
@@ -165,6 +168,8 @@ private final class PatchApplication {
     let current = try target.current(key, on: connection)
     if isIdempotent || row.isIndirect, isPresent(row, current) {
       report.presentCount += 1
+      report.passedOver.append(
+        .init(table: target.name, columns: target.columns, row: row, isTheirs: true))
       return
     }
     switch row.kind {

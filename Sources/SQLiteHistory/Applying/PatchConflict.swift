@@ -10,9 +10,10 @@ public struct PatchConflict: Hashable, Sendable {
     case notFound
     /// A row with the primary key of the one to be inserted is there already.
     case conflict
-    /// The change would break a constraint: UNIQUE, NOT NULL, CHECK, or a foreign key that restricts.
+    /// The change would break a constraint: UNIQUE, NOT NULL or CHECK, or a trigger refuses it.
     case constraint
-    /// At the end a foreign key leads nowhere. This cannot be resolved: nothing is applied.
+    /// At the end a foreign key leads nowhere, also one that is `ON DELETE RESTRICT`. This cannot be resolved: nothing is
+    /// applied.
     case foreignKey
   }
 
@@ -71,7 +72,7 @@ public enum PatchResolution: Hashable, Sendable {
   case abort
 }
 
-/// The outcome of applying a ``Patch``.
+/// The outcome of applying a ``Patch``: what its conflicts were resolved by, for ``Patch/rebased(onto:)``.
 public struct PatchReport: Hashable, Sendable {
   /// A conflict with its answer.
   public struct Resolved: Hashable, Sendable {
@@ -87,6 +88,8 @@ public struct PatchReport: Hashable, Sendable {
   public internal(set) var presentCount = 0
   /// The conflicts and how they were resolved, in the order in which they were found.
   public internal(set) var resolved: [Resolved] = []
+  /// The rows that ``presentCount`` counts.
+  var passedOver: [Settled] = []
 }
 
 /// A ``Patch`` that was not applied: nothing has changed.

@@ -30,7 +30,9 @@ struct PatchTarget {
     let usesRowID = !present.contains { $0.primaryKeyPosition > 0 }
     let columns: [String]
     if usesRowID {
-      guard keyColumns == [0] else { throw refused("it has no primary key") }
+      guard keyColumns == [0], table.columns.map({ $0.first == Patch.rowIDColumn }) ?? true else {
+        throw refused("it has no primary key")
+      }
       let taken = Set(present.map { asciiLowercased($0.name) })
       guard let alias = ["_rowid_", "rowid", "oid"].first(where: { !taken.contains($0) }) else {
         throw refused("its rowid has no name")

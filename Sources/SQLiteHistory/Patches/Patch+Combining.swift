@@ -72,26 +72,35 @@ private struct CombinedTable {
         new: columns.map { second.new[$0] ?? first.new[$0] })
     case (.insert, .delete): return nil
     case (.update, .update):
-      return update(
+      return .update(
         columns.map { first.old[$0] ?? second.old[$0] },
-        columns.map { second.new[$0] ?? first.new[$0] }, keys, isIndirect)
+        columns.map { second.new[$0] ?? first.new[$0] }, keys, isIndirect: isIndirect)
     case (.update, .delete):
       return Patch.Row(
         .delete, isIndirect: isIndirect, old: columns.map { first.old[$0] ?? second.old[$0] },
         new: second.new)
-    case (.delete, .insert): return update(first.old, second.new, keys, isIndirect)
+    case (.delete, .insert):
+      return .update(first.old, second.new, keys, isIndirect: isIndirect)
     case (.insert, .insert), (.update, .insert), (.delete, .update), (.delete, .delete):
       return first
     }
   }
+}
 
-  /// An update without the columns that are the same before and after; nil if all are.
-  private func update(
-    _ old: [Value?], _ new: [Value?], _ keys: [Int], _ isIndirect: Bool
+extension Patch.Row {
+  /// Returns an update without the columns that are the same before and after; nil if all are.
+  ///
+  /// - Parameters:
+  ///   - old: The values before.
+  ///   - new: The values after; nil for a column that does not change.
+  ///   - keys: The columns of the primary key.
+  static func update(
+    _ old: [Value?], _ new: [Value?], _ keys: [Int], isIndirect: Bool
   ) -> Patch.Row? {
     var old = old
     var new = new
-    for column in old.indices where keys.contains(column) || old[column] == new[column] {
+    for column in old.indices
+    where keys.contains(column) || new[column] == nil || old[column] == new[column] {
       new[column] = nil
       if !keys.contains(column) { old[column] = nil }
     }

@@ -1,0 +1,194 @@
+import CSQLite
+import Foundation
+import SQLiteCore
+import SQLiteHistory
+import Testing
+
+/// Patches rebased onto the outcome of another one: what SQLite's rebaser makes of them, and that copies end the same.
+@Suite struct RebaseTests {
+  private static let tables = ["town", "pair", "word"]
+
+  private func database(_ image: [UInt8]? = nil) throws -> Database {
+    if let image { return try Database.memory(serialized: image) }
+    let database = try Database.memory()
+    try database.executeMultipleChanges(SQL(unchecked: PatchTests.schema))
+    return database
+  }
+
+  private func dump(_ database: Database) throws -> [[String]] {
+    try Self.tables.map { try database.dump($0) }
+  }
+
+  /// Random changes of a database.
+  private func patch(
+    _ database: Database, _ generator: inout SeededGenerator
+  ) throws -> (patch: Patch, script: [String]) {
+    let script = PatchTests.randomScript(&generator)
+    let patch = try database.patch { connection in
+      for sql in script { _ = try? connection.executeChange(SQL(unchecked: sql)) }
+    }
+    return (patch, script)
+  }
+
+  /// A number that depends on a row and nothing else.
+  private static func number(_ table: String, _ key: [String], _ seed: Int) -> UInt64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325 &+ UInt64(seed) &* 977
+    for byte in "\(table) \(key.joined(separator: " "))".utf8 {
+      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+    return hash >> 17
+  }
+
+  private static func text(_ key: [Value]) -> [String] {
+    key.map { value in
+      switch value {
+      case .integer(let integer): "\(integer)"
+      case .text(let text): text
+      default: ""
+      }
+    }
+  }
+
+  @Test func `a patch is applied and rebased as the session extension does it`() throws {
+    var generator = SeededGenerator(seed: 31)
+    let start = try database()
+    var conflictCount = 0
+    var kinds: Set<String> = []
+    for round in 0..<400 {
+      _ = try patch(start, &generator)
+      let image = try start.serialized()
+      let here = try database(image), there = try database(image)
+      let session = try SessionDatabase()
+      try session.execute(PatchTests.schema)
+      for table in Self.tables {
+        for row in try start.executeQuery("SELECT * FROM \(identifier: table)") {
+          try session.execute(
+            "INSERT INTO \(table) VALUES (\(row.values.map(Self.literal).joined(separator: ", ")))")
+        }
+      }
+      #expect(try Self.tables.map { try session.dump($0) } == dump(start))
+      let (local, script) = try patch(here, &generator)
+      for sql in script { try? session.execute(sql) }
+      let (remote, _) = try patch(there, &generator)
+
+      let report = try here.apply(remote) { conflict in
+        kinds.insert("\(conflict.kind) \(conflict.row.kind)")
+        let isReplace = Self.number(conflict.table, Self.text(conflict.key), round) % 2 == 0
+        return isReplace && (conflict.kind == .data || conflict.kind == .conflict)
+          ? .replace : .omit
+      }
+      let rebase = try session.apply(remote.data) { table, key in
+        Self.number(table, key, round) % 2 == 0 ? SQLITE_CHANGESET_REPLACE : SQLITE_CHANGESET_OMIT
+      }
+      #expect(try Self.tables.map { try session.dump($0) } == dump(here))
+      #expect(
+        Set(session.conflicts)
+          == Set(report.resolved.map { "\($0.conflict.table) \(Self.text($0.conflict.key))" }))
+      conflictCount += report.resolved.count
+
+      let rebased = try local.rebased(onto: report)
+      let theirs =
+        rebase.isEmpty ? local : try Patch(data: sessionRebased(local.data, onto: rebase))
+      #expect(theirs.normalized.content == rebased.content, "round \(round)")
+      // Elsewhere nothing is in conflict any more.
+      try there.apply(rebased)
+      #expect(try dump(there) == dump(here), "round \(round)")
+    }
+    #expect(conflictCount > 300)
+    #expect(
+      kinds == [
+        "data update", "data delete", "notFound update", "notFound delete", "conflict insert",
+      ])
+  }
+
+  private static func literal(_ value: Value) -> String {
+    switch value {
+    case .integer(let integer): "\(integer)"
+    case .real(let real): "\(real)"
+    case .text(let text): "'\(text)'"
+    case .blob(let blob):
+      "x'" + blob.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() + "'"
+    case .null: "NULL"
+    }
+  }
+
+  @Test func `copies end the same after merges, given values and rows that were there already`()
+    throws
+  {
+    var generator = SeededGenerator(seed: 32)
+    let start = try database()
+    var answers: Set<String> = []
+    for round in 0..<400 {
+      _ = try patch(start, &generator)
+      let image = try start.serialized()
+      let here = try database(image), there = try database(image)
+      let (local, _) = try patch(here, &generator)
+      var rebased = local
+      let isIdempotent = round % 2 == 0
+      // Several patches come, one after another.
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        let (remote, _) = try patch(there, &generator)
+        let report = try here.apply(remote, isIdempotent: isIdempotent) { conflict in
+          let number = Self.number(conflict.table, Self.text(conflict.key), round) % 4
+          let answer: PatchResolution =
+            switch (conflict.kind, conflict.row.kind, number) {
+            case (.data, .update, 0): .merge
+            case (.data, .update, 1):
+              .set([
+                conflict.columns.last ?? "": .integer(77),
+                conflict.conflictingColumns[0].uppercased(): .integer(99),
+              ])
+            case (.data, _, 2), (.conflict, _, 2): .replace
+            default: .omit
+            }
+          answers.insert("\(conflict.kind) \(answer)".prefix(9).description)
+          return answer
+        }
+        rebased = try rebased.rebased(onto: report)
+      }
+      try there.apply(rebased)
+      #expect(try dump(there) == dump(here), "round \(round)")
+    }
+    #expect(answers.isSuperset(of: ["data merg", "data set(", "data repl", "data omit"]))
+  }
+
+  @Test func `columns are found by their names, and others are refused`() throws {
+    let one = try Database.memory(), other = try Database.memory()
+    try one.executeMultipleChanges(
+      "CREATE TABLE t (a INTEGER PRIMARY KEY, b, c); INSERT INTO t VALUES (1, 1, 1)")
+    try other.executeMultipleChanges(
+      "CREATE TABLE t (c, b, a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1, 1, 1)")
+    let remote = try other.patch { try $0.executeChange("UPDATE t SET b = 20, c = 30") }
+    let local = try one.patch { try $0.executeChange("UPDATE t SET b = 2") }
+    let report = try one.apply(remote) { _ in .merge }
+    let rebased = try local.rebased(onto: report)
+    #expect(
+      rebased.tables.first?.rows == [
+        Patch.Row(
+          .update, isIndirect: false, old: [.integer(1), .integer(20), nil],
+          new: [nil, .integer(2), nil])
+      ])
+    try other.apply(rebased)
+    #expect(
+      try other.firstRow("SELECT a, b, c FROM t", as: Int.self, Int.self, Int.self) ?? (0, 0, 0)
+        == (1, 2, 30))
+    let stranger = try Database.memory()
+    try stranger.executeMultipleChanges("CREATE TABLE t (k INTEGER PRIMARY KEY, b)")
+    let strange = try stranger.patch { try $0.executeChange("INSERT INTO t VALUES (1, 1)") }
+    let error = #expect(throws: PatchError.self) { try strange.rebased(onto: report) }
+    #expect(error?.description.contains("no column “k”") == true)
+    let nameless = try Patch(data: strange.data)
+    let second = #expect(throws: PatchError.self) { try nameless.rebased(onto: report) }
+    #expect(second?.description.contains("2 columns") == true)
+  }
+
+  @Test func `a patch without conflicts stays as it is`() throws {
+    let one = try database()
+    let local = try one.patch { try $0.executeChange("INSERT INTO town VALUES (1, 'a', 1, NULL)") }
+    let other = try database()
+    let remote = try other.patch {
+      try $0.executeChange("INSERT INTO town VALUES (2, 'b', 1, NULL)")
+    }
+    #expect(try local.rebased(onto: one.apply(remote)) == local)
+  }
+}
