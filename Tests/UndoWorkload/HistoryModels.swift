@@ -8,16 +8,13 @@ package struct Author: MagicObject {
   @MagicValue package var email: String
   @OptionMagicValue package var age: Int?
   @OptionMagicValue package var photo: MagicAsset<Data>?
-  @MagicValue package var books: [Book]
-  @MagicValue package var friends: MagicalSet<Author>
+  @MagicValue package var books: [Book] = []
+  @MagicValue package var friends: MagicalSet<Author> = []
   package init() {
     name = ""
     email = ""
-    books = []
-    friends = []
   }
   package init(_ name: String) {
-    self.init()
     self.name = name
     email = "\(name)@x"
   }
@@ -30,16 +27,13 @@ package struct Book: MagicObject {
   @PrimaryMagicValue package var id: String
   @MagicValue package var title: String
   @OptionMagicValue package var shelf: Shelf?
-  @MagicValue package var notes: [String: Note]
-  @MagicValue package var scan: MagicAsset<Data>
+  @MagicValue package var notes: [String: Note] = [:]
+  @MagicValue package var scan = MagicAsset<Data>()
   package init() {
     id = UUID().uuidString
     title = ""
-    notes = [:]
-    scan = MagicAsset()
   }
   package init(_ id: String, _ title: String, on shelf: Shelf? = nil) {
-    self.init()
     self.id = id
     self.title = title
     self.shelf = shelf

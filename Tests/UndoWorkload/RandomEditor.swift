@@ -35,6 +35,9 @@ package struct RandomEditor {
       }
       author.books = [Book(unique, title()), Book("\(unique) b", title())]
       try magic.update(author)
+      // Objects that lead to themselves by values that were set keep themselves in memory, and here all of the
+      // friend's fetch.
+      author.friends = []
     case 2, 3:
       guard let author = pick(try magic.objects(of: Author.self)) else { return }
       author.name = unique
@@ -102,6 +105,7 @@ package struct RandomEditor {
     author.books = [book]
     author.friends = [author]
     try magic.update(author)
+    author.friends = []
     try magic.removeAll(of: Author.self)
     try magic.removeAll(of: Book.self)
     try magic.removeAll(of: Shelf.self)

@@ -284,13 +284,53 @@ package final class ObjectStorage: Sendable {
   }
 
   func set(_ form: CellValue.Form, at slot: Int) {
+    let known = shape.mayHoldOthers ? originalsWithoutObjects : nil
     _ = state.withLock { state in
       if state.changes == nil { state.changes = Array(repeating: 0, count: state.forms.count) }
-      if state.identity != nil, state.originals == nil { state.originals = state.forms }
+      if let identity = state.identity, state.originals == nil {
+        let isKnown = known?.isOf(identity, state.changeCount) ?? false
+        state.originals = isKnown ? known?.forms : state.forms
+      }
       state.changeCount += 1
       state.changes?[slot] = state.changeCount
       return state.exchange(form, slot)
     }
+  }
+
+  /// The values that a store knows, without the objects that they lead to.
+  private struct Originals {
+    let identity: Identity
+    let changeCount: Int
+    var forms: [CellValue.Form]
+
+    /// Whether no task has saved or set anything meanwhile.
+    func isOf(_ present: Identity, _ changeCount: Int) -> Bool {
+      changeCount == self.changeCount && present.savedCount == identity.savedCount
+        && present.zIndex == identity.zIndex && present.store == identity.store
+    }
+  }
+
+  /// The values that the store knows, without objects that they lead to: these would be kept for as long as the
+  /// change is not saved, and might lead back here. Nil if the originals are there, or no store knows the object.
+  private var originalsWithoutObjects: Originals? {
+    let found = state.withLock { state -> Originals? in
+      guard let identity = state.identity, state.originals == nil else { return nil }
+      return Originals(identity: identity, changeCount: state.changeCount, forms: state.forms)
+    }
+    guard var known = found else { return nil }
+    for (slot, property) in shape.properties.enumerated() {
+      switch (property.role.kind, known.forms[slot]) {
+      // Links are known by their targets' numbers.
+      case (.links, _): known.forms[slot] = .unset
+      case (.object, .live(let live)) where fetchedZIndex == nil:
+        // Another object's lock is taken here, so this one's must be free.
+        guard let object = live.value as? any MagicObject else { continue }
+        known.forms[slot] =
+          object.zIndex(in: known.identity.store).map { .reference($0) } ?? .lazy
+      default: continue
+      }
+    }
+    return known
   }
 
   /// Keeps a value that was made of the stored one, unless another task was first.

@@ -115,6 +115,34 @@ final class Witness: MagicObject {
     first.friends = []
   }
 
+  @Test func `saved objects that lead to each other go once one of them is set otherwise`() throws {
+    let living = Living()
+    try Witness.$living.withValue(living) {
+      do {
+        let (first, second) = (Witness("1"), Witness("2"))
+        first.friends = [first, second]
+        try magic.update(first)
+        first.friends = []
+      }
+      #expect(living.count == 0)
+      do {
+        let (first, second) = (Witness("3"), Witness("4"))
+        first.best = second
+        second.best = first
+        try magic.update(first)
+        second.best = second
+        first.best = nil
+        second.best = nil
+        // The value that the store knows is still known.
+        try magic.update(second, ifUnchanged: true)
+        first.name = "5"
+        try magic.update(first, ifUnchanged: true)
+      }
+      #expect(living.count == 0)
+    }
+    #expect(try magic.objects(of: Witness.self, where: \.$name == "5").first?.best == nil)
+  }
+
   @Test func `relations that are set among fetched objects do not leak`() throws {
     try magic.update([Witness("1"), Witness("2")])
     let living = Living()
