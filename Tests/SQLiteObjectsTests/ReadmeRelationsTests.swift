@@ -8,20 +8,14 @@ private enum Guide {
     @PrimaryMagicValue var id: String
     @MagicValue var name: String
     @OptionMagicValue var owner: Person?
-    @MagicValue var staff: [Person]
-    @MagicValue var keyHolders: MagicalSet<Person>
-    @MagicValue var roles: [String: Person]
-    @MagicValue var customers: AsyncMagical<[Person]>
+    @MagicValue var staff: [Person] = []
+    @MagicValue var keyHolders: MagicalSet<Person> = []
+    @MagicValue var roles: [String: Person] = [:]
+    @MagicValue var customers: AsyncMagical<[Person]> = AsyncMagical(value: [])
 
     init() {}
 
-    init(_ name: String) {
-      self.name = name
-      staff = []
-      keyHolders = []
-      roles = [:]
-      customers = AsyncMagical(value: [])
-    }
+    init(_ name: String) { self.name = name }
   }
 
   struct Person: MagicObject {
