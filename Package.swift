@@ -94,7 +94,7 @@ let package = Package(
         "SQLiteSchema", "SystemFiles",
       ]),
     // A database on several nodes, behind the statements of SQLiteCore.
-    layer("SQLiteCluster", ["ExactText", "Platform", "SQLSyntax", "SQLiteCore"]),
+    layer("SQLiteCluster", ["ExactText", "Platform", "SQLSyntax", "SQLiteCore", "SystemFiles"]),
     // Objects on it.
     layer("MagicCluster", ["SQLiteCluster", "SQLiteCore", "SQLiteObjects"]),
     // Objects and what they stand on, under one name.
@@ -133,7 +133,7 @@ let package = Package(
     .testTarget(
       name: "SQLiteClusterTests",
       dependencies: [
-        "MagicCluster", "MagicData", "SQLiteCluster", "SQLiteHistory", "SQLiteSchema",
+        "MagicCluster", "MagicData", "SQLSyntax", "SQLiteCluster", "SQLiteHistory", "SQLiteSchema",
       ],
       exclude: ["Fixture"], swiftSettings: settings),
     tests(of: "SQLiteRelations"),

@@ -2,14 +2,32 @@ public import SQLiteCore
 
 /// How a client talks to a cluster.
 public struct ClusterOptions: Sendable {
-  /// How long connecting to one node may take.
+  /// What a read may miss.
+  public enum Reads: Sendable {
+    /// Nothing that was acknowledged before it began. As many other nodes as make a majority with the leader
+    /// are asked whether they follow it, before the first row is read: one message more.
+    case linearizable
+    /// What others have written, while the leader was cut off and does not know it yet: until its lease ends.
+    case leader
+  }
+
+  /// What a read may miss.
+  public var reads = Reads.linearizable
+  /// A file for the addresses of the nodes that were learned, one a line; nil for none. A client that starts
+  /// when the nodes that the program names are away finds the others there.
+  public var knownNodes: String?
+  /// How long connecting to one node may take. While a leader is looked for, less at first: 200 ms.
   public var dialTimeout = Duration.seconds(2)
-  /// How long one answer of a node may take.
+  /// How long one answer of a node may take. A statement that may run without end, one that joins tables or
+  /// calls itself, is not asked of another node then, which it might stop too.
   public var attemptTimeout = Duration.seconds(10)
   /// How long looking for a leader may take, and for the outcome of a write whose answer was lost.
   public var leaderTimeout = Duration.seconds(15)
   /// The largest message in bytes, sent or received.
   public var maximumMessageSize = 64 << 20
+  /// Whether a database is refused that has columns whose values would end a node when they are read: those
+  /// declared BOOLEAN, DATE, DATETIME or TIMESTAMP.
+  public var checksColumnTypes = true
   /// How old the tokens of writes must be, in seconds, to be removed.
   public var tokenAge = 86_400
   /// Makes the streams to the nodes.

@@ -32,12 +32,15 @@ extension Database {
   ///   - addresses: The addresses of one node or more. The others are learned.
   ///   - name: The database's name in the cluster. It is made if it is not there.
   ///   - options: How to talk to the cluster.
-  /// - Throws: `SQLiteError` that says what each node answered, if none leads.
+  /// - Throws: `SQLiteError` that says what each node answered, if none leads; that the file for the known
+  ///   nodes cannot be written; or that the database has columns whose values would end a node.
   public convenience init(
     cluster addresses: [String], name: String, options: ClusterOptions = ClusterOptions()
   ) throws(SQLiteError) {
-    try self.init(
-      server: try Cluster(addresses, database: name, options), options: options.database)
+    let cluster = try Cluster(addresses, database: name, options)
+    try self.init(server: cluster, options: options.database)
+    // Later ones are left for the next session: a program that works goes on.
+    if let failure = cluster.failureToKeep { throw failure }
   }
 
   /// The nodes of the cluster that has this database, as the leader knows them; nil for a database that is

@@ -143,6 +143,27 @@ struct ClusterDatabaseTests {
     try database.executeChange("INSERT INTO t VALUES (NULL)")
   }
 
+  @Test func `savepoints of one name are those of SQLite`() throws {
+    for database in [try database(), try Database.memory()] {
+      try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+      try database.withoutTransaction { connection in
+        for sql in [
+          "SAVEPOINT a", "INSERT INTO t VALUES (1)", "SAVEPOINT A", "INSERT INTO t VALUES (2)",
+          "RELEASE a",
+        ] { try connection.executeChange(SQL(unchecked: sql)) }
+        #expect(!connection.isAutocommit)
+        for sql in [
+          "SAVEPOINT b", "INSERT INTO t VALUES (3)", "SAVEPOINT a", "ROLLBACK TO b",
+          // The one that began the transaction: the others of its name are gone.
+          "RELEASE a",
+        ] { try connection.executeChange(SQL(unchecked: sql)) }
+        #expect(connection.isAutocommit)
+      }
+      let ids = try database.executeQuery("SELECT id FROM t ORDER BY id").map { $0[0]?.asInt() }
+      #expect(ids == [1, 2])
+    }
+  }
+
   @Test func `too many values and texts with a NUL are refused`() throws {
     let database = try database()
     let marks = Array(repeating: "?", count: 256).joined(separator: ", ")

@@ -75,8 +75,11 @@ private func text(_ text: String) -> [UInt64] {
   private static let opening: [[UInt8]] = [
     message(1, [1] + text(address)), message(2, [15_000]), message(4, [1]),
     message(3, [1, 1] + text(address) + [0]),
-    message(6, [0, 0]), message(6, [0, 0]),
+    // No column of a type that is refused; two settings; the table of tokens, and the removal of old ones.
+    message(7, [1] + text("c") + [.max]), message(6, [0, 0]), message(6, [0, 0]),
     message(7, [1] + text("c") + [0x1, 1, .max]), message(6, [0, 0]),
+    // The voters, before something is read.
+    message(3, [1, 1] + text(address) + [0]),
   ]
   /// Two rows of an integer and a text.
   private static let rows = message(

@@ -11,6 +11,8 @@ final class TestCluster: Sendable {
   private struct Node {
     let id: UInt64
     let address: String
+    /// Where it listens, if a proxy stands at its address.
+    let ownAddress: String?
     let folder: String
     var process: pid_t?
     /// The end that is written to, of what the process reads.
@@ -20,6 +22,8 @@ final class TestCluster: Sendable {
   private let folder: String
   private let nodes: Mutex<[Node]>
   let addresses: [String]
+  /// The network between the nodes, if it is one that can be cut.
+  let network: TestNetwork?
 
   /// The program, or nil where `libdqlite-dev` or a C compiler is not there.
   static let program: String? = {
@@ -41,16 +45,24 @@ final class TestCluster: Sendable {
   static let reason = "libdqlite-dev and cc are needed for a real cluster"
 
   /// Starts nodes and makes all of them voters.
-  init(count: Int = 3) throws {
+  ///
+  /// - Parameters:
+  ///   - count: How many.
+  ///   - hasNetwork: Whether proxies stand between the nodes, and between them and the clients.
+  init(count: Int = 3, hasNetwork: Bool = false) throws {
     folder = FileManager.default.temporaryDirectory
       .appending(path: "magicdata-cluster-\(UUID().uuidString)").path(percentEncoded: false)
+    let ids = (0..<count).map { $0 == 0 ? TestCluster.firstID : UInt64($0 + 1) }
+    network = hasNetwork ? try TestNetwork(ids: ids) : nil
     var made: [Node] = []
-    for index in 0..<count {
-      // dqlite bootstraps a cluster by a node of this number.
-      let id: UInt64 = index == 0 ? 0x2dc1_7185_8c31_55be : UInt64(index + 1)
+    for (index, id) in ids.enumerated() {
       let path = folder + "/\(index)"
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-      made.append(Node(id: id, address: "127.0.0.1:\(try TestCluster.freePort())", folder: path))
+      let own = "127.0.0.1:\(try TestCluster.freePort())"
+      let proxy = network?.addresses[index]
+      made.append(
+        Node(id: id, address: proxy ?? own, ownAddress: proxy == nil ? nil : own, folder: path))
+      network?.connect(index, to: own)
     }
     addresses = made.map(\.address)
     nodes = Mutex(made)
@@ -75,6 +87,9 @@ final class TestCluster: Sendable {
     }
     try? FileManager.default.removeItem(atPath: folder)
   }
+
+  /// dqlite bootstraps a cluster by a node of this number.
+  private static let firstID: UInt64 = 0x2dc1_7185_8c31_55be
 
   private static func freePort() throws -> UInt16 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -102,9 +117,10 @@ final class TestCluster: Sendable {
       unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
       unsafe posix_spawn_file_actions_adddup2(&actions, ends[3], 1)
       unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-      let words = [
+      var words = [
         TestCluster.program ?? "", "\(nodes[index].id)", nodes[index].address, nodes[index].folder,
       ]
+      if let own = nodes[index].ownAddress { words.append(own) }
       let arguments = unsafe words.map { unsafe strdup($0) } + [nil]
       defer { unsafe arguments.forEach { unsafe free($0) } }
       var process: pid_t = 0
@@ -169,6 +185,16 @@ final class TestCluster: Sendable {
     try atLeader { leader in found = addresses.firstIndex(of: leader.address) }
     guard let found else { throw SQLiteError(.notFound, "the leader is none of the nodes") }
     return found
+  }
+
+  /// Has the node that leads hand the lead to another one.
+  func transferLead(to index: Int) throws {
+    let id = nodes.withLock { $0[index].id }
+    try atLeader { leader in
+      var request = Request(.transfer)
+      request.append(id)
+      _ = try leader.call(request, .empty)
+    }
   }
 
   private func atLeader(_ body: (NodeConnection) throws -> Void) throws {

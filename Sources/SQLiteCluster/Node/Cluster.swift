@@ -13,6 +13,10 @@ final class Cluster: Sendable {
     var leader: String?
     /// The addresses that nodes have told, and not the program.
     var learned: [String] = []
+    /// Whether they were written into the file for them.
+    var areKept = false
+    /// Why they were not.
+    var failure: SQLiteError?
   }
 
   private let known = Mutex(Known())
@@ -27,6 +31,10 @@ final class Cluster: Sendable {
     seeds = addresses
     self.database = database
     self.options = options
+    if let path = options.knownNodes {
+      let addresses = try KnownNodes(path).read()
+      known.withLock { $0.learned = addresses }
+    }
   }
 
   /// The addresses to try, the last leader's first.
@@ -47,18 +55,21 @@ final class Cluster: Sendable {
     before deadline: ContinuousClock.Instant, _ reasonToEnd: @escaping () -> String? = { nil }
   ) throws(SQLiteError) -> (connection: NodeConnection, database: UInt32) {
     var pause = Duration.milliseconds(10)
+    // Short at first, so that a node that is away does not hold up the question to the others.
+    var patience = Duration.milliseconds(200)
     var failures: [String: String] = [:]
     while true {
       var addresses = candidates[...]
       while let address = addresses.popFirst() {
         do throws(SQLiteError) {
-          let connection = try NodeConnection(address, options, before: deadline)
+          let end = min(deadline, .now + min(patience, options.attemptTimeout))
+          let connection = try NodeConnection(address, options, before: end)
           connection.reasonToEnd = reasonToEnd
-          switch try connection.leader(before: attempt(deadline)) {
+          switch try connection.leader(before: end) {
           case address?: return try open(connection, deadline)
           case let other?:
             // A node may be known by several names: asked by its own it leads, or names another.
-            if let leader = try open(atOther: other, deadline, reasonToEnd) { return leader }
+            if let leader = try open(atOther: other, end, deadline, reasonToEnd) { return leader }
             failures[address] = "says that \(other) leads, which does not"
           case nil: failures[address] = "knows no leader"
           }
@@ -71,6 +82,7 @@ final class Cluster: Sendable {
       if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       sleepThread(for: pause * Double.random(in: 0.5...1))
       pause = min(pause * 2, .milliseconds(250))
+      patience = patience * 2
     }
   }
 
@@ -79,12 +91,12 @@ final class Cluster: Sendable {
   }
 
   private func open(
-    atOther address: String, _ deadline: ContinuousClock.Instant,
+    atOther address: String, _ end: ContinuousClock.Instant, _ deadline: ContinuousClock.Instant,
     _ reasonToEnd: @escaping () -> String?
   ) throws(SQLiteError) -> (NodeConnection, UInt32)? {
-    let connection = try NodeConnection(address, options, before: deadline)
+    let connection = try NodeConnection(address, options, before: end)
     connection.reasonToEnd = reasonToEnd
-    guard try connection.leader(before: attempt(deadline)) == address else { return nil }
+    guard try connection.leader(before: end) == address else { return nil }
     return try open(connection, deadline)
   }
 
@@ -93,12 +105,34 @@ final class Cluster: Sendable {
   ) throws(SQLiteError) -> (NodeConnection, UInt32) {
     let database = try connection.open(database, before: attempt(deadline))
     let nodes = try connection.nodes(before: attempt(deadline))
-    known.withLock {
-      $0.leader = connection.address
-      $0.learned = nodes.map(\.address)
-    }
+    note(nodes.map(\.address), leader: connection.address)
     return (connection, database)
   }
+
+  /// Notes who leads.
+  func note(leader: String) {
+    known.withLock { $0.leader = leader }
+  }
+
+  private func note(_ addresses: [String], leader: String) {
+    let isNew = known.withLock { known in
+      defer {
+        known.leader = leader
+        known.learned = addresses
+      }
+      return !known.areKept || Set(known.learned) != Set(addresses)
+    }
+    guard isNew, let path = options.knownNodes else { return }
+    let result = Result { () throws(SQLiteError) in try KnownNodes(path).write(addresses) }
+    known.withLock { known in
+      if case .failure(let error) = result { known.failure = error } else { known.failure = nil }
+      // Without the file it is tried again with the next session.
+      known.areKept = known.failure == nil
+    }
+  }
+
+  /// Why the addresses could not be kept when they were learned last.
+  var failureToKeep: SQLiteError? { known.withLock { $0.failure } }
 
   private func noLeader(_ failures: [String: String]) -> SQLiteError {
     let list = failures.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }

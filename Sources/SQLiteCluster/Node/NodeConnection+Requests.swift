@@ -26,9 +26,20 @@ public struct ClusterNode: Hashable, Sendable {
 extension NodeConnection {
   /// Asks for the leader's address; nil if the node knows none.
   func leader(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> String? {
+    try askForLeader(before: deadline)
+    return try leaderReply(before: deadline)
+  }
+
+  /// Sends the question for the leader's address.
+  func askForLeader(before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     var request = Request(.leader)
     request.append(0)
-    var reply = try call(request, .server, before: deadline)
+    try send(request, before: deadline)
+  }
+
+  /// Waits for the leader's address; nil if the node knows none.
+  func leaderReply(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> String? {
+    var reply = try reply(.server, before: deadline)
     _ = try reply.word()
     let address = try reply.text()
     return address.isEmpty ? nil : address

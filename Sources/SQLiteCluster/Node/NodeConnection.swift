@@ -10,8 +10,12 @@ final class NodeConnection {
   private var received: [UInt8] = []
   /// Returns why the access must end, if it must.
   var reasonToEnd: () -> String? = { nil }
+  /// Returns which other node leads, if one does; asked when an answer is late that should be quick.
+  var successor: () -> String? = { nil }
   /// Whether nothing more can be asked, since an answer did not come or made no sense.
   private(set) var isBroken = false
+  /// Whether the node has said nothing until the deadline: it may be away, or at work without end.
+  private(set) var wasSilent = false
 
   /// Connects to a node and says which version of the protocol follows.
   init(
@@ -30,6 +34,9 @@ final class NodeConnection {
 
   deinit { stream.close() }
 
+  /// How long an answer that should be quick may take before other nodes are asked who leads.
+  private static let patience = Duration.milliseconds(250)
+
   /// The error for a connection that ends.
   static func lost(_ address: String, _ why: String) -> SQLiteError {
     SQLiteError(.leadershipLost, "the connection to the node \(address) is lost: \(why)")
@@ -45,15 +52,20 @@ final class NodeConnection {
   func call(
     _ request: Request, _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
   ) throws(SQLiteError) -> ReplyReader {
+    let deadline = deadline ?? .now + limits.attemptTimeout
+    try send(request, before: deadline)
+    return try reply(expected, before: deadline)
+  }
+
+  /// Sends a request. Its answer must be taken before the next one is sent.
+  func send(_ request: Request, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     let message = try request.message(limit: limits.maximumMessageSize)
     guard !isBroken else { throw NodeConnection.lost(address, "it has ended before") }
-    let deadline = deadline ?? .now + limits.attemptTimeout
     do {
       try stream.send(message, before: deadline)
     } catch {
       throw broken("\(error)")
     }
-    return try reply(expected, before: deadline)
   }
 
   /// Waits for the next message of an answer.
@@ -116,6 +128,7 @@ final class NodeConnection {
 
   /// Receives until there are that many bytes. Memory is taken as they come, not as a length promises.
   private func fill(_ count: Int, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
+    var suspicion: ContinuousClock.Instant?
     while received.count < count {
       if let reason = reasonToEnd() {
         isBroken = true
@@ -132,7 +145,14 @@ final class NodeConnection {
         guard !bytes.isEmpty else { throw broken("the node has closed it") }
         received += bytes
       } else if ContinuousClock.now >= deadline {
+        wasSilent = true
         throw broken("no answer came in time")
+      } else if let due = suspicion {
+        guard ContinuousClock.now >= due else { continue }
+        if let other = successor() { throw broken("\(other) leads now") }
+        suspicion = .now + NodeConnection.patience
+      } else {
+        suspicion = .now + NodeConnection.patience
       }
     }
   }

@@ -25,12 +25,16 @@ final class ClusterSession: RemoteSession {
     didSet { node.reasonToEnd = reasonToEnd }
   }
 
+  /// Makes sure that the node leads.
+  private let check: LeaderCheck
   /// The statement whose rows are still to come.
   var streaming: ClusterStatement?
   /// Whether the open transaction has written.
   private var hasWritten = false
-  /// The savepoint that has begun the transaction, if one has.
-  private var outermostSavepoint: String?
+  /// The names of the open savepoints in small letters, the outermost first.
+  private var savepoints: [String] = []
+  /// Whether the outermost savepoint has begun the transaction.
+  private var hasBegunBySavepoint = false
   /// Statements that the node need not keep any more.
   private var forgotten: [UInt32] = []
 
@@ -39,7 +43,9 @@ final class ClusterSession: RemoteSession {
   ) throws(SQLiteError) {
     self.cluster = cluster
     (node, database) = try cluster.openAtLeader(before: deadline)
+    check = LeaderCheck(cluster, of: node)
     let options = cluster.options.database
+    if cluster.options.checksColumnTypes { try checkColumnTypes() }
     try set("foreign_keys", options.foreignKeys)
     try set("recursive_triggers", options.recursiveTriggers)
     if forReading {
@@ -65,6 +71,25 @@ final class ClusterSession: RemoteSession {
       guard error.code.primary == .busy else { throw error }
     }
   }
+
+  /// Refuses a database that another program has made so that reading it would end the node.
+  private func checkColumnTypes() throws(SQLiteError) {
+    let names = ClusterSession.endingTypes.map { "'\($0)'" }.joined(separator: ", ")
+    let found = try node.text(
+      """
+      SELECT m.name || '.' || c.name || ' ' || c.type FROM sqlite_schema m, pragma_table_info(m.name) c \
+      WHERE m.type = 'table' AND upper(substr(m.sql, 1, 15)) <> 'CREATE VIRTUAL ' \
+      AND lower(c.type) IN (\(names)) LIMIT 1
+      """, in: database)
+    guard let found else { return }
+    throw SQLiteError(
+      .schema,
+      "the column \(found) of the cluster database \(cluster.database) would end the node that reads "
+        + "some values of it: ClusterOptions.checksColumnTypes takes it nevertheless")
+  }
+
+  /// The types whose values a node of version 1.11 reads in its own way: it ends if it finds others.
+  static let endingTypes: Set<String> = ["boolean", "date", "datetime", "timestamp"]
 
   private func set(_ name: String, _ isOn: Bool) throws(SQLiteError) {
     _ = try node.execute(.sql("PRAGMA \(name) = \(isOn ? 1 : 0)"), in: database)
@@ -94,7 +119,9 @@ final class ClusterSession: RemoteSession {
     let isWhole =
       parsed.end >= bytes.count || range.lowerBound == 0 && range.upperBound >= bytes.count - 1
     return (
-      ClusterStatement(self, sql: isWhole ? sql : own, text: text, role: role, placeholders),
+      ClusterStatement(
+        self, sql: isWhole ? sql : own, text: text, role: role,
+        effort: statement.isBounded ? .bounded : .unbounded, placeholders),
       parsed.end
     )
   }
@@ -118,10 +145,12 @@ final class ClusterSession: RemoteSession {
   /// - Parameters:
   ///   - sql: The text, if it may roll back the transaction.
   ///   - isPart: Whether the question is part of the one before.
+  ///   - effort: How long the node may take.
   ///   - body: The request.
   /// - Throws: ``SQLiteError``, after noticing what it did to the session and the transaction.
   func requesting(
-    _ sql: String = "", isPart: Bool = false, _ body: () throws(SQLiteError) -> Void
+    _ sql: String = "", isPart: Bool = false, effort: ClusterStatement.Effort = .little,
+    _ body: () throws(SQLiteError) -> Void
   ) throws(SQLiteError) {
     guard !isLost else { throw NodeConnection.lost(node.address, "the session has ended") }
     do throws(SQLiteError) {
@@ -130,16 +159,34 @@ final class ClusterSession: RemoteSession {
         streaming = nil
         while let statement = forgotten.popLast() { try node.finalize(statement, in: database) }
       }
+      // A node that is at work on a statement does not lead meanwhile: it is let finish, or it would have to
+      // begin anew elsewhere.
+      if effort == .little { node.successor = { [check] in check.successor() } }
+      defer { node.successor = { nil } }
       try body()
     } catch {
-      noteFailure(error, sql)
-      throw error
+      // What one node did not finish is not given to the next one.
+      let isUnbounded = effort == .unbounded && node.wasSilent
+      noteFailure(error, sql, mayRunAgain: !isUnbounded)
+      guard isUnbounded else { throw error }
+      throw SQLiteError(
+        .leadershipLost,
+        "\(error.message); another node is not asked, which the statement might stop too", sql: sql)
     }
   }
 
-  private func noteFailure(_ error: SQLiteError, _ sql: String) {
+  /// Makes sure that the node leads, before something is read from it.
+  func confirmLeader() throws(SQLiteError) {
+    guard cluster.options.reads == .linearizable else { return }
+    try requesting { () throws(SQLiteError) in
+      try check.begin()
+      try check.finish()
+    }
+  }
+
+  private func noteFailure(_ error: SQLiteError, _ sql: String, mayRunAgain: Bool) {
     if node.isBroken || error.isOfLostLeader || error.code == .lockingProtocol {
-      lose(mayRunAgain: error.isOfLostLeader)
+      lose(mayRunAgain: mayRunAgain && error.isOfLostLeader)
     } else if !isAutocommit, ClusterSession.mayHaveRolledBack(error, sql) {
       lookAtTransaction()
     }
@@ -177,7 +224,8 @@ final class ClusterSession: RemoteSession {
     isAutocommit = true
     isWriting = false
     hasWritten = false
-    outermostSavepoint = nil
+    savepoints = []
+    hasBegunBySavepoint = false
   }
 
   private func execute(_ sql: String, _ values: [Value] = []) throws(SQLiteError) {
@@ -248,22 +296,36 @@ final class ClusterSession: RemoteSession {
     case .savepoint(let name):
       if isAutocommit {
         try begin(.immediate)
-        outermostSavepoint = name
+        hasBegunBySavepoint = true
       }
       try execute("SAVEPOINT \(quotedIdentifier(name))")
+      savepoints.append(asciiLowercased(name))
     case .release(let name):
-      if let outermostSavepoint, asciiLowercased(outermostSavepoint) == asciiLowercased(name) {
-        return try commit()
-      }
+      let index = savepoints.lastIndex(of: asciiLowercased(name))
+      if index == 0, hasBegunBySavepoint { return try commit() }
       try execute("RELEASE \(quotedIdentifier(name))")
-    case .rollbackTo(let name): try execute("ROLLBACK TO \(quotedIdentifier(name))")
+      if let index { savepoints.removeSubrange(index...) }
+    case .rollbackTo(let name):
+      try execute("ROLLBACK TO \(quotedIdentifier(name))")
+      if let index = savepoints.lastIndex(of: asciiLowercased(name)) {
+        savepoints.removeSubrange((index + 1)...)
+      }
     }
   }
 
   /// Begins a transaction. A node never waits for the one who writes: we do, and ask again.
   private func begin(_ mode: SQLTransactionMode) throws(SQLiteError) {
     let sql = "BEGIN \(mode.rawValue)"
-    try waitingForLock { () throws(SQLiteError) in try execute(sql) }
+    if mode == .deferred, cluster.options.reads == .linearizable {
+      // It reads nothing yet, so that the others may answer meanwhile.
+      try requesting { () throws(SQLiteError) in
+        try check.begin()
+        _ = try node.execute(.sql(sql), in: database)
+        try check.finish()
+      }
+    } else {
+      try waitingForLock { () throws(SQLiteError) in try execute(sql) }
+    }
     isAutocommit = false
     isWriting = mode != .deferred
   }
@@ -285,11 +347,14 @@ final class ClusterSession: RemoteSession {
 
   private func commit() throws(SQLiteError) {
     guard hasWritten else {
+      // The lock of a node that does not lead any more says nothing of what was read under it.
+      let wasWriting = isWriting && cluster.options.reads == .linearizable
+      if wasWriting { try confirmLeader() }
       do throws(SQLiteError) {
         try execute("COMMIT")
       } catch {
         // Nothing was written: whatever has become of the transaction, it is over.
-        guard isLost else { throw error }
+        guard isLost, !wasWriting else { throw error }
       }
       return noteEnd()
     }
@@ -314,6 +379,20 @@ final class ClusterSession: RemoteSession {
 }
 
 extension NodeConnection {
+  /// The text in the first row of a query, which has at most one; nil if there is none.
+  func text(_ sql: String, in database: UInt32) throws(SQLiteError) -> String? {
+    var reply = try query(.sql(sql), in: database)
+    guard try reply.word() == 1 else { throw ReplyReader.nonsense("one column is due") }
+    _ = try reply.text()
+    guard case .row(let start) = try reply.types(1) else { return nil }
+    guard try reply.type(0, from: start) == .text else {
+      throw ReplyReader.nonsense("a text is due")
+    }
+    let text = try reply.text()
+    guard case .end = try reply.types(1) else { throw ReplyReader.nonsense("one row is due") }
+    return text
+  }
+
   /// The integers in the first row of a query, nil if there is none.
   func numbers(
     _ sql: String, _ values: [Value], in database: UInt32

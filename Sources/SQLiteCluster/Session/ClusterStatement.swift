@@ -26,10 +26,21 @@ final class ClusterStatement: RemoteStatement {
     case rollbackTo(String)
   }
 
+  /// How long a node may be at work.
+  enum Effort {
+    /// As long as it takes to look something up, or to commit.
+    case little
+    /// As long as one table has rows.
+    case bounded
+    /// Nobody knows: it might not end.
+    case unbounded
+  }
+
   let sql: String
   /// The text that the node gets.
   let text: String
   let role: Role
+  private let effort: Effort
   let placeholders: [String]
   let parameterCount: Int
   private(set) var columnNames: [String] = []
@@ -44,12 +55,14 @@ final class ClusterStatement: RemoteStatement {
   private var isOpen = false
 
   init(
-    _ session: ClusterSession, sql: String, text: String, role: Role, _ placeholders: [String]
+    _ session: ClusterSession, sql: String, text: String, role: Role, effort: Effort,
+    _ placeholders: [String]
   ) {
     self.session = session
     self.sql = sql
     self.text = text
     self.role = role
+    self.effort = effort
     self.placeholders = placeholders
     var names: [String: Int] = [:]
     var highest = 0
@@ -77,7 +90,8 @@ final class ClusterStatement: RemoteStatement {
     end()
     switch role {
     case .query:
-      try session.requesting { () throws(SQLiteError) in
+      if session.isAutocommit { try session.confirmLeader() }
+      try session.requesting(text, effort: effort) { () throws(SQLiteError) in
         try begin(try session.node.query(try target(), in: session.database, values))
       }
       session.streaming = isOpen ? self : nil
@@ -88,7 +102,7 @@ final class ClusterStatement: RemoteStatement {
     case .control(let control): try session.control(control)
     case .change(let isInsert, let countsRows, let returnsRows):
       try session.changing { () throws(SQLiteError) in
-        try session.requesting(text) { () throws(SQLiteError) in
+        try session.requesting(text, effort: effort) { () throws(SQLiteError) in
           if returnsRows {
             try begin(try session.node.query(try target(), in: session.database, values))
             try drain()
@@ -178,7 +192,9 @@ final class ClusterStatement: RemoteStatement {
     while true {
       if messages.isEmpty {
         guard isOpen else { return false }
-        try session.requesting(isPart: true) { () throws(SQLiteError) in try receive() }
+        try session.requesting(isPart: true, effort: effort) { () throws(SQLiteError) in
+          try receive()
+        }
       }
       switch try messages[0].types(columnNames.count) {
       case .row(let start):
@@ -195,7 +211,7 @@ final class ClusterStatement: RemoteStatement {
   func end() {
     // What is left must come before the next request; a session that cannot receive it is lost.
     if isOpen {
-      try? session.requesting(isPart: true) { () throws(SQLiteError) in
+      try? session.requesting(isPart: true, effort: effort) { () throws(SQLiteError) in
         while isOpen {
           messages = []
           try receive()

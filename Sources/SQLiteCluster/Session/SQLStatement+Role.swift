@@ -45,10 +45,26 @@ extension SQLStatement {
   }
 }
 
+extension SQLStatement {
+  /// Whether the statement ends after as many steps as one table has rows, or few more: it names one table at
+  /// the most, besides lists.
+  var isBounded: Bool {
+    var tables = 0
+    forEachPart { part in
+      guard case .table(let name) = part else { return }
+      if !["json_each", "magicdata_list"].contains(name.name.text.lowercased()) { tables += 1 }
+    }
+    return tables <= 1
+  }
+}
+
 extension SQLColumnDefinition {
   /// Throws for a type whose values a node reads in its own way: it ends if it finds others.
   fileprivate func checkType(_ sql: String) throws(SQLiteError) {
-    guard let type, ["boolean", "date", "datetime", "timestamp"].contains(type.text.lowercased())
+    // SQLite takes the name out of its quotes.
+    guard let type,
+      ClusterSession.endingTypes.contains(
+        type.text.lowercased().filter { !"\"'`[]".contains($0) })
     else { return }
     throw SQLiteError(
       .authorization,

@@ -1,5 +1,6 @@
-// A node of a dqlite cluster for tests: node ID ADDRESS FOLDER. It runs until it is killed, or until
-// its standard input ends, so that no node outlives its test.
+// A node of a dqlite cluster for tests: node ID ADDRESS FOLDER [OWN]. It runs until it is killed, or until
+// its standard input ends, so that no node outlives its test. Others reach it by ADDRESS, behind which a proxy
+// may stand: then OWN is its own.
 #include <dqlite.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,15 +9,15 @@
 
 int main(int count, char **arguments) {
   dqlite_node *node = NULL;
-  if (count != 4) {
-    fprintf(stderr, "usage: node ID ADDRESS FOLDER\n");
+  if (count != 4 && count != 5) {
+    fprintf(stderr, "usage: node ID ADDRESS FOLDER [OWN]\n");
     return 2;
   }
   // A node writes to others that may be gone.
   signal(SIGPIPE, SIG_IGN);
   unsigned long long id = strtoull(arguments[1], NULL, 10);
   if (dqlite_node_create(id, arguments[2], arguments[3], &node) != 0 ||
-      dqlite_node_set_bind_address(node, arguments[2]) != 0 ||
+      dqlite_node_set_bind_address(node, arguments[count == 5 ? 4 : 2]) != 0 ||
       dqlite_node_set_network_latency_ms(node, 20) != 0 || dqlite_node_start(node) != 0) {
     fprintf(stderr, "node %llu: %s\n", id, node == NULL ? "no memory" : dqlite_node_errmsg(node));
     return 1;

@@ -1,0 +1,64 @@
+import Platform
+import SQLiteCore
+import SystemFiles
+
+/// The file in which a client keeps the addresses of the nodes that it has learned, one a line.
+///
+/// It is replaced in whole, so that a crash leaves the old or the new one. Several programs may share it: the
+/// last one to learn something writes it.
+struct KnownNodes {
+  private static let maximumSize = 1 << 20
+
+  private let path: String
+  private let operations = SystemFileOperations()
+
+  init(_ path: String) throws(SQLiteError) {
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw SQLiteError(
+        .misuse, "the path of the file for the known nodes is empty or contains a NUL")
+    }
+    self.path = path
+  }
+
+  /// Reads the addresses; none if there is no file yet. Lines that are no addresses lead nowhere later.
+  func read() throws(SQLiteError) -> [String] {
+    do throws(SystemFailure) {
+      // A pipe without a writer would keep us waiting.
+      let file = Descriptor(try operations.open(path: path, O_RDONLY | O_NONBLOCK), operations)
+      guard try file.status().isRegularFile else {
+        throw SystemFailure("open", EINVAL)
+      }
+      let bytes = try file.read(KnownNodes.maximumSize, at: 0)
+      return bytes.split(separator: 0x0a).map { String(decoding: $0, as: UTF8.self) }
+        .filter { !$0.utf8.contains(0) }
+    } catch {
+      if error.number == ENOENT { return [] }
+      throw failure("read", error)
+    }
+  }
+
+  /// Replaces the addresses.
+  func write(_ addresses: [String]) throws(SQLiteError) {
+    let lines = addresses.filter { !$0.utf8.contains(0x0a) && !$0.isEmpty }
+    let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
+    let pending = path + ".pending-" + String(UInt64.random(in: 0 ... .max), radix: 16)
+    let folder = SystemFileOperations.workingFolder
+    do throws(SystemFailure) {
+      let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+      let file = Descriptor(try operations.open(pending, in: folder, flags), operations)
+      try unsafe file.write(bytes.span.bytes)
+      try file.sync()
+      try operations.replace(path, by: pending, in: folder)
+    } catch {
+      try? operations.remove(pending, in: folder)
+      throw failure("written", error)
+    }
+  }
+
+  private func failure(_ purpose: String, _ failure: SystemFailure) -> SQLiteError {
+    SQLiteError(
+      .cannotOpen,
+      "\(path): the file for the known nodes cannot be \(purpose): \(systemMessage(failure.number))"
+    )
+  }
+}

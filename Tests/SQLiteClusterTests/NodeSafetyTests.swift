@@ -1,0 +1,249 @@
+import Foundation
+import SQLSyntax
+import SQLiteCore
+import Synchronization
+import Testing
+
+@testable import SQLiteCluster
+
+/// What would end a node of version 1.11, fool it or hang it, and what happens instead.
+@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct NodeSafetyTests {
+  /// Checks that the node that led still runs, that the others have all that it had, and that it comes back.
+  private func checkIsWhole(
+    _ cluster: TestCluster, _ sql: SQL, _ expected: [Value], in name: String = "test"
+  ) throws {
+    for index in cluster.addresses.indices { #expect(cluster.isRunning(index)) }
+    let leader = try cluster.leader()
+    cluster.signal(leader, SIGKILL)
+    let database = try cluster.database(name)
+    #expect(try database.executeQuery(sql).map { $0[0]?.value ?? .null } == expected)
+    try cluster.start(leader)
+    #expect(cluster.isRunning(leader))
+    try database.executeChange("CREATE TABLE IF NOT EXISTS later (id INTEGER PRIMARY KEY)")
+  }
+
+  @Test func `rows that a change gives back reach the other nodes`() throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
+    let inserted = try database.executeQuery("INSERT INTO t VALUES (1, 1), (2, 2) RETURNING id")
+    #expect(inserted.map { $0[0]?.value } == [.integer(1), .integer(2)])
+    try database.withoutTransaction { connection in
+      try connection.executeChange("INSERT INTO t VALUES (3, 3) RETURNING n")
+      #expect(try connection.executeQuery("UPDATE t SET n = n * 10 RETURNING n").count == 3)
+      #expect(try connection.executeQuery("DELETE FROM t WHERE id = 2 RETURNING id").count == 1)
+    }
+    try checkIsWhole(cluster, "SELECT n FROM t ORDER BY id", [.integer(10), .integer(30)])
+  }
+
+  @Test func `what would end a node does not reach it, with megabytes in the database`() throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, b BLOB)")
+    let blob = [UInt8](repeating: 1, count: 1 << 20)
+    for id in 0..<8 { try database.executeChange("INSERT INTO t VALUES (\(id), \(blob))") }
+    for sql in [
+      "VACUUM", "VACUUM INTO '/tmp/never'", "PRAGMA journal_mode = DELETE",
+      "PRAGMA journal_mode(DELETE)", "PRAGMA main.journal_mode = MEMORY", "PRAGMA wal_checkpoint",
+      "PRAGMA page_size = 512", "PRAGMA writable_schema = ON", "PRAGMA locking_mode = EXCLUSIVE",
+    ] {
+      let error = #expect(throws: SQLiteError.self) {
+        try database.withoutTransaction { try $0.executeChange(SQL(unchecked: sql)) }
+      }
+      #expect(error?.code == .authorization, "\(sql)")
+    }
+    try checkIsWhole(cluster, "SELECT count(*) FROM t", [.integer(8)])
+  }
+
+  @Test(arguments: [
+    "CREATE TABLE b (x BOOLEAN)", "CREATE TABLE b (x \"Boolean\")", "CREATE TABLE b (x [DATE])",
+    "CREATE TEMP TABLE b (x datetime)", "CREATE TABLE b (y, x `timestamp` NOT NULL)",
+    "CREATE TABLE b (x /* a */ date -- b\n)", "ALTER TABLE t ADD x DATE",
+    "ALTER TABLE t ADD COLUMN x 'boolean' DEFAULT 'a'",
+  ])
+  func `columns whose values would end a node are not made`(_ sql: String) throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try cluster.database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let error = #expect(throws: SQLiteError.self) {
+      try database.withoutTransaction { try $0.executeChange(SQL(unchecked: sql)) }
+    }
+    #expect(error?.code == .authorization)
+    #expect(try database.executeQuery("SELECT * FROM t").isEmpty)
+  }
+
+  @Test func `a database with columns whose values would end a node is refused by their names`()
+    throws
+  {
+    let cluster = try TestCluster(count: 1)
+    // As another program may make it: by the protocol.
+    let probe = try Cluster(cluster.addresses, database: "foreign", ClusterOptions())
+    let (node, number) = try probe.openAtLeader(before: .now + .seconds(10))
+    for sql in [
+      "CREATE VIRTUAL TABLE f USING fts5(x)", "CREATE TABLE t (id INTEGER PRIMARY KEY, ok BOOLEAN)",
+      "INSERT INTO t VALUES (1, 0.5)",
+    ] { _ = try node.execute(.sql(sql), in: number) }
+    let error = #expect(throws: SQLiteError.self) { try cluster.database("foreign") }
+    #expect(error?.code == .schema)
+    #expect(error?.message.contains("t.ok BOOLEAN") == true)
+    let database = try cluster.database("foreign") { $0.checksColumnTypes = false }
+    #expect(try database.executeQuery("SELECT id FROM t")[0][0]?.value == .integer(1))
+    #expect(cluster.isRunning(0))
+  }
+
+  @Test func `a message that is too large is refused before it is sent`() throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try cluster.database { $0.maximumMessageSize = 1 << 20 }
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, b BLOB)")
+    let blob = [UInt8](repeating: 1, count: 1 << 20)
+    let error = #expect(throws: SQLiteError.self) {
+      try database.executeChange("INSERT INTO t VALUES (1, \(blob))")
+    }
+    #expect(error?.code == .tooBig)
+    try database.executeChange("INSERT INTO t VALUES (2, \([UInt8](repeating: 1, count: 1 << 19)))")
+    #expect(try database.executeQuery("SELECT id FROM t").map { $0[0]?.value } == [.integer(2)])
+    // A row that is too large is not taken either, and the session goes on.
+    try cluster.database().executeChange("INSERT INTO t VALUES (3, zeroblob(3000000))")
+    #expect(throws: SQLiteError.self) { try database.executeQuery("SELECT b FROM t WHERE id = 3") }
+    #expect(try database.executeQuery("SELECT count(*) FROM t")[0][0]?.value == .integer(2))
+    #expect(cluster.isRunning(0))
+  }
+
+  @Test func `no request is sent while rows are still to come`() throws {
+    let cluster = try TestCluster(count: 1)
+    let watch = WatchedTransport()
+    let database = try cluster.database { $0.transport = watch }
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT)")
+    try database.write { connection in
+      for id in 0..<2_000 {
+        try connection.executeChange("INSERT INTO t VALUES (\(id), 'some text in a row')")
+      }
+    }
+    try database.write { connection in
+      var count = 0
+      try connection.forEachRow("SELECT id FROM t ORDER BY id") { row in
+        count += 1
+        guard row.integer(at: 0) % 400 == 0 else { return }
+        try connection.executeChange("UPDATE t SET s = 'b' WHERE id = \(row.integer(at: 0))")
+        // A query that is left before its end.
+        _ = try connection.firstRow("SELECT * FROM t")
+      }
+      #expect(count == 2_000)
+    }
+    #expect(watch.messageCount > 2_000)
+    #expect(watch.earlyCount == 0)
+    #expect(cluster.isRunning(0))
+  }
+
+  @Test func `a query without an end stops one node, and not the others`() throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database {
+      $0.attemptTimeout = .seconds(1)
+      $0.leaderTimeout = .seconds(5)
+    }
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let leader = try cluster.leader()
+    let error = #expect(throws: SQLiteError.self) {
+      try database.executeQuery(
+        "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
+    }
+    #expect(error?.code == .leadershipLost)
+    #expect(error?.message.contains("another node is not asked") == true)
+    // The others lead on.
+    try database.executeChange("INSERT INTO t VALUES (1)")
+    #expect(try cluster.leader() != leader)
+    cluster.signal(leader, SIGKILL)
+    try cluster.start(leader)
+    #expect(try database.executeQuery("SELECT id FROM t")[0][0]?.value == .integer(1))
+  }
+
+  @Test(arguments: [
+    ("SELECT * FROM t WHERE id = ?", true), ("INSERT INTO t VALUES (1)", true),
+    ("UPDATE t SET id = 2 WHERE id IN (SELECT value FROM magicdata_list(?1))", true),
+    ("SELECT 1", true), ("DELETE FROM t", true),
+    ("SELECT * FROM t, u", false), ("SELECT * FROM t JOIN u ON 1", false),
+    ("SELECT (SELECT max(id) FROM u) FROM t", false), ("INSERT INTO t SELECT * FROM t", false),
+    ("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n", false),
+    ("DELETE FROM t WHERE EXISTS (SELECT 1 FROM t AS u)", false),
+  ])
+  func `a statement that names one table ends with its rows`(_ sql: String, _ isBounded: Bool)
+    throws
+  {
+    let statement = try SQLStatement.parseFirst(in: Array(sql.utf8)).statement
+    #expect(statement?.isBounded == isBounded)
+  }
+
+  @Test func `a missing value and a second statement are errors, as on a file`() throws {
+    let cluster = try TestCluster(count: 1)
+    for database in [try cluster.database(), try Database.memory()] {
+      try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
+      #expect(throws: SQLiteError.self) {
+        try database.executeChange("INSERT INTO t VALUES (?, ?)", withArgs: [1])
+      }
+      #expect(throws: SQLiteError.self) { try database.executeQuery("SELECT 1; SELECT 2") }
+      #expect(throws: SQLiteError.self) {
+        try database.executeChange("INSERT INTO t VALUES (1, 1); INSERT INTO t VALUES (2, 2)")
+      }
+      try database.executeMultipleChanges(
+        "INSERT INTO t VALUES (3, 3); INSERT INTO t VALUES (4, ';')")
+      let ids = try database.executeQuery("SELECT id FROM t ORDER BY id").map { $0[0]?.asInt() }
+      #expect(ids == [3, 4])
+    }
+  }
+}
+
+/// A transport that counts requests which are sent before the answer to the one before has come to its end.
+private final class WatchedTransport: ClusterTransport {
+  private let counts = Mutex((messages: 0, early: 0))
+
+  var messageCount: Int { counts.withLock { $0.messages } }
+  var earlyCount: Int { counts.withLock { $0.early } }
+
+  func connect(
+    to address: String, before deadline: ContinuousClock.Instant
+  ) throws -> any ClusterStream {
+    Stream(self, try SocketTransport().connect(to: address, before: deadline))
+  }
+
+  private final class Stream: ClusterStream {
+    private let watch: WatchedTransport
+    private let stream: any ClusterStream
+    /// What has come and is no whole message yet.
+    private var received: [UInt8] = []
+    private var isWaiting = false
+    private var hasSentVersion = false
+
+    init(_ watch: WatchedTransport, _ stream: any ClusterStream) {
+      self.watch = watch
+      self.stream = stream
+    }
+
+    func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
+      if hasSentVersion {
+        watch.counts.withLock { counts in
+          counts.messages += 1
+          if isWaiting { counts.early += 1 }
+        }
+        isWaiting = true
+      }
+      hasSentVersion = true
+      try stream.send(bytes, before: deadline)
+    }
+
+    func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
+      let bytes = try stream.receive(atMost: count, before: deadline)
+      received += bytes ?? []
+      while received.count >= 8 {
+        let words = received[..<4].reversed().reduce(0) { $0 << 8 | Int($1) }
+        guard received.count >= 8 + words * 8 else { break }
+        // Rows end by a mark; another one says that more follow.
+        isWaiting = received[4] == 7 && received[7 + words * 8] == 0xee
+        received.removeFirst(8 + words * 8)
+      }
+      return bytes
+    }
+
+    func close() { stream.close() }
+  }
+}
