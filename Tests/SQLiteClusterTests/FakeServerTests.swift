@@ -78,8 +78,6 @@ private func text(_ text: String) -> [UInt64] {
     // No column of a type that is refused; two settings; the table of tokens, and the removal of old ones.
     message(7, [1] + text("c") + [.max]), message(6, [0, 0]), message(6, [0, 0]),
     message(7, [1] + text("c") + [0x1, 1, .max]), message(6, [0, 0]),
-    // The voters, before something is read.
-    message(3, [1, 1] + text(address) + [0]),
   ]
   /// Two rows of an integer and a text.
   private static let rows = message(
@@ -104,6 +102,54 @@ private func text(_ text: String) -> [UInt64] {
     let rows = try query(FakeServerTests.opening + [FakeServerTests.rows])
     #expect(rows.map { $0["id"]?.asInt() } == [1, 2])
     #expect(rows.map { $0["name"]?.asString() } == ["one", "two"])
+  }
+
+  /// What a node of version 1.11 says when it does not lead any more: a number of Raft's, and SQLite's words
+  /// for success.
+  private static let leak = message(0, [7] + text("not an error"))
+  private static let done = message(6, [1, 1])
+
+  @Test func `a failure of Raft's at the beginning is none of SQLite's, and the write runs again`()
+    throws
+  {
+    var options = ClusterOptions()
+    let opening = FakeServerTests.opening
+    let done = FakeServerTests.done
+    options.transport = FakeNode(
+      opening + [FakeServerTests.leak] + opening + [done, done, done, done])
+    let database = try Database(
+      cluster: [FakeServerTests.address], name: "test", options: options)
+    #expect(try database.executeChange("INSERT INTO t VALUES (1)").rows == 1)
+  }
+
+  @Test(arguments: [
+    [message(0, [7] + text("no more rows available"))],
+    // Then it is asked whether the transaction is still open.
+    [
+      message(0, [10] + text("disk I/O error")),
+      message(0, [1] + text("cannot start a transaction within a transaction")),
+    ],
+    [message(0, [10506] + text("leadership lost"))], [[]],
+  ])
+  func `a failure at the end is looked up`(_ failure: [[UInt8]]) throws {
+    for isFence in [UInt64(0), 1] {
+      var options = ClusterOptions()
+      let opening = FakeServerTests.opening
+      let done = FakeServerTests.done
+      // The token is there: the transaction's own, or a fence, after which the closure runs again.
+      let found = message(7, [1] + text("is_fence") + [0x1, isFence, .max])
+      options.transport = FakeNode(
+        opening + [done, done, done] + failure + opening[..<4] + [done, found] + opening
+          + [done, done, done, done])
+      let database = try Database(
+        cluster: [FakeServerTests.address], name: "test", options: options)
+      var runs = 0
+      try database.write {
+        runs += 1
+        try $0.executeChange("INSERT INTO t VALUES (1)")
+      }
+      #expect(runs == Int(isFence) + 1)
+    }
   }
 
   @Test func `an answer that is cut anywhere is an error`() throws {

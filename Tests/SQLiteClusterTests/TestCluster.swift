@@ -116,7 +116,8 @@ final class TestCluster: Sendable {
       defer { unsafe posix_spawn_file_actions_destroy(&actions) }
       unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
       unsafe posix_spawn_file_actions_adddup2(&actions, ends[3], 1)
-      unsafe posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+      unsafe posix_spawn_file_actions_addopen(
+        &actions, 2, nodes[index].folder + ".log", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
       var words = [
         TestCluster.program ?? "", "\(nodes[index].id)", nodes[index].address, nodes[index].folder,
       ]
@@ -171,11 +172,16 @@ final class TestCluster: Sendable {
   }
 
   /// Whether a node's process runs.
-  func isRunning(_ index: Int) -> Bool {
+  func isRunning(_ index: Int) -> Bool { end(of: index) == nil }
+
+  /// How a node's process has ended by itself, and the last it said; nil if it runs.
+  func end(of index: Int) -> String? {
     nodes.withLock { nodes in
-      guard let process = nodes[index].process else { return false }
+      guard let process = nodes[index].process else { return "it was killed" }
       var status: Int32 = 0
-      return unsafe waitpid(process, &status, WNOHANG) == 0
+      guard unsafe waitpid(process, &status, WNOHANG) != 0 else { return nil }
+      let log = (try? String(contentsOfFile: nodes[index].folder + ".log", encoding: .utf8)) ?? ""
+      return "status \(status): \(log.suffix(2_000))"
     }
   }
 

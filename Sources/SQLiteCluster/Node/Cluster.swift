@@ -13,6 +13,8 @@ final class Cluster: Sendable {
     var leader: String?
     /// The addresses that nodes have told, and not the program.
     var learned: [String] = []
+    /// Those of them that vote.
+    var voters: [String] = []
     /// Whether they were written into the file for them.
     var areKept = false
     /// Why they were not.
@@ -56,13 +58,13 @@ final class Cluster: Sendable {
   ) throws(SQLiteError) -> (connection: NodeConnection, database: UInt32) {
     var pause = Duration.milliseconds(10)
     // Short at first, so that a node that is away does not hold up the question to the others.
-    var patience = Duration.milliseconds(200)
+    var patience = min(Duration.milliseconds(200), options.attemptTimeout)
     var failures: [String: String] = [:]
     while true {
       var addresses = candidates[...]
       while let address = addresses.popFirst() {
         do throws(SQLiteError) {
-          let end = min(deadline, .now + min(patience, options.attemptTimeout))
+          let end = min(deadline, .now + patience)
           let connection = try NodeConnection(address, options, before: end)
           connection.reasonToEnd = reasonToEnd
           switch try connection.leader(before: end) {
@@ -82,7 +84,7 @@ final class Cluster: Sendable {
       if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       sleepThread(for: pause * Double.random(in: 0.5...1))
       pause = min(pause * 2, .milliseconds(250))
-      patience = patience * 2
+      patience = min(patience * 2, options.attemptTimeout)
     }
   }
 
@@ -105,7 +107,7 @@ final class Cluster: Sendable {
   ) throws(SQLiteError) -> (NodeConnection, UInt32) {
     let database = try connection.open(database, before: attempt(deadline))
     let nodes = try connection.nodes(before: attempt(deadline))
-    note(nodes.map(\.address), leader: connection.address)
+    note(nodes, leader: connection.address)
     return (connection, database)
   }
 
@@ -114,11 +116,16 @@ final class Cluster: Sendable {
     known.withLock { $0.leader = leader }
   }
 
-  private func note(_ addresses: [String], leader: String) {
+  /// The addresses of the nodes that vote, as the last leader that was found has named them.
+  var voters: [String] { known.withLock { $0.voters } }
+
+  private func note(_ nodes: [ClusterNode], leader: String) {
+    let addresses = nodes.map(\.address)
     let isNew = known.withLock { known in
       defer {
         known.leader = leader
         known.learned = addresses
+        known.voters = nodes.filter { $0.role == .voter }.map(\.address)
       }
       return !known.areKept || Set(known.learned) != Set(addresses)
     }

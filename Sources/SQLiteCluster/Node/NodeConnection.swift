@@ -92,7 +92,12 @@ final class NodeConnection {
 
   /// The error that a node names by SQLite's codes, and some of its own.
   private static func failure(_ code: Int32, _ message: String, _ address: String) -> SQLiteError {
-    switch code {
+    // These are messages of success: the code is one of Raft's, which has come through.
+    if ["not an error", "another row available", "no more rows available"].contains(message) {
+      return SQLiteError(
+        .leadershipLost, "the node \(address) could not hand on the change: Raft's error \(code)")
+    }
+    return switch code {
     // Older nodes have the second pair. An unknown database or statement is one that the leader before had.
     case ResultCode.notLeader.rawValue, 8202, 12, 0:
       SQLiteError(.notLeader, "the node \(address) does not lead any more: \(message)")

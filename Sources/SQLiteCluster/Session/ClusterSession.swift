@@ -366,7 +366,11 @@ final class ClusterSession: RemoteSession {
     do throws(SQLiteError) {
       try execute("COMMIT")
     } catch {
-      guard isLost else { throw error }
+      switch error.code.primary {
+      case .constraint, .busy: if !isLost { throw error }
+      // Whatever else a node says: others may have it.
+      default: lose(mayRunAgain: false)
+      }
       mayRunAgain = false
       guard try cluster.wasCommitted(token, reasonToEnd) else {
         mayRunAgain = true

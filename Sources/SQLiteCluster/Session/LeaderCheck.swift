@@ -13,9 +13,9 @@ final class LeaderCheck {
   private let cluster: Cluster
   private let leader: NodeConnection
   /// The other voters; those that did not answer last are at the end.
-  private var others: [String] = []
+  private var others: [String]
   /// When the voters are asked for anew.
-  private var renewal = ContinuousClock.now
+  private var renewal = ContinuousClock.now + .seconds(1)
   private var connections: [String: NodeConnection] = [:]
   /// Those that were asked and whose answers are still to be taken.
   private var asked: Set<String> = []
@@ -23,6 +23,7 @@ final class LeaderCheck {
   init(_ cluster: Cluster, of leader: NodeConnection) {
     self.cluster = cluster
     self.leader = leader
+    others = cluster.voters.filter { $0 != leader.address }
   }
 
   /// How many others make a majority with the leader.
@@ -72,7 +73,7 @@ final class LeaderCheck {
       }
       sleepThread(for: pause * Double.random(in: 0.5...1))
       pause = min(pause * 2, .milliseconds(50))
-      patience = patience * 2
+      patience = min(patience * 2, cluster.options.attemptTimeout)
       for address in others where !followers.contains(address) { try? ask(address, patience) }
     }
   }
