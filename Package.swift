@@ -145,10 +145,12 @@ let package = Package(
     tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
     tests(of: "MagicHistory", ["UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
     .target(
-      name: "UndoWorkload", dependencies: ["MagicData"], path: "Tests/UndoWorkload",
+      name: "UndoWorkload", dependencies: ["MagicData", "MagicHistory", "SQLiteHistory"],
+      path: "Tests/UndoWorkload",
       swiftSettings: settings),
     .executableTarget(
-      name: "UndoHelper", dependencies: ["UndoWorkload", "MagicData", "MagicHistory"],
+      name: "UndoHelper",
+      dependencies: ["UndoWorkload", "MagicData", "MagicHistory", "SQLiteHistory"],
       path: "Tests/UndoHelper", swiftSettings: settings),
     tests(of: "Tour", ["MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),

@@ -65,19 +65,9 @@ import Testing
     }
     let first = try Dump(MagicData(path: folder.path))
     for round in 0..<5 {
-      let process = Process()
-      process.executableURL = try helper()
-      process.arguments = [folder.path, "\(seed * 100 + UInt64(round))"]
-      let pipe = Pipe()
-      process.standardOutput = pipe
-      try process.run()
-      defer { kill(process.processIdentifier, SIGKILL) }
-      // From then on it is killed wherever it is.
-      _ = pipe.fileHandleForReading.availableData
-      Thread.sleep(forTimeInterval: Double(seed * 37 % 50 + UInt64(round) * 23) / 400)
-      #expect(process.isRunning)
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
+      try killHelper(
+        [folder.path, "\(seed * 100 + UInt64(round))"],
+        after: Double(seed * 37 % 50 + UInt64(round) * 23) / 400)
       let magic = try MagicData(path: folder.path)
       let history = try magic.history(limit: 1_000, keeping: .inStore)
       try checkRows(of: magic)
@@ -98,17 +88,5 @@ import Testing
     #expect(!history.undoNames.isEmpty || !history.redoNames.isEmpty)
     try history.clear()
     #expect(try folder.fileCount == magic.assets.records().count)
-  }
-
-  /// The program that is killed, which lies beside the tests.
-  private func helper() throws -> URL {
-    let folders =
-      [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
-      + Bundle.allBundles.map(\.bundlePath)
-    let candidates = folders.flatMap { path in
-      [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
-    }.map { $0.appending(path: "UndoHelper") }
-    return try #require(
-      candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) })
   }
 }

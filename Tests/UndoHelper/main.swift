@@ -1,32 +1,47 @@
-// Changes a store, undoes and redoes, until it is killed.
-import UndoWorkload
+// Changes a store, undoes and redoes, or sends and applies patches, until it is killed.
+import Foundation
 import MagicData
 import MagicHistory
-
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import SQLiteHistory
+import UndoWorkload
 
 let arguments = CommandLine.arguments
-guard arguments.count == 3, let seed = UInt64(arguments[2]) else {
-  fatalError("usage: UndoHelper <path> <seed>")
+guard arguments.count >= 3, let seed = UInt64(arguments[2]) else {
+  fatalError("usage: UndoHelper <path> <seed> [send|apply <folder>]")
 }
 let magic = try MagicData(path: arguments[1])
-let history = try magic.history(limit: 1_000, keeping: .inStore)
 var editor = RandomEditor(seed: seed)
-print("ready")
-fflush(nil)
 let parent = getppid()
-// Nor does it outlive the test.
-while getppid() == parent {
-  switch editor.number(0..<8) {
-  case 0, 1: try history.undo()
-  case 2: try history.redo()
-  default:
-    try magic.undoable("edit") {
+
+func say(_ text: String) {
+  print(text)
+  fflush(nil)
+}
+
+switch arguments.dropFirst(3).first {
+case "send":
+  say("ready")
+  while getppid() == parent {
+    _ = try magic.patch(assetsTo: arguments[4]) {
       for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
+    }
+  }
+case "apply":
+  let patches = try PatchFolder(arguments[4])
+  say("ready")
+  while getppid() == parent { if try !patches.applyNext(to: magic) { usleep(1_000) } }
+default:
+  let history = try magic.history(limit: 1_000, keeping: .inStore)
+  say("ready")
+  // Nor does it outlive the test.
+  while getppid() == parent {
+    switch editor.number(0..<8) {
+    case 0, 1: try history.undo()
+    case 2: try history.redo()
+    default:
+      try magic.undoable("edit") {
+        for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
+      }
     }
   }
 }

@@ -88,7 +88,7 @@ final class HistoryLog: Sendable {
         return state.lastNumber
       }
     }
-    try assets.hold(patch.files, for: holder(number), in: connection)
+    try assets.hold(patch.assetFiles, for: holder(number), in: connection)
     return HistoryStep(
       number: number, name: name, content: isInStore ? nil : content, size: content.count)
   }
@@ -102,7 +102,7 @@ final class HistoryLog: Sendable {
     } else {
       step.content = content
     }
-    try assets.hold(patch.files, for: holder(step.number), in: connection)
+    try assets.hold(patch.assetFiles, for: holder(step.number), in: connection)
   }
 
   /// Makes other steps those of the history, as part of the open transaction.
@@ -137,29 +137,6 @@ final class HistoryLog: Sendable {
 
   private func holder(_ number: Int64) throws -> AssetHolder {
     AssetHolder(session: isInStore ? nil : try assets.holdingSession(), number: number)
-  }
-}
-
-extension Patch {
-  /// The files of the assets that the changes delete, make or replace.
-  fileprivate var files: Set<String> {
-    var files: Set<String> = []
-    for table in tables where asciiLowercased(table.name) == "magicdata_asset" {
-      guard let columns = table.columns?.map(asciiLowercased),
-        let file = columns.firstIndex(of: "file"), let content = columns.firstIndex(of: "content")
-      else { continue }
-      for row in table.rows {
-        for values in [row.old, row.new] {
-          // A content that is in the row has no file.
-          if case .text(let name)?? = values[file] as Value??,
-            values[content] == nil || values[content] == .null
-          {
-            files.insert(name)
-          }
-        }
-      }
-    }
-    return files
   }
 }
 

@@ -247,7 +247,7 @@ enum HistoryRecording {
 
   /// Writes rows as a patch has them, and nothing else, but for what full-text search knows of them.
   static func apply(
-    _ patch: Patch, _ connection: Connection,
+    _ patch: Patch, _ connection: Connection, isIdempotent: Bool = false,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
   ) throws -> PatchReport {
     let indexed = try patch.tables.compactMap { table in
@@ -257,7 +257,8 @@ enum HistoryRecording {
     for (index, table) in indexed {
       for row in table.rows { try index.takeOut(where: table.condition(row), connection) }
     }
-    let report = try connection.applyExactly(patch, onConflict: resolve)
+    let report = try connection.applyExactly(
+      patch, isIdempotent: isIdempotent, onConflict: resolve)
     for (index, table) in indexed {
       for row in table.rows { try index.putIn(where: table.condition(row), connection) }
     }

@@ -43,6 +43,21 @@ package final class Folder: Sendable {
     }
   }
 
+  /// Opens the folder at `path`, or nil if nothing is there.
+  static func existing(
+    path: String, _ operations: any FileOperations
+  ) throws(AssetError) -> Folder? {
+    let path = try File.absolute(path)
+    do {
+      let number = try naming(path) { () throws(SystemFailure) in
+        try operations.open(path: path, Folder.flags)
+      }
+      return Folder(number, path: path, operations)
+    } catch .system(_, _, ENOENT) {
+      return nil
+    }
+  }
+
   /// Opens a folder of this folder, or nil if there is none of that name.
   package func folder(_ name: String) throws(AssetError) -> Folder? {
     guard let number = try existing(name, Folder.flags) else { return nil }

@@ -87,6 +87,11 @@ final class Opener: Sendable {
     return file
   }
 
+  /// Opens a file that was left here under the name of a row, or nil if there is none.
+  func unsettledFile(_ name: AssetFileName) throws(AssetError) -> File? {
+    try state.withLock({ $0.folder })?.file(name.text)
+  }
+
   /// Removes a file that no row ever named.
   func abandon(_ name: AssetFileName) {
     // One that cannot be removed now is removed by the next opening.
@@ -117,7 +122,7 @@ final class Opener: Sendable {
   func settle(_ name: AssetFileName) {
     do {
       // It is gone already if its row was deleted meanwhile.
-      if try folder().move(name.text, to: store.files) { state.withLock { $0.hasMoved = true } }
+      if try store.settle(name, from: folder()) { state.withLock { $0.hasMoved = true } }
       _ = state.withLock { $0.unsettled.remove(name) }
     } catch {
       // The row is committed and readers find the file here, so nothing has failed but the tidying,

@@ -75,6 +75,20 @@ final class StoreFolder: Sendable {
     return try files.file(name.text)
   }
 
+  /// Moves a content whose row is committed from an opener's folder to `files`, and returns whether it was there.
+  ///
+  /// Two openers may have brought one content beside a patch: then the second one goes.
+  func settle(_ name: AssetFileName, from opener: Folder) throws(AssetError) -> Bool {
+    do {
+      return try opener.move(name.text, to: files)
+    } catch .system(let call, let path, EEXIST) {
+      guard try files.file(name.text)?.status().size == opener.file(name.text)?.status().size else {
+        throw .system(call: call, path: path, number: EEXIST)
+      }
+      return try opener.remove(name.text)
+    }
+  }
+
   /// Removes a content wherever it is, and returns whether it was in `files`.
   func remove(_ name: AssetFileName) throws(AssetError) -> Bool {
     if try files.remove(name.text) { return true }

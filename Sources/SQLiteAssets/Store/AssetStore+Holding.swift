@@ -63,12 +63,25 @@ extension AssetStore {
       "SELECT DISTINCT file FROM main.magicdata_asset_held WHERE \(condition)", as: Value.self)
     guard !files.isEmpty else { return }
     try connection.executeChange("DELETE FROM main.magicdata_asset_held WHERE \(condition)")
+    try mark(files, in: connection)
+  }
+
+  /// Marks files for removal, as part of the open transaction, unless rows name them or somebody holds them: where
+  /// rows went without the triggers that do this.
+  package func releaseUnnamed(_ files: Set<String>, in connection: Connection) throws {
+    guard !files.isEmpty else { return }
+    try mark(files.sorted().map { .text($0) }, in: connection)
+  }
+
+  private func mark(_ files: [Value], in connection: Connection) throws {
+    let isHeld: SQL =
+      try AssetSchema.hasHolds(connection)
+      ? "value IN (SELECT file FROM main.magicdata_asset_held)" : "0"
     try connection.executeChange(
       """
       INSERT INTO main.magicdata_asset_trash (file)
       SELECT value FROM \(files)
-      WHERE value NOT IN (SELECT file FROM main.magicdata_asset)
-        AND value NOT IN (SELECT file FROM main.magicdata_asset_held)
+      WHERE value NOT IN (SELECT file FROM main.magicdata_asset) AND NOT (\(isHeld))
       ON CONFLICT DO NOTHING
       """)
     scheduleUpkeep(in: connection)

@@ -56,7 +56,7 @@ extension AssetStore {
   ) throws(AssetError) {
     do {
       if isKnown {
-        try left.move(name.text, to: folder.files)
+        _ = try folder.settle(name, from: left)
       } else {
         try left.remove(name.text)
       }

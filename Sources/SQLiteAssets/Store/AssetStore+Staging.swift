@@ -115,13 +115,18 @@ extension AssetStore {
 
   /// Writes a content that no row names yet. It is removed if that fails.
   ///
-  /// - Parameter syncs: Whether to sync it now, outside the transaction, instead of with the others.
+  /// - Parameters:
+  ///   - fileExtension: The extension of the file's name.
+  ///   - minimumFileSize: From which size on it is a file; nil is what the store says.
+  ///   - syncs: Whether to sync it now, outside the transaction, instead of with the others.
+  ///   - write: Writes the bytes.
   func stage(
-    extension fileExtension: String?, syncing syncs: Bool = false,
+    extension fileExtension: String?, minimumFileSize: Int? = nil, syncing syncs: Bool = false,
     _ write: (inout ContentWriter) throws -> Void
   ) throws -> Content {
     let name = try AssetFileName(extension: fileExtension)
-    var writer = ContentWriter(name, opener, minimumFileSize: minimumFileSize)
+    var writer = ContentWriter(
+      name, opener, minimumFileSize: minimumFileSize ?? self.minimumFileSize)
     do {
       try write(&writer)
       return try writer.finish(syncing: syncs)

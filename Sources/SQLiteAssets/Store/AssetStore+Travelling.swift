@@ -1,0 +1,227 @@
+import Platform
+package import SQLiteCore
+import Synchronization
+import SystemFiles
+
+// Contents that travel beside the rows that name them, from one copy of a store to another: each in a file of the
+// name that it has in the store. A name is random and a content never changes, so the same name is the same content
+// everywhere, and whatever is there already need not come again.
+extension AssetStore {
+  /// Copies the files of assets into a folder, all of them or none, in constant memory.
+  ///
+  /// Files that are there are left as they are. Where the file system can, the copies share their content.
+  ///
+  /// - Parameters:
+  ///   - ids: The assets. Contents in rows are passed over.
+  ///   - path: The folder, which is made if it is missing. The folder above it must exist.
+  ///   - connection: A connection inside `read` or `write`.
+  /// - Throws: ``AssetError``, such as ``AssetError/missingFile(_:path:)``, or `SQLiteError`.
+  package func copyFiles(
+    of ids: [AssetID], to path: String, in connection: Connection
+  ) throws {
+    let records = try ids.compactMap { try record($0, in: connection) }.filter { !$0.isInRow }
+    guard !records.isEmpty else { return }
+    let target = try Folder.open(path: path, operations)
+    // An opening of its own, which alone the lock belongs to: one copies to the folder at a time.
+    guard let gate = try target.folder("."), try gate.lock(waiting: true) else {
+      throw AssetError.system(call: "flock", path: target.path, number: EWOULDBLOCK)
+    }
+    defer { withExtendedLifetime(gate) {} }
+    for name in try target.names() where AssetStore.isPart(name) { try target.remove(name) }
+    var made: [String] = []
+    do {
+      for record in records {
+        let name = record.file.text
+        if try target.file(name)?.status().size == record.size { continue }
+        try target.remove(name)
+        try copy(record, to: target)
+        made.append(name)
+      }
+      if !made.isEmpty { try target.sync() }
+    } catch {
+      // What cannot be removed is harmless: no rows travel that name it.
+      for name in made { _ = try? target.remove(name) }
+      throw error
+    }
+  }
+
+  private static let partExtension = ".part"
+
+  /// Whether a file is what a copy left that was cut off.
+  private static func isPart(_ name: String) -> Bool {
+    name.hasSuffix(partExtension)
+      && AssetFileName(String(name.dropLast(partExtension.count))) != nil
+  }
+
+  /// Copies the file of an asset; it has its name once it is whole.
+  private func copy(_ record: AssetRecord, to target: Folder) throws(AssetError) {
+    let name = record.file.text
+    let path = folder.files.path(of: name)
+    guard let source = try folder.find(record.file) else {
+      throw .missingFile(record.id, path: path)
+    }
+    let part = name + AssetStore.partExtension
+    do throws(AssetError) {
+      let isShared = (try? target.clone(source, as: part)) != nil
+      let copy = isShared ? nil : try target.makeFile(part)
+      let (size, sha256) = try digest(of: source) { piece throws(AssetError) in
+        try copy?.write(unsafe piece.span.bytes)
+      }
+      guard size == record.size, sha256 == record.sha256 else {
+        throw AssetError.damagedFile(record.id, path: path)
+      }
+      if let copy {
+        try copy.sync(isLast: false)
+      } else {
+        try target.file(part)?.sync(isLast: false)
+      }
+      try target.move(part, to: target, as: name)
+    } catch {
+      _ = try? target.remove(part)
+      throw error
+    }
+  }
+
+  /// Reads a file to its end.
+  fileprivate func digest(
+    of file: File, _ body: ([UInt8]) throws(AssetError) -> Void = { _ throws(AssetError) in }
+  ) throws(AssetError) -> (size: Int, sha256: SHA256.Digest) {
+    var size = 0
+    var hash = SHA256()
+    while true {
+      let piece = try file.read(File.pieceSize, at: size)
+      try body(piece)
+      hash.update(piece)
+      size += piece.count
+      if piece.count < File.pieceSize { return (size, hash.finalize()) }
+    }
+  }
+}
+
+/// Contents that have come from another copy of a store, and the rows that name them not yet.
+package final class ArrivingAssets: Sendable {
+  private let store: AssetStore
+  private let path: String?
+  private let names: Set<AssetFileName>
+  /// The contents under names of their own, which this removes unless a row takes them.
+  private let contents: Mutex<[AssetFileName: Content]>
+
+  /// Copies the files that the store lacks, in constant memory, before the transaction that needs them.
+  ///
+  /// - Parameters:
+  ///   - names: The names of the files. Others than names of stores' files are passed over.
+  ///   - path: The folder with the contents; nil for none.
+  ///   - store: The store.
+  /// - Throws: ``AssetError`` or `SQLiteError`; then nothing is left of the copies.
+  package init(_ names: Set<String>, from path: String?, to store: AssetStore) throws {
+    self.store = store
+    self.path = path
+    self.names = Set(names.compactMap { AssetFileName($0) })
+    contents = Mutex([:])
+    guard path != nil else { return }
+    let known = try store.known(Array(self.names))
+    for name in self.names where !known.contains(name) {
+      // What is missing is missed only if a row needs it.
+      if let content = try arrive(name) { contents.withLock { $0[name] = content } }
+    }
+  }
+
+  deinit {
+    for content in contents.withLock({ $0.values }) { store.opener.abandon(content.file) }
+  }
+
+  /// Copies a file into the store, under a name of its own; nil if it is not in the folder.
+  private func arrive(_ name: AssetFileName) throws -> Content? {
+    guard let path, let folder = try Folder.existing(path: path, store.operations),
+      let file = try folder.file(name.text)
+    else { return nil }
+    return try store.stage(extension: nil, minimumFileSize: 0, syncing: true) { writer in
+      try writer.write(contentsOf: file)
+    }
+  }
+
+  /// Runs `change`, by which rows may name the contents, and sees to it that each that does has its own.
+  ///
+  /// - Parameters:
+  ///   - connection: The connection that writes, inside a transaction.
+  ///   - change: The change.
+  /// - Throws: ``AssetError/missingFile(_:path:)`` or ``AssetError/damagedFile(_:path:)`` if a row names a content
+  ///   that did not come, or another one; what `change` throws.
+  package func adopted<Result>(
+    in connection: Connection, by change: () throws -> Result
+  ) throws -> Result {
+    var before: [AssetFileName: AssetRecord] = [:]
+    for name in names { before[name] = try row(name, connection) }
+    let result = try change()
+    for name in names {
+      guard let row = try row(name, connection) else { continue }
+      if let known = before[name], known.isInRow == row.isInRow, known.size == row.size,
+        known.sha256 == row.sha256
+      {
+        continue
+      }
+      try row.isInRow ? checkContent(of: row, connection) : adopt(row, connection)
+    }
+    return result
+  }
+
+  /// The row that names a file.
+  private func row(_ name: AssetFileName, _ connection: Connection) throws -> AssetRecord? {
+    let row = try connection.firstRow(
+      """
+      SELECT id, size, sha256, content IS NOT NULL FROM main.magicdata_asset
+      WHERE file = \(name.text)
+      """, as: Value.self, Value.self, Value.self, Bool.self)
+    guard let (id, size, sha256, isInRow) = row else { return nil }
+    let record = AssetRecord(
+      id: id, file: .text(name.text), size: size, sha256: sha256, isInRow: isInRow)
+    guard let record else { throw AssetError.damagedRow(id: id.text) }
+    return record
+  }
+
+  /// Compares the content that a row brought with its digest.
+  private func checkContent(of row: AssetRecord, _ connection: Connection) throws {
+    _ = try store.bytes(of: row.id, in: connection)
+  }
+
+  /// Gives a row its content: one that the store still has, or the one that has come.
+  private func adopt(_ row: AssetRecord, _ connection: Connection) throws {
+    let (opener, name) = (store.opener, row.file)
+    if let file = try store.folder.files.file(name.text) {
+      // It was deleted, and somebody holds it, or it is still to be removed: a row that names it keeps it.
+      return try check(row, store.digest(of: file), at: file.path)
+    }
+    if let file = try opener.unsettledFile(name) {
+      // A COMMIT that failed may have named it, and may do so still: it is never removed here.
+      try check(row, store.digest(of: file), at: file.path)
+      return connection.afterCommit { _ in opener.settle(name) }
+    }
+    let come = contents.withLock { $0.removeValue(forKey: name) }
+    guard let content = try come ?? arrive(name) else {
+      throw AssetError.missingFile(row.id, path: source(of: row))
+    }
+    do {
+      try check(row, (content.size, content.sha256), at: source(of: row))
+      guard opener.rename(content.file, to: name) else {
+        throw AssetError.system(call: "renameat", path: source(of: row), number: EEXIST)
+      }
+    } catch {
+      opener.abandon(content.file)
+      throw error
+    }
+    let named = Content(file: name, size: row.size, sha256: row.sha256, bytes: nil)
+    try store.adopt(named, in: connection) {}
+  }
+
+  private func source(of row: AssetRecord) -> String {
+    "\(path ?? store.folder.files.path)/\(row.file.text)"
+  }
+
+  private func check(
+    _ row: AssetRecord, _ found: (size: Int, sha256: SHA256.Digest), at path: String
+  ) throws {
+    guard found.size == row.size, found.sha256 == row.sha256 else {
+      throw AssetError.damagedFile(row.id, path: path)
+    }
+  }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import MagicData
+import MagicHistory
+import SQLiteHistory
+import Testing
+import UndoWorkload
+
+@Suite(.timeLimit(.minutes(20))) struct ObjectPatchTests {
+  let folder: TemporaryTestFolder
+  let magic: MagicData
+  let copy: MagicData
+  let outbox: String
+
+  init() throws {
+    folder = try TemporaryTestFolder()
+    magic = try MagicData(path: "\(folder.path)/first")
+    copy = try MagicData(path: "\(folder.path)/second")
+    outbox = "\(folder.path)/outbox"
+    for store in [magic, copy] { try RandomEditor.prepare(store) }
+  }
+
+  /// The files that travel.
+  private var sent: [String] {
+    get throws {
+      FileManager.default.fileExists(atPath: outbox)
+        ? try FileManager.default.contentsOfDirectory(atPath: outbox) : []
+    }
+  }
+
+  /// All files of a store, those of transactions that are not committed too.
+  private func files(of store: MagicData) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: store.assets.path).filter {
+      AssetID(String(URL(filePath: $0).lastPathComponent.prefix(32))) != nil
+        && !FileManager.default.isFolder("\(store.assets.path)/\($0)")
+    }
+  }
+
+  private func photo(of store: MagicData) async throws -> String? {
+    let author = try await store.objects(of: Author.self).first
+    return try await author?.photo?.get().map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func author(_ name: String, _ photo: String) -> Author {
+    let author = Author(name)
+    author.photo = MagicAsset(value: Data(photo.utf8), pathExtension: "txt")
+    return author
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func `a copy that gets the patches and the contents of their assets is the same store`(
+    seed: UInt64
+  ) throws {
+    var editor = RandomEditor(seed: seed)
+    if seed == 2 { copy.assets.minimumFileSize = 30 }
+    if seed == 3 { magic.assets.minimumFileSize = 30 }
+    var count = 0
+    for round in 0..<60 {
+      let patch = try magic.patch(assetsTo: outbox) {
+        for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
+      }
+      count += patch.count
+      // Through a file, as it travels.
+      let data = try JSONEncoder().encode(patch)
+      try copy.apply(JSONDecoder().decode(Patch.self, from: data), assetsFrom: outbox)
+      try #require(try Dump(copy) == Dump(magic), "round \(round)")
+    }
+    #expect(count > 200)
+    #expect(try copy.assets.verify().isEmpty)
+    #expect(try copy.assets.sweep().removed.isEmpty)
+    #expect(
+      try files(of: copy).count == copy.assets.records().filter { !$0.isInRow }.count)
+  }
+
+  @Test func `a patch may be applied again, and its contents come once`() async throws {
+    let (magic, copy, outbox) = (magic, copy, outbox)
+    let ann = author("ann", "one")
+    let patch = try await magic.patch(assetsTo: outbox) { try magic.update(ann) }
+    #expect(try sent.count == 1)
+    try await copy.apply(patch, assetsFrom: outbox)
+    try FileManager.default.removeItem(atPath: outbox)
+    let report = try await copy.apply(patch, assetsFrom: outbox, isIdempotent: true)
+    #expect(report.appliedCount == 0 && report.presentCount == patch.count)
+    #expect(try await photo(of: copy) == "one")
+    #expect(try files(of: copy).count == 1)
+    // Another content of the same asset, then its removal.
+    let second = try await magic.patch(assetsTo: outbox) {
+      ann.photo?.set(Data("two".utf8))
+      try magic.update(ann)
+    }
+    try await copy.apply(second, assetsFrom: outbox)
+    #expect(try await photo(of: copy) == "two")
+    #expect(try files(of: copy).count == 1)
+    let last = try await magic.patch(assetsTo: outbox) { try magic.remove(ann) }
+    try await copy.apply(last)
+    #expect(try files(of: copy).isEmpty)
+    #expect(try sent.count == 1)
+  }
+
+  @Test func `a content that is missing or damaged is refused by name, and nothing is changed`()
+    throws
+  {
+    let patch = try magic.patch(assetsTo: outbox) {
+      try magic.update([author("ann", "one"), author("bob", "two")])
+    }
+    let before = try Dump(copy)
+    let name = try #require(try sent.sorted().first)
+    let missing = try #require(throws: AssetError.self) { try copy.apply(patch) }
+    guard case .missingFile = missing else {
+      Issue.record("\(missing)")
+      return
+    }
+    try Data("ono".utf8).write(to: URL(filePath: "\(outbox)/\(name)"))
+    let damaged = try #require(throws: AssetError.self) {
+      try copy.apply(patch, assetsFrom: outbox)
+    }
+    guard case .damagedFile(_, let path) = damaged else {
+      Issue.record("\(damaged)")
+      return
+    }
+    #expect(path == "\(outbox)/\(name)")
+    try FileManager.default.removeItem(atPath: "\(outbox)/\(name)")
+    #expect(throws: AssetError.self) { try copy.apply(patch, assetsFrom: outbox) }
+    #expect(try Dump(copy) == before)
+    #expect(try files(of: copy).isEmpty)
+    try magic.copyAssets(of: patch, to: outbox)
+    try copy.apply(patch, assetsFrom: outbox)
+    #expect(try Dump(copy) == Dump(magic))
+  }
+
+  @Test func `what fails or is rolled back leaves no file`() throws {
+    #expect(throws: CancellationError.self) {
+      try magic.patch(assetsTo: outbox) {
+        try magic.update(author("ann", "one"))
+        throw CancellationError()
+      }
+    }
+    #expect(try sent.isEmpty)
+    let empty = try magic.patch(assetsTo: outbox) {
+      try magic.update(author("ann", "one"))
+      return TransactionOutcome.rollback
+    }
+    #expect(empty.isEmpty)
+    #expect(try sent.isEmpty)
+    #expect(try magic.count(of: Author.self) == 0)
+    let patch = try magic.patch(assetsTo: outbox) { try magic.update(author("ann", "one")) }
+    // Both have the same key there.
+    try copy.update(Author("ann"))
+    #expect(throws: PatchError.self) { try copy.apply(patch, assetsFrom: outbox) }
+    #expect(try files(of: copy).isEmpty)
+    #expect(throws: CancellationError.self) {
+      try copy.transaction {
+        try copy.apply(patch, assetsFrom: outbox) { _ in .replace }
+        throw CancellationError()
+      }
+    }
+    #expect(try files(of: copy).isEmpty)
+    #expect(try copy.assets.records().isEmpty)
+    // The photo comes, and is the author's.
+    try copy.apply(patch, assetsFrom: outbox) { _ in .replace }
+    #expect(try copy.objects(of: Author.self).first?.photo?.get() == Data("one".utf8))
+    // A folder where none can be.
+    try Data().write(to: URL(filePath: "\(folder.path)/file"))
+    #expect(throws: AssetError.self) {
+      try magic.patch(assetsTo: "\(folder.path)/file") { try magic.update(author("bob", "two")) }
+    }
+    #expect(try magic.count(of: Author.self) == 1)
+  }
+
+  @Test func `a content that a history holds is there when a patch brings its row back`() throws {
+    let history = try copy.history()
+    let ann = author("ann", "one")
+    let patch = try magic.patch(assetsTo: outbox) { try magic.update(ann) }
+    try copy.apply(patch, assetsFrom: outbox)
+    try FileManager.default.removeItem(atPath: outbox)
+    try copy.undoable("Remove") { try copy.removeAll(of: Author.self) }
+    #expect(try files(of: copy).count == 1)
+    try copy.apply(patch, assetsFrom: outbox)
+    try history.clear()
+    try copy.assets.removeDeletedFiles()
+    #expect(try copy.objects(of: Author.self).first?.photo?.get() == Data("one".utf8))
+  }
+
+  @Test func `contents that are gone are named when they are asked for`() async throws {
+    let ann = author("ann", "one")
+    let magic = magic
+    let patch = try await magic.patch { try magic.update(ann) }
+    try await magic.copyAssets(of: patch, to: outbox)
+    #expect(try sent.count == 1)
+    ann.photo?.set(Data("two".utf8))
+    try await magic.update(ann)
+    #expect(throws: AssetError.self) { try magic.copyAssets(of: patch, to: "\(folder.path)/other") }
+    try await magic.remove(ann)
+    #expect(throws: AssetError.self) { try magic.copyAssets(of: patch, to: "\(folder.path)/other") }
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func `a process that is killed while it applies has each patch whole or not at all`(
+    seed: UInt64
+  ) throws {
+    let patches = try PatchFolder(outbox)
+    var editor = RandomEditor(seed: seed)
+    var states = [try Dump(magic)]
+    for number in 0..<60 {
+      let patch = try magic.patch(assetsTo: patches.assets) {
+        for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
+      }
+      try patches.put(patch, number: number)
+      states.append(try Dump(magic))
+    }
+    let path = "\(folder.path)/second"
+    try copy.database.close()
+    var counts: Set<Int> = []
+    for round in 0..<6 {
+      try killHelper(
+        [path, "0", "apply", outbox], after: Double(seed * 13 % 7 + UInt64(round) * 3) / 300)
+      let store = try MagicData(path: path)
+      let count = try PatchFolder.appliedCount(in: store)
+      counts.insert(count)
+      try #require(try Dump(store) == states[count], "after \(count) patches")
+      #expect(try store.assets.verify().isEmpty)
+      #expect(try store.assets.sweep().removed.isEmpty)
+      #expect(try files(of: store).count == store.assets.records().count)
+      try store.database.close()
+    }
+    #expect(counts.count > 1)
+    let store = try MagicData(path: path)
+    while try patches.applyNext(to: store) {}
+    #expect(try Dump(store) == Dump(magic))
+  }
+
+  @Test(arguments: [1, 2, 3])
+  func `a process that is killed while it sends leaves whole contents only`(seed: UInt64) throws {
+    let path = "\(folder.path)/first"
+    try magic.database.close()
+    for round in 0..<6 {
+      try killHelper(
+        [path, "\(seed * 100 + UInt64(round))", "send", outbox],
+        after: Double(seed * 13 % 7 + UInt64(round) * 3) / 300)
+    }
+    let store = try MagicData(path: path)
+    #expect(try store.assets.verify().isEmpty)
+    #expect(try store.assets.sweep().removed.isEmpty)
+    let patch = try store.patch(assetsTo: outbox) { try store.update(author("last", "one")) }
+    #expect(patch.count > 1)
+    let sizes = Dictionary(
+      try store.assets.records().map { ($0.file.text, $0.size) }, uniquingKeysWith: { $1 })
+    for name in try sent {
+      #expect(!name.hasSuffix(".part"))
+      guard let size = sizes[name] else { continue }
+      #expect(try Data(contentsOf: URL(filePath: "\(outbox)/\(name)")).count == size)
+    }
+  }
+}
+
+extension FileManager {
+  fileprivate func isFolder(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return unsafe fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+  }
+}
