@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import MagicData
 import MagicHistory
 package import SQLiteHistory
