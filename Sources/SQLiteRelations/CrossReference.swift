@@ -74,27 +74,6 @@ extension Connection {
     }
   }
 
-  /// Reads the records that many on the left are linked to: one statement, however many there are.
-  ///
-  /// - Parameters:
-  ///   - lefts: Records that were written.
-  ///   - reference: The links.
-  ///   - order: The order, or nil for that of their keys; also by a column that only the links have.
-  /// - Returns: The linked records of each of `lefts`; of a class one instance for each key.
-  /// - Throws: `SQLiteError`; `RowDecodingError` if a row does not fit the type.
-  public func rightObjects<Left: Record, Right: Record>(
-    ofEach lefts: [Left], through reference: CrossReference<Left, Right>,
-    orderedBy order: Ordering? = nil
-  ) throws -> [[Right]] {
-    let keys = try lefts.map { try keyValue(of: $0) }
-    if lefts.isEmpty { return [] }
-    return try reading(reference, without: lefts.map { _ in [] }) {
-      let found = try objects(
-        of: Right.self, through: relation(reference), fromEach: keys, order?.sql)
-      return keys.map { found[$0] ?? [] }
-    }
-  }
-
   /// The number of records that one on the left is linked to, counted by the database.
   ///
   /// - Parameters:
@@ -251,7 +230,7 @@ extension Connection {
 
   /// Runs `body`, or returns `nothing` if there is no link table yet, which is looked up only if `body`
   /// fails.
-  private func reading<Left: Record, Right: Record, Result>(
+  func reading<Left: Record, Right: Record, Result>(
     _ reference: CrossReference<Left, Right>, without nothing: @autoclosure () -> Result,
     _ body: () throws -> Result
   ) throws -> Result {
@@ -271,7 +250,7 @@ extension Connection {
   }
 
   /// The relation of left records to right ones, put together once by each connection.
-  private func relation<Left: Record, Right: Record>(
+  func relation<Left: Record, Right: Record>(
     _ reference: CrossReference<Left, Right>
   ) throws -> Relation {
     let (references, key) = (references, ReferenceKey(reference))
@@ -304,7 +283,7 @@ extension Connection {
     references.claimed.insert(key)
   }
 
-  private var references: KnownReferences {
+  var references: KnownReferences {
     if let known = attachment(KnownReferences.self) as? KnownReferences { return known }
     let references = KnownReferences()
     attachments[ObjectIdentifier(KnownReferences.self)] = references
@@ -313,16 +292,18 @@ extension Connection {
 }
 
 /// The cross references that a connection has met.
-private final class KnownReferences {
+final class KnownReferences {
   var relations: [ReferenceKey: Relation] = [:]
   /// The references whose tables had all that they need when this connection looked at them.
   var ensured: Set<ReferenceKey> = []
   /// The references whose tables were claimed.
   var claimed: Set<ReferenceKey> = []
+  /// The references whose links do not come in the order of their keys unless they are sorted.
+  var unordered: Set<ReferenceKey> = []
 }
 
 /// A cross reference without its further columns.
-private struct ReferenceKey: Hashable {
+struct ReferenceKey: Hashable {
   let type: ObjectIdentifier
   let name: String
   let left: String
@@ -343,43 +324,10 @@ extension Connection {
   ) throws -> [Found] {
     var found: [Found] = []
     try forEachRow(of: type, besides: [], from: relation.rows(from: .one(key), orderedBy: order)) {
-      reader, _ in found.append(try reader.row(as: type))
+      reader, _ in
+      found.append(try reader.row(as: type))
+      return true
     }
     return found
-  }
-
-  /// Reads the records that a relation leads to from many keys.
-  private func objects<Found: Record>(
-    of type: Found.Type, through relation: Relation, fromEach keys: [Value], _ order: SQL?
-  ) throws -> [Value: [Found]] {
-    // Start by start: the records of one are put away when the next one comes.
-    var all: [Value: [Found]] = [:]
-    var found: [Found] = []
-    var current: Value?
-    var instances: [Value: Found] = [:]
-    let isClass = Found.self is AnyObject.Type
-    /// Appends the one instance of a key.
-    // Apart, since an optional of a type that is known at run time only costs its metadata for each row.
-    @inline(never) func appendInstance(_ end: Value, _ reader: RowReader) throws {
-      let instance = try instances[end] ?? reader.row(as: type)
-      instances[end] = instance
-      found.append(instance)
-    }
-    let source = relation.rows(from: .many(keys), orderedBy: order)
-    try forEachRow(of: type, besides: relation.columns, from: source) { reader, columns in
-      let start = try columns(0)
-      if start != current {
-        if let current { all[current] = found }
-        current = start
-        found.removeAll()
-      }
-      if isClass {
-        try appendInstance(columns(1), reader)
-      } else {
-        found.append(try reader.row(as: type))
-      }
-    }
-    if let current { all[current] = found }
-    return all
   }
 }

@@ -217,6 +217,10 @@ extension Relation {
       "\(joinedSQL) WHERE \(startSQL) = \(key) ORDER BY \(order ?? endSQL)"
     case .many(let keys):
       "\(joinedSQL) WHERE \(startSQL) IN \(keys) ORDER BY \(startSQL), \(order ?? endSQL)"
+    case .integers(let keys):
+      "\(joinedSQL) WHERE \(startSQL) IN \(keys) ORDER BY \(startSQL), \(order ?? endSQL)"
+    case .unsorted(let keys):
+      "\(joinedSQL) WHERE \(startSQL) IN \(keys)"
     }
   }
 
@@ -224,6 +228,10 @@ extension Relation {
   enum Starts {
     case one(Value)
     case many([Value])
+    case integers([Int64])
+    /// The same as they come. SQLite looks integers up in ascending order, in an index which most often has the
+    /// ends of each in theirs, but sorts all that it finds if it is told to.
+    case unsorted([Int64])
   }
 
   /// The columns with start and end.

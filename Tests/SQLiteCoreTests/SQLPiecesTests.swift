@@ -52,12 +52,12 @@ import Testing
   }
 
   /// Each lent value takes stack: a thread has little of it, and a literal may have 32,766 values.
-  @Test(arguments: [15, 16, 17, 5_000])
+  @Test(arguments: [15, 16, 17, 5_000], [20, 600])
   func `a change takes as many texts as there may be, on a thread with a small stack`(
-    count: Int
+    count: Int, length: Int
   ) throws {
     let database = try Database.memory()
-    let texts = (0..<count).map { "text number \($0) of a literal" }
+    let texts = (0..<count).map { "text number \($0) " + String(repeating: "x", count: length) }
     let done = DispatchSemaphore(value: 0)
     let thread = Thread {
       let values = SQL(joining: texts.map { "(\($0))" }, separator: ", ")
@@ -69,6 +69,66 @@ import Testing
     thread.start()
     done.wait()
     #expect(try database.rows("SELECT a FROM t ORDER BY rowid", as: String.self) == texts)
+  }
+
+  /// Short values stay in memory of the statement's own, as long as there is room, and long ones are lent.
+  @Test(arguments: [511, 512, 513, 4_096])
+  func `short and long values of one change are stored as they are, run after run`(
+    length: Int
+  ) throws {
+    let database = try Database.memory()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b, c, d, e)")
+    try database.write { connection in
+      for run in 0..<12 {
+        let text = String(repeating: run % 2 == 0 ? "a" : "ü", count: length)
+        let bytes = [UInt8](repeating: UInt8(run), count: length - run)
+        let (short, none) = ("run \(run)", Int?.none)
+        let values: [Value] = [
+          .text(text), .blob(bytes), .text(short), .null, .text(text + short),
+        ]
+        try connection.executeChange(
+          "INSERT INTO t VALUES (\(run), \(text), \(bytes), \(short), \(none), \(text + short))")
+        let row = try connection.firstRow("SELECT a, b, c, d, e FROM t WHERE id = \(run)")
+        #expect(row?.values == values)
+      }
+    }
+  }
+
+  @Test func `values of a literal do not come back where others bind its statement`() throws {
+    let database = try Database.memory()
+    try database.executeChange("CREATE TABLE t (a, b, c)")
+    try database.write { connection in
+      for run in 0..<3 {
+        let text = "private text of run \(run)"
+        try connection.executeChange("INSERT INTO t VALUES (\(text), \(run), \(0.5))")
+        var statement = try connection.statement("INSERT INTO t VALUES (?, ?, ?)")
+        #expect(!statement.expandedSQL.contains("private"))
+        try statement.bind(run, at: 2)
+        try statement.run()
+      }
+    }
+    let (texts, numbers) = (
+      try database.rows("SELECT a FROM t ORDER BY rowid", as: String?.self),
+      try database.rows("SELECT b FROM t ORDER BY rowid", as: Int.self)
+    )
+    #expect(
+      texts == (0..<3).flatMap { ["private text of run \($0)", nil] as [String?] })
+    #expect(numbers == [0, 0, 1, 1, 2, 2])
+    #expect(
+      try database.rows("SELECT c FROM t WHERE a IS NULL", as: Double?.self) == [nil, nil, nil])
+  }
+
+  @Test func `a literal runs again after a value of it was refused`() throws {
+    let database = try Database.memory()
+    try database.executeChange("CREATE TABLE t (a, b)")
+    try database.write { connection in
+      for number in [1, Double.nan, 2] {
+        _ = try? connection.executeChange(
+          "INSERT INTO t VALUES (\("\(number)"), \(Value.real(number)))")
+      }
+    }
+    #expect(try database.rows("SELECT a FROM t ORDER BY rowid", as: String.self) == ["1.0", "2.0"])
+    #expect(try database.rows("SELECT b FROM t ORDER BY rowid", as: Double.self) == [1, 2])
   }
 
   @Test func `a change that fails leaves nothing bound to its statement`() throws {

@@ -149,6 +149,37 @@ final class Group: Record {
     [number % 10, (number + 3) % 10].sorted().map { "\($0)" }
   }
 
+  /// A table that others have made keeps its links in any order, or has no index for them.
+  @Test(arguments: [
+    "CREATE TABLE town_tag (townID, place, tagID, PRIMARY KEY (townID, place)) WITHOUT ROWID",
+    "CREATE TABLE town_tag (townID INTEGER, place INTEGER, tagID INTEGER)",
+  ])
+  func `what many are linked to comes in the order of the keys, whatever that of the links is`(
+    table: String
+  ) throws {
+    try database.write { connection in
+      let towns = try connection.insert((0..<20).map { Town(name: "\($0)") })
+      let all = try connection.insert((0..<30).map { Tag(name: "\($0)") })
+      try connection.executeChange(SQL(unchecked: table))
+      var generator = SplitMix64(seed: 7)
+      var expected: [[Int]] = []
+      for town in towns {
+        let own = all.shuffled(using: &generator).prefix(Int.random(in: 0...9, using: &generator))
+        for (place, tag) in own.enumerated() {
+          try connection.executeChange(
+            "INSERT INTO town_tag VALUES (\(town.id), \(place), \(tag.id))")
+        }
+        expected.append(own.compactMap(\.id).sorted())
+      }
+      let order = towns.indices.shuffled(using: &generator)
+      for _ in 0..<2 {
+        let found = try connection.rightObjects(
+          ofEach: order.map { towns[$0] } + [towns[3], towns[3]], through: tags)
+        #expect(found.map { $0.compactMap(\.id) } == (order + [3, 3]).map { expected[$0] })
+      }
+    }
+  }
+
   @Test func `of a class there is one instance for each key`() throws {
     try database.write { connection in
       let groups = try connection.insert([Group(name: "a"), Group(name: "b")])

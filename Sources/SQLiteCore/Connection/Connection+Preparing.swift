@@ -163,16 +163,17 @@ extension Connection {
 }
 
 extension Connection {
-  /// Runs to the end with the values of a literal, whose texts and bytes SQLite reads where they are:
-  /// other ways of binding copy them (benchmark `insert`).
+  /// Runs to the end with the values of a literal. The handle keeps the short ones; long texts and bytes SQLite
+  /// reads where they are: other ways of binding copy them into memory that SQLite allocates (benchmark `insert`).
   ///
-  /// The statement must be given back at once: it is bound to memory that is gone.
+  /// The statement must be given back at once: it may be bound to memory that is gone.
   ///
-  /// - Complexity: O(1) in stack space: only the first values are lent, since each of them takes some.
+  /// - Complexity: O(1) in stack space: only the first long values are lent, since each of them takes some.
   func run(
     _ statement: inout Statement, lending pieces: [SQL.Piece]
   ) throws(SQLiteError) -> Change {
     try statement.checkCount(pieces.count)
+    statement.handle.beginRow()
     return try run(&statement, pieces, from: 0, lendable: 16)
   }
 
@@ -182,28 +183,44 @@ extension Connection {
   ) throws(SQLiteError) -> Change {
     var index = first
     while index < pieces.count {
-      let bound = pieces[index].parameter
-      index += 1
-      let lent: Result<Change, SQLiteError>?
-      switch bound {
-      case .value(.text(let text)) where lendable > 0:
-        lent = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
-          unsafe run(
-            &statement, pieces, from: index, lendable: lendable - 1,
-            lending: UnsafeRawBufferPointer(bytes),
-            isText: true)
+      switch pieces[index].parameter {
+      case .value(.text(let text)):
+        if lendable > 0, !StatementHandle.keeps(text.utf8.count),
+          let change = try run(&statement, pieces, from: index, lendable, lending: text)
+        {
+          return change
         }
-      case .value(.blob(let bytes)) where lendable > 0:
-        lent = unsafe bytes.withUnsafeBytes { bytes in
-          unsafe run(
-            &statement, pieces, from: index, lendable: lendable - 1, lending: bytes, isText: false)
+        try statement.bind(text, at: index + 1)
+      case .value(.blob(let bytes)):
+        if lendable > 0, !StatementHandle.keeps(bytes.count) {
+          return try unsafe bytes.withUnsafeBytes { bytes in
+            unsafe run(
+              &statement, pieces, from: index + 1, lendable: lendable - 1, lending: bytes,
+              isText: false)
+          }.get()
         }
-      default: lent = nil
+        try statement.bind(bytes, at: index + 1)
+      case .value(.integer(let integer)): try statement.bind(integer, at: index + 1)
+      case .value(.real(let real)): try statement.bind(real, at: index + 1)
+      case .value(.null): try statement.bindNull(at: index + 1)
+      case .list(let values): try statement.bind(list: values, at: index + 1)
       }
-      if let lent { return try lent.get() }
-      try bind(bound, to: &statement, at: index)
+      index += 1
     }
     return try statement.runToEnd()
+  }
+
+  /// As the others, lending a text; nil if it lends no bytes, as one of Apple's frameworks may not.
+  @inline(never) private func run(
+    _ statement: inout Statement, _ pieces: [SQL.Piece], from index: Int, _ lendable: Int,
+    lending text: String
+  ) throws(SQLiteError) -> Change? {
+    let change = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+      unsafe run(
+        &statement, pieces, from: index + 1, lendable: lendable - 1,
+        lending: UnsafeRawBufferPointer(bytes), isText: true)
+    }
+    return try change?.get()
   }
 
   @unsafe private func run(

@@ -9,6 +9,9 @@ final class StatementCache {
   /// Handles found lately, by the lengths of their texts: comparing one text costs a fifth of hashing
   /// it (benchmark `cache`).
   private let recent = (0..<64).map { _ in Recent() }
+  /// Handles found lately by literals, by ``SQL/literalNumber``: a literal that runs again is known by its place
+  /// in memory (benchmark `insert`).
+  private let literals = (0..<64).map { _ in Recent() }
   private var clock: UInt64 = 0
   /// How many statements are checked out.
   private var checkedOutCount = 0
@@ -35,17 +38,25 @@ final class StatementCache {
   }
 
   /// Finds an idle handle for a literal among those found lately, without joining its text.
+  ///
+  /// The handle may still have values of its last use: the caller binds all parameters before it runs.
   func checkOutRecent(_ sql: SQL) -> StatementHandle? {
-    guard let handle = recent[sql.utf8Count & 63].handle else { return nil }
-    if let texts = handle.literal, sql.hasTexts(texts) { return checkOut(handle) }
-    guard sql.isSpelled(handle.sql) else { return nil }
+    let place = literals[sql.literalNumber & 63]
+    if let handle = place.handle, let texts = handle.literal, sql.hasTexts(texts) {
+      return checkOut(handle, bindsAll: true)
+    }
+    guard let handle = recent[sql.utf8Count & 63].handle, sql.isSpelled(handle.sql) else {
+      return nil
+    }
     // Only the first literal of this spelling is kept: several would replace each other again and again.
     if handle.literal == nil { handle.literal = sql.texts ?? [] }
-    return checkOut(handle)
+    if let texts = handle.literal, sql.hasTexts(texts) { place.handle = handle }
+    return checkOut(handle, bindsAll: true)
   }
 
-  private func checkOut(_ handle: StatementHandle) -> StatementHandle? {
+  private func checkOut(_ handle: StatementHandle, bindsAll: Bool = false) -> StatementHandle? {
     if handle.isCheckedOut { return nil }
+    if !bindsAll, handle.isStale { handle.clearBindings() }
     clock += 1
     handle.lastUse = clock
     handle.isCheckedOut = true
@@ -71,10 +82,7 @@ final class StatementCache {
     guard !statement.isOrphan else { return }
     checkedOutCount -= 1
     if statement.isRunning { statement.reset() }
-    if statement.isBound {
-      statement.clearBindings()
-      statement.isBound = false
-    }
+    if statement.isBound { statement.endUse() }
     statement.isCheckedOut = false
     // If the user has kept the handle, it must not be finalized later on another thread.
     if !statement.isCached { statement.finalize() }
@@ -100,8 +108,9 @@ final class StatementCache {
   private func remove(_ handle: StatementHandle) {
     handle.isCached = false
     handles[handle.sql] = nil
-    let slot = slot(of: handle.sql)
-    if recent[slot].handle === handle { recent[slot].handle = nil }
+    for place in [recent[slot(of: handle.sql)]] + literals where place.handle === handle {
+      place.handle = nil
+    }
   }
 
   /// Takes in a new handle that is in use, unless its text is there, and drops the idle handle that
@@ -149,7 +158,7 @@ final class StatementCache {
       handle.finalize()
     }
     handles.removeAll()
-    for place in recent { place.handle = nil }
+    for place in recent + literals { place.handle = nil }
   }
 }
 

@@ -28,6 +28,8 @@ import CSQLite
   var isRunning = false
   /// Whether parameters were given values, NULL included, since the statement was checked out.
   var isBound = false
+  /// Whether parameters may still have values of a former use.
+  private(set) var isStale = false
   /// Whether the library runs it for its own transactions.
   var isOfLibrary = false
   /// Whether a transaction was open when the present run began.
@@ -44,6 +46,9 @@ import CSQLite
 
   /// Whether the bytes that are bound belong to a row that is bound as a whole, and are kept in ``room``.
   private var isInRow = false
+  /// Whether values are bound that do not stay as they are, or cost memory, until others are bound: those that
+  /// SQLite has copied, lists, and what is lent.
+  private var hasPassing = false
   private var room: BindingRoom?
   private var columns: ColumnNames?
   private var columnsPrepared: Int32 = -1
@@ -267,6 +272,7 @@ extension StatementHandle {
     if let start = unsafe kept(bytes) {
       return unsafe bind(kept: start, count, asText: isText, to: parameter)
     }
+    hasPassing = true
     // A null pointer would bind NULL.
     let start = unsafe bytes.baseAddress ?? emptyBytes
     return unsafe isText
@@ -298,6 +304,7 @@ extension StatementHandle {
   @unsafe func bind(
     lent bytes: UnsafeRawBufferPointer, asText isText: Bool, at parameter: Int32
   ) throws(SQLiteError) {
+    hasPassing = true
     // A null pointer would bind NULL.
     let start = unsafe bytes.baseAddress ?? emptyBytes
     let code = unsafe bind(kept: start, UInt64(bytes.count), asText: isText, to: parameter)
@@ -307,6 +314,7 @@ extension StatementHandle {
   /// Binds a list to the argument of the table-valued function `magicdata_list`
   /// (`sqlite3_bind_pointer`).
   func bind(list: [Value], at parameter: Int32) throws(SQLiteError) {
+    hasPassing = true
     if let remote { return try bind(try remote.statement.text(of: list), at: parameter) }
     let code = unsafe sqlite3_bind_pointer(
       pointer, parameter, ListModule.retained(list), ListModule.pointerType,
@@ -319,6 +327,7 @@ extension StatementHandle {
   func bind(
     pointerTo variable: UnsafeMutableRawPointer, ofType type: StaticString, at parameter: Int32
   ) {
+    hasPassing = true
     let name = unsafe UnsafeRawPointer(type.utf8Start).assumingMemoryBound(to: CChar.self)
     _ = unsafe sqlite3_bind_pointer(pointer, parameter, variable, name, nil)
   }
@@ -337,10 +346,23 @@ extension StatementHandle {
   /// Makes all parameters NULL (`sqlite3_clear_bindings`).
   func clearBindings() {
     isInRow = false
+    isStale = false
+    hasPassing = false
     // Unlike most of its kind it does not take a null pointer.
     guard unsafe pointer != nil else { return }
     unsafe sqlite3_clear_bindings(pointer)
   }
+
+  /// Ends a use that has bound values. Those that are short stay until the next one, which mostly binds all
+  /// parameters anew; a use that does not must call ``clearBindings()`` first.
+  func endUse() {
+    isBound = false
+    isInRow = false
+    if hasPassing { clearBindings() } else { isStale = true }
+  }
+
+  /// Whether bytes stay in the handle's own memory if they are bound to a row.
+  static func keeps(_ count: Int) -> Bool { unsafe count <= BindingRoom.longest }
 
   /// The number of a parameter named with its prefix, or nil if there is none.
   func parameterIndex(_ name: String) -> Int? {
@@ -370,14 +392,15 @@ extension StatementHandle {
 ///
 /// Proof: the memory is freed by the handle when the statement is finalized, so that what SQLite has been lent
 /// is there as long as it is bound. It is written again by the next row, which binds every parameter before the
-/// statement runs; until then SQLite does not look at what is bound.
+/// statement runs, or by one of a later use, before which the parameters are cleared unless it binds them all too;
+/// until then SQLite does not look at what is bound.
 @unsafe private struct BindingRoom {
   private let start: UnsafeMutableRawPointer
   private var count = 0
 
   private static let capacity = 4_096
   /// Longer values are worth an allocation, and would fill the room.
-  private static let longest = 512
+  static let longest = 512
 
   init() {
     unsafe start = .allocate(byteCount: Self.capacity, alignment: 8)

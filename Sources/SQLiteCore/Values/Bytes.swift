@@ -7,6 +7,14 @@ import Platform
 /// `unsafeUninitializedCapacity` are not affected.
 package func copiedBytes(_ pointer: UnsafeRawPointer?, count: Int) -> [UInt8] {
   guard let pointer = unsafe pointer, count > 0 else { return [] }
+  if count <= 512 {
+    // For few bytes the initializer below takes longer to find the array's type than this to fill them.
+    var bytes = [UInt8](repeating: 0, count: count)
+    unsafe bytes.withUnsafeMutableBytes {
+      unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: count))
+    }
+    return bytes
+  }
   return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
     unsafe UnsafeMutableRawBufferPointer(buffer).copyMemory(
       from: UnsafeRawBufferPointer(start: pointer, count: count))
@@ -31,11 +39,16 @@ func sameBytes(_ left: String, _ right: String) -> Bool {
 }
 
 /// Returns whether two texts are the same words: equal short ones, or one that is shared.
-@inline(__always) private func isSameText(_ left: String, _ right: String) -> Bool {
-  guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return false }
+@inline(__always) func isSameText(_ left: String, _ right: String) -> Bool {
+  guard let left = words(of: left), let right = words(of: right) else { return false }
+  return left == right
+}
+
+/// The words that a text is in memory; nil where a string is something else than two of 64 bits.
+@inline(__always) func words(of text: String) -> (UInt64, UInt64)? {
+  guard MemoryLayout<String>.size == MemoryLayout<(UInt64, UInt64)>.size else { return nil }
   // Proof: a value of two words without padding may be read as these.
-  return unsafe unsafeBitCast(left, to: (UInt64, UInt64).self)
-    == unsafeBitCast(right, to: (UInt64, UInt64).self)
+  return unsafe unsafeBitCast(text, to: (UInt64, UInt64).self)
 }
 
 /// Returns whether a NUL is in `text`, which would end it for C.

@@ -24,6 +24,8 @@ final class DecodedRow {
   @exclusivity(unchecked) private var life: Int
   @exclusivity(unchecked) private var container: ReusedContainer?
   @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
+  /// Tells whether somebody has ``container``, without counting references; nil as long as there is none.
+  @exclusivity(unchecked) private var keeping: ReusedContainer.Keeping?
   @exclusivity(unchecked) private var others:
     [(key: ObjectIdentifier, container: ReusedContainer)] = []
   @exclusivity(unchecked) private var scalars: ScalarCache
@@ -60,7 +62,7 @@ final class DecodedRow {
   }
 
   /// A decoder for the row that was begun.
-  var decoder: RowDecoder { RowDecoder(content: self, row: mark.row) }
+  var decoder: RowDecoder { RowDecoder(self) }
 
   /// Ends the row. If somebody still has a container, it belongs to a life that is over.
   func end() {
@@ -72,15 +74,16 @@ final class DecodedRow {
 
   /// Whether somebody still has one of the containers.
   private var isKept: Bool {
-    if let container = unsafe container, container.isKept { return true }
+    if let keeping = unsafe keeping, keeping.isKept { return true }
     if unsafe others.isEmpty && children.isEmpty { return false }
-    return unsafe others.contains { $0.container.isKept }
+    return unsafe others.contains { $0.container.keeping.isKept }
       || children.contains { $0.row?.isKept ?? false }
   }
 
   /// Forgets the containers, which hold this.
   func close() {
     unsafe container = nil
+    unsafe keeping = nil
     unsafe containerKey = nil
     unsafe others.removeAll()
     for (_, child) in unsafe children { child?.close() }
@@ -111,6 +114,7 @@ final class DecodedRow {
           others.remove(at: $0).container, to: Boxed<KeyedDecodingContainer<Key>>.self)
       } ?? .decoding(self)
     unsafe container = fitting
+    unsafe keeping = fitting.keeping
     unsafe containerKey = ObjectIdentifier(type)
     return fitting
   }

@@ -28,6 +28,8 @@ final class EncodedRow {
   // Used by one thread at a time: the check for exclusive access would cost as much as binding a value.
   @exclusivity(unchecked) private var life = RowMark.newLife()
   @exclusivity(unchecked) private var container: ReusedContainer?
+  /// Tells whether somebody has ``container``, without counting references; nil as long as there is none.
+  @exclusivity(unchecked) private var keeping: ReusedContainer.Keeping?
   @exclusivity(unchecked) private var containerKey: ObjectIdentifier?
   /// Whether more than one type of keys was asked for, of which the first containers are not known.
   @exclusivity(unchecked) private var hasOthers = false
@@ -95,7 +97,7 @@ final class EncodedRow {
   func end() {
     mark.end()
     if unsafe !trees.isEmpty { dropTrees() }
-    guard unsafe hasOthers || container?.isKept ?? false else { return }
+    guard unsafe hasOthers || keeping?.isKept ?? false else { return }
     close()
     unsafe life = RowMark.newLife()
     unsafe hasOthers = false
@@ -104,6 +106,7 @@ final class EncodedRow {
   /// Forgets the container, which holds this.
   func close() {
     unsafe container = nil
+    unsafe keeping = nil
     unsafe containerKey = nil
   }
 
@@ -121,6 +124,7 @@ final class EncodedRow {
     let boxed = Boxed(KeyedEncodingContainer(RowEncodingContainer<Key>(self)))
     unsafe hasOthers = container != nil
     unsafe container = boxed
+    unsafe keeping = boxed.keeping
     unsafe containerKey = ObjectIdentifier(type)
     return boxed.copy()
   }

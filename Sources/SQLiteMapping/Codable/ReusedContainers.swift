@@ -4,18 +4,28 @@ import SQLiteCore
 import Synchronization
 
 /// A container that a decoder or an encoder hands out again for each row.
-@safe class ReusedContainer {
-  /// The reference that the container is; nil if it is something else.
-  fileprivate final let reference: UnsafeMutablePointer<AnyObject>?
+class ReusedContainer {
+  final let keeping: Keeping
 
-  fileprivate init(_ reference: UnsafeMutablePointer<AnyObject>?) {
-    unsafe self.reference = unsafe reference
+  fileprivate init(_ keeping: Keeping) {
+    self.keeping = keeping
   }
 
-  /// Whether there is a copy besides ours.
-  final var isKept: Bool {
-    guard let reference = unsafe reference else { return true }
-    return unsafe !isKnownUniquelyReferenced(&reference.pointee)
+  /// Tells whether somebody has a copy of a container. Whoever has it also has the container.
+  @safe struct Keeping {
+    /// The reference that the container is; nil if it is something else.
+    private let reference: UnsafeMutablePointer<AnyObject>?
+
+    fileprivate init(_ reference: UnsafeMutablePointer<AnyObject>?) {
+      unsafe self.reference = unsafe reference
+    }
+
+    /// Whether there is a copy besides ours.
+    @inline(__always)
+    var isKept: Bool {
+      guard let reference = unsafe reference else { return true }
+      return unsafe !isKnownUniquelyReferenced(&reference.pointee)
+    }
   }
 }
 
@@ -36,7 +46,9 @@ import Synchronization
       && MemoryLayout<Content>.size == MemoryLayout<AnyObject>.size
     // `ContainerLayout` has proven that the content is one reference to a Swift class.
     unsafe super.init(
-      isReference ? UnsafeMutableRawPointer(memory).assumingMemoryBound(to: AnyObject.self) : nil)
+      Keeping(
+        isReference ? UnsafeMutableRawPointer(memory).assumingMemoryBound(to: AnyObject.self) : nil)
+    )
   }
 
   deinit {

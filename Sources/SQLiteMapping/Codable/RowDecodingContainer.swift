@@ -5,15 +5,37 @@ import SQLiteCore
 /// The columns of a row, by the coding keys of one type.
 ///
 /// A class, since the standard library copies its containers at every call.
-final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding {
+@safe final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding
+{
   let row: DecodedRow
   let slots: KeySlots<Key>
   private let permission: RowPermission
 
+  // What the borrowed container needs for each value, one step away.
+  private let bytes: UnsafeMutablePointer<Int32>?
+  private let handle: BorrowedHandle
+  private let forms: ScalarForms
+
   init(_ row: DecodedRow) {
     self.row = row
     permission = row.permission
-    slots = KeySlots { row.column(of: $0) ?? KeySlots<Key>.none }
+    let slots = KeySlots<Key> { row.column(of: $0) ?? KeySlots<Key>.none }
+    self.slots = slots
+    unsafe bytes = unsafe slots.bytes
+    handle = row.handle
+    forms = row.forms
+  }
+
+  /// The column of a key of one byte; negative if it was not looked up yet, or does not exist.
+  @unsafe @inline(__always)
+  fileprivate func column(ofByte key: Key) -> Int32 {
+    unsafe bytes.unsafelyUnwrapped[Int(unsafeBitCast(key, to: UInt8.self))]
+  }
+
+  /// Reads the usual storage class of a scalar; nil for NULL and what is wrong.
+  @inline(__always)
+  fileprivate func usual<Scalar: ScalarValue>(_ type: Scalar.Type, at column: Int32) -> Scalar? {
+    handle.use { type.read(from: $0, at: column, forms) }
   }
 
   var codingPath: [any CodingKey] { row.codingPath }
@@ -80,7 +102,7 @@ final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, Nesting
   }
 }
 
-/// The container that is handed to a type's `init(from:)` if its keys are bytes: five words that own
+/// The container that is handed to a type's `init(from:)` if its keys are bytes: three words that own
 /// nothing.
 ///
 /// The standard library copies its container at every value that is decoded. Copying a reference counts it,
@@ -93,23 +115,20 @@ final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, Nesting
 @safe struct BorrowedDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKeyedDecoding {
   private let permission: RowPermission
   private let container: Unmanaged<RowDecodingContainer<Key>>
-  private let slots: UnsafeMutablePointer<Int32>
-  private let row: Unmanaged<DecodedRow>
 
   /// Creates a container, or nil if a key is more than a byte.
   init?(_ container: RowDecodingContainer<Key>) {
-    guard MemoryLayout<Key>.size == 1, let slots = unsafe container.slots.bytes else { return nil }
+    guard MemoryLayout<Key>.size == 1, unsafe container.slots.bytes != nil else { return nil }
     permission = container.row.permission
     unsafe self.container = Unmanaged.passUnretained(container)
-    unsafe self.slots = unsafe slots
-    unsafe row = Unmanaged.passUnretained(container.row)
   }
 
-  /// The column of a key; none if it was not looked up yet, or does not exist, or if the row is gone.
+  /// The column of a key; negative if it was not looked up yet, or does not exist, or if the row is gone.
   @inline(__always)
   private func column(_ key: Key) -> Int32 {
-    guard permission.isValid else { return KeySlots<Key>.none }
-    return unsafe slots[Int(unsafeBitCast(key, to: UInt8.self))]
+    guard permission.isValid else { return -1 }
+    // Keys are bytes, as ``init(_:)`` has seen.
+    return unsafe container._withUnsafeGuaranteedRef { unsafe $0.column(ofByte: key) }
   }
 
   /// Reads the usual storage class of a scalar; nil for other types, NULL and what is wrong.
@@ -117,16 +136,14 @@ final class RowDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, Nesting
   private func usual<Scalar: ScalarValue>(_ type: Scalar.Type, _ key: Key) -> Scalar? {
     let column = column(key)
     guard column >= 0 else { return nil }
-    return unsafe row._withUnsafeGuaranteedRef { row in
-      row.handle.use { type.read(from: $0, at: column, row.forms) }
-    }
+    return unsafe container._withUnsafeGuaranteedRef { $0.usual(type, at: column) }
   }
 
   /// Whether a column is there, and NULL.
   @inline(__always)
   private func isNull(_ column: Int32) -> Bool {
     guard column >= 0 else { return false }
-    return unsafe row._withUnsafeGuaranteedRef { $0.handle.isNull(at: column) }
+    return unsafe container._withUnsafeGuaranteedRef { $0.row.handle.isNull(at: column) }
   }
 
   /// Lends the container that reads everything else: other types, NULL and wrong content.
@@ -162,24 +179,29 @@ extension BorrowedDecodingContainer {
   // Not copied for each primitive type. (Dynamic functions are a call more.)
   @_semantics("optimize.sil.specialize.generic.never")
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
-    if type == Data.self, let data = usual(Data.self, key) {
-      // From the type to itself, which the comparison has just proven.
-      return unsafe unsafeBitCast(data, to: type)
-    }
+    if type == Data.self, let data = usual(Data.self, key) { return unsafe moved(data, to: type) }
     let column = column(key)
     guard column >= 0 else { return try lent(type, key) }
-    return try unsafe row._withUnsafeGuaranteedRef { try $0.value(type, at: column) }
+    return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
   }
 
   @_semantics("optimize.sil.specialize.generic.never")
   func decodeOptional<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result? {
-    if type == Data.self, let data = usual(Data.self, key) {
-      return unsafe unsafeBitCast(data, to: type)
-    }
+    if type == Data.self, let data = usual(Data.self, key) { return unsafe moved(data, to: type) }
     let column = column(key)
     guard column >= 0 else { return try lentOptional(type, key) }
     if isNull(column) { return nil }
-    return try unsafe row._withUnsafeGuaranteedRef { try $0.value(type, at: column) }
+    return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
+  }
+
+  /// Moves data to its own type, as which the caller has just found `type`: casting it would make a copy.
+  @unsafe @inline(__always)
+  private func moved<Result>(_ data: Data, to type: Result.Type) -> Result {
+    unsafe withUnsafeTemporaryAllocation(of: Data.self, capacity: 1) { place in
+      unsafe place.initializeElement(at: 0, to: data)
+      return unsafe UnsafeMutableRawPointer(place.baseAddress.unsafelyUnwrapped)
+        .assumingMemoryBound(to: type).move()
+    }
   }
 
   /// Reads a property whose column was not looked up yet, by the container.

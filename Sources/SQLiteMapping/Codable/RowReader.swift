@@ -103,38 +103,50 @@ package import SQLiteCore
 
 /// Reads one row of a statement, or those of its columns that belong to one property.
 ///
-/// Two words, so that it needs no memory of its own as `any Decoder`. One that is kept throws when its
-/// row has ended.
-@usableFromInline package struct RowDecoder: Decoder {
-  let content: DecodedRow
+/// Three words that own nothing, so that it needs no memory of its own as `any Decoder`, and no counting of
+/// references for each row. One that is kept throws when its row has ended.
+///
+/// Proof that the reference is not followed after the row is gone: the ``DecodedRow`` is owned by its
+/// ``RowReader``, or by the row around it, until the row has ended, and the mark is asked first, whose memory is
+/// never freed. The number of a row that has ended is never that of the mark again.
+@safe @usableFromInline package struct RowDecoder: Decoder {
+  private let mark: RowMark
   /// The number of its row.
-  let row: Int
+  private let row: Int
+  private let content: Unmanaged<DecodedRow>
 
-  @usableFromInline package var codingPath: [any CodingKey] { content.codingPath }
+  init(_ content: DecodedRow) {
+    mark = content.mark
+    row = mark.row
+    unsafe self.content = Unmanaged.passUnretained(content)
+  }
+
+  @usableFromInline package var codingPath: [any CodingKey] { (try? lend { $0.codingPath }) ?? [] }
   @usableFromInline package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
   /// Reads a value of a nested type.
   func value<Result: Decodable>(as type: Result.Type) throws -> Result {
-    try check()
-    do {
-      if content.isSingle, content.isScalar(type) { return try content.value(type, at: 0) }
-      return try Result(from: self)
-    } catch {
-      throw content.named(error)
+    try lend { content in
+      do {
+        if content.isSingle, content.isScalar(type) { return try content.value(type, at: 0) }
+        return try Result(from: self)
+      } catch {
+        throw content.named(error)
+      }
     }
   }
 
-  /// Throws if the row has ended.
+  /// Lends the row; throws if it has ended.
   @inline(__always)
-  private func check() throws {
-    if content.mark.row != row { throw DecodedRow.gone }
+  fileprivate func lend<Result>(_ body: (DecodedRow) throws -> Result) throws -> Result {
+    guard mark.row == row else { throw DecodedRow.gone }
+    return try unsafe content._withUnsafeGuaranteedRef(body)
   }
 
   @usableFromInline package func container<Key: CodingKey>(
     keyedBy type: Key.Type
   ) throws -> KeyedDecodingContainer<Key> {
-    try check()
-    return content.container(keyedBy: type)
+    try lend { $0.container(keyedBy: type) }
   }
 
   @usableFromInline package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -142,14 +154,12 @@ package import SQLiteCore
   }
 
   @usableFromInline package func singleValueContainer() throws -> any SingleValueDecodingContainer {
-    try check()
-    return RowValueContainer(decoder: self)
+    try lend { _ in RowValueContainer(decoder: self) }
   }
 
   /// A decoder for the only column.
   fileprivate func only(_ wanted: String) throws -> ColumnDecoder<RowColumn> {
-    try check()
-    return try content.onlyColumn(for: wanted)
+    try lend { try $0.onlyColumn(for: wanted) }
   }
 }
 
@@ -160,7 +170,7 @@ private struct RowValueContainer: SingleValueDecodingContainer {
 
   func decodeNil() -> Bool {
     // It cannot throw, but the next call does.
-    decoder.content.mark.row == decoder.row && decoder.content.isNull
+    (try? decoder.lend { $0.isNull }) ?? false
   }
 
   dynamic func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {

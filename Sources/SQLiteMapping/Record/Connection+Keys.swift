@@ -36,11 +36,20 @@ extension Connection {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it has none yet.
   package func keyValue<Object: Record>(of object: Object) throws -> Value {
-    let value = try self.value(of: keyColumn(of: Object.self), in: object)
-    guard !value.isNull else {
-      throw SQLiteError(.misuse, "a \(Object.self) without a key was never written")
-    }
-    return value
+    try keyReader(of: Object.self).key(of: object)
+  }
+
+  /// The primary keys of values.
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if one has none yet.
+  package func keyValues<Object: Record>(of objects: [Object]) throws -> [Value] {
+    let reader = try keyReader(of: Object.self)
+    return try objects.map { try reader.key(of: $0) }
+  }
+
+  private func keyReader(of type: any Record.Type) throws -> ShapeReader {
+    let column = try keyColumn(of: type)
+    return try plan(of: type).shapeReader(of: column)
   }
 
   /// Lends the values that have certain primary keys, each with its key as the row has it: that is ten
@@ -52,20 +61,22 @@ extension Connection {
     try forEachRow(
       of: type, besides: [key], from: "\(identifier: type.tableName) WHERE \(key) IN \(keys)"
     ) { reader, besides in
-      try body(try besides(0), try reader.row(as: type))
+      try body(try besides.value(at: 0), try reader.row(as: type))
+      return true
     }
   }
 
-  /// Calls `body` for each row of a query, with the reader of the row and with further columns.
+  /// Calls `body` for each row of a query, with the reader of the row and with further columns, as long as it
+  /// returns true.
   ///
   /// - Parameters:
   ///   - type: The type of the rows.
   ///   - columns: SQL for the columns besides.
   ///   - source: What stands behind FROM.
-  ///   - body: Takes the reader, and what reads a column besides, from 0.
+  ///   - body: Takes the reader, and what reads the columns besides; returns whether it wants the next row.
   package func forEachRow(
     of type: any Record.Type, besides columns: [SQL], from source: SQL,
-    _ body: (RowReader, (Int) throws -> Value) throws -> Void
+    _ body: (RowReader, ColumnsBesides) throws -> Bool
   ) throws {
     let plan = try plan(of: type)
     // By names that no property has.
@@ -78,16 +89,41 @@ extension Connection {
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
       let reader = try reader(of: statement, plan)
-      let handle = statement.handle
-      let first = statement.columnCount - columns.count
-      repeat {
-        try body(reader) { try handle.value(at: Int32(first + $0)) }
-      } while try statement.step()
+      let besides = ColumnsBesides(
+        handle: statement.handle, first: Int32(statement.columnCount - columns.count))
+      while try body(reader, besides), try statement.step() {}
     }
   }
 
   /// Returns the stored form of a value in a column.
   package func value(of column: String, in object: some Record) throws -> Value {
     try plan(of: type(of: object)).shapeReader(of: column).value(in: object)
+  }
+}
+
+/// The columns of a row that do not belong to its value, during the call that lends them.
+package struct ColumnsBesides {
+  fileprivate let handle: StatementHandle
+  fileprivate let first: Int32
+
+  /// Returns a column, counted from 0.
+  ///
+  /// - Throws: ``SQLiteError`` if a text is not valid UTF-8.
+  package func value(at index: Int32) throws(SQLiteError) -> Value {
+    try handle.value(at: first + index)
+  }
+
+  /// Returns the integer in a column, counted from 0; nil if it holds something else.
+  package func integer(at index: Int32) -> Int64? { handle.integer(at: first + index) }
+}
+
+extension ShapeReader {
+  /// Returns the key of a value, which is the only column that is read.
+  fileprivate func key<Object: Record>(of object: Object) throws -> Value {
+    let value = try value(in: object)
+    guard !value.isNull else {
+      throw SQLiteError(.misuse, "a \(Object.self) without a key was never written")
+    }
+    return value
   }
 }
