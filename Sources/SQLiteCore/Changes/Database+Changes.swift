@@ -114,7 +114,7 @@ extension Database {
   package func foreignVersionAtOnce() -> ForeignVersion? {
     let access = Access(scope: .bare, deadline: nil)
     guard
-      let grant = try? scheduler.grant(.write, thread: currentThread(), access.cancellation)
+      let grant = try? scheduler.grant(.write, access.cancellation)
     else { return nil }
     var version: ForeignVersion?
     try? run(grant, access) {

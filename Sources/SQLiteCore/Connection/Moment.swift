@@ -43,6 +43,9 @@ struct Moment: Comparable, Sendable {
 
   static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
 
+  /// How many nanoseconds have passed since this moment.
+  var nanosecondsSince: Int { Int(Moment.now.nanoseconds - nanoseconds) }
+
   /// How many nanoseconds are left until this moment, 0 if it has passed.
   var nanosecondsLeft: Int { Int(max(0, nanoseconds - Moment.now.nanoseconds)) }
 }

@@ -23,6 +23,9 @@ public final class Database: Sendable {
   let shared: SharedFile
   /// Where asynchronous accesses run.
   package let worker: Worker
+  /// How long those take that need not wait for a slot.
+  let usualTimes = UsualAccessTimes()
+  let experience = GroupCommitExperience()
   private let slots: [ConnectionSlot]
   /// How many connections were opened.
   private let openings = Atomic<Int>(0)
@@ -194,7 +197,7 @@ extension Database {
 extension Database {
   /// Whether this thread is inside a read, in which no write can begin.
   package var isInsideRead: Bool {
-    guard let slot = scheduler.slot(heldBy: currentThread()) else { return false }
+    guard let slot = scheduler.slotOfThisThread() else { return false }
     var isRead = false
     try? slots[slot].withRunningConnection { isRead = $0.refusesWrites }
     return isRead

@@ -115,8 +115,8 @@ struct Holder: Sendable {
   let kind: Access.Kind
   let since: Moment
   var cancellation: Cancellation
-  /// The thread that it runs on, if it runs already.
-  var thread: UInt?
+  /// The thread that it runs on, or 0 if it does not run yet.
+  var thread: UInt = 0
 }
 
 /// The work of an access that runs on another thread than its caller's.
@@ -166,10 +166,14 @@ final class TaskAccess: Sendable {
   private struct State: Sendable {
     var work: (any Work)?
     var successor: GrantedAccess?
+    /// The task, if it is suspended.
+    var continuation: CheckedContinuation<Void, any Error>?
+    var outcome: Result<Void, any Error>?
   }
 
   let access: Access
   private let state: Mutex<State>
+  private let hasEnded = Atomic(false)
 
   init(_ access: Access, _ work: any Work) {
     self.access = access
@@ -183,6 +187,34 @@ final class TaskAccess: Sendable {
       defer { state.work = nil }
       return state.work
     }
+  }
+
+  /// Ends the access, and resumes the task if it is suspended.
+  func end(with outcome: Result<Void, any Error>) {
+    let continuation = state.withLock { state in
+      state.outcome = outcome
+      defer { state.continuation = nil }
+      return state.continuation
+    }
+    hasEnded.store(true, ordering: .releasing)
+    continuation?.resume(with: outcome)
+  }
+
+  /// Waits for the end without suspending the task, if that is usually soon.
+  ///
+  /// - Returns: The outcome, or nil if there is none yet.
+  func outcome(watching usual: UsualTime) -> Result<Void, any Error>? {
+    guard usual.watch({ hasEnded.load(ordering: .acquiring) }) else { return nil }
+    return state.withLock { $0.outcome }
+  }
+
+  /// Lets the end resume a task that is being suspended.
+  func wake(_ continuation: CheckedContinuation<Void, any Error>) {
+    let outcome = state.withLock { state in
+      if state.outcome == nil { state.continuation = continuation }
+      return state.outcome
+    }
+    if let outcome { continuation.resume(with: outcome) }
   }
 
   /// Leaves the slot to another access on the same thread, or returns false if there is one already.
@@ -203,9 +235,23 @@ final class TaskAccess: Sendable {
   }
 }
 
-/// The access of a task that has a slot, and the task that waits for its end.
+/// The access of a task that has a slot.
 struct GrantedAccess: Sendable {
   let task: TaskAccess
   let slot: Int
-  let continuation: CheckedContinuation<Void, any Error>
+  /// When the slot was given.
+  let start = Moment.now
+}
+
+/// How long the accesses of tasks take, from the slot to the end.
+struct UsualAccessTimes: Sendable {
+  private let reads = UsualTime()
+  private let writes = UsualTime()
+
+  subscript(kind: Access.Kind) -> UsualTime {
+    switch kind {
+    case .read: reads
+    case .write: writes
+    }
+  }
 }

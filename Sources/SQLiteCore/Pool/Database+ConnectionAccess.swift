@@ -50,7 +50,7 @@ extension Database {
     _ body: (Connection) throws -> TransactionOutcome
   ) throws {
     // An access inside another one ends with that: nobody asks it alone to end, and it never waits.
-    let isNested = scheduler.slot(heldBy: currentThread()) != nil
+    let isNested = scheduler.isHeldByThisThread
     let access = access(scope, deadline, isNested ? scheduler.ofNestedAccesses : Cancellation())
     let grant = try scheduler.enter(
       access.kind, cancellation: access.cancellation, deadline: access.deadline)
@@ -73,26 +73,24 @@ extension Database {
     return try work.result()
   }
 
-  /// Runs an access, suspending the task.
+  /// Runs an access, suspending the task unless that ends soon.
   func perform(_ access: Access, _ work: any Work) async throws {
     let task = TaskAccess(access, work)
-    try await suspendTask(access, task) { [self] continuation in
-      // From the grant straight to the worker: the task may have to wait for a thread of its own.
-      do throws(SQLiteError) {
-        if let slot = try scheduler.grant(access) {
-          return start(GrantedAccess(task: task, slot: slot, continuation: continuation))
-        }
-      } catch {
-        return refuse(error, continuation)
-      }
-      scheduler.wait(access) { [self] granted, leaver in
+    try await cancelling(access, task) {
+      let isWaiting = !scheduler.enter(access) { [self] granted, leaver in
         switch granted {
         case .success(let slot):
-          let next = GrantedAccess(task: task, slot: slot, continuation: continuation)
+          let next = GrantedAccess(task: task, slot: slot)
           if leaver?.leaveSlot(to: next) != true { start(next) }
-        case .failure(let error): refuse(error, continuation)
+        case .failure(let error):
+          // The thread that wakes it may hold locks of a user's tasks.
+          scheduler.messenger.async { task.end(with: .failure(error)) }
         }
       }
+      if !isWaiting, let outcome = task.outcome(watching: usualTimes[access.kind]) {
+        return try outcome.get()
+      }
+      try await withCheckedThrowingContinuation { task.wake($0) }
     }
   }
 
@@ -102,16 +100,18 @@ extension Database {
       var next: GrantedAccess? = first
       while let granted = next {
         scheduler.adopt(granted.slot)
-        granted.continuation.resume(with: result(of: granted))
+        let outcome = outcome(of: granted)
+        usualTimes[granted.task.access.kind].note(since: granted.start)
+        granted.task.end(with: outcome)
         next = granted.task.takeSuccessor()
       }
     }
   }
 
-  private func result(of granted: GrantedAccess) -> Result<Void, any Error> {
+  private func outcome(of granted: GrantedAccess) -> Result<Void, any Error> {
     let task = granted.task
     let work = task.takeWork()
-    let result = Result {
+    let outcome = Result {
       try run(.slot(granted.slot), task.access, of: task) { connection in
         try work?.run(on: connection) ?? .rollback
       }
@@ -120,30 +120,22 @@ extension Database {
     if task.access.cancellation.isRequested, let successor = task.takeSuccessor() {
       start(successor)
     }
-    return result
+    return outcome
   }
 
-  private func refuse(
-    _ error: SQLiteError, _ continuation: CheckedContinuation<Void, any Error>
-  ) {
-    // The thread that wakes it may hold locks of a user's tasks.
-    scheduler.messenger.async { continuation.resume(throwing: error) }
-  }
-
-  /// Suspends the task until `enter`, which is called once, has resumed it.
+  /// Runs what a task waits in, so that cancelling the task ends its access.
   ///
   /// - Parameters:
   ///   - access: The access.
   ///   - task: The access as another one may follow it at its slot, if it may.
-  ///   - enter: Keeps the continuation.
-  func suspendTask(
-    _ access: Access, _ task: TaskAccess? = nil,
-    _ enter: (CheckedContinuation<Void, any Error>) -> Void
+  ///   - body: Begins the access and waits for its end.
+  func cancelling(
+    _ access: Access, _ task: TaskAccess? = nil, _ body: () async throws -> Void
   ) async throws {
     try Task.checkCancellation()
     do {
       try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation(enter)
+        try await body()
       } onCancel: {
         access.cancellation.request(.task)
         scheduler.giveUpCancelled(access.cancellation)

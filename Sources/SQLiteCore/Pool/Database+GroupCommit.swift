@@ -67,11 +67,13 @@ extension Database {
 extension Database {
   /// Runs a write that may share its transaction, suspending the task.
   func performInGroup(_ access: Access, _ work: any Work) async throws {
-    try await suspendTask(access) { continuation in
-      let member = GroupCommitMember(access, isTask: true, work) { error in
-        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+    try await cancelling(access) {
+      try await withCheckedThrowingContinuation { continuation in
+        let member = GroupCommitMember(access, isTask: true, work) { error in
+          if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+        }
+        self.scheduler.enter(access, member: member) { granted, _ in self.run(member, granted) }
       }
-      self.scheduler.enter(access, member: member) { granted, _ in self.run(member, granted) }
     }
   }
 
@@ -81,7 +83,7 @@ extension Database {
   ) throws -> Bool {
     let access = access(.write(.immediate), deadline)
     guard
-      let grant = try scheduler.grant(.write, thread: currentThread(), access.cancellation)
+      let grant = try scheduler.grant(.write, access.cancellation)
     else { return false }
     try run(grant, access, body)
     return true
@@ -110,7 +112,7 @@ extension Database {
       outcome.withLock { $0 = error }
       semaphore.signal()
     }
-    scheduler.wait(.write, thread: nil, access.cancellation, member: member) { granted, _ in
+    scheduler.wait(.write, access.cancellation, member: member) { granted, _ in
       self.run(member, granted)
     }
     scheduler.block(access.cancellation, on: semaphore, until: access.deadline)
@@ -126,7 +128,8 @@ extension Database {
     case .success(let slot):
       worker.start { [self] in
         scheduler.adopt(slot)
-        var group = GroupCommitRun(member, at: slot, of: scheduler, options.groupCommit)
+        var group = GroupCommitRun(
+          member, at: slot, of: scheduler, options.groupCommit, experience)
         run(&group, at: slot)
       }
     }

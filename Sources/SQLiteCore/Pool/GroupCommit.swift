@@ -1,3 +1,7 @@
+import Synchronization
+
+import Platform
+
 /// How writes that wait at the same time are merged into one transaction.
 ///
 /// A durable commit waits for the disk, whether it holds one row or a thousand. Where many tasks
@@ -29,7 +33,7 @@ public struct GroupCommit: Hashable, Sendable {
 /// The runs of writes that share a transaction, until each has its outcome, of which all are told at the
 /// end.
 ///
-/// They run together, each in a savepoint. If SQLite ends the transaction, the last one is to blame:
+/// They run together, each but the first in a savepoint. If SQLite ends the transaction, the last one is to blame:
 /// the others run together once more, and then that one alone. If that fails too, or the commit, each
 /// runs alone. So each ends as if it had been alone from the start, after at most three runs.
 struct GroupCommitRun {
@@ -39,6 +43,7 @@ struct GroupCommitRun {
   private let scheduler: Scheduler
   private let slot: Int
   private let limits: GroupCommit
+  private let experience: GroupCommitExperience
   /// Those who wait for their outcome, in order.
   private var members: [GroupCommitMember]
   /// Those who have it, and with which error.
@@ -47,10 +52,14 @@ struct GroupCommitRun {
   /// Whether the database was suspended while a member ran: then all of them end.
   private var wasSuspended = false
 
-  init(_ first: GroupCommitMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit) {
+  init(
+    _ first: GroupCommitMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit,
+    _ experience: GroupCommitExperience
+  ) {
     self.scheduler = scheduler
     self.slot = slot
     self.limits = limits
+    self.experience = experience
     members = [first]
   }
 
@@ -96,16 +105,31 @@ struct GroupCommitRun {
   ) -> (any Error)? {
     var outcomes: [(any Error)?] = []
     var culprit: (any Error)?
+    var commit: Moment?
     do {
       begin(members[0].access, on: connection)
       try connection.runTransaction(.immediate) {
         let end = Moment.now + limits.maximumDuration
-        repeat {
+        if takesMore {
+          let outcome = try runFirst(on: connection)
+          // Alone it is a write like any other.
+          guard outcome == .commit, connection.state.isSound, !connection.isAutocommit,
+            mayTakeMore(until: end)
+          else {
+            commit = .now
+            return outcome
+          }
+          try connection.prepareRelease()
+          outcomes.append(nil)
+          connection.interruption.end()
+          try connection.endDeferral()
+          if let next = scheduler.takeMember() { members.append(next) }
+        }
+        while outcomes.count < members.count {
           let member = members[outcomes.count]
           begin(member.access, on: connection)
           let outcome = member.join(connection)
-          connection.cache.orphanCheckedOut()
-          wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
+          didRun(member, on: connection)
           guard connection.state.isSound, !connection.isAutocommit else {
             culprit = outcome
             throw GivenUp()
@@ -113,15 +137,16 @@ struct GroupCommitRun {
           outcomes.append(outcome)
           connection.interruption.end()
           try connection.endDeferral()
-          if takesMore, outcomes.count == members.count, members.count < limits.maximumCount,
-            .now < end, let next = scheduler.takeMember()
+          if takesMore, outcomes.count == members.count, mayTakeMore(until: end),
+            let next = scheduler.takeMember()
           {
             members.append(next)
           }
-        } while outcomes.count < members.count
+        }
         // The commit is of all members: no single cancellation or deadline ends it.
         begin(nil, on: connection)
         if isSuspended { throw Cancellation.Reason.suspension.error }
+        commit = .now
         return .commit
       }
     } catch {
@@ -130,9 +155,33 @@ struct GroupCommitRun {
       fail(culprit ?? error)
       return nil
     }
-    for (member, outcome) in zip(members, outcomes) { answers.append((member, outcome)) }
+    if takesMore, let commit { experience.note(count: members.count, commit: commit) }
+    for (index, member) in members.enumerated() {
+      answers.append((member, index < outcomes.count ? outcomes[index] : nil))
+    }
     members.removeAll()
     return nil
+  }
+
+  /// Runs the first member. It needs no savepoint: all that is in the transaction is its own.
+  private mutating func runFirst(on connection: Connection) throws -> TransactionOutcome {
+    let member = members[0]
+    let result = Result { try member.work.run(on: connection) }
+    didRun(member, on: connection)
+    let outcome = try result.get()
+    if isSuspended { throw Cancellation.Reason.suspension.error }
+    return outcome
+  }
+
+  private mutating func didRun(_ member: GroupCommitMember, on connection: Connection) {
+    connection.cache.orphanCheckedOut()
+    wasSuspended = wasSuspended || member.access.cancellation.reason == .suspension
+  }
+
+  /// Whether another write waits that may join, or comes soon.
+  private func mayTakeMore(until end: Moment) -> Bool {
+    guard members.count < limits.maximumCount, .now < end else { return false }
+    return experience.waits(after: members.count) { scheduler.hasMember }
   }
 
   /// Runs together those before the culprit, and then the culprit alone.
@@ -197,12 +246,46 @@ extension Connection {
   }
 }
 
+/// How many writes the last transaction had, and how long its commit took.
+///
+/// Tasks that were answered together write again one after the other, each a few microseconds after the one
+/// before. So a transaction waits for as many writes as the last one had, if that does not take longer than half
+/// of a commit.
+final class GroupCommitExperience: Sendable {
+  private static let longest = 100_000
+
+  private let count = Atomic(1)
+  private let patience = Atomic(0)
+
+  /// Notes the end of a transaction.
+  func note(count: Int, commit: Moment) {
+    self.count.store(count, ordering: .relaxed)
+    patience.store(min(commit.nanosecondsSince / 2, Self.longest), ordering: .relaxed)
+  }
+
+  /// Returns whether another write waits, or comes soon.
+  ///
+  /// - Parameters:
+  ///   - count: How many the transaction has.
+  ///   - isWaiting: Whether another one waits.
+  func waits(after count: Int, _ isWaiting: () -> Bool) -> Bool {
+    if isWaiting() { return true }
+    guard count < self.count.load(ordering: .relaxed) else { return false }
+    let start = Moment.now
+    while start.nanosecondsSince < patience.load(ordering: .relaxed) {
+      sched_yield()
+      if isWaiting() { return true }
+    }
+    return false
+  }
+}
+
 /// A write that may share a transaction with others, and the one who waits for its outcome.
 final class GroupCommitMember: Sendable {
   let access: Access
   /// Whether a task waits for the outcome, or a thread.
   let isTask: Bool
-  private let work: any Work
+  let work: any Work
   /// Tells the one who waits, at the end of all runs.
   let finish: @Sendable ((any Error)?) -> Void
 

@@ -21,26 +21,58 @@ final class Scheduler: Sendable {
 
   /// A call that is made once the lock is free.
   private enum Call: Sendable {
-    case grant(Wake, Int)
-    case refuse(Wake, SQLiteError)
+    case grant(Waiter, Int)
+    case refuse(Waiter, SQLiteError)
     case action(@Sendable () -> Void)
 
-    func run(_ leaver: TaskAccess? = nil) {
+    func run(_ leaver: TaskAccess?) {
       switch self {
-      case .grant(let wake, let slot): wake(.success(slot), leaver)
-      case .refuse(let wake, let error): wake(.failure(error), nil)
+      case .grant(let waiter, let slot): waiter.wake(.success(slot), leaver)
+      case .refuse(let waiter, let error): waiter.wake(.failure(error), nil)
       case .action(let action): action()
       }
     }
   }
 
-  private struct Waiter: Sendable {
+  /// The calls that are made once the lock is free: mostly one, for which no array is made.
+  private struct Calls: Sendable {
+    private var first: Call?
+    private var rest: [Call] = []
+
+    mutating func append(_ call: Call) {
+      if first == nil { first = call } else { rest.append(call) }
+    }
+
+    func run(_ leaver: TaskAccess? = nil) {
+      first?.run(leaver)
+      for call in rest { call.run(leaver) }
+    }
+  }
+
+  private final class Waiter: Sendable {
     let kind: Access.Kind
     let cancellation: Cancellation
-    let thread: UInt?
     /// The write that may share a transaction with those before it.
     let member: GroupCommitMember?
     let wake: Wake
+
+    init(
+      _ kind: Access.Kind, _ cancellation: Cancellation, member: GroupCommitMember?,
+      wake: @escaping Wake
+    ) {
+      self.kind = kind
+      self.cancellation = cancellation
+      self.member = member
+      self.wake = wake
+    }
+  }
+
+  /// The thread of the access at a slot, 0 if there is none.
+  ///
+  /// A thread writes its own number when its access begins, and removes it when that ends; it asks for no other
+  /// number. So the scheduler's lock is not needed, nor any order of memory.
+  private final class ThreadMark: Sendable {
+    let number = Atomic<UInt>(0)
   }
 
   /// An action that waits for the reads that ran at some moment.
@@ -74,16 +106,10 @@ final class Scheduler: Sendable {
       waiting = WaitingList(lanes: lanes)
       endsBySlot = Array(repeating: [], count: slots)
     }
-
-    /// The slot of the access that runs on a thread, if there is one.
-    func slot(heldBy thread: UInt) -> Int? {
-      // By index, which copies no holder: this runs at each access (benchmark `call`).
-      for slot in holders.indices where holders[slot]?.thread == thread { return slot }
-      return nil
-    }
   }
 
   private let state: Mutex<State>
+  private let threads: [ThreadMark]
   private let hasReaders: Bool
   /// The one timer, for the earliest deadline of those who wait; made when it is first needed. Locked
   /// before the state, never inside it.
@@ -98,15 +124,28 @@ final class Scheduler: Sendable {
   init(readers: Int) {
     hasReaders = readers > 0
     state = Mutex(State(slots: readers + 1, lanes: readers > 0 ? 2 : 1))
+    threads = (0...readers).map { _ in ThreadMark() }
   }
 
   deinit { timer.withLock { $0?.cancel() } }
 
-  /// The slot of the access that runs on a thread, if there is one.
-  func slot(heldBy thread: UInt) -> Int? { state.withLock { $0.slot(heldBy: thread) } }
+  /// The slot of the access that runs on this thread, if there is one.
+  func slotOfThisThread() -> Int? {
+    let thread = currentThread()
+    for slot in threads.indices where threads[slot].number.load(ordering: .relaxed) == thread {
+      return slot
+    }
+    return nil
+  }
 
   /// The accesses that run, one for each slot.
-  var holders: [Holder?] { state.withLock { $0.holders } }
+  var holders: [Holder?] {
+    var holders = state.withLock { $0.holders }
+    for slot in holders.indices {
+      holders[slot]?.thread = threads[slot].number.load(ordering: .relaxed)
+    }
+    return holders
+  }
 
   /// The number of accesses that wait.
   var waiterCount: Int { state.withLock { $0.waiting.count } }
@@ -114,15 +153,14 @@ final class Scheduler: Sendable {
   /// The number of deadlines that are looked after.
   var deadlineCount: Int { state.withLock { $0.waiting.deadlineCount } }
 
-  /// Finds a slot, blocking the thread until there is one.
+  /// Finds a slot for an access of this thread, blocking it until there is one.
   func enter(
     _ kind: Access.Kind, cancellation: Cancellation, deadline: Moment?
   ) throws(SQLiteError) -> Grant {
-    let thread = currentThread()
-    if let grant = try grant(kind, thread: thread, cancellation) { return grant }
+    if let grant = try grant(kind, cancellation) { return grant }
     let semaphore = DispatchSemaphore(value: 0)
     let outcome = Mutex<Result<Int, SQLiteError>?>(nil)
-    wait(kind, thread: thread, cancellation) { result, _ in
+    wait(kind, cancellation) { result, _ in
       outcome.withLock { $0 = result }
       semaphore.signal()
     }
@@ -130,7 +168,9 @@ final class Scheduler: Sendable {
     guard let outcome = outcome.withLock({ $0 }) else {
       throw SQLiteError(.internalError, "an access was woken without a slot")
     }
-    return .slot(try outcome.get())
+    let slot = try outcome.get()
+    adopt(slot)
+    return .slot(slot)
   }
 
   /// Blocks the thread until `semaphore` is signalled, giving up the wait for a slot at `deadline`.
@@ -144,86 +184,88 @@ final class Scheduler: Sendable {
     semaphore.wait()
   }
 
-  /// Finds a slot without waiting, or returns nil if all are taken.
+  /// Finds a slot for an access of this thread without waiting, or returns nil if all are taken.
   func grant(
-    _ kind: Access.Kind, thread: UInt?, _ cancellation: Cancellation
+    _ kind: Access.Kind, _ cancellation: Cancellation
   ) throws(SQLiteError) -> Grant? {
-    let result: Result<Grant?, SQLiteError> = state.withLock { state in
-      if let thread, let slot = state.slot(heldBy: thread) {
-        guard kind == .read || state.holders[slot]?.kind == .write else {
-          return .failure(
-            SQLiteError(
-              .misuse, "a write cannot begin inside a read, whose snapshot would not see it"))
-        }
-        return .success(.nested(slot))
+    if let slot = slotOfThisThread() {
+      guard kind == .read || state.withLock({ $0.holders[slot]?.kind }) == .write else {
+        throw SQLiteError(
+          .misuse, "a write cannot begin inside a read, whose snapshot would not see it")
       }
-      if let refusal = state.refusal { return .failure(refusal) }
-      // First come, first served.
-      guard state.waiting.isEmpty(lane(kind)), let slot = freeSlot(lane(kind), in: state)
-      else { return .success(nil) }
-      state.holders[slot] = Holder(
-        kind: kind, since: .now, cancellation: cancellation, thread: thread)
-      return .success(.slot(slot))
+      return .nested(slot)
     }
-    return try result.get()
+    let now = Moment.now
+    let result = state.withLock { grant(kind, cancellation, now, &$0) }
+    guard let slot = try result.get() else { return nil }
+    adopt(slot)
+    return .slot(slot)
   }
 
-  /// Finds a slot for the access of a task without waiting, or returns nil if all are taken.
-  func grant(_ access: Access) throws(SQLiteError) -> Int? {
-    if case .slot(let slot)? = try grant(access.kind, thread: nil, access.cancellation) {
-      return slot
-    }
-    return nil
-  }
-
-  /// Joins the queue for a task. `wake` is called once, perhaps before this returns.
-  func wait(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
-    wait(
-      access.kind, thread: nil, access.cancellation, member: member, until: access.deadline,
-      wake: wake)
-    // Cancelled before it began to wait: its handler found nothing to wake.
-    if access.cancellation.isRequested { giveUpCancelled(access.cancellation) }
+  private func grant(
+    _ kind: Access.Kind, _ cancellation: Cancellation, _ now: Moment, _ state: inout State
+  ) -> Result<Int?, SQLiteError> {
+    if let refusal = state.refusal { return .failure(refusal) }
+    // First come, first served.
+    guard state.waiting.isEmpty(lane(kind)), let slot = freeSlot(lane(kind), in: state)
+    else { return .success(nil) }
+    state.holders[slot] = Holder(kind: kind, since: now, cancellation: cancellation)
+    return .success(slot)
   }
 
   /// Finds a slot without blocking; `wake` is called once, perhaps before this returns.
-  func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
-    do throws(SQLiteError) {
-      if let slot = try grant(access) { return wake(.success(slot), nil) }
-    } catch {
-      return wake(.failure(error), nil)
+  ///
+  /// - Returns: Whether `wake` was called already.
+  @discardableResult
+  func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) -> Bool {
+    if wait(access.kind, access.cancellation, member: member, until: access.deadline, wake: wake) {
+      return true
     }
-    wait(access, member: member, wake: wake)
+    // Cancelled before it began to wait: its handler found nothing to wake.
+    if access.cancellation.isRequested { giveUpCancelled(access.cancellation) }
+    return false
   }
 
-  /// Joins the queue. `wake` is called once, perhaps before this returns.
+  /// Takes a free slot, or joins the queue. `wake` is called once, perhaps before this returns.
   ///
   /// - Parameters:
   ///   - cancellation: That of this access and no other: by it the access gives up.
   ///   - member: The write, if one that has its slot already may take it along.
   ///   - deadline: When to give up, or nil if the caller sees to that.
+  /// - Returns: Whether `wake` was called already.
   /// - Complexity: O(1), or O(log *n*) with a deadline.
+  @discardableResult
   func wait(
-    _ kind: Access.Kind, thread: UInt?, _ cancellation: Cancellation,
-    member: GroupCommitMember? = nil,
+    _ kind: Access.Kind, _ cancellation: Cancellation, member: GroupCommitMember? = nil,
     until deadline: Moment? = nil, wake: @escaping Wake
-  ) {
-    let waiter = Waiter(
-      kind: kind, cancellation: cancellation, thread: thread, member: member, wake: wake)
+  ) -> Bool {
+    let waiter = Waiter(kind, cancellation, member: member, wake: wake)
     let lane = lane(kind)
-    let (calls, mustSetTimer) = state.withLock { state -> ([Call], Bool) in
-      if let refusal = state.refusal { return ([.refuse(wake, refusal)], false) }
+    let now = Moment.now
+    let (result, mustSetTimer) = state.withLock { state -> (Result<Int?, SQLiteError>, Bool) in
+      let result = grant(kind, cancellation, now, &state)
+      guard case .success(nil) = result else { return (result, false) }
       let number = state.waiting.append(waiter, to: lane, deadline: deadline)
       cancellation.ticket.store(number, ordering: .relaxed)
-      // A slot may have become free since it was asked for.
-      let calls = admit(lane, &state)
       guard let next = state.waiting.nextDeadline, state.alarm.map({ next < $0 }) ?? true else {
-        return (calls, false)
+        return (result, false)
       }
       state.alarm = next
-      return (calls, true)
+      return (result, true)
     }
-    for call in calls { call.run() }
-    if mustSetTimer { setTimer() }
+    switch result {
+    case .success(nil):
+      if mustSetTimer { setTimer() }
+      return false
+    case .success(let slot?): wake(.success(slot), nil)
+    case .failure(let error): wake(.failure(error), nil)
+    }
+    return true
+  }
+
+  /// Whether the next access that waits for the writer's slot is a write that may share a transaction.
+  var hasMember: Bool {
+    state.withLock { $0.waiting.first(in: lane(.write))?.member != nil }
   }
 
   /// Takes the next access that waits for the writer's slot out of the queue, if it is a write that
@@ -264,31 +306,39 @@ final class Scheduler: Sendable {
   ///
   /// - Parameter cancellation: The cancellation of the access from now on, if it is another one.
   func adopt(_ slot: Int, _ cancellation: Cancellation? = nil) {
-    let thread = currentThread()
-    state.withLock { state in
-      state.holders[slot]?.thread = thread
-      if let cancellation { state.holders[slot]?.cancellation = cancellation }
-    }
+    threads[slot].number.store(currentThread(), ordering: .relaxed)
+    guard let cancellation else { return }
+    state.withLock { $0.holders[slot]?.cancellation = cancellation }
   }
 
-  /// Frees a slot, for the next one that waits for it.
+  /// Frees the slot of this thread's access, for the next one that waits for it.
   ///
   /// - Parameters:
   ///   - slot: The slot.
   ///   - leaver: The access of a task, if its thread may go on with the next one.
   /// - Complexity: O(1) in the number of those who wait.
   func leave(_ slot: Int, _ leaver: TaskAccess? = nil) {
-    let calls = state.withLock { state in
-      state.holders[slot] = nil
-      var calls = admit(hasReaders && slot > 0 ? 1 : 0, &state)
-      if !state.whenIdle.isEmpty, state.holders.allSatisfy({ $0 == nil }) {
-        calls += state.whenIdle.map { .action($0) }
-        state.whenIdle = []
+    threads[slot].number.store(0, ordering: .relaxed)
+    let now = Moment.now
+    // What is released goes outside the lock.
+    let (calls, holder) = state.withLock { state -> (Calls, Holder?) in
+      let holder = state.holders[slot]
+      var calls = Calls()
+      if let next = state.waiting.removeFirst(in: hasReaders && slot > 0 ? 1 : 0) {
+        state.holders[slot] = Holder(
+          kind: next.kind, since: now, cancellation: next.cancellation)
+        calls.append(.grant(next, slot))
+      } else {
+        state.holders[slot] = nil
+        if !state.whenIdle.isEmpty, state.holders.allSatisfy({ $0 == nil }) {
+          for action in state.whenIdle { calls.append(.action(action)) }
+          state.whenIdle = []
+        }
       }
-      if !state.endsBySlot[slot].isEmpty { calls += endRead(slot, &state) }
-      return calls
+      if !state.endsBySlot[slot].isEmpty { endRead(slot, &state, &calls) }
+      return (calls, holder)
     }
-    for call in calls { call.run(leaver) }
+    withExtendedLifetime(holder) { calls.run(leaver) }
   }
 
   /// Calls `action` once all reads that run now have ended, and returns false if none runs.
@@ -303,36 +353,23 @@ final class Scheduler: Sendable {
     }
   }
 
-  private func endRead(_ slot: Int, _ state: inout State) -> [Call] {
+  private func endRead(_ slot: Int, _ state: inout State, _ calls: inout Calls) {
     let ends = state.endsBySlot[slot]
     state.endsBySlot[slot] = []
-    var actions: [Call] = []
     for end in ends {
       state.endsOfReads[end]?.count -= 1
       guard state.endsOfReads[end]?.count == 0 else { continue }
       if let ended = state.endsOfReads.removeValue(forKey: end) {
-        actions.append(.action(ended.action))
+        calls.append(.action(ended.action))
       }
     }
-    return actions
-  }
-
-  /// Lets in those who wait in a lane, in order, as far as there are slots.
-  private func admit(_ lane: Int, _ state: inout State) -> [Call] {
-    var calls: [Call] = []
-    while !state.waiting.isEmpty(lane), let slot = freeSlot(lane, in: state),
-      let waiter = state.waiting.removeFirst(in: lane)
-    {
-      state.holders[slot] = Holder(
-        kind: waiter.kind, since: .now, cancellation: waiter.cancellation, thread: waiter.thread)
-      calls.append(.grant(waiter.wake, slot))
-    }
-    return calls
   }
 
   private func freeSlot(_ lane: Int, in state: State) -> Int? {
     let slots = lane == 0 ? 0..<1 : 1..<state.holders.count
-    return slots.first { state.holders[$0] == nil }
+    // By index, which copies no holder.
+    for slot in slots where state.holders[slot] == nil { return slot }
+    return nil
   }
 
   /// Accesses of one lane wait for the same slots: the writer's, or those of the readers.
@@ -385,7 +422,8 @@ extension Scheduler {
       state.isClosed = state.isClosed || isClosed
       state.isResumed = false
       state.endings += 1
-      var calls: [Call] = state.waiting.removeAll().map { .refuse($0.wake, error) }
+      var calls = Calls()
+      for waiter in state.waiting.removeAll() { calls.append(.refuse(waiter, error)) }
       if state.holders.allSatisfy({ $0 == nil }) {
         calls.append(.action(whenIdle))
       } else {
@@ -393,7 +431,7 @@ extension Scheduler {
       }
       return calls
     }
-    for call in calls { call.run() }
+    calls.run()
   }
 
   /// Whether no access begins, and running ones must end undone.
@@ -430,7 +468,7 @@ extension Scheduler {
 
   /// Whether an access runs on this thread.
   var isHeldByThisThread: Bool {
-    slot(heldBy: currentThread()) != nil
+    slotOfThisThread() != nil
   }
 }
 

@@ -1,19 +1,23 @@
 /// The accesses that wait, in the order in which they asked.
 ///
-/// They stand in lanes: only those of one lane wait for the same slots. Joining, being next and giving
-/// up take O(1), with a deadline O(log n), shared out over the accesses.
-struct WaitingList<Element: Sendable>: Sendable {
-  /// The numbers of the accesses in one lane, in ascending order.
+/// They stand in lanes: only those of one lane wait for the same slots. Joining and being next take O(1), giving
+/// up O(log n), and all O(log n) with a deadline, shared out over the accesses.
+struct WaitingList<Element: AnyObject & Sendable>: Sendable {
+  private struct Place: Sendable {
+    let number: UInt64
+    /// Nil once it has left from the middle.
+    var element: Element?
+  }
+
   private struct Lane: Sendable {
-    /// Some of them may have left from the middle.
-    var numbers: [UInt64] = []
+    /// Their numbers ascend.
+    var places: [Place] = []
     /// The index of the first one that has not left.
     var start = 0
     /// How many have not left.
     var count = 0
   }
 
-  private var elements: [UInt64: (element: Element, lane: Int)] = [:]
   private var lanes: [Lane]
   private var deadlines = DeadlineHeap()
   private var lastNumber: UInt64 = 0
@@ -23,7 +27,7 @@ struct WaitingList<Element: Sendable>: Sendable {
   }
 
   /// How many wait.
-  var count: Int { elements.count }
+  var count: Int { lanes.reduce(0) { $0 + $1.count } }
 
   /// How many of them have a deadline.
   var deadlineCount: Int { deadlines.count }
@@ -39,8 +43,7 @@ struct WaitingList<Element: Sendable>: Sendable {
     _ element: Element, to lane: Int, deadline: Moment?
   ) -> UInt64 {
     lastNumber += 1
-    elements[lastNumber] = (element, lane)
-    lanes[lane].numbers.append(lastNumber)
+    lanes[lane].places.append(Place(number: lastNumber, element: element))
     lanes[lane].count += 1
     if let deadline { deadlines.insert(lastNumber, deadline) }
     return lastNumber
@@ -48,23 +51,21 @@ struct WaitingList<Element: Sendable>: Sendable {
 
   /// The first one in a lane.
   func first(in lane: Int) -> Element? {
-    guard !isEmpty(lane) else { return nil }
-    return elements[lanes[lane].numbers[lanes[lane].start]]?.element
+    isEmpty(lane) ? nil : lanes[lane].places[lanes[lane].start].element
   }
 
   /// Takes the first one out of a lane.
   mutating func removeFirst(in lane: Int) -> Element? {
-    guard !isEmpty(lane) else { return nil }
-    return remove(lanes[lane].numbers[lanes[lane].start])
+    isEmpty(lane) ? nil : take(lanes[lane].start, in: lane)
   }
 
   /// Takes one out, unless it has left already.
   mutating func remove(_ number: UInt64) -> Element? {
-    guard let (element, lane) = elements.removeValue(forKey: number) else { return nil }
-    deadlines.remove(number)
-    lanes[lane].count -= 1
-    tidy(lane)
-    return element
+    for lane in lanes.indices {
+      guard let index = index(of: number, in: lane) else { continue }
+      return take(index, in: lane)
+    }
+    return nil
   }
 
   /// Takes out those whose deadlines have passed, the earliest deadline first.
@@ -78,26 +79,49 @@ struct WaitingList<Element: Sendable>: Sendable {
 
   /// Takes out all, in order.
   mutating func removeAll() -> [Element] {
-    let all = elements.sorted { $0.key < $1.key }.map(\.value.element)
+    let all = lanes.flatMap(\.places).sorted { $0.number < $1.number }.compactMap(\.element)
     let numbers = lastNumber
     self = WaitingList(lanes: lanes.count)
     lastNumber = numbers
     return all
   }
 
-  /// Moves the start of a lane to one that has not left, and drops the numbers of those that have, once
-  /// they are more than half.
+  /// The index of the place with a number, if that has not left.
+  private func index(of number: UInt64, in lane: Int) -> Int? {
+    let places = lanes[lane].places
+    var (low, high) = (lanes[lane].start, places.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if places[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    guard low < places.count, places[low].number == number, places[low].element != nil else {
+      return nil
+    }
+    return low
+  }
+
+  private mutating func take(_ index: Int, in lane: Int) -> Element? {
+    let element = lanes[lane].places[index].element
+    lanes[lane].places[index].element = nil
+    lanes[lane].count -= 1
+    if deadlines.count > 0 { deadlines.remove(lanes[lane].places[index].number) }
+    tidy(lane)
+    return element
+  }
+
+  /// Moves the start of a lane to one that has not left, and drops the places of those that have, once they
+  /// are more than half.
   private mutating func tidy(_ lane: Int) {
     guard lanes[lane].count > 0 else {
-      lanes[lane] = Lane()
-      // Gives back the memory of a long queue.
-      if elements.isEmpty, elements.capacity > 1_024 { elements = [:] }
+      // The memory of a long queue is given back.
+      lanes[lane].places.removeAll(keepingCapacity: lanes[lane].places.capacity <= 1_024)
+      lanes[lane].start = 0
       return
     }
-    while elements[lanes[lane].numbers[lanes[lane].start]] == nil { lanes[lane].start += 1 }
-    guard lanes[lane].numbers.count > 2 * lanes[lane].count + 32 else { return }
-    let present = lanes[lane].numbers[lanes[lane].start...].filter { elements[$0] != nil }
-    lanes[lane] = Lane(numbers: present, start: 0, count: present.count)
+    while lanes[lane].places[lanes[lane].start].element == nil { lanes[lane].start += 1 }
+    guard lanes[lane].places.count > 2 * lanes[lane].count + 32 else { return }
+    lanes[lane].places = lanes[lane].places[lanes[lane].start...].filter { $0.element != nil }
+    lanes[lane].start = 0
   }
 }
 

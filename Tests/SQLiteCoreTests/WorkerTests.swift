@@ -1,0 +1,121 @@
+import Dispatch
+import SQLiteCore
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct WorkerTests {
+  /// Counts to a number, and lets all go on once it is reached.
+  private final class Gathering: Sendable {
+    private let missing: Mutex<Int>
+    private let gate = DispatchSemaphore(value: 0)
+
+    init(of count: Int) { missing = Mutex(count) }
+
+    func join() {
+      let isLast = missing.withLock { missing in
+        missing -= 1
+        return missing == 0
+      }
+      if isLast { gate.signal() }
+      gate.wait()
+      gate.signal()
+    }
+  }
+
+  @Test func `works that wait for each other all run`() async throws {
+    let worker = Worker(capacity: 2), gathering = Gathering(of: 100)
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<100 { group.addTask { try await worker.run { gathering.join() } } }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `one work after the other runs, also by threads that slept or were many`() async throws
+  {
+    let worker = Worker(capacity: 2)
+    var sum = 0
+    for round in 0..<200 {
+      sum += try await worker.run { round }
+      if round % 50 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+    }
+    #expect(sum == 199 * 100)
+  }
+
+  @Test func `a work that holds its worker last lets it go`() async throws {
+    let isOver = DispatchSemaphore(value: 0)
+    weak var gone: Worker?
+    do {
+      let worker = Worker()
+      gone = worker
+      try await worker.run {}
+      worker.start {
+        withExtendedLifetime(worker) {}
+        isOver.signal()
+      }
+    }
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "wait").async {
+        isOver.wait()
+        continuation.resume()
+      }
+    }
+    while gone != nil { await Task.yield() }
+  }
+
+  @Test func `a task that was cancelled begins no work`() async throws {
+    let worker = Worker()
+    let task = Task {
+      withUnsafeCurrentTask { unsafe $0?.cancel() }
+      try await worker.run { Issue.record("the work ran") }
+    }
+    await #expect(throws: CancellationError.self) { try await task.value }
+  }
+
+  @Test func `short accesses of many tasks end one way or the other when they are cancelled`()
+    async throws
+  {
+    let fixture = try Fixture(.file)
+    let database = fixture.database
+    // Short ones before, so that tasks wait for theirs awake.
+    for _ in 0..<50 { _ = try await database.read { $0.isAutocommit } }
+    var ended = 0
+    for round in 0..<200 {
+      let tasks = (0..<8).map { number in
+        Task { try await database.read { try $0.rows("SELECT \(number)", as: Int.self) } }
+      }
+      tasks[round % 8].cancel()
+      for (number, task) in tasks.enumerated() {
+        do {
+          let rows = try await task.value
+          #expect(rows == [number])
+          ended += 1
+        } catch is CancellationError {
+          #expect(number == round % 8)
+          ended += 1
+        }
+      }
+    }
+    #expect(ended == 1_600)
+    #expect(database.waitingAccessCount == 0)
+  }
+
+  @Test func `closing lets short accesses of many tasks end or refuses them`() async throws {
+    for _ in 0..<20 {
+      let fixture = try Fixture(.file)
+      let database = fixture.database
+      for _ in 0..<20 { _ = try await database.read { $0.isAutocommit } }
+      let tasks = (0..<50).map { number in
+        Task { try await database.read { try $0.rows("SELECT \(number)", as: Int.self) } }
+      }
+      try await database.close()
+      for (number, task) in tasks.enumerated() {
+        do {
+          let rows = try await task.value
+          #expect(rows == [number])
+        } catch let error as SQLiteError {
+          #expect(error.code == .misuse)
+        }
+      }
+    }
+  }
+}
