@@ -114,6 +114,7 @@ struct LineReader {
       batch.removeAll(keepingCapacity: true)
       if isatty(2) != 0 { FileHandle.standardError.write(Data("\r\(stored) rows".utf8)) }
     }
+    defer { if isatty(2) != 0 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) } }
     var lines = try LineReader(of: path)
     var number = 0
     while let line = try lines.next() {
@@ -126,7 +127,6 @@ struct LineReader {
       if batch.count == 20_000 { try await store() }
     }
     try await store()
-    if isatty(2) != 0 { FileHandle.standardError.write(Data("\r".utf8)) }
     return refused
   }
 

@@ -1,5 +1,6 @@
 import Essentials
 import MagicData
+import SQLiteMapping
 import SQLSyntax
 import Terminal
 
@@ -48,10 +49,11 @@ extension Command {
     _ sql: String, _ connection: Connection, _ session: Session
   ) throws -> Int? {
     let arguments = session.words.parameters.mapValues { value(of: $0) as (any Bindable)? }
-    var statement = try connection.statement(SQL(unchecked: sql), withArgs: arguments)
-    if !statement.isReadOnly, !session.words.flags.contains("--write") {
-      throw ToolError.usage("the statement writes, which takes --write")
+    let sql = SQL(unchecked: sql)
+    if !session.words.flags.contains("--write") {
+      try refuseWriting(sql, arguments, connection)
     }
+    var statement = try connection.statement(sql, withArgs: arguments)
     let count = statement.columnCount
     guard count > 0 else {
       while try statement.step() { try session.interruption.check() }
@@ -73,6 +75,26 @@ extension Command {
     }
     try writer.finish()
     return nil
+  }
+
+  /// Throws unless a statement only reads.
+  private static func refuseWriting(
+    _ sql: SQL, _ arguments: [String: (any Bindable)?], _ connection: Connection
+  ) throws {
+    do {
+      if try isReadOnly(sql, arguments, connection) { return }
+    } catch {
+      // What fires a trigger of full-text search does not compile on a connection that only reads.
+      try SearchTable.allowTriggersIfNeeded(connection)
+      guard (try? isReadOnly(sql, arguments, connection)) == false else { throw error }
+    }
+    throw ToolError.usage("the statement writes, which takes --write")
+  }
+
+  private static func isReadOnly(
+    _ sql: SQL, _ arguments: [String: (any Bindable)?], _ connection: Connection
+  ) throws -> Bool {
+    try connection.statement(sql, withArgs: arguments).isReadOnly
   }
 
   /// The value that a word on the command line stands for.

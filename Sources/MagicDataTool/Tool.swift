@@ -98,7 +98,8 @@ extension SQLiteError {
   /// The message, and below it the line of the SQL with a mark where the mistake is.
   fileprivate var lines: [String] {
     var lines = ["SQLite error \(code.rawValue): \(message)"]
-    guard let sql else { return lines }
+    // Of a file that is no database, the statement that met it says nothing.
+    guard let sql, code.primary != .notADatabase else { return lines }
     guard let offset, offset >= 0, offset <= sql.utf8.count else {
       return lines + sql.split(separator: "\n").prefix(20).map { "  \(String($0).visible)" }
     }

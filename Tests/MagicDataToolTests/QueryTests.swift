@@ -5,6 +5,16 @@ import Synchronization
 import Terminal
 import Testing
 
+private struct Page: MagicObject {
+  static var traits: [PropertyTrait] { [.searched(\Self.$title)] }
+
+  @MagicValue var title: String
+
+  init() {}
+
+  init(_ title: String) { self.title = title }
+}
+
 @Suite struct QueryTests {
   let fixture: ToolFixture
 
@@ -118,6 +128,21 @@ import Testing
     }
     #expect(try fixture.database().executeQuery("SELECT id, name FROM Person") == before)
     #expect(try fixture.names(in: fixture.folder.path) == ["store"])
+  }
+
+  @Test func `a statement that fires a trigger of full-text search is refused as any that writes`()
+    throws
+  {
+    let magic = try MagicData(path: fixture.folder.path + "/pages")
+    try magic.update(Page("Tea"))
+    try magic.database.close()
+    for sql in ["UPDATE Page SET title = 'Coffee'", "DELETE FROM Page"] {
+      let result = fixture.run("query", fixture.folder.path + "/pages", sql)
+      #expect(result.status == 2)
+      #expect(result.errors.contains("takes --write"), "\(result.errors)")
+    }
+    let result = fixture.run("query", fixture.folder.path + "/pages", "SELECT title FROM Page")
+    #expect(result.output == "title\nTea\n")
   }
 
   @Test func `a statement that writes takes the files with its rows`() throws {

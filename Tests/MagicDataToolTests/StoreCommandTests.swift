@@ -157,6 +157,18 @@ import Testing
     #expect(tables == "name\nt\n")
   }
 
+  @Test func `a dump of a store is restored to a file of any name, which is a store`() throws {
+    let text = fixture.folder.path + "/text.spon"
+    let copy = fixture.folder.path + "/copy"
+    #expect(fixture.run("dump", fixture.store, text).status == 0)
+    #expect(fixture.run("restore", text, copy).status == 0)
+    let replaced = fixture.run("restore", "--replace", text, copy)
+    #expect(replaced.status == 0, "\(replaced.errors)")
+    #expect(fixture.run("query", "--write", copy, "DELETE FROM Person WHERE id = 1").status == 0)
+    let magic = try MagicData(path: copy)
+    #expect(try magic.count(of: Person.self) == 2)
+  }
+
   @Test(arguments: ["spon", "json"])
   func `a dump is restored, and nothing is replaced without being asked`(format: String) throws {
     let text = fixture.folder.path + "/text.\(format)"

@@ -20,6 +20,16 @@ import Testing
     #expect(others.map(\.id) == [2, 3])
   }
 
+  @Test func `what is read one by one is gathered in a read`() async throws {
+    try fill()
+    let residents = try await database.read { connection in
+      var sum = 0
+      try connection.forEachObject(of: Town.self) { sum += $0.population }
+      return sum
+    }
+    #expect(residents == 2_615_060 + 133_883 + 1_762_949)
+  }
+
   @Test func `tables are made and dropped`() async throws {
     try await database.prepare(Town.self)
     if try await database.tableExists(of: Town.self) { try await database.drop(Town.self) }

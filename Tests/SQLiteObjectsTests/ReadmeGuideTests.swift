@@ -1,3 +1,4 @@
+import Foundation
 import MagicData
 import Testing
 
@@ -37,6 +38,18 @@ private struct Ship: MagicObject {
     #expect((tons, all, heavy) == (252, 2, 1))
     try await magic.updateAll(of: Ship.self, where: \.$captain == nil, set: [\.$tons += 1])
     #expect(try await magic.object(of: Ship.self, primary: "Beagle").tons == 253)
+  }
+
+  @Test func `a store is opened with options and closed`() async throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.path
+    var options = Database.Options()
+    options.groupCommit.includesAsyncWrites = true
+    let magic = try await MagicData(path: path, options: options)
+    try await magic.update(Ship("Beagle", tons: 242))
+    try await magic.database.close()
+    await #expect(throws: (any Error).self) { try await magic.count(of: Ship.self) }
   }
 
   @Test func `results are followed`() async throws {

@@ -89,13 +89,16 @@ extension Database.Options {
 
 /// The paths of a store's files.
 package enum StorePath {
-  /// The database file of the store at `path`; makes the folder if that holds it.
+  /// The database file of the store at `path`: a name that ends as those of databases do, a file that is there, or
+  /// the file in a folder, which is made.
   static func database(at path: String) throws -> String {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw SQLiteError(.cannotOpen, "the path is empty or contains a NUL")
     }
     let isFile = ["sqlite3", "sqlite", "db"].contains { asciiLowercased(path).hasSuffix(".\($0)") }
-    if isFile { return path }
+    var isFolder = false
+    let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    if isFile || isThere && !isFolder { return path }
     try makeFolder(path)
     return "\(path)/\(fileName)"
   }
