@@ -171,7 +171,9 @@ let package = Package(
       path: "Tests/SyntaxOracle", swiftSettings: settings),
     .target(
       name: "Fuzzing",
-      dependencies: ["Essentials", "MagicData", "SPON", "SQLSyntax", "SyntaxOracle"],
+      dependencies: [
+        "Essentials", "MagicData", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteHistory", "SyntaxOracle",
+      ],
       path: "Tests/Fuzzing", swiftSettings: settings),
     .testTarget(
       name: "ReliabilityTests",
@@ -189,7 +191,7 @@ if let layers = Context.environment["MAGICDATA_TESTS"]?.split(separator: ",") {
 
 // Programs for libFuzzer, which `.ci/fuzz` builds and runs. They have no main of their own.
 if Context.environment["MAGICDATA_FUZZ"] != nil {
-  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON", "Syntax"].map { name in
+  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON", "Syntax", "Patches"].map { name in
     .executableTarget(
       name: "Fuzz\(name)", dependencies: ["Fuzzing"], path: "Tests/Fuzz\(name)",
       swiftSettings: settings)

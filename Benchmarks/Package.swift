@@ -32,6 +32,7 @@ let package = Package(
         .product(name: "CSQLite", package: "MagicData"),
         .product(name: "SQLiteCore", package: "MagicData"),
         .product(name: "SQLiteMapping", package: "MagicData"),
+        .product(name: "SQLiteHistory", package: "MagicData"),
         .product(name: "MagicData", package: "MagicData"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],

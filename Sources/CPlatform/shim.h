@@ -32,11 +32,12 @@ static inline int cplatform_syncfs(int folder) {
   }
   return syncfs(folder);
 }
-// Tells of files of a folder that are written, made or moved there; -1 with errno if it cannot.
+// Tells of files of a folder that are written, touched, made, removed or moved there; -1 with errno if it cannot.
 static inline int cplatform_watch(const char *folder) {
   int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
   if (watch < 0) return -1;
-  if (inotify_add_watch(watch, folder, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0) {
+  if (inotify_add_watch(
+          watch, folder, IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_DELETE | IN_MOVED_TO) < 0) {
     int reason = errno;
     close(watch);
     errno = reason;

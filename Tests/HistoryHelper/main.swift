@@ -11,6 +11,34 @@ private struct Town: Record {
   var size: Int
 }
 
+/// The time of a clock that all processes share.
+private func nanoseconds() -> Int {
+  var time = timespec()
+  unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+  return time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+/// latency <path> <count>: prints how long the transactions of `stamp` take until they are told here.
+private func printLatency(_ path: String, _ count: Int) async throws {
+  let database = try Database(path: path)
+  try await database.executeChange(
+    "CREATE TABLE IF NOT EXISTS town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL)"
+  )
+  let journal = try await database.journal()
+  var deltas = journal.deltas(of: Town.self).makeAsyncIterator()
+  print("ready")
+  fflush(nil)
+  var times: [Int] = []
+  while times.count < count, let changes = try await deltas.next() {
+    let now = nanoseconds()
+    for case .inserted(let town) in changes { times.append((now - town.size) / 1000) }
+  }
+  times.sort()
+  for part in [50, 90, 99, 100] {
+    print("\(part) %: \(Double(times[max(0, times.count * part / 100 - 1)]) / 1000) ms")
+  }
+}
+
 private func run(_ arguments: [String]) throws {
   var options = Database.Options()
   // The machine has much else to do.
@@ -53,6 +81,15 @@ private func run(_ arguments: [String]) throws {
         "INSERT OR REPLACE INTO town VALUES (\(number % 50), \("loop \(number)"), \(number))")
     }
     withExtendedLifetime(journal) {}
+  case "stamp":
+    // stamp <path> <count>: transactions every few milliseconds, each with the time of its commit's begin.
+    let journal = try database.journal()
+    for number in 1...(Int(arguments[2]) ?? 0) {
+      usleep(UInt32.random(in: 500...12_000))
+      try database.executeChange(
+        "INSERT OR REPLACE INTO town VALUES (\(number), 'stamp', \(nanoseconds()))")
+    }
+    withExtendedLifetime(journal) {}
   case "cost":
     // cost <path> <none|tables|deltas|journal>: writes 100,000 rows in one transaction, for counting instructions.
     try database.executeChange(
@@ -71,7 +108,12 @@ private func run(_ arguments: [String]) throws {
 }
 
 do {
-  try run(Array(CommandLine.arguments.dropFirst()))
+  let arguments = Array(CommandLine.arguments.dropFirst())
+  if arguments.first == "latency" {
+    try await printLatency(arguments[1], Int(arguments[2]) ?? 0)
+  } else {
+    try run(arguments)
+  }
 } catch {
   print("\(error)")
 }

@@ -49,4 +49,10 @@ import Testing
     #expect(inputs.count > 20)
     for input in inputs { #expect(try SyntaxFuzz.check(input) == nil) }
   }
+
+  @Test func `patches are applied and undone, or refused`() throws {
+    let inputs = try inputs("Patches")
+    #expect(inputs.count > 20)
+    for input in inputs { #expect(try PatchBytes.check(input) == nil) }
+  }
 }

@@ -116,6 +116,113 @@ import Testing
     withExtendedLifetime(subscription) {}
   }
 
+  @Test(arguments: ["", " WITHOUT ROWID"])
+  func `a column that was added has its default in rows from before`(suffix: String) throws {
+    let fixture = try fixture(.memory)
+    try fixture.database.executeMultipleChanges(
+      """
+      CREATE TABLE d (k TEXT, n INTEGER, v, PRIMARY KEY (n, k))\(SQL(unchecked: suffix));
+      INSERT INTO d VALUES ('a', 1, 'x'), ('b', 2, NULL), ('c', 3, 'z'), ('e', 4, NULL);
+      ALTER TABLE d ADD COLUMN "a text" TEXT DEFAULT 'none';
+      ALTER TABLE d ADD COLUMN size REAL NOT NULL DEFAULT 5;
+      ALTER TABLE d ADD COLUMN bytes BLOB DEFAULT x'00ff';
+      INSERT INTO d VALUES ('d', 5, 'w', NULL, 2, NULL);
+      UPDATE d SET "a text" = NULL WHERE n = 4;
+      """)
+    let rest: [Value] = [.text("none"), .real(5), .blob([0, 255])]
+    let log = Log()
+    let subscription = fixture.database.subscribe(to: .values, log.take)
+    try fixture.database.write { connection in
+      try connection.executeChange("UPDATE d SET v = 'y' WHERE n = 1")
+      try connection.executeChange("INSERT OR REPLACE INTO d (k, n) VALUES ('b', 2)")
+      try connection.executeChange("DELETE FROM d")
+    }
+    let rows = log.rows
+    #expect(rows[0].old == [.text("a"), .integer(1), .text("x")] + rest)
+    #expect(rows[0].new == [.text("a"), .integer(1), .text("y")] + rest)
+    #expect(rows[1].old == [.text("b"), .integer(2), .null] + rest)
+    let deleted = rows.filter { $0.kind == .delete }.suffix(5).compactMap(\.old)
+      .sorted { "\($0[1])" < "\($1[1])" }
+    #expect(
+      deleted == [
+        [.text("a"), .integer(1), .text("y")] + rest,
+        [.text("b"), .integer(2), .null] + rest,
+        [.text("c"), .integer(3), .text("z")] + rest,
+        [.text("e"), .integer(4), .null, .null, .real(5), .blob([0, 255])],
+        [.text("d"), .integer(5), .text("w"), .null, .real(2), .null],
+      ])
+    withExtendedLifetime(subscription) {}
+  }
+
+  @Test func `texts are told as they are, whatever the encoding`() throws {
+    for encoding in ["UTF-8", "UTF-16le", "UTF-16be"] {
+      let database = try Database.memory()
+      try database.withoutTransaction { connection in
+        _ = try connection.pragma("encoding", " = '\(encoding)'")
+        try connection.executeChange("CREATE TABLE t (a INTEGER PRIMARY KEY, b, c)")
+      }
+      let log = Log()
+      let subscription = database.subscribe(to: .values, log.take)
+      let texts = ["", "a", "a\0b", "äöü€", "😀", String(repeating: "long ", count: 3000)]
+      try database.write { connection in
+        for (number, text) in texts.enumerated() {
+          try connection.executeChange("INSERT INTO t VALUES (\(number), \(text), 1)")
+        }
+        try connection.executeChange("UPDATE t SET b = b || 'x', c = b")
+        try connection.executeChange("DELETE FROM t")
+      }
+      for (number, text) in texts.enumerated() {
+        let rows = log.rows.filter { $0.oldRowID == number }
+        #expect(rows[0].new == [.integer(Int64(number)), .text(text), .integer(1)], "\(encoding)")
+        #expect(rows[1].old == rows[0].new)
+        #expect(rows[1].new == [.integer(Int64(number)), .text(text + "x"), .text(text)])
+        #expect(rows[2].old == rows[1].new)
+      }
+      withExtendedLifetime(subscription) {}
+    }
+  }
+
+  @Test func `rows that nobody has use for are dropped, and that is said`() throws {
+    let fixture = try fixture(.memory)
+    let small = Log(), tables = Log()
+    let subscriptions = [
+      fixture.database.subscribe(to: .values, atMost: 10_000, small.take),
+      fixture.database.subscribe(to: .tables, tables.take),
+    ]
+    func insert(_ connection: Connection, _ numbers: Range<Int>) throws {
+      for number in numbers {
+        try connection.executeChange("INSERT INTO t VALUES (\(number), \("text \(number)"))")
+      }
+    }
+    try fixture.database.write { try insert($0, 0..<10) }
+    #expect(small.rows.count == 10)
+    try fixture.database.write { connection in
+      try insert(connection, 10..<1000)
+      // What is asked for besides is complete.
+      let (_, rows) = try connection.recordingRows {
+        try insert(connection, 1000..<2000)
+        _ = try connection.savepoint {
+          try insert(connection, 2000..<2010)
+          return TransactionOutcome.rollback
+        }
+      }
+      #expect(CommittedChanges(recorded: rows).rows.map(\.rowID) == Array(1000..<2000))
+      try insert(connection, 2000..<2010)
+    }
+    #expect(small.rows.count == 10)
+    #expect(small.changes.withLock { $0.map(\.isIncomplete) } == [false, true])
+    #expect(small.tables == [["t"], ["t"]])
+    #expect(tables.tables == [["t"], ["t"]])
+    // The next one is as before, and who wants more gets more.
+    try fixture.database.write { try insert($0, 3000..<3010) }
+    #expect(small.rows.count == 20)
+    let large = Log()
+    let other = fixture.database.subscribe(to: .values, large.take)
+    try fixture.database.write { try insert($0, 4000..<5000) }
+    #expect(large.rows.count == 1000)
+    withExtendedLifetime((subscriptions, other)) {}
+  }
+
   @Test(arguments: [true, false])
   func `emptying a table by a cached statement is told row by row`(preupdate: Bool) throws {
     let fixture = try fixture(.memory, preupdate: preupdate)

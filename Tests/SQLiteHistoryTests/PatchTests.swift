@@ -208,6 +208,26 @@ import Testing
     #expect(try other.dump("t") == one.dump("t"))
   }
 
+  @Test func `a row from before a column was added comes back with the default`() throws {
+    let one = try database("CREATE TABLE t (a INTEGER PRIMARY KEY, b)")
+    try one.executeMultipleChanges(
+      """
+      INSERT INTO t VALUES (1, 'x'), (2, NULL);
+      ALTER TABLE t ADD COLUMN c TEXT NOT NULL DEFAULT 'none';
+      ALTER TABLE t ADD COLUMN d REAL DEFAULT 2
+      """)
+    let before = try one.dump("t")
+    let removal = try one.patch { try $0.executeChange("DELETE FROM t") }
+    #expect(try one.dump("t").isEmpty)
+    try one.apply(try Patch(data: removal.inverted.data))
+    #expect(try one.dump("t") == before)
+    let update = try one.patch { try $0.executeChange("UPDATE t SET c = 'some', d = NULL") }
+    try one.apply(update.inverted)
+    #expect(try one.dump("t") == before)
+    try one.apply(removal)
+    #expect(try one.dump("t").isEmpty)
+  }
+
   @Test func `damaged data is refused and never trusted`() throws {
     let database = try database()
     let data = try database.patch { connection in

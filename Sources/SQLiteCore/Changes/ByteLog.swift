@@ -90,7 +90,7 @@ import Platform
     case SQLITE_FLOAT, SQLITE_INTEGER:
       append(FieldCode.real)
       append(value.convertedReal.bitPattern)
-    case SQLITE_TEXT: unsafe append(value.bytes(ofText: true), as: FieldCode.text)
+    case SQLITE_TEXT: unsafe append(value.textBytesInPlace, as: FieldCode.text)
     case SQLITE_BLOB: unsafe append(value.bytes(ofText: false), as: FieldCode.blob)
     default: append(FieldCode.null)
     }

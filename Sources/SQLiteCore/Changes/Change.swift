@@ -13,6 +13,8 @@ package struct RecordingMark {
   /// The bytes of the rows.
   var rows = 0
   var schemaChanges = 0
+  /// How often rows had been left out.
+  var losses = 0
 }
 
 /// The state before a statement's run, by which its recording is undone.

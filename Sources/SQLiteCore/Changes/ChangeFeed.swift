@@ -95,6 +95,8 @@ final class ChangeFeed: Sendable {
     let detail: ChangeDetail
     /// The tables whose rows it wants, in lower case; nil for all.
     let tables: Set<String>?
+    /// The most bytes of rows of one transaction that it has use for.
+    let byteLimit: Int
     let body: @Sendable (CommittedChanges) -> Void
   }
 
@@ -113,13 +115,14 @@ final class ChangeFeed: Sendable {
   var demand: Demand { Demand(bits: current.load(ordering: .acquiring)) }
 
   func subscribe(
-    _ detail: ChangeDetail, tables: Set<String>? = nil,
+    _ detail: ChangeDetail, tables: Set<String>? = nil, atMost byteLimit: Int = .max,
     _ body: @escaping @Sendable (CommittedChanges) -> Void
   ) -> ChangeSubscription {
     let id = state.withLock { state in
       state.lastID += 1
       state.subscribers.append(
-        Subscriber(id: state.lastID, detail: detail, tables: tables, body: body))
+        Subscriber(
+          id: state.lastID, detail: detail, tables: tables, byteLimit: byteLimit, body: body))
       state.counts[Int(detail.rawValue)] += 1
       updateDemand(state)
       return state.lastID
@@ -147,6 +150,14 @@ final class ChangeFeed: Sendable {
         $0.detail == .values && ($0.tables.map { $0.contains(name) } ?? true)
       }
     }
+  }
+
+  /// The most bytes of rows of one transaction that anybody has use for.
+  var byteLimit: Int {
+    let most = state.withLock { state in
+      state.subscribers.lazy.filter { $0.detail != .tables }.map(\.byteLimit).max()
+    }
+    return min(most ?? 0, ChangeRecorder.maximumByteCount)
   }
 
   /// The news of one transaction.

@@ -7,8 +7,12 @@ import Platform
 /// SQLite allows one preupdate hook for each connection, so whatever wants to know of changes
 /// subscribes to the ``ChangeFeed`` that this fills. What is rolled back is dropped again.
 @safe final class ChangeRecorder {
-  /// The most bytes of rows that are kept of one transaction. Beyond them it is told only that tables changed.
+  /// The most bytes of rows that are kept of one transaction, whoever wants them. Beyond them it is told only that
+  /// tables changed.
   static let maximumByteCount = 256 << 20
+
+  /// The most bytes that somebody has use for in the open transaction.
+  private var byteLimit = maximumByteCount
 
   private(set) var detail: ChangeDetail
   /// Whether rows are passed over: a table is made anew, and each observer is told that the schema changes.
@@ -20,10 +24,18 @@ import Platform
   /// How many statements have begun.
   private var statementCount = 0
   /// The tables that the open transaction changed, each once.
-  private var tables: [String] = []
+  private var tables: [String] = [] {
+    didSet { tableCount = tables.count }
+  }
+  // The counts stand beside their arrays, since each statement asks for them: of an array Swift checks each time that
+  // nobody changes it just then.
+  private var tableCount = 0
+  private var schemaChangeCount = 0
   private var seen: Set<String> = []
   /// The SQL of the statements that changed the schema.
-  private var schemaChanges: [String] = []
+  private var schemaChanges: [String] = [] {
+    didSet { schemaChangeCount = schemaChanges.count }
+  }
   /// The savepoints that the user's own SQL has opened, the outermost first.
   private var savepoints: [(name: String, mark: RecordingMark)] = []
   /// The rows that the open transaction changed, as ``RecordedRows`` has them.
@@ -37,8 +49,10 @@ import Platform
   private var lastTable: [CChar] = []
   private var lastSlot = -1
   private var lastLayout: TableLayout?
-  /// Whether rows of the open transaction are missing in `log`.
-  private var isIncomplete = false
+  /// How often rows of the open transaction have been left out of `log`, which then lacks those before.
+  private var lossCount = 0
+  /// The losses before the capture that runs: its own rows are wanted nevertheless.
+  private var lossesBeforeCapture = 0
   /// The bytes that ``Blob/write(_:at:)`` is about to write, of which the hook does not say what they are.
   private var blobWrite: (offset: Int, bytes: UnsafeRawBufferPointer)?
   /// Where the values of the old row begin and end in `log`.
@@ -64,7 +78,8 @@ import Platform
   }
 
   var mark: RecordingMark {
-    RecordingMark(tables: tables.count, rows: log.count, schemaChanges: schemaChanges.count)
+    RecordingMark(
+      tables: tableCount, rows: log.count, schemaChanges: schemaChangeCount, losses: lossCount)
   }
 
   /// Whether a commit has ended of which nobody was told yet.
@@ -115,11 +130,11 @@ import Platform
   func rollBack(to mark: RecordingMark) {
     log.truncate(to: mark.rows)
     if prepared.rows > mark.rows { prepared = mark }
-    if schemaChanges.count > mark.schemaChanges {
+    if schemaChangeCount > mark.schemaChanges {
       schemaChanges.removeLast(schemaChanges.count - mark.schemaChanges)
       forgetLayouts()
     }
-    guard tables.count > mark.tables else { return }
+    guard tableCount > mark.tables else { return }
     tables.removeLast(tables.count - mark.tables)
     seen = Set(tables)
     lastTable = []
@@ -131,7 +146,7 @@ import Platform
     forgetLayouts()
     layouts = []
     savepoints = []
-    isIncomplete = false
+    forgetLosses()
     isPrepared = false
     prepared = RecordingMark()
     if let turn { feed?.abandon(turn) }
@@ -142,7 +157,9 @@ import Platform
   func beginCapture() -> ChangeDetail {
     defer {
       detail = .values
+      if captureCount == 0 { lossesBeforeCapture = lossCount }
       captureCount += 1
+      byteLimit = Self.maximumByteCount
       forgetSlots()
     }
     return detail
@@ -152,6 +169,7 @@ import Platform
   func endCapture(_ before: ChangeDetail) {
     detail = before
     captureCount -= 1
+    if captureCount == 0 { lossesBeforeCapture = 0 }
     forgetSlots()
   }
 
@@ -173,7 +191,7 @@ import Platform
 
   /// Returns what the open transaction has changed so far.
   func rows(since mark: RecordingMark) -> RecordedRows? {
-    isIncomplete || log.isFull
+    lossCount > mark.losses || log.isFull
       ? nil : RecordedRows(layouts: layouts, bytes: log.bytes(from: mark.rows))
   }
 
@@ -189,7 +207,7 @@ import Platform
     changes.changesSchema = !schemaChanges.isEmpty || isReplaced
     changes.schemaChanges = schemaChanges
     changes.isReplaced = isReplaced
-    changes.isIncomplete = isIncomplete || log.isFull
+    changes.isIncomplete = lossCount > 0 || log.isFull
     if log.count > 0, !changes.isIncomplete {
       changes.recorded = RecordedRows(layouts: layouts, bytes: log.bytes())
     }
@@ -201,7 +219,7 @@ import Platform
     seen = []
     schemaChanges = []
     savepoints = []
-    isIncomplete = false
+    forgetLosses()
     log.truncate(to: 0)
     layouts = []
     slots = [:]
@@ -235,7 +253,10 @@ import Platform
     lastSlot = -1
     lastLayout = nil
     if seen.insert(name).inserted {
-      if tables.isEmpty { reader.check() }
+      if tables.isEmpty {
+        reader.check()
+        byteLimit = captureCount > 0 ? Self.maximumByteCount : feed?.byteLimit ?? 0
+      }
       tables.append(name)
     }
     guard detail != .tables else { return }
@@ -253,7 +274,7 @@ import Platform
           layout = reader.layout(of: name)
         }
       }
-      if layout == nil { isIncomplete = true }
+      if layout == nil { lossCount += 1 }
     }
     if let layout {
       layouts.append(layout)
@@ -268,7 +289,7 @@ import Platform
   fileprivate func beginRow(
     _ kind: RowChange.Kind, flags: UInt8, _ oldRowID: Int64, _ rowID: Int64
   ) -> Int? {
-    guard lastSlot >= 0, !isIncomplete else { return nil }
+    guard lastSlot >= 0, lossCount == lossesBeforeCapture else { return nil }
     log.append(kind.rawValue)
     log.append(flags)
     log.append(UInt32(truncatingIfNeeded: lastSlot))
@@ -283,13 +304,18 @@ import Platform
   fileprivate func endRow(_ place: Int) {
     let size = log.count - place - 4
     log.set(UInt32(truncatingIfNeeded: size), at: place)
-    if log.count > Self.maximumByteCount || size > Int(UInt32.max) || log.isFull { overflow() }
+    if log.count > byteLimit || size > Int(UInt32.max) || log.isFull { overflow() }
   }
 
   @inline(never)
   private func overflow() {
-    isIncomplete = true
+    lossCount += 1
     log.truncate(to: 0)
+  }
+
+  private func forgetLosses() {
+    lossCount = 0
+    lossesBeforeCapture = 0
   }
 
   /// Writes the values of the row that changes, as a hook of `connection` gives them.
@@ -365,7 +391,7 @@ import Platform
   /// Writes the values after a blob was written in place: those before, with the bytes that are written.
   private func appendBlobWrite(_ layout: TableLayout, _ tableIndex: Int32, _ first: Int) {
     guard let written = unsafe blobWrite, let changed = layout.column(atIndex: tableIndex) else {
-      isIncomplete = true
+      lossCount += 1
       return
     }
     for column in layout.columns.indices {
@@ -381,7 +407,7 @@ import Platform
       guard (try? cursor.byte()) != nil, let size = try? cursor.varint(),
         size <= UInt64(bytes.count)
       else {
-        isIncomplete = true
+        lossCount += 1
         return
       }
       unsafe log.overwrite(log.count - Int(size) + written.offset, with: written.bytes)
@@ -429,9 +455,12 @@ private func rolledBack(context: UnsafeMutableRawPointer?) {
   unsafe recorder(context)?.rollBack()
 }
 
+@inline(__always)
 private func isMain(_ schema: UnsafePointer<CChar>?) -> Bool {
   guard let schema = unsafe schema else { return false }
-  return unsafe strcmp(schema, "main") == 0
+  // Byte by byte, each only if those before are there.
+  return unsafe schema[0] == 0x6d && schema[1] == 0x61 && schema[2] == 0x69 && schema[3] == 0x6e
+    && schema[4] == 0
 }
 
 /// A row has changed (`sqlite3_update_hook`).
@@ -452,30 +481,43 @@ private func preupdated(
   context: UnsafeMutableRawPointer?, connection: OpaquePointer?, operation: Int32,
   schema: UnsafePointer<CChar>?, table: UnsafePointer<CChar>?, oldRowID: Int64, newRowID: Int64
 ) {
-  guard unsafe isMain(schema), let recorder = unsafe recorder(context), let table = unsafe table,
-    !recorder.isPaused
-  else { return }
-  unsafe recorder.note(table)
-  guard recorder.detail != .tables else { return }
-  // A blob that is written in place appears as a delete.
-  let blobColumn =
-    unsafe operation == SQLITE_DELETE ? csqlite_preupdate_blobwrite(connection) : -1
-  let kind: RowChange.Kind =
-    switch operation {
-    case SQLITE_INSERT: .insert
-    case SQLITE_DELETE where blobColumn < 0: .delete
-    default: .update
-    }
-  var flags: UInt8 = recorder.detail == .values ? RecordingFlag.hasValues : 0
-  if unsafe sqlite3_preupdate_depth(connection) > 0 { flags |= RecordingFlag.isIndirect }
-  guard
-    let place = recorder.beginRow(
-      kind, flags: flags, operation == SQLITE_INSERT ? newRowID : oldRowID,
-      operation == SQLITE_DELETE ? oldRowID : newRowID)
-  else { return }
-  if flags & RecordingFlag.hasValues != 0 {
-    unsafe recorder.appendValues(
-      of: connection, kind, oldRowID: oldRowID, blobColumn: blobColumn)
+  guard unsafe isMain(schema), let context = unsafe context, let table = unsafe table else {
+    return
   }
-  recorder.endRow(place)
+  // The connection keeps the recorder while its hook runs.
+  unsafe Unmanaged<ChangeRecorder>.fromOpaque(context)._withUnsafeGuaranteedRef { recorder in
+    guard !recorder.isPaused else { return }
+    unsafe recorder.note(table)
+    guard recorder.detail != .tables else { return }
+    unsafe recorder.recordRow(of: connection, operation, oldRowID, newRowID)
+  }
+}
+
+extension ChangeRecorder {
+  /// Writes a row down that is about to change.
+  fileprivate func recordRow(
+    of connection: OpaquePointer?, _ operation: Int32, _ oldRowID: Int64, _ newRowID: Int64
+  ) {
+    // A blob that is written in place appears as a delete.
+    let blobColumn =
+      unsafe operation == SQLITE_DELETE ? csqlite_preupdate_blobwrite(connection) : -1
+    let kind: RowChange.Kind =
+      switch operation {
+      case SQLITE_INSERT: .insert
+      case SQLITE_DELETE where blobColumn < 0: .delete
+      default: .update
+      }
+    var flags: UInt8 = detail == .values ? RecordingFlag.hasValues : 0
+    if unsafe sqlite3_preupdate_depth(connection) > 0 { flags |= RecordingFlag.isIndirect }
+    guard
+      let place = beginRow(
+        kind, flags: flags, operation == SQLITE_INSERT ? newRowID : oldRowID,
+        operation == SQLITE_DELETE ? oldRowID : newRowID)
+    else { return }
+    if flags & RecordingFlag.hasValues != 0 {
+      unsafe appendValues(
+        of: connection, kind, oldRowID: oldRowID, blobColumn: blobColumn)
+    }
+    endRow(place)
+  }
 }

@@ -24,13 +24,15 @@ extension Database {
   /// - Parameters:
   ///   - detail: How much to tell. Others may want more: then more is told.
   ///   - tables: The tables whose rows are wanted, in lower case; nil for all. Others may be told, too.
+  ///   - byteLimit: The most bytes of rows of one transaction that `body` has use for. If nobody wants more, those of
+  ///     a larger transaction are dropped, and ``CommittedChanges/isIncomplete`` says so.
   ///   - body: Takes the changes.
   /// - Returns: The subscription, which ends when it goes.
   package func subscribe(
-    to detail: ChangeDetail, tables: Set<String>? = nil,
+    to detail: ChangeDetail, tables: Set<String>? = nil, atMost byteLimit: Int = .max,
     _ body: @escaping @Sendable (CommittedChanges) -> Void
   ) -> ChangeSubscription {
-    shared.feed.subscribe(detail, tables: tables, body)
+    shared.feed.subscribe(detail, tables: tables, atMost: byteLimit, body)
   }
 
   /// Whether the values of rows that change can be recorded (`SQLITE_ENABLE_PREUPDATE_HOOK`).

@@ -128,6 +128,8 @@ final class LayoutReader {
   /// The number of the schema that `known` belongs to (`PRAGMA schema_version`).
   private var version: Int64?
   private var versionStatement: StatementHandle?
+  /// The statement of the last ``present(_:of:rowID:key:_:)``: rows that change together ask for the same column.
+  private var last: (layout: TableLayout, column: Int, statement: StatementHandle)?
 
   init(_ handle: ConnectionHandle) { self.handle = handle }
 
@@ -144,6 +146,7 @@ final class LayoutReader {
   func forget() {
     known = [:]
     version = nil
+    last = nil
   }
 
   /// Forgets what is of another schema than the present one. Once in each transaction.
@@ -212,8 +215,21 @@ final class LayoutReader {
     _ column: Int, of layout: TableLayout, rowID: Int64, key: (Int) -> Value?,
     _ body: (ValueView?) -> Void
   ) {
-    func quoted(_ name: String) -> String { SQL("\(identifier: name)").text }
     let keys = layout.columns.indices.filter { layout.columns[$0].keyPosition > 0 }
+    guard let statement = presentStatement(column, of: layout, keys) else { return body(nil) }
+    defer { statement.reset() }
+    let parameters = layout.isWithoutRowID ? keys.map { key($0) ?? .null } : [.integer(rowID)]
+    for (index, value) in parameters.enumerated() {
+      guard (try? statement.bind(value, at: Int32(index + 1))) != nil else { return body(nil) }
+    }
+    body(statement.step() == SQLITE_ROW ? statement.column(0) : nil)
+  }
+
+  private func presentStatement(
+    _ column: Int, of layout: TableLayout, _ keys: [Int]
+  ) -> StatementHandle? {
+    if let last, last.layout === layout, last.column == column { return last.statement }
+    func quoted(_ name: String) -> String { SQL("\(identifier: name)").text }
     let names = Set(layout.columns.map { asciiLowercased($0.name) })
     let alias = ["_rowid_", "rowid", "oid"].first { !names.contains($0) } ?? "_rowid_"
     let condition =
@@ -222,11 +238,8 @@ final class LayoutReader {
         .joined(separator: " AND ") : "\(alias) = ?1"
     let sql =
       "SELECT \(quoted(layout.columns[column].name)) FROM main.\(quoted(layout.table)) WHERE \(condition)"
-    guard let statement = prepare(sql) else { return body(nil) }
-    let parameters = layout.isWithoutRowID ? keys.map { key($0) ?? .null } : [.integer(rowID)]
-    for (index, value) in parameters.enumerated() {
-      guard (try? statement.bind(value, at: Int32(index + 1))) != nil else { return body(nil) }
-    }
-    body(statement.step() == SQLITE_ROW ? statement.column(0) : nil)
+    guard let statement = prepare(sql) else { return nil }
+    last = (layout, column, statement)
+    return statement
   }
 }

@@ -56,6 +56,14 @@ import CSQLite
     return unsafe UnsafeRawBufferPointer(start: start, count: count)
   }
 
+  /// The UTF-8 of a text without a NUL behind it, for which SQLite would copy a text that lies in a row.
+  @unsafe @inline(__always) var textBytesInPlace: UnsafeRawBufferPointer {
+    // Asked for the count, SQLite turns UTF-16 into UTF-8; asked for a blob then, it changes nothing.
+    let count = unsafe Int(sqlite3_value_bytes(pointer))
+    let start = unsafe sqlite3_value_blob(pointer)
+    return unsafe UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count)
+  }
+
   /// Lends a copy, whose conversion moves no bytes of the value itself (`sqlite3_value_dup`).
   func withCopy<Result>(_ body: (ValueView) throws -> Result) rethrows -> Result {
     let copy = unsafe sqlite3_value_dup(pointer)

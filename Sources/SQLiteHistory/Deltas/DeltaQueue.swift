@@ -30,7 +30,9 @@ package final class DeltaQueue: Sendable {
   package init(_ database: Database, tables: Set<String>, limit: Int) {
     self.limit = limit
     self.tables = tables
-    let made = database.subscribe(to: .values, tables: tables) { [weak self] in self?.add($0) }
+    let made = database.subscribe(to: .values, tables: tables, atMost: limit) {
+      [weak self] in self?.add($0)
+    }
     subscription.withLock { $0 = made }
   }
 

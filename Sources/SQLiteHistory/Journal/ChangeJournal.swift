@@ -62,8 +62,12 @@ public final class ChangeJournal: Sendable {
     registration = database.beforeEachCommit { connection, rows in
       try ChangeJournal.write(rows, limit: limit, connection)
     }
-    subscription = database.subscribe(to: .tables) { _ in bell.ring() }
-    if let path = database.path {
+    let path = database.path
+    subscription = database.subscribe(to: .tables) { _ in
+      bell.ring()
+      if let path { FileWatcher.wake(path) }
+    }
+    if let path {
       watcher = try FileWatcher(path) { bell.ring() }
     } else {
       watcher = nil

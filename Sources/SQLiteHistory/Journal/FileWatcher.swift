@@ -29,13 +29,14 @@ final class FileWatcher: Sendable {
       }
     #else
       // The log stays the same file as long as the database is open anywhere.
-      let log = open(path + "-wal", O_EVTONLY | O_CLOEXEC)
-      let descriptor = log >= 0 ? log : open(path, O_EVTONLY | O_CLOEXEC)
+      let log = unsafe open(path + "-wal", O_EVTONLY | O_CLOEXEC)
+      let descriptor = log >= 0 ? log : unsafe open(path, O_EVTONLY | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw SQLiteError(.cannotOpen, "\(path): cannot be watched: \(systemMessage(errno))")
       }
       let source = DispatchSource.makeFileSystemObjectSource(
-        fileDescriptor: descriptor, eventMask: [.write, .extend, .delete, .rename], queue: queue)
+        fileDescriptor: descriptor, eventMask: [.write, .extend, .attrib, .delete, .rename],
+        queue: queue)
       source.setEventHandler { body() }
     #endif
     source.setCancelHandler { close(descriptor) }
@@ -44,6 +45,13 @@ final class FileWatcher: Sendable {
   }
 
   deinit { unsafe source.cancel() }
+
+  /// Wakes the watchers of all processes: what was committed can be seen now.
+  ///
+  /// Nothing else does so after a commit: SQLite writes the log, waits for the disk, and then tells other connections by
+  /// shared memory alone. So the time of the log is set, which means nothing to SQLite. Without a log, the journal file that
+  /// is removed wakes them.
+  static func wake(_ path: String) { _ = unsafe utimes(path + "-wal", nil) }
 
   #if os(Linux)
     /// Reads the events that are there, and returns whether one of them is about the database.

@@ -69,13 +69,16 @@ final class JournalReader: DeltaSource {
 
 /// Wakes readers when the file has been written.
 ///
-/// The log is written a little before the commit can be seen: until a sync has ended. So who is woken looks again,
-/// after growing pauses, and then not any more until the next write.
+/// Whoever keeps the journal rings after the commit (``FileWatcher/wake(_:)``); but the log is written a little before
+/// that, and a process may end in between. So who is woken looks again, after growing pauses, and then not any more until
+/// the next ring.
 final class JournalBell: Sendable {
   private struct State {
     var count: UInt64 = 0
     /// The time of the last ring.
     var last = ContinuousClock.now
+    /// How many pauses have ended.
+    var pauses: UInt64 = 0
   }
 
   private let state = Awaited(State())
@@ -97,13 +100,18 @@ final class JournalBell: Sendable {
   ///
   /// - Returns: False if the task was cancelled.
   func wait(after count: UInt64) async -> Bool {
-    let age = state.withLock { ContinuousClock.now - $0.last }
-    if age < Self.patience {
-      // A pause as long as a quarter of the time that has gone by since: few looks, and none much too late.
-      try? await Task.sleep(for: max(.milliseconds(1), age / 4))
+    let (age, pauses) = state.withLock { (ContinuousClock.now - $0.last, $0.pauses) }
+    guard age < Self.patience else {
+      await state.wait { $0.count != count }
       return !Task.isCancelled
     }
-    await state.wait { $0.count != count }
+    let timer = Task { [state] in
+      // A pause as long as a quarter of the time that has gone by since: few looks, and none much too late.
+      try await Task.sleep(for: max(.milliseconds(1), age / 4))
+      state.change { $0.pauses &+= 1 }
+    }
+    await state.wait { $0.count != count || $0.pauses != pauses }
+    timer.cancel()
     return !Task.isCancelled
   }
 }

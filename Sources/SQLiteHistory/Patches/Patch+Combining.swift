@@ -11,10 +11,10 @@ extension Patch {
   /// - Complexity: O(*n*), where *n* is the number of rows of both.
   public func combined(with next: Patch) throws -> Patch {
     var collected: [CombinedTable] = []
+    var places: [String: Int] = [:]
     for table in tables + next.tables {
-      if let index = collected.firstIndex(where: {
-        asciiLowercased($0.table.name) == asciiLowercased(table.name)
-      }) {
+      let name = asciiLowercased(table.name)
+      if let index = places[name] {
         guard collected[index].table.fits(table) else {
           throw PatchError(
             reason: .schema(
@@ -24,6 +24,7 @@ extension Patch {
         if collected[index].table.columns == nil { collected[index].table.columns = table.columns }
         collected[index].add(table.rows)
       } else {
+        places[name] = collected.count
         collected.append(CombinedTable(table))
       }
     }

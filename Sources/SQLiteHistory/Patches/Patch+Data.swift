@@ -137,6 +137,8 @@ extension Patch.Row {
           new[column] = nil
         } else if new[column] == nil {
           old[column] = nil
+        } else if old[column] == nil {
+          throw cursor.damage("an update without the value before")
         }
       }
     }

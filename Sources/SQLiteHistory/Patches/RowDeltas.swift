@@ -32,9 +32,14 @@ extension RecordedRows {
     where isWanted: (TableLayout) -> Bool = { _ in true }
   ) throws -> [TableDeltas] {
     var groups: [Coalescing] = []
+    var named: [String: [Int]] = [:]
     let group: [Int?] = layouts.map { layout in
       guard !layout.columns.isEmpty, isWanted(layout) else { return nil }
-      if let known = groups.firstIndex(where: { $0.layout.isSame(as: layout) }) { return known }
+      let sameName = named[asciiLowercased(layout.table), default: []]
+      if let known = sameName.first(where: { groups[$0].layout.isSame(as: layout) }) {
+        return known
+      }
+      named[asciiLowercased(layout.table), default: []].append(groups.count)
       groups.append(Coalescing(layout))
       return groups.count - 1
     }

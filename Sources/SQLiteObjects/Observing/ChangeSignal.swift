@@ -23,6 +23,9 @@ final class ChangeSignal: Sendable {
   }
 
   private let watched = Mutex(Watched())
+  /// The most bytes of a transaction's rows that are recorded for judging them and judged: both hold up the thread
+  /// that writes, and asking the database anew does not.
+  private static let judgedByteCount = 1 << 18
   /// The condition on rows without which a commit of their table passes; nil for none.
   let condition: RowCondition?
 
@@ -37,7 +40,8 @@ final class ChangeSignal: Sendable {
   ///   - database: The database.
   func subscribe(to tables: Set<String>? = nil, of database: Database) {
     let made = database.subscribe(
-      to: condition == nil ? .tables : .values, tables: condition.map { [$0.table] }
+      to: condition == nil ? .tables : .values, tables: condition.map { [$0.table] },
+      atMost: Self.judgedByteCount
     ) { [weak self] changes in
       guard let self else { return }
       if changes.changesSchema { return raise() }
@@ -58,8 +62,7 @@ final class ChangeSignal: Sendable {
       return false
     }
     let recorded = changes.recorded
-    // Judging many rows holds up the thread that commits, and asking the database does not.
-    guard recorded.byteCount <= 1 << 20 else { return false }
+    guard recorded.byteCount <= Self.judgedByteCount else { return false }
     let isOwn = recorded.layouts.map { asciiLowercased($0.table) == condition.table }
     var concerns = false
     do {

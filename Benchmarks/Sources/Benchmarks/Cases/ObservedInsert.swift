@@ -1,0 +1,74 @@
+import MagicData
+import SQLiteCore
+import SQLiteHistory
+import SQLiteMapping
+
+/// The inserts of ``Insert`` while somebody is told of them: what that costs the one who writes.
+///
+/// In C nobody is told. The reader does not run meanwhile: reading is work of its own.
+struct ObservedInsert: Case {
+  /// How much the reader wants to know.
+  private enum Detail: String {
+    case tables
+    case deltas
+  }
+
+  let name: String
+  let summary: String
+  private let detail: Detail
+
+  static let all = [ObservedInsert(.tables), ObservedInsert(.deltas)]
+
+  private init(_ detail: Detail) {
+    self.detail = detail
+    name = "insert-\(detail.rawValue)"
+    summary =
+      detail == .tables
+      ? "insert all rows while somebody waits for changes of the table"
+      : "insert all rows while somebody is told each row, by deltas"
+  }
+
+  var engines: KeyValuePairs<Engine, Turn> {
+    [
+      .c: Insert().c,
+      .statement: observed { database, fixture in
+        try database.write { connection in
+          var statement = try connection.statement(SQL(unchecked: Item.insert))
+          for item in fixture.items {
+            try item.bind(to: &statement)
+            try statement.run()
+          }
+        }
+      },
+      .record: observed { database, fixture in
+        _ = try database.insert(contentsOf: fixture.items)
+      },
+    ]
+  }
+
+  /// How much longer it takes than the same calls that nobody observes.
+  func remark(on measurements: [Measurement]) -> String? {
+    let ratios = [Engine.statement, .record].compactMap { engine -> String? in
+      let own = measurements.first { $0.case == name && $0.engine == engine }
+      let plain = measurements.first { $0.case == Insert().name && $0.engine == engine }
+      guard let own, let plain else { return nil }
+      return "\(fixed(own.nanoseconds / plain.nanoseconds, digits: 2)) times (\(engine.rawValue))"
+    }
+    return ratios.isEmpty
+      ? nil : "\(name): \(ratios.joined(separator: ", ")) as long as unobserved by the same calls"
+  }
+
+  private func observed(_ work: @escaping (Database, Fixture) throws -> Void) -> Turn {
+    { [detail] trial in
+      let fixture = trial.fixture
+      let magic = try openStore(fixture.freshPath)
+      try magic.database.executeChange(SQL(unchecked: Item.createTable))
+      let changes = detail == .tables ? magic.changes(of: ItemObject.self) : nil
+      let deltas = detail == .deltas ? magic.database.deltas(of: Item.self) : nil
+      try trial.measure { try work(magic.database, fixture) }
+      withExtendedLifetime((changes, deltas)) {}
+      try magic.close()
+      return try fixture.storedItems()
+    }
+  }
+}

@@ -1,0 +1,8 @@
+import Fuzzing
+
+/// Reads changesets, combines, rebases and applies them.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  expectNothing { try PatchBytes.check(unsafe copy(start, count)) }
+  return 0
+}
