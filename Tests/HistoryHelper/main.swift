@@ -18,7 +18,7 @@ private func nanoseconds() -> Int {
   return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// latency <path> <count>: prints how long the transactions of `stamp` take until they are told here.
+/// latency <path> <count>: prints when each transaction of `stamp` began, and when it is told here.
 private func printLatency(_ path: String, _ count: Int) async throws {
   let database = try Database(path: path)
   try await database.executeChange(
@@ -28,14 +28,11 @@ private func printLatency(_ path: String, _ count: Int) async throws {
   var deltas = journal.deltas(of: Town.self).makeAsyncIterator()
   print("ready")
   fflush(nil)
-  var times: [Int] = []
-  while times.count < count, let changes = try await deltas.next() {
+  var count = count
+  while count > 0, let changes = try await deltas.next() {
     let now = nanoseconds()
-    for case .inserted(let town) in changes { times.append((now - town.size) / 1000) }
-  }
-  times.sort()
-  for part in [50, 90, 99, 100] {
-    print("\(part) %: \(Double(times[max(0, times.count * part / 100 - 1)]) / 1000) ms")
+    for case .inserted(let town) in changes { print(town.id, town.size, now) }
+    count -= changes.count
   }
 }
 
@@ -82,12 +79,13 @@ private func run(_ arguments: [String]) throws {
     }
     withExtendedLifetime(journal) {}
   case "stamp":
-    // stamp <path> <count>: transactions every few milliseconds, each with the time of its commit's begin.
+    // stamp <path> <count>: transactions every few milliseconds with the time of their begin; prints that of their end.
     let journal = try database.journal()
     for number in 1...(Int(arguments[2]) ?? 0) {
       usleep(UInt32.random(in: 500...12_000))
       try database.executeChange(
         "INSERT OR REPLACE INTO town VALUES (\(number), 'stamp', \(nanoseconds()))")
+      print(number, nanoseconds())
     }
     withExtendedLifetime(journal) {}
   case "cost":
