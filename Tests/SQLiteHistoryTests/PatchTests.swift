@@ -208,6 +208,20 @@ import Testing
     #expect(try other.dump("t") == one.dump("t"))
   }
 
+  @Test func `what is no number is NULL, as SQLite reads it`() throws {
+    let database = try database()
+    let data = try database.patch {
+      try $0.executeChange("INSERT INTO town VALUES (1, 'a', 1.5, NULL)")
+    }.data
+    let number = unsafe withUnsafeBytes(of: 1.5.bitPattern.bigEndian) { unsafe [UInt8]($0) }
+    let other = unsafe withUnsafeBytes(of: Double.nan.bitPattern.bigEndian) { unsafe [UInt8]($0) }
+    var bytes = [UInt8](data)
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: number) })
+    bytes.replaceSubrange(place..<place + 8, with: other)
+    let patch = try Patch(data: Data(bytes))
+    #expect(patch.tables.first?.rows.first?.new == [.integer(1), .text("a"), .null, .null])
+  }
+
   @Test func `a row from before a column was added comes back with the default`() throws {
     let one = try database("CREATE TABLE t (a INTEGER PRIMARY KEY, b)")
     try one.executeMultipleChanges(

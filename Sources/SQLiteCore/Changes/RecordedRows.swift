@@ -210,7 +210,10 @@ package struct FieldCursor: Sendable {
     switch try byte() {
     case FieldCode.undefined: return nil
     case FieldCode.integer: return .integer(Int64(bitPattern: try bigEndian(as: UInt64.self)))
-    case FieldCode.real: return .real(Double(bitPattern: try bigEndian(as: UInt64.self)))
+    case FieldCode.real:
+      let real = Double(bitPattern: try bigEndian(as: UInt64.self))
+      // SQLite has no other value for what is not a number.
+      return real.isNaN ? .null : .real(real)
     case FieldCode.text:
       let range = try counted()
       if let text = text(range) { return .text(text) }
