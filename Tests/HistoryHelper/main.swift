@@ -1,4 +1,5 @@
 // A process of its own for the tests of SQLiteHistory: what only another process can show.
+import Foundation
 import Platform
 import SQLiteCore
 import SQLiteHistory
@@ -34,6 +35,67 @@ private func printLatency(_ path: String, _ count: Int) async throws {
     for case .inserted(let town) in changes { print(town.id, town.size, now) }
     count -= changes.count
   }
+}
+
+/// exchange <path> <name> <folder> <write|finish>: writes into `town` and sends that by files in a folder, and takes what
+/// others send, until it is killed, or until nothing is left.
+private func exchange(
+  _ database: Database, as name: String, in folder: String, writes: Bool
+) throws {
+  try database.executeMultipleChanges(
+    """
+    CREATE TABLE IF NOT EXISTS town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL);
+    CREATE TABLE IF NOT EXISTS outbox (number INTEGER PRIMARY KEY AUTOINCREMENT, patch BLOB, is_sent);
+    CREATE TABLE IF NOT EXISTS seen (file TEXT PRIMARY KEY);
+    CREATE TABLE IF NOT EXISTS conflict (id INTEGER PRIMARY KEY);
+    """)
+  print("ready")
+  fflush(nil)
+  repeat {
+    if writes {
+      try database.write { connection in
+        let patch = try connection.patch {
+          for _ in 0..<Int.random(in: 1...4) {
+            // Rows of one's own, and some that others write, too.
+            let key = Int.random(in: 0...3) == 0 ? Int.random(in: 1...9) : Int.random(in: 1...99)
+            let id = key < 10 ? key : key * 10 + (Int(name) ?? 0)
+            if Int.random(in: 0...4) == 0 {
+              try connection.executeChange("DELETE FROM town WHERE id = \(id)")
+            } else {
+              try connection.executeChange(
+                "INSERT OR REPLACE INTO town VALUES (\(id), \(name), \(Int.random(in: 1...99)))")
+            }
+          }
+        }
+        // Both or none: a patch that is committed will be sent.
+        try connection.executeChange(
+          "INSERT INTO outbox (patch) VALUES (\([UInt8](patch.data)))")
+      }
+    }
+    for (number, patch) in try database.rows(
+      "SELECT number, patch FROM outbox WHERE is_sent IS NULL ORDER BY number", as: Int.self,
+      [UInt8].self)
+    {
+      let digits = String(number)
+      let padded = String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+      try Data(patch).write(
+        to: URL(fileURLWithPath: "\(folder)/\(name)-\(padded)"), options: .atomic)
+      try database.executeChange("UPDATE outbox SET is_sent = 1 WHERE number = \(number)")
+    }
+    let seen = Set(try database.rows("SELECT file FROM seen", as: String.self))
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    where file.dropFirst().first == "-" && !file.hasPrefix(name) && !seen.contains(file) {
+      let patch = try Patch(data: Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(file)")))
+      try database.write { connection in
+        let report = try connection.apply(patch) { _ in .omit }
+        for resolved in report.resolved {
+          try connection.executeChange(
+            "INSERT OR IGNORE INTO conflict VALUES (\(resolved.conflict.key[0]))")
+        }
+        try connection.executeChange("INSERT INTO seen VALUES (\(file))")
+      }
+    }
+  } while writes
 }
 
 private func run(_ arguments: [String]) throws {
@@ -88,6 +150,8 @@ private func run(_ arguments: [String]) throws {
       print(number, nanoseconds())
     }
     withExtendedLifetime(journal) {}
+  case "exchange":
+    try exchange(database, as: arguments[2], in: arguments[3], writes: arguments[4] == "write")
   case "cost":
     // cost <path> <none|tables|deltas|journal>: writes 100,000 rows in one transaction, for counting instructions.
     try database.executeChange(

@@ -126,6 +126,28 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(try foreign.patch(since: mark) == nil)
   }
 
+  @Test func `a transaction stands in the journal once, however many keep it`() async throws {
+    let database = try database(), other = try self.database()
+    var first: ChangeJournal? = try await database.journal()
+    let second = try await database.journal()
+    let third = try await other.journal()
+    func count() throws -> Int? {
+      try database.firstRow("SELECT count(*) FROM magicdata_journal", as: Int.self)
+    }
+    #expect(try count() == 1)
+    try await database.executeChange("INSERT INTO town VALUES (1, 'a', 1)")
+    #expect(try count() == 2)
+    try await other.executeChange("UPDATE town SET size = 2")
+    #expect(try count() == 3)
+    try await database.withoutTransaction { _ = try $0.executeChange("UPDATE town SET size = 3") }
+    #expect(try count() == 4)
+    withExtendedLifetime(first) {}
+    first = nil
+    try await database.executeChange("DELETE FROM town")
+    #expect(try count() == 5)
+    withExtendedLifetime((second, third)) {}
+  }
+
   @Test func `the journal is a ring, and says when it does not reach back`() async throws {
     let database = try Database.memory()
     try await database.executeMultipleChanges(
@@ -179,6 +201,48 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
       #expect(try copy.dump("level") == database.dump("level"))
     }
     #expect(try #require(try database.firstRow("SELECT n FROM level", as: Int.self)) > 0)
+  }
+
+  @Test func `copies whose programs are killed while they exchange patches converge`() throws {
+    let post = folder.file("post")
+    try FileManager.default.createDirectory(atPath: post, withIntermediateDirectories: false)
+    let names = ["1", "2", "3"]
+    func arguments(_ name: String, _ task: String) -> [String] {
+      ["exchange", folder.file("copy \(name)"), name, post, task]
+    }
+    var generator = SeededGenerator(seed: 12)
+    for _ in 0..<8 {
+      let started = try names.map { try start(arguments($0, "write")) }
+      for (_, output) in started { _ = output.fileHandleForReading.availableData }
+      for (process, _) in started.shuffled(using: &generator) {
+        usleep(UInt32.random(in: 3_000...90_000, using: &generator))
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+      }
+    }
+    // The first round sends what is left, the second takes it.
+    for _ in 0..<2 {
+      for name in names {
+        let (process, output) = try start(arguments(name, "finish"))
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(output.fileHandleForReading.availableData == Data("ready\n".utf8))
+      }
+    }
+    let copies = try names.map { try Database(path: folder.file("copy \($0)")) }
+    for copy in copies {
+      #expect(try copy.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
+    }
+    let reported = Set(
+      try copies.flatMap { try $0.rows("SELECT id FROM conflict", as: Int.self) })
+    let rows = try copies.map { copy in
+      try copy.objects(of: Town.self, orderedBy: .column("id")).filter { !reported.contains($0.id) }
+    }
+    #expect(rows[1] == rows[0])
+    #expect(rows[2] == rows[0])
+    #expect(rows[0].count > 20)
+    // Only the rows that several write are ever in conflict.
+    #expect(!reported.isEmpty && reported.allSatisfy { $0 < 10 })
   }
 
   @Test func `without the hook the journal says so`() throws {

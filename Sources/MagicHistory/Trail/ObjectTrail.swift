@@ -20,7 +20,7 @@ public final class ObjectTrail: Sendable {
   fileprivate init(_ database: Database, _ bounds: TrailBounds) throws {
     self.database = database
     guard database.recordsValues else { throw SQLiteError.noPreupdateHook }
-    registration = database.beforeEachCommit { connection, rows in
+    registration = database.beforeEachCommit(once: "trail") { connection, rows in
       try TrailTable.write(rows, bounds, connection)
     }
     // From the end of this access on the connection records what changes.

@@ -48,14 +48,18 @@ extension Database {
   /// What `body` writes belongs to the transaction; if it throws, all is rolled back. After a statement outside any
   /// transaction, which is one of its own, it runs in one more.
   ///
-  /// - Parameter body: Gets the connection, and the rows that the transaction has changed in all tables; nil if these
-  ///   are not known: there were too many, or the access had begun before this call.
+  /// - Parameters:
+  ///   - purpose: Something that is done once for each transaction: of several bodies for it the oldest one runs.
+  ///   - body: Gets the connection, and the rows that the transaction has changed in all tables; nil if these
+  ///     are not known: there were too many, or the access had begun before this call.
   /// - Returns: The registration, which ends when it goes.
   package func beforeEachCommit(
+    once purpose: String,
     _ body: @escaping @Sendable (Connection, RecordedRows?) throws -> Void
   ) -> CommitRegistration {
     CommitRegistration(
-      registration: shared.commits.add(body), subscription: subscribe(to: .values) { _ in })
+      registration: shared.commits.add(body, for: purpose),
+      subscription: subscribe(to: .values) { _ in })
   }
 
   /// Has `body` run around each replacement of the whole content of this file by a database of this

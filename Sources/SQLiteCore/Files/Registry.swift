@@ -3,7 +3,7 @@ import Synchronization
 /// Closures of layers above, in the order in which they were added, each as long as its registration lives.
 final class Registry<Body: Sendable>: Sendable {
   private struct State: Sendable {
-    var bodies: [(id: UInt64, body: Body)] = []
+    var bodies: [(id: UInt64, purpose: String?, body: Body)] = []
     var lastID: UInt64 = 0
   }
 
@@ -13,14 +13,21 @@ final class Registry<Body: Sendable>: Sendable {
   /// Whether there is no closure. This costs no lock.
   var isEmpty: Bool { count.load(ordering: .relaxed) == 0 }
 
+  /// The closures, only the first one of those for the same purpose.
   var bodies: [Body] {
-    state.withLock { $0.bodies }.map(\.body)
+    var purposes: Set<String> = []
+    return state.withLock { $0.bodies }.filter { _, purpose, _ in
+      purpose.map { purposes.insert($0).inserted } ?? true
+    }.map(\.body)
   }
 
-  func add(_ body: Body) -> Registration {
+  /// Adds a closure.
+  ///
+  /// - Parameter purpose: Something that is done once, however many want it; nil for what each does for itself.
+  func add(_ body: Body, for purpose: String? = nil) -> Registration {
     let id = state.withLock { state in
       state.lastID += 1
-      state.bodies.append((state.lastID, body))
+      state.bodies.append((state.lastID, purpose, body))
       count.store(state.bodies.count, ordering: .relaxed)
       return state.lastID
     }

@@ -59,7 +59,7 @@ public final class ChangeJournal: Sendable {
     self.name = name
     let bell = JournalBell()
     self.bell = bell
-    registration = database.beforeEachCommit { connection, rows in
+    registration = database.beforeEachCommit(once: "journal") { connection, rows in
       try ChangeJournal.write(rows, limit: limit, connection)
     }
     let path = database.path
