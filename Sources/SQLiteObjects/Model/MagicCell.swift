@@ -45,7 +45,7 @@ public struct MagicCell: Sendable {
 
   /// Lends the form of the value, which costs more to copy than to look at.
   @inline(__always)
-  func read<Result>(_ body: (CellValue.Form) -> Result) -> Result {
+  func read<Result: Sendable>(_ body: (CellValue.Form) -> Result) -> Result {
     switch owner {
     case .box(let box): body(box.form)
     case .storage(let storage): storage.read(index.slot, body)

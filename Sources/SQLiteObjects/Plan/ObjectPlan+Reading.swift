@@ -18,25 +18,19 @@ extension ObjectPlan {
   ) throws -> ObjectStorage {
     let (handle, readers) = (row.handle, readers)
     var column: Int32 = 1
-    // Grown by appending: an array that is made of a count looks its type up (benchmark `fetch`).
-    var forms: [CellValue.Form] = []
-    forms.reserveCapacity(readers.count)
-    for slot in 0..<readers.count {
+    return try ObjectStorage.make(shape, (content, zIndex)) { slot in
       switch readers[slot].kind {
-      case .key: forms.append(.stored(.integer(zIndex)))
-      case .unset: forms.append(.unset)
-      case .links: forms.append(.links)
-      case .lazyLinks: forms.append(.lazy)
+      case .key: return .stored(.integer(zIndex))
+      case .unset: return .unset
+      case .links: return .links
+      case .lazyLinks: return .lazy
       case .scalar, .reference, .lazyReference, .other:
-        if let form = readers[slot].form(of: handle, at: column) {
-          forms.append(form)
-        } else {
-          forms.append(try form(of: handle, at: column, properties[slot], zIndex))
-        }
+        let place = column
         column += 1
+        if let form = readers[slot].form(of: handle, at: place) { return form }
+        return try form(of: handle, at: place, properties[slot], zIndex)
       }
     }
-    return ObjectStorage(shape, forms, identity: .init(content, zIndex: zIndex))
   }
 
   /// Converts the value of a column that its reader could not read, or refuses it.

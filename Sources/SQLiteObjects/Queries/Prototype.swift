@@ -49,8 +49,7 @@ private enum Prototypes {
       return unsafe unsafeDowncast(known, to: PrototypeObject<Object>.self)
     }
     guard let plan = try? ObjectPlan(type) else { return nil }
-    let forms = Array(repeating: CellValue.Form.unset, count: plan.properties.count)
-    let storage = ObjectStorage(plan.shape, forms, identity: nil)
+    let storage = ObjectStorage.make(plan.shape)
     guard let object = try? plan.shape.object(type, of: storage) else { return nil }
     let made = PrototypeObject(object, storage)
     known.withLock { known in

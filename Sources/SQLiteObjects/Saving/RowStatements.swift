@@ -39,11 +39,12 @@ final class InsertStatement {
   /// Binds an object's stored forms.
   ///
   /// - Parameters:
-  ///   - forms: One for each property.
+  ///   - values: The stored forms.
+  ///   - first: The place of the object's first property in them.
   ///   - key: The key, if it is given.
   ///   - row: The number of the row, from 0.
   /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
-  func bind(_ forms: [CellValue.Form], key: Int64?, row: Int = 0) throws {
+  func bind(_ values: SaveGraph.Values, _ first: Int, key: Int64?, row: Int = 0) throws {
     let handle = unsafe statement.handle
     if row == 0 { handle.beginRow() }
     var parameter = Int32(truncatingIfNeeded: row * (plan.columns.count + (hasKey ? 1 : 0)))
@@ -53,7 +54,7 @@ final class InsertStatement {
     }
     for slot in plan.columns {
       parameter += 1
-      try plan.bind(forms[slot], of: slot, to: handle, at: parameter)
+      try plan.bind(values[first + slot], of: slot, to: handle, at: parameter)
     }
   }
 
@@ -102,26 +103,27 @@ final class UpdateStatement {
   }
 
   /// As ``writes(_:)``, for the properties that were changed when an object's values were taken.
-  func writes(changesOf snapshot: ObjectStorage.Snapshot) -> Bool {
-    snapshot.isChange(of: slots, among: plan.columns)
+  func writes(changesIn values: SaveGraph.Values, _ first: Int, since count: Int) -> Bool {
+    values.isChange(of: slots, among: plan.columns, first: first, since: count)
   }
 
   /// Writes an object's stored forms.
   ///
   /// - Parameters:
-  ///   - forms: One for each property.
+  ///   - values: The stored forms.
+  ///   - first: The place of the object's first property in them.
   ///   - zIndex: The object's z_index.
   ///   - expected: The values that the expected columns must have.
   /// - Returns: False if the object is not there, or not as expected.
   func run(
-    _ forms: [CellValue.Form], _ zIndex: Int64, ifStill expected: [Value] = []
+    _ values: SaveGraph.Values, _ first: Int, _ zIndex: Int64, ifStill expected: [Value] = []
   ) throws -> Bool {
     let handle = unsafe statement.handle
     handle.beginRow()
     var parameter: Int32 = 0
     for slot in slots {
       parameter += 1
-      try plan.bind(forms[slot], of: slot, to: handle, at: parameter)
+      try plan.bind(values[first + slot], of: slot, to: handle, at: parameter)
     }
     parameter += 1
     try handle.bind(zIndex, at: parameter)

@@ -11,7 +11,7 @@ extension SaveGraph {
       let isUnknown = nodes[index].storage.zIndex(in: store.identity) == nil
       for (position, late) in nodes[index].late.enumerated() {
         // An asset that is not written needs not be opened.
-        guard isUnknown || nodes[index].isChanged(late.slot) else { continue }
+        guard isUnknown || values.isChanged(late.slot, in: nodes[index]) else { continue }
         graph.nodes[index].late[position].value = try staged(late.value, store)
       }
     }

@@ -37,7 +37,7 @@ extension SaveGraph.Transaction {
     // Most objects are of the type of the one before, and have a key if that has one.
     var last: (plan: ObjectPlan, hasKey: Bool)?
     for index in nodes.indices where nodes[index].plan.counting != nil {
-      let (plan, hasKey) = (nodes[index].plan, nodes[index].key != nil)
+      let (plan, hasKey) = (nodes[index].plan, key(index) != nil)
       if let last, last.plan === plan, last.hasKey == hasKey { continue }
       last = (plan, hasKey)
       if !hasKey {
@@ -55,7 +55,7 @@ extension SaveGraph.Transaction {
   private mutating func reserve(_ plan: ObjectPlan, _ new: [Int]) throws {
     var last = max(0, try connection.greatestKey(of: plan.rows))
     for index in new {
-      reserved[index] = nodes[index].key
+      reserved[index] = key(index)
       if let key = reserved[index] { last = max(last, key) }
     }
     for index in new where reserved[index] == nil {
@@ -148,7 +148,7 @@ extension SaveGraph.Transaction {
     var highest: Int64 = 0
     for (row, index) in pending.enumerated() {
       let key: Int64
-      if let own = nodes[index].key ?? reservedKey(index) {
+      if let own = self.key(index) ?? reservedKey(index) {
         key = own
       } else {
         let last = try batch.lastKey ?? max(connection.greatestKey(of: plan.rows), highest)
@@ -161,7 +161,7 @@ extension SaveGraph.Transaction {
       if let last = batch.lastKey { batch.lastKey = max(last, key) }
       isNew[index] = true
       saved[index] = SaveGraph.Saved(zIndex: key)
-      try statement.bind(nodes[index].parameters, key: key, row: row)
+      try statement.bind(values, nodes[index].first, key: key, row: row)
     }
     batch.singleCount = singleCount
     batches[type] = batch

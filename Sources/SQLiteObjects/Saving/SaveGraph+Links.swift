@@ -88,7 +88,7 @@ extension SaveGraph.Transaction {
     guard let known = node.storage.knownLinks(slot, in: store.identity, node.context) else {
       return false
     }
-    return known.changeCount >= node.snapshot.lastChange(of: slot)
+    return known.changeCount >= values.lastChange(of: slot, in: node)
   }
 
   /// Applies the changes of a lazy collection to its present links.

@@ -9,7 +9,7 @@ extension SaveGraph.Transaction {
       if insertsOnly, index < rootCount {
         guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(index) }
       } else {
-        if let counting = nodes[index].plan.counting, nodes[index].snapshot.isChanged(counting) {
+        if let counting = nodes[index].plan.counting, values.isSet(counting, in: nodes[index]) {
           try refuseOtherKey(index, zIndex)
         }
         if try update(index, zIndex) { return }
@@ -22,14 +22,14 @@ extension SaveGraph.Transaction {
   /// An Int primary value is the key by which the store and other objects know the object.
   private func refuseOtherKey(_ index: Int, _ zIndex: Int64) throws {
     let node = nodes[index]
-    guard node.key != zIndex, let counting = node.plan.counting else { return }
+    guard key(index) != zIndex, let counting = node.plan.counting else { return }
     throw MagicError.unstorableValue(
       type: node.plan.typeName, property: node.plan.properties[counting].name,
       reason: "the number of an object that is in the store cannot be changed")
   }
 
   private func isPresent(_ plan: ObjectPlan, _ zIndex: Int64) throws -> Bool {
-    try UpdateStatement(plan, [], connection).run([], zIndex)
+    try UpdateStatement(plan, [], connection).run(values, 0, zIndex)
   }
 
   /// Writes the changes of an object that is in the store.
@@ -40,34 +40,33 @@ extension SaveGraph.Transaction {
     singleCount += 1
     saved[index] = SaveGraph.Saved(zIndex: zIndex)
     // The same properties as those of the last object: nothing of the object is copied (benchmark `update`).
-    if let lastUpdate, lastUpdate.plan === plan, nodes[index].late.isEmpty,
-      nodes[index].lazy.isEmpty, nodes[index].expected == nil,
-      lastUpdate.writes(changesOf: nodes[index].snapshot)
+    if let lastUpdate, lastUpdate.plan === plan, nodes[index].isPlain,
+      lastUpdate.writes(
+        changesIn: values, nodes[index].first, since: nodes[index].snapshot.savedCount)
     {
-      return try noting(lastUpdate.run(nodes[index].parameters, zIndex), index)
+      return try noting(lastUpdate.run(values, nodes[index].first, zIndex), index)
     }
-    var parameters = nodes[index].parameters
     var leftAlone: [Int] = []
-    if !nodes[index].late.isEmpty {
+    if !nodes[index].isPlain {
       for (slot, value) in nodes[index].late
-      where plan.properties[slot].hasColumn && nodes[index].isChanged(slot) {
+      where plan.properties[slot].hasColumn && isChanged(slot, index) {
         if let form = try form(of: value, slot, index, zIndex) {
-          parameters[slot] = form
+          values[nodes[index].first + slot] = form
         } else {
           leftAlone.append(slot)
         }
       }
     }
     func isWritten(_ slot: Int) -> Bool {
-      nodes[index].isChanged(slot) && !leftAlone.contains(slot)
+      isChanged(slot, index) && !leftAlone.contains(slot)
     }
     let isPresent: Bool
     if let lastUpdate, nodes[index].expected == nil, lastUpdate.plan === plan,
       lastUpdate.writes(isWritten)
     {
-      isPresent = try lastUpdate.run(parameters, zIndex)
+      isPresent = try lastUpdate.run(values, nodes[index].first, zIndex)
     } else {
-      isPresent = try update(index, plan.columns.filter(isWritten), parameters, zIndex)
+      isPresent = try update(index, plan.columns.filter(isWritten), zIndex)
     }
     if !isPresent, nodes[index].expected != nil {
       throw MagicError.conflict(type: plan.typeName, zIndex: zIndex)
@@ -86,21 +85,22 @@ extension SaveGraph.Transaction {
 
   /// Writes the values of some properties, which are other ones than those of the last object.
   private mutating func update(
-    _ index: Int, _ slots: [Int], _ parameters: [CellValue.Form], _ zIndex: Int64
+    _ index: Int, _ slots: [Int], _ zIndex: Int64
   ) throws -> Bool {
     let plan = nodes[index].plan
-    if slots.isEmpty, index >= rootCount, !plan.links.contains(where: nodes[index].isChanged) {
+    if slots.isEmpty, index >= rootCount, !plan.links.contains(where: { isChanged($0, index) }) {
       return true
     }
     if let expected = nodes[index].expected {
       let update = try UpdateStatement(
         plan, slots, ifStill: expected.map(\.slot), connection)
-      return try update.run(parameters, zIndex, ifStill: expected.map(\.value))
+      return try update.run(
+        values, nodes[index].first, zIndex, ifStill: expected.map(\.value))
     }
     if slots.isEmpty { return try isPresent(plan, zIndex) }
     let update = try UpdateStatement(plan, slots, connection)
     lastUpdate = update
-    return try update.run(parameters, zIndex)
+    return try update.run(values, nodes[index].first, zIndex)
   }
 
   /// Inserts an object that the store does not know, or knows by its primary value only.
@@ -109,43 +109,41 @@ extension SaveGraph.Transaction {
     singleCount += 1
     let plan = nodes[index].plan
     if nodes[index].expected != nil { try refuseUnknownRow(index) }
-    var parameters = nodes[index].parameters
+    let first = nodes[index].first
     var settled: [(slot: Int, form: CellValue.Form)]?
-    if !nodes[index].late.isEmpty {
+    if !nodes[index].isPlain {
       try refuseLostValues(index)
       for (slot, value) in nodes[index].late where plan.properties[slot].hasColumn {
         guard let form = try form(of: value, slot, index, nil) else { continue }
-        parameters[slot] = form
+        values[first + slot] = form
         if plan.properties[slot].role.isAsset { settled = (settled ?? []) + [(slot, form)] }
       }
     }
     let isMatched = index < rootCount && !matching.isEmpty
-    if isMatched, let match = try match(index, parameters) {
-      try overwrite(match.zIndex, plan, parameters)
+    if isMatched, let match = try match(index) {
+      try overwrite(match.zIndex, plan, first)
       if let primary = plan.primary {
         settled = (settled ?? []) + [(primary, .stored(match.primary))]
       }
       saved[index] = SaveGraph.Saved(zIndex: match.zIndex, settled: settled)
       return
     }
-    let key = nodes[index].key ?? reservedKey(index)
+    let key = key(index) ?? reservedKey(index)
     let insertion = try insertion(plan, hasKey: key != nil, mustBeNew: insertsOnly || isMatched)
-    try insertion.bind(parameters, key: key)
+    try insertion.bind(values, first, key: key)
     saved[index] = SaveGraph.Saved(zIndex: try run(insertion, key, index), settled: settled)
   }
 
   /// Finds the object in the store with the same values in the properties that objects are found by. A nil
   /// equals no other one, as to the unique index.
-  private func match(
-    _ index: Int, _ parameters: [CellValue.Form]
-  ) throws -> (zIndex: Int64, primary: Value)? {
+  private func match(_ index: Int) throws -> (zIndex: Int64, primary: Value)? {
     let plan = nodes[index].plan
     let primary = plan.primary.map { plan.properties[$0].name } ?? plan.key
     var sql: SQL =
       "SELECT \(identifier: plan.key), \(identifier: primary) FROM \(identifier: plan.table) WHERE 1"
     for name in matching {
       guard let slot = plan.properties.firstIndex(where: { $0.name == name }),
-        let value = parameters[slot].boundValue, !value.isNull
+        let value = values[nodes[index].first + slot].boundValue, !value.isNull
       else { return nil }
       sql.append(" AND \(identifier: name) = \(value)")
     }
@@ -154,13 +152,13 @@ extension SaveGraph.Transaction {
 
   /// Gives all values to an object in the store but the primary value.
   private func overwrite(
-    _ zIndex: Int64, _ plan: ObjectPlan, _ parameters: [CellValue.Form]
+    _ zIndex: Int64, _ plan: ObjectPlan, _ first: Int
   ) throws {
     let slots = plan.columns.filter { slot in
       slot != plan.primary && !matching.contains(plan.properties[slot].name)
     }
     guard !slots.isEmpty else { return }
-    guard try UpdateStatement(plan, slots, connection).run(parameters, zIndex) else {
+    guard try UpdateStatement(plan, slots, connection).run(values, first, zIndex) else {
       throw MagicError.notSaved(type: plan.typeName)
     }
   }
@@ -204,7 +202,7 @@ extension SaveGraph.Transaction {
   /// The error for an object that must be new, and is not.
   private func alreadySaved(_ index: Int) -> MagicError {
     let primary: String? =
-      switch nodes[index].primaryValue {
+      switch values.primaryValue(of: nodes[index]) {
       case .text(let text): text
       case .integer(let number): "\(number)"
       case nil, .null, .real, .blob: nil
@@ -234,7 +232,9 @@ extension SaveGraph.Transaction {
   /// The z_index of the object in the store with the same primary value.
   private func existing(_ index: Int) throws -> Int64? {
     let plan = nodes[index].plan
-    guard let primary = plan.primary, let value = nodes[index].primaryValue else { return nil }
+    guard let primary = plan.primary, let value = values.primaryValue(of: nodes[index]) else {
+      return nil
+    }
     return try connection.firstRow(
       "SELECT \(identifier: plan.key) FROM \(identifier: plan.table) WHERE \(identifier: plan.properties[primary].name) = \(value)",
       as: Int64.self)

@@ -12,6 +12,8 @@ extension SaveGraph {
     private var indexes: StorageIndexes
     /// The objects that were met, with the fetches that know their relations.
     private var found: [(storage: ObjectStorage, context: FetchContext?)] = []
+    /// The values of the objects.
+    private(set) var values = Values()
 
     init(_ store: any ObjectStore, capacity: Int) {
       self.store = store
@@ -59,7 +61,7 @@ extension SaveGraph {
       if let primary = plan.primary, plan.counting == nil {
         _ = cells[primary].primaryForm(plan.properties[primary].type)
       }
-      let storage = ObjectStorage(plan.shape)
+      let storage = ObjectStorage.make(plan.shape)
       switch storage.adopt(cells) {
       case .all: return add(storage, nil)
       case .none:
@@ -101,6 +103,7 @@ extension SaveGraph {
     mutating func nodes() throws -> [Node] {
       var nodes: [Node] = []
       nodes.reserveCapacity(found.count)
+      values.reserve(found.count * (found.first?.storage.shape.properties.count ?? 0))
       while nodes.count < found.count {
         let (storage, context) = found[nodes.count]
         nodes.append(try node(of: storage, context))
@@ -111,21 +114,19 @@ extension SaveGraph {
     private mutating func node(
       of storage: ObjectStorage, _ context: FetchContext?
     ) throws -> Node {
-      let snapshot = storage.snapshot(for: identity)
+      let first = values.count
+      let snapshot = values.take(storage, for: identity)
       let plan = try note(storage.shape)
       if snapshot.isOutdated { throw MagicError.restored(type: plan.typeName) }
-      // The forms of a plain object are its parameters: they are copied only if one must be converted.
-      var node = Node(
-        plan: plan, storage: storage, context: context, snapshot: snapshot,
-        parameters: snapshot.forms)
-      guard plan.isPlain else {
-        for slot in snapshot.forms.indices { try add(snapshot.forms[slot], slot, to: &node) }
-        return node
+      if plan.isPlain {
+        for place in first..<values.count where values.isLive(place) {
+          guard case .live(let live) = values[place] else { continue }
+          values[place] = .stored(try plan.stored(live, place - first))
+        }
+        return Node(plan, storage, context, snapshot, first: first)
       }
-      for slot in snapshot.forms.indices where snapshot.forms[slot].holdsOthers {
-        guard case .live(let live) = snapshot.forms[slot] else { continue }
-        node.parameters[slot] = .stored(try plan.stored(live, slot))
-      }
+      var node = Node(plan, storage, context, snapshot, first: first)
+      for slot in plan.properties.indices { try add(values[first + slot], slot, to: &node) }
       return node
     }
   }
@@ -151,7 +152,7 @@ extension SaveGraph.Walk {
         }
       } else if property.isLinked {
         // An optional collection without a value is one without objects.
-        node.late.append((slot, .links([], isSet: node.isChanged(slot))))
+        node.late.append((slot, .links([], isSet: values.isChanged(slot, in: node))))
       } else if value.isNull, case .object = property.role.kind, !property.role.isOptional {
         node.late.append((slot, .missing))
       }
@@ -163,7 +164,7 @@ extension SaveGraph.Walk {
       guard let context = node.context else { return node.late.append((slot, .untouched)) }
       let links = try context.links(of: node.storage, slot: slot)
         .map { (key: $0, target: try target($1, property, context)) }
-      node.late.append((slot, .links(links, isSet: node.isChanged(slot))))
+      node.late.append((slot, .links(links, isSet: values.isChanged(slot, in: node))))
     case .targets(let targets):
       let links = try targets.map { target in
         switch target.end {
@@ -172,7 +173,7 @@ extension SaveGraph.Walk {
         case .other(let live): (key: target.key, target: try add(live, node.plan, property))
         }
       }
-      node.late.append((slot, .links(links, isSet: node.isChanged(slot))))
+      node.late.append((slot, .links(links, isSet: values.isChanged(slot, in: node))))
     case .live(let live):
       if let lazy = live.value as? any LazyValue {
         try add(lazy, form, slot, to: &node)
@@ -192,14 +193,14 @@ extension SaveGraph.Walk {
     }
     try plan.refusing(property) {
       switch property.role.kind {
-      case .column: node.parameters[slot] = .stored(try plan.stored(live, slot))
+      case .column: values[node.first + slot] = .stored(try plan.stored(live, slot))
       case .object: node.late.append((slot, .object(try add(live, plan, property))))
       case .links:
         guard let collection = live.value as? any MagicCollection else {
           return node.late.append((slot, .missing))
         }
         let links = try links(of: collection)
-        node.late.append((slot, .links(links, isSet: node.isChanged(slot))))
+        node.late.append((slot, .links(links, isSet: values.isChanged(slot, in: node))))
       case .asset:
         guard let asset = live.value as? any AssetValue else {
           return node.late.append((slot, .missing))
@@ -273,7 +274,7 @@ extension SaveGraph.Walk {
     // Another object's value remains to be saved with that object, too.
     node.lazy.append((slot, lazy, state, isOwn))
     let isWritten =
-      isOwn || node.isChanged(slot) || storage.zIndex(in: store.identity) == nil
+      isOwn || values.isChanged(slot, in: node) || storage.zIndex(in: store.identity) == nil
     if isWritten, !state.edits.isEmpty {
       let edits = try edits(of: state, node.plan, property)
       node.edits.append(.init(slot: slot, collection: lazy, edits: edits))

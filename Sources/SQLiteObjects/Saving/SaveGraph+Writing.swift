@@ -54,13 +54,16 @@ extension SaveGraph {
 
   /// Marks the saved objects as clean, and stores in them the keys and asset ids that the database made.
   private func settle(_ saved: [Saved?], in content: StoreContent) {
-    let isPlain = isPlain
+    let (nodes, values) = (nodes, values)
     // By index: a copy of a node would retain every part.
     for index in nodes.indices {
       guard let saved = saved[index] else { continue }
-      let settled = isPlain ? saved.settled : settleLazy(nodes[index], saved, in: content.identity)
+      let settled =
+        nodes[index].isPlain
+        ? saved.settled : settleLazy(nodes[index], saved, in: content.identity)
       nodes[index].storage.saved(
-        as: saved.zIndex, in: content, nodes[index].snapshot, settled: settled, links: saved.links)
+        as: saved.zIndex, in: content, nodes[index].snapshot, values, first: nodes[index].first,
+        settled: settled, links: saved.links)
     }
   }
 
@@ -92,6 +95,7 @@ extension SaveGraph {
     let identity: StoreIdentity
     let connection: Connection
     var nodes: [Node]
+    var values: Values
     let rootCount: Int
     let isPlain: Bool
     let insertsOnly: Bool
@@ -120,6 +124,7 @@ extension SaveGraph {
       identity = store.identity
       self.connection = connection
       nodes = graph.nodes
+      values = graph.values
       rootCount = graph.rootCount
       isPlain = graph.isPlain
       insertsOnly = graph.insertsOnly
@@ -188,7 +193,7 @@ extension SaveGraph.Transaction {
     for index in nodes.indices {
       for position in nodes[index].late.indices {
         let (slot, value) = nodes[index].late[position]
-        guard value.isCopy, nodes[index].isChanged(slot) || isUnknown(index) else { continue }
+        guard value.isCopy, isChanged(slot, index) || isUnknown(index) else { continue }
         if case .asset(.stored(let handle, let pathExtension)) = value {
           let source = try handle.source(in: connection)
           nodes[index].late[position].value = .asset(
@@ -220,6 +225,16 @@ extension SaveGraph.Transaction {
       throw MagicError.notSaved(type: source.shape.typeName)
     }
     return .links(links.map { ($0.place, .stored($0.target)) }, isSet: true)
+  }
+
+  /// Returns whether a property was set or changed since the object was saved or fetched.
+  func isChanged(_ slot: Int, _ index: Int) -> Bool {
+    values.isChanged(slot, in: nodes[index])
+  }
+
+  /// The key that an object brings with it: its Int primary value.
+  func key(_ index: Int) -> Int64? {
+    values.key(of: nodes[index].plan, first: nodes[index].first)
   }
 
   /// Returns whether the store does not know an object yet.

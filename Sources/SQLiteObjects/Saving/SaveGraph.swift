@@ -7,6 +7,8 @@ import SQLiteCore
 struct SaveGraph: Sendable {
   /// The objects that were asked to be saved, and behind them those that they lead to.
   var nodes: [Node]
+  /// The values and changes of the objects when the graph was made.
+  let values: Values
   /// The nodes of the objects that were asked to be saved, in the order in which they were named.
   let roots: [Int]
   /// How many nodes there are of these objects: one that was named twice is one node.
@@ -40,6 +42,7 @@ struct SaveGraph: Sendable {
     roots = try walk.add(contentsOf: objects)
     rootCount = walk.count
     nodes = try walk.nodes()
+    values = walk.values
     plans = walk.plans
     if isUnchanged {
       for root in roots { nodes[root].expected = try nodes[root].expectedRow(in: store.identity) }
@@ -55,21 +58,68 @@ extension SaveGraph {
   struct Node: Sendable {
     let plan: ObjectPlan
     let storage: ObjectStorage
-    /// The fetch that knows the objects that this one leads to.
-    let context: FetchContext?
-    /// The values and changes of the object when the graph was made.
+    /// What the store knew of the object when the graph was made.
     let snapshot: ObjectStorage.Snapshot
-    /// The stored forms of the values, one for each property. Those of the properties in ``late`` become
-    /// known while the graph is written.
-    var parameters: [CellValue.Form]
+    /// The place of the object's first property in ``SaveGraph/values``.
+    let first: Int
+    /// What objects of plain values have not: one, or nil.
+    private var details: [Details]?
+
+    init(
+      _ plan: ObjectPlan, _ storage: ObjectStorage, _ context: FetchContext?,
+      _ snapshot: ObjectStorage.Snapshot, first: Int
+    ) {
+      self.plan = plan
+      self.storage = storage
+      self.snapshot = snapshot
+      self.first = first
+      if let context { details = [Details(context: context)] }
+    }
+
+    /// The fetch that knows the objects that this one leads to.
+    var context: FetchContext? { details?[0].context }
+
     /// The properties whose columns or links depend on other objects, on assets or on the store.
-    var late: [(slot: Int, value: LateValue)] = []
+    var late: [(slot: Int, value: LateValue)] {
+      get { details?[0].late ?? [] }
+      set { change { $0.late = newValue } }
+    }
+
     /// The lazy values, which count their changes themselves; also those that belong to another object.
-    var lazy: [(slot: Int, value: any LazyValue, state: LazyState, isOwn: Bool)] = []
+    var lazy: [(slot: Int, value: any LazyValue, state: LazyState, isOwn: Bool)] {
+      get { details?[0].lazy ?? [] }
+      set { change { $0.lazy = newValue } }
+    }
+
     /// The changes of lazy collections whose links were left in the store.
-    var edits: [Edits] = []
+    var edits: [Edits] {
+      get { details?[0].edits ?? [] }
+      set { change { $0.edits = newValue } }
+    }
+
     /// The values that the columns must have for the object to be saved, if it must be unchanged.
-    var expected: [(slot: Int, value: Value)]?
+    var expected: [(slot: Int, value: Value)]? {
+      get { details?[0].expected }
+      set { change { $0.expected = newValue } }
+    }
+
+    /// Whether there is nothing to know but the values.
+    @inline(__always) var isPlain: Bool { details == nil }
+
+    private mutating func change(_ change: (inout Details) -> Void) {
+      var own = details ?? [Details()]
+      details = nil
+      change(&own[0])
+      details = own
+    }
+
+    private struct Details: Sendable {
+      var context: FetchContext?
+      var late: [(slot: Int, value: LateValue)] = []
+      var lazy: [(slot: Int, value: any LazyValue, state: LazyState, isOwn: Bool)] = []
+      var edits: [Edits] = []
+      var expected: [(slot: Int, value: Value)]?
+    }
   }
 
   /// An object that a relation leads to.
@@ -125,27 +175,78 @@ extension SaveGraph {
   }
 }
 
-extension SaveGraph.Node {
-  /// Returns whether a property was set or changed since the object was saved or fetched.
-  func isChanged(_ slot: Int) -> Bool {
-    if snapshot.isChanged(slot) { return true }
-    return !lazy.isEmpty && lazy.contains { $0.slot == slot && $0.state.isChanged }
-  }
+extension SaveGraph {
+  /// The values of objects in their stored forms, and their changes: in one array, since most graphs are of many small
+  /// objects (benchmarks `insert` and `update`). The forms of the properties in ``Node/late`` become known
+  /// while the graph is written.
+  struct Values: Sendable {
+    private var slots = SlotCopies(capacity: 16)
 
-  /// The key that the object brings with it: its Int primary value.
-  var key: Int64? {
-    guard let counting = plan.counting, case .stored(.integer(let key)) = parameters[counting]
-    else { return nil }
-    return key
-  }
+    func reserve(_ count: Int) { slots.reserve(count) }
 
-  /// The stored value of the primary property, if the object has one.
-  var primaryValue: Value? {
-    guard let primary = plan.primary, case .stored(let value) = parameters[primary] else {
-      return nil
+    /// The number of properties of all objects.
+    var count: Int { slots.count }
+
+    /// Takes the values of an object, while nobody else has these.
+    func take(_ storage: ObjectStorage, for store: StoreIdentity) -> ObjectStorage.Snapshot {
+      storage.snapshot(for: store, to: slots)
     }
-    return value
+
+    /// The value of a property at its place.
+    subscript(place: Int) -> CellValue.Form {
+      @inline(__always) get { slots[place] }
+      set {
+        if !isKnownUniquelyReferenced(&slots) { slots = slots.copy }
+        slots[place] = newValue
+      }
+    }
+
+    /// Whether the value at a place is more than SQLite stores.
+    func isLive(_ place: Int) -> Bool { slots.isLive(place) }
+
+    /// The number of the last change of a property, 0 for none.
+    func lastChange(of slot: Int, in node: Node) -> Int { slots.change(node.first + slot) }
+
+    /// Returns whether a property was set since the object was saved or fetched.
+    @inline(__always) func isSet(_ slot: Int, in node: Node) -> Bool {
+      slots.change(node.first + slot) > node.snapshot.savedCount
+    }
+
+    /// Returns whether a property was set or changed since the object was saved or fetched.
+    func isChanged(_ slot: Int, in node: Node) -> Bool {
+      if isSet(slot, in: node) { return true }
+      return !node.isPlain && node.lazy.contains { $0.slot == slot && $0.state.isChanged }
+    }
+
+    /// Returns whether the properties that were set are these, of those that have columns.
+    func isChange(of wanted: [Int], among columns: [Int], first: Int, since count: Int) -> Bool {
+      var index = 0
+      for slot in columns where slots.change(first + slot) > count {
+        guard index < wanted.count, wanted[index] == slot else { return false }
+        index += 1
+      }
+      return index == wanted.count
+    }
+
+    /// The key that an object brings with it: its Int primary value.
+    func key(of plan: ObjectPlan, first: Int) -> Int64? {
+      guard let counting = plan.counting, case .stored(.integer(let key)) = self[first + counting]
+      else { return nil }
+      return key
+    }
+
+    /// The stored value of the primary property, if the object has one.
+    func primaryValue(of node: Node) -> Value? {
+      guard let primary = node.plan.primary, case .stored(let value) = self[node.first + primary]
+      else {
+        return nil
+      }
+      return value
+    }
   }
+}
+
+extension SaveGraph.Node {
 
   /// The nodes that the columns of this one refer to.
   var references: [Int] {
