@@ -1,5 +1,6 @@
 import Foundation
 import SQLiteCore
+import Synchronization
 import Testing
 
 #if canImport(Glibc)
@@ -202,6 +203,59 @@ import Testing
     options.prepareConnection = { _ in throw SQLiteError(.error, "not today") }
     let error = failure(folder.file("other"), options)
     #expect(error?.message.contains("not today") == true)
+  }
+
+  @Test func `the first access gets the connection of the opening, and another kind its own`()
+    throws
+  {
+    let path = folder.file()
+    try Database(path: path).executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+    let opened = Mutex(0)
+    var options = Database.Options()
+    options.prepareConnection = { _ in opened.withLock { $0 += 1 } }
+    let reading = try Database(path: path, options: options)
+    for _ in 0..<3 { #expect(try reading.rows("SELECT a FROM t", as: Int.self) == [1]) }
+    #expect(opened.withLock { $0 } == 1)
+    let error = #expect(throws: SQLiteError.self) {
+      try reading.read { try $0.executeChange("INSERT INTO t VALUES (0)") }
+    }
+    #expect(error?.code.primary == .readOnly || error?.code.primary == .misuse)
+    try reading.write { connection in
+      try connection.executeChange("INSERT INTO t VALUES (2)")
+      #expect(opened.withLock { $0 } == 2)
+    }
+    #expect(try reading.rows("SELECT a FROM t ORDER BY a", as: Int.self) == [1, 2])
+    #expect(opened.withLock { $0 } == 2)
+    let writing = try Database(path: path, options: options)
+    try writing.executeChange("INSERT INTO t VALUES (3)")
+    #expect(opened.withLock { $0 } == 3)
+    #expect(try writing.rows("SELECT max(a) FROM t", as: Int.self) == [3])
+    #expect(opened.withLock { $0 } == 4)
+    try reading.close()
+    try writing.close()
+    #expect(!FileManager.default.fileExists(atPath: "\(path)-wal"))
+  }
+
+  @Test func `first accesses of many tasks at once find their connections`() async throws {
+    let path = folder.file()
+    try await Database(path: path).executeMultipleChanges("CREATE TABLE t (a)")
+    for _ in 0..<20 {
+      let database = try Database(path: path)
+      try await withThrowingTaskGroup { group in
+        for number in 0..<12 {
+          group.addTask {
+            if number % 3 == 0 {
+              try await database.write { _ = try $0.executeChange("INSERT INTO t VALUES (1)") }
+            } else {
+              _ = try await database.read { try $0.rows("SELECT count(*) FROM t", as: Int.self) }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      try await database.close()
+    }
+    #expect(try await Database(path: path).rows("SELECT count(*) FROM t", as: Int.self) == [80])
   }
 
   @Test func `truncated and garbled files give errors or data and never a crash`() throws {

@@ -49,7 +49,7 @@ public final class Connection {
   }
 
   let handle: ConnectionHandle
-  let environment: Environment
+  private(set) var environment: Environment
   let cache: StatementCache
   let interruption = Interruption()
   let busyHandler: BusyHandler
@@ -85,6 +85,18 @@ public final class Connection {
   }
 
   deinit { close() }
+
+  /// Makes the connection that writes one that reads, before anybody has used it.
+  ///
+  /// - Returns: False if it has been set up for writes already.
+  func becomeReader() -> Bool {
+    guard environment.isWriter, hooks.recorder == nil, !isRemote,
+      let refusal = try? prepare("PRAGMA query_only=1", flags: 0).statement,
+      refusal.step() == SQLITE_DONE
+    else { return false }
+    environment.isWriter = false
+    return true
+  }
 
   /// Ends what belongs to the connection, on the thread that used it last: SQLite closes the file when
   /// the last reference to the handle goes.

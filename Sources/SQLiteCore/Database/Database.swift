@@ -29,6 +29,8 @@ public final class Database: Sendable {
   private let slots: [ConnectionSlot]
   /// How many connections were opened.
   private let openings = Atomic<Int>(0)
+  /// Whether the connection that writes is the one of the opening, and nobody has used it.
+  private let hasFreshWriter = Atomic(false)
 
   /// Opens a database file.
   ///
@@ -86,6 +88,7 @@ public final class Database: Sendable {
     // The first connection is opened now, so that errors of the file are thrown here.
     do {
       try withConnection(at: 0) { _ in }
+      hasFreshWriter.store(true, ordering: .relaxed)
     } catch let error as SQLiteError {
       throw error
     } catch {
@@ -120,8 +123,20 @@ public final class Database: Sendable {
 
   /// Lends the connection of a slot, opening it if need be. Only its holder may call this.
   private func withConnection(at slot: Int, _ body: (Connection) throws -> Void) throws {
+    if hasFreshWriter.load(ordering: .relaxed) { useFreshWriter(at: slot) }
     try slots[slot].withConnection(
       open: { () throws(SQLiteError) in try open(slot) }, body)
+  }
+
+  /// Gives the connection of the opening to the first access: a program that only reads needs no other one.
+  @inline(never) private func useFreshWriter(at slot: Int) {
+    guard slot > 0 else { return hasFreshWriter.store(false, ordering: .relaxed) }
+    guard slots[slot].isEmpty else { return }
+    scheduler.whileWriterIsIdle {
+      // Whoever writes afterwards opens another one.
+      guard hasFreshWriter.exchange(false, ordering: .relaxed) else { return }
+      slots[slot].takeOver(slots[0])
+    }
   }
 
   /// Runs an access at its slot, on this thread. Its caller keeps the result of `body`.

@@ -20,6 +20,18 @@ final class ConnectionSlot: Sendable {
     try body(lent)
   }
 
+  /// Takes over the connection that writes from its slot, if it can read here. Only the holder of both slots may
+  /// call this.
+  func takeOver(_ writer: ConnectionSlot) {
+    guard let connection = writer.presentConnection(), connection.becomeReader() else { return }
+    let address = ConnectionSlot.retainedAddress(of: connection)
+    writer.stored.withLock { $0 = nil }
+    stored.withLock { $0 = address.flatMap(ConnectionSlot.connection) }
+  }
+
+  /// Whether no connection is open.
+  var isEmpty: Bool { stored.withLock { $0 == nil } }
+
   /// Lends the connection to an access inside the one that runs on this thread.
   func withRunningConnection(_ body: (Connection) throws -> Void) throws {
     try body(connection())

@@ -213,6 +213,15 @@ final class Scheduler: Sendable {
     return .success(slot)
   }
 
+  /// Runs `body` while nobody has the slot of the writer, unless somebody wants it.
+  func whileWriterIsIdle(_ body: () -> Void) {
+    let (cancellation, now) = (Cancellation(), Moment.now)
+    let result = state.withLock { grant(.write, cancellation, now, &$0) }
+    guard case .success(let slot?) = result else { return }
+    body()
+    leave(slot)
+  }
+
   /// Finds a slot without blocking; `wake` is called once, perhaps before this returns.
   ///
   /// - Returns: Whether `wake` was called already.
