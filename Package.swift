@@ -111,8 +111,8 @@ let package = Package(
     .executableTarget(
       name: "MagicDataTool",
       dependencies: [
-        "Essentials", "MagicData", "Platform", "SQLSyntax", "SQLiteAssets", "SQLiteCore",
-        "SQLiteMapping", "SQLiteObjects", "SQLitePortable", "Terminal",
+        "Essentials", "MagicData", "Platform", "SQLSyntax", "SQLiteAssets", "SQLiteCluster",
+        "SQLiteCore", "SQLiteMapping", "SQLiteObjects", "SQLitePortable", "Terminal",
       ], swiftSettings: settings),
     // Small programs as users write them.
     .executableTarget(name: "Notes", dependencies: ["MagicData"], swiftSettings: settings),
@@ -133,7 +133,8 @@ let package = Package(
     .testTarget(
       name: "SQLiteClusterTests",
       dependencies: [
-        "MagicCluster", "MagicData", "SQLSyntax", "SQLiteCluster", "SQLiteHistory", "SQLiteSchema",
+        "MagicCluster", "MagicData", "MagicDataTool", "SQLSyntax", "SQLiteCluster", "SQLiteHistory",
+        "SQLitePortable", "SQLiteSchema", "Terminal",
       ],
       exclude: ["Fixture"], swiftSettings: settings),
     tests(of: "SQLiteRelations"),

@@ -46,6 +46,14 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
+      name: "ClusterBenchmarks",
+      dependencies: [
+        .product(name: "MagicData", package: "MagicData"),
+        .product(name: "SQLiteCore", package: "MagicData"),
+        .product(name: "SQLiteCluster", package: "MagicData"),
+      ],
+      swiftSettings: settings),
+    .executableTarget(
       name: "SyntaxBenchmarks",
       dependencies: [
         .product(name: "CSQLite", package: "MagicData"),

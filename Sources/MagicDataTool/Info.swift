@@ -1,11 +1,13 @@
 import Essentials
 import MagicData
+import SQLiteCluster
+import SQLiteCore
 import Terminal
 
 extension Command {
   static let info = Command(
-    name: "info", summary: "tables, rows, sizes, assets, migrations, and who holds locks",
-    usage: "[--format table|csv|json] PATH",
+    name: "info", summary: "tables, rows, sizes, assets, migrations, who holds locks, and nodes",
+    usage: "[--format table|csv|json] PATH | --cluster ADDRESSES --name NAME",
     explanation: """
       Tells what is in a store or a database: one row for each thing, with the number of its rows and its
       bytes where these are known.
@@ -18,10 +20,15 @@ extension Command {
       assets     the folder of the files   the assets        of them     how many of them are in rows
       migration  each one made             in which order
       lock       who has the file open     process                       what the locks are (on Linux)
+      node       each node's address       its number                    what it does, and whether it leads
+      \(ClusterPlace.explanation)
       """,
-    options: ["--format"], run: info)
+    options: ClusterPlace.options.union(["--format"]), operands: 0...1, run: info)
 
   private static func info(_ session: inout Session) throws -> Ending {
+    if let database = try ClusterPlace.open(session, operands: 0) {
+      return try info(ofCluster: database, &session)
+    }
     let place = try Place(session.words.operands[0])
     let database = try place.openForReading(session)
     var facts = Facts(writer: try session.results(["kind", "name", "rows", "bytes", "note"]))
@@ -41,17 +48,7 @@ extension Command {
       if let bytes = FileLocks.size(of: path + "-wal"), bytes > 0 {
         try facts.add("log", path + "-wal", rows: nil, bytes: bytes, nil)
       }
-      let sizes = try connection.pageSizes()
-      let types = try connection.typesOfTables()
-      for table in try connection.existingTables() {
-        try session.progress("counting the rows of \(table)")
-        let rows = try? connection.number("SELECT count(*) FROM \(identifier: table)")
-        let note = rows == nil ? "it cannot be read here" : types[table.lowercased()]
-        try facts.add("table", table, rows: rows, bytes: sizes[table], note)
-      }
-      for index in try connection.existingIndexes() {
-        try facts.add("index", index.name, rows: nil, bytes: sizes[index.name], index.table)
-      }
+      try addTables(connection, &facts, &session)
       if try connection.tableExists("magicdata_asset") {
         let sums = try connection.firstRow(
           "SELECT count(*), total(size), count(content) FROM magicdata_asset", as: Int.self,
@@ -73,6 +70,57 @@ extension Command {
     session.endProgress()
     try facts.writer.finish()
     return .done
+  }
+
+  /// The tables and indexes of a database.
+  private static func addTables(
+    _ connection: Connection, _ facts: inout Facts, _ session: inout Session
+  ) throws {
+    let sizes = connection.isRemote ? [:] : try connection.pageSizes()
+    let types = try connection.typesOfTables()
+    for table in try connection.existingTables() {
+      try session.progress("counting the rows of \(table)")
+      let rows = try? connection.number("SELECT count(*) FROM \(identifier: table)")
+      let note = rows == nil ? "it cannot be read here" : types[table.lowercased()]
+      try facts.add("table", table, rows: rows, bytes: sizes[table], note)
+    }
+    for index in try connection.existingIndexes() {
+      try facts.add("index", index.name, rows: nil, bytes: sizes[index.name], index.table)
+    }
+  }
+
+  private static func info(
+    ofCluster database: Database, _ session: inout Session
+  ) throws -> Ending {
+    var facts = Facts(writer: try session.results(["kind", "name", "rows", "bytes", "note"]))
+    for node in try database.clusterNodes() ?? [] {
+      try facts.add(
+        "node", node.address, rows: Int(truncatingIfNeeded: node.id), bytes: nil,
+        node.isLeader ? "\(node.role.words), leads" : node.role.words)
+    }
+    try database.read { connection in
+      let pages = try connection.number("PRAGMA page_count")
+      try facts.add(
+        "database", session.words.values["--name"] ?? "", rows: pages,
+        bytes: pages * (try connection.number("PRAGMA page_size")), nil)
+      try addTables(connection, &facts, &session)
+    }
+    for (index, name) in try database.migrationsMade().enumerated() {
+      try facts.add("migration", name, rows: index + 1, bytes: nil, nil)
+    }
+    session.endProgress()
+    try facts.writer.finish()
+    return .done
+  }
+}
+
+extension ClusterNode.Role {
+  fileprivate var words: String {
+    switch self {
+    case .voter: "voter"
+    case .standBy: "stand-by"
+    case .spare: "spare"
+    }
   }
 }
 

@@ -44,23 +44,25 @@ extension Command {
 
   static let dump = Command(
     name: "dump", summary: "write a database as text: lines of SPON or JSON",
-    usage: "[--as spon|json] [--replace] PATH FILE",
+    usage: "[--as spon|json] [--replace] PATH|--cluster ADDRESSES --name NAME FILE",
     explanation: """
       Writes the whole database, as it is at one moment, into a text of which `restore` makes it again. The
       files of assets are not in it: `backup` copies these.
 
       --as FORMAT  spon or json; without it, what the end of the file's name says (.spon, .json, .jsonl)
       --replace    FILE may be there, and is replaced in whole
+      \(ClusterPlace.explanation)
       """,
-    flags: ["--replace"], options: ["--as"], operands: 2...2, run: dump)
+    flags: ["--replace"], options: ClusterPlace.options.union(["--as"]), operands: 1...2, run: dump)
 
   private static func dump(_ session: inout Session) throws -> Ending {
-    let place = try Place(session.words.operands[0])
-    let file = try session.textFile(session.words.operands[1])
+    let cluster = try ClusterPlace.open(session, operands: 1)
+    let place = cluster == nil ? try Place(session.words.operands[0]) : nil
+    let file = try session.textFile(session.words.operands[cluster == nil ? 1 : 0])
     if try Place.kind(of: file.path) != .missing, !session.words.flags.contains("--replace") {
       throw ToolError.failed("\(file.path) is there already (--replace replaces it)")
     }
-    let database = try place.openForReading(session)
+    guard let database = try cluster ?? place?.openForReading(session) else { return .failed }
     try database.dump(to: file) { try session.progress($0.words(of: "writing")) }
     if try database.tableExists("magicdata_asset"),
       let count = try database.rows(
@@ -75,25 +77,33 @@ extension Command {
 
   static let restore = Command(
     name: "restore", summary: "make a database of a text that `dump` wrote",
-    usage: "[OPTIONS] FILE PATH",
+    usage: "[OPTIONS] FILE PATH|--cluster ADDRESSES --name NAME",
     explanation: """
-      Makes a database of a text. If it fails, PATH is as it was.
+      Makes a database of a text. If it fails, PATH is as it was. A database of a cluster must be empty; if
+      that fails or is ended, the same command goes on where it stopped.
 
       --as FORMAT         spon or json; without it, what the end of the file's name says
       --replace           PATH may be there: all that it holds is replaced, unless a newer program has
                           made or migrated it
       --migrated-to NAME  refuse to replace unless NAME is the last migration that the store has had
       --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
+      \(ClusterPlace.explanation)
       """,
-    flags: ["--replace"], options: ["--as", "--migrated-to", "--wait"], operands: 2...2,
+    flags: ["--replace"],
+    options: ClusterPlace.options.union(["--as", "--migrated-to", "--wait"]), operands: 1...2,
     run: restore)
 
   private static func restore(_ session: inout Session) throws -> Ending {
+    let cluster = try ClusterPlace.open(session, operands: 1)
     let file = try session.textFile(session.words.operands[0])
-    let path = session.words.operands[1]
     guard try Place.kind(of: file.path) == .file else {
       throw ToolError.failed("\(file.path) is no file")
     }
+    if let cluster {
+      try cluster.restore(from: file) { try session.progress($0.words(of: "copying")) }
+      return .done
+    }
+    let path = session.words.operands[1]
     guard try Place.kind(of: path) != .missing else {
       try file.copy(to: .sqlite(path: path)) { try session.progress($0.words(of: "reading")) }
       return .done

@@ -15,6 +15,8 @@ final class TestCluster: Sendable {
     let ownAddress: String?
     let folder: String
     var process: pid_t?
+    /// Whether the process was asked to hand on the lead.
+    var hasHandedOn = false
     /// The end that is written to, of what the process reads.
     var input: Int32 = -1
   }
@@ -133,6 +135,7 @@ final class TestCluster: Sendable {
       let count = unsafe read(ends[2], &byte, 1)
       close(ends[2])
       nodes[index].process = process
+      nodes[index].hasHandedOn = false
       nodes[index].input = ends[1]
       guard count == 1 else {
         TestCluster.end(&nodes[index])
@@ -199,8 +202,20 @@ final class TestCluster: Sendable {
     try atLeader { leader in
       var request = Request(.transfer)
       request.append(id)
+      if let leading = addresses.firstIndex(of: leader.address) {
+        nodes.withLock { $0[leading].hasHandedOn = true }
+      }
       _ = try leader.call(request, .empty)
     }
+  }
+
+  /// Starts a node again that has ended since it had handed on the lead, as one of version 1.11 does if it is
+  /// asked for a change meanwhile. Returns whether it has.
+  func revive(_ index: Int) throws -> Bool {
+    guard nodes.withLock({ $0[index].hasHandedOn }), end(of: index) != nil else { return false }
+    signal(index, SIGKILL)
+    try start(index)
+    return true
   }
 
   private func atLeader(_ body: (NodeConnection) throws -> Void) throws {

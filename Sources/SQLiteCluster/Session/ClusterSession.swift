@@ -341,7 +341,8 @@ final class ClusterSession: RemoteSession {
         if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       }
       sleepThread(for: pause * Double.random(in: 0.5...1))
-      pause = min(pause * 2, .milliseconds(50))
+      // Others who write do not wait in line with us: who asks seldom waits for long.
+      pause = min(pause * 2, .milliseconds(10))
     }
   }
 

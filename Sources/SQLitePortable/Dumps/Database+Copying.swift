@@ -13,7 +13,15 @@ extension Database {
     to path: String, deadline: ContinuousClock.Instant? = nil,
     _ progress: (DumpProgress) throws -> Void
   ) throws {
-    try Self.filling(path) { try copy(to: $0, deadline: deadline, progress) }
+    try Self.filling(path) { file in
+      guard server != nil else { return try copy(to: file, deadline: deadline, progress) }
+      // A server gives rows and no pages: by way of a text, which has all that there is.
+      let text = DataFile.spon(
+        path: path + ".dump-" + String(UInt64.random(in: 0 ... .max), radix: 16))
+      defer { try? FileManager.default.removeItem(atPath: text.path) }
+      try dump(to: text, progress: progress)
+      try file.restore(from: text, deadline: deadline)
+    }
   }
 
   /// Copies all pages into another database, in one transaction there.

@@ -8,7 +8,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - file: The file. One that exists is replaced; into a database of SQLite the content is copied
-  ///     in one transaction.
+  ///     in one transaction. The tokens of writes of a cluster are left out.
   ///   - progress: Called for each table and each thousand rows; what it throws ends the dump.
   /// - Throws: ``DumpError`` for what no text can say, `SQLiteError`, or what `progress` throws.
   public func dump(
@@ -16,6 +16,7 @@ extension Database {
   ) throws {
     guard let format = file.format else { return try copy(to: file.path, progress) }
     try withoutActuallyEscaping(progress) { progress in
+      // At a server that is lost it runs again, and writes the file anew.
       try read { try Self.dump($0, to: file.path, format, progress) }
     }
   }
@@ -42,6 +43,9 @@ extension Database {
 
   /// Replaces all that the database holds by the content of a file. If it throws, everything is
   /// as it was.
+  ///
+  /// A database of a cluster must be empty. It is filled in many transactions: if it throws, or the program
+  /// ends, the same call goes on where it stopped; until then the table `magicdata_restore` is there.
   ///
   /// - Parameters:
   ///   - file: What `dump(to:progress:)` wrote, or a database file.
@@ -70,6 +74,16 @@ extension Database {
     from file: DataFile, deadline: ContinuousClock.Instant?, _ work: CancellableWork,
     _ progress: (DumpProgress) throws -> Void
   ) throws {
+    if server != nil {
+      return try withoutActuallyEscaping(progress) { progress in
+        let source = try file.format.map {
+          try content(of: file.path, $0, deadline, work, progress)
+        }
+        var filling = ClusterFilling(
+          try source ?? .reading(file.path), self, deadline, work, progress)
+        try filling.run()
+      }
+    }
     guard let format = file.format else {
       return try Database.reading(file.path).copy(to: self, deadline: deadline, progress)
     }
@@ -112,7 +126,7 @@ extension Database {
     options.allowsSchemaDamage = true
     options.limits[.attachedDatabases] = 0
     let database = try Database.temporary(options: options)
-    try database.setPageSize(pageSize)
+    if server == nil { try database.setPageSize(pageSize) }
     work.interrupts(database)
     var reader = try DumpReader(path, format, deadline, work, progress)
     try reader.fill(database)

@@ -27,7 +27,8 @@ struct DumpWriter {
       WHERE sql IS NOT NULL AND (name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name = 'sqlite_stat1')
       ORDER BY rowid
       """, as: String.self, String.self, String.self)
-    for (type, name, sql) in objects where type == "table" && !Self.isVirtual(sql) {
+    for (type, name, sql) in objects
+    where type == "table" && !Self.isVirtual(sql) && !isLeftOut(name) {
       try writeTable(name, sql)
     }
     try writeSequences()
@@ -41,6 +42,11 @@ struct DumpWriter {
     }
     try write(.end(rows: Int64(progress.rows), others: Int64(lineCount - 1 - progress.rows)))
     try report(progress)
+  }
+
+  /// Whether a table is a server's own, of the writes there.
+  private func isLeftOut(_ name: String) -> Bool {
+    connection.isRemote && ClusterFilling.isOwn(name)
   }
 
   private func header() throws -> DumpHeader {
@@ -84,7 +90,9 @@ struct DumpWriter {
     else { return }
     let sequences = try connection.rows(
       "SELECT name, seq FROM sqlite_sequence", as: String.self, Int64?.self)
-    for (table, value) in sequences { try write(.sequence(table: table, value: value ?? 0)) }
+    for (table, value) in sequences where !isLeftOut(table) {
+      try write(.sequence(table: table, value: value ?? 0))
+    }
   }
 
   private mutating func write(_ line: DumpLine) throws {

@@ -2,10 +2,19 @@
 // its standard input ends, so that no node outlives its test. Others reach it by ADDRESS, behind which a proxy
 // may stand: then OWN is its own.
 #include <dqlite.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+// Tells where the node was when it ended by itself.
+static void tell(int number) {
+  void *frames[40];
+  backtrace_symbols_fd(frames, backtrace(frames, 40), 2);
+  signal(number, SIG_DFL);
+  raise(number);
+}
 
 int main(int count, char **arguments) {
   dqlite_node *node = NULL;
@@ -15,6 +24,8 @@ int main(int count, char **arguments) {
   }
   // A node writes to others that may be gone.
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGSEGV, tell);
+  signal(SIGABRT, tell);
   unsigned long long id = strtoull(arguments[1], NULL, 10);
   if (dqlite_node_create(id, arguments[2], arguments[3], &node) != 0 ||
       dqlite_node_set_bind_address(node, arguments[count == 5 ? 4 : 2]) != 0 ||

@@ -1,0 +1,134 @@
+import Foundation
+
+/// A connection that sends bytes and waits for a message, and does nothing else: the floor of all clients.
+final class BareConnection {
+  private let descriptor: Int32
+  private var buffer = [UInt8](repeating: 0, count: 1 << 20)
+  private var count = 0
+
+  init(_ address: String) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var name = BareConnection.loopback(UInt16(address.split(separator: ":")[1]) ?? 0)
+    let code = unsafe withUnsafePointer(to: &name) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard code == 0 else { throw Failure("\(address) cannot be reached") }
+    var yes: Int32 = 1
+    unsafe setsockopt(
+      descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+    send(BareConnection.words([1]))
+  }
+
+  deinit { close(descriptor) }
+
+  private static func loopback(_ port: UInt16) -> sockaddr_in {
+    var name = sockaddr_in()
+    name.sin_family = sa_family_t(AF_INET)
+    name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    name.sin_port = port.bigEndian
+    return name
+  }
+
+  static func freePort() throws -> UInt16 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    var name = loopback(0)
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = unsafe withUnsafeMutablePointer(to: &name) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+      }
+    }
+    guard isBound else { throw Failure("there is no free port") }
+    return UInt16(bigEndian: name.sin_port)
+  }
+
+  // MARK: Messages
+
+  static func words(_ words: [UInt64]) -> [UInt8] {
+    words.flatMap { word in (0..<8).map { UInt8(word >> (8 * $0) & 255) } }
+  }
+
+  static func text(_ text: String) -> [UInt8] {
+    var bytes = Array(text.utf8) + [0]
+    while bytes.count % 8 != 0 { bytes.append(0) }
+    return bytes
+  }
+
+  static func message(_ kind: UInt8, _ body: [UInt8]) -> [UInt8] {
+    words([UInt64(body.count / 8) | UInt64(kind) << 32]) + body
+  }
+
+  func send(_ bytes: [UInt8]) {
+    var sent = 0
+    while sent < bytes.count {
+      let written = unsafe bytes.withUnsafeBytes {
+        unsafe Foundation.send(
+          descriptor, $0.baseAddress.map { unsafe $0 + sent }, $0.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      guard written > 0 else { return }
+      sent += written
+    }
+  }
+
+  /// Waits for a whole message, and returns its kind.
+  @discardableResult
+  func receive() throws -> UInt8 {
+    while true {
+      if count >= 8 {
+        let words = (0..<4).reversed().reduce(0) { $0 << 8 | Int(buffer[$1]) }
+        let size = 8 + 8 * words
+        if count >= size {
+          let kind = buffer[4]
+          // More rows follow in another message.
+          let isPart = kind == 7 && buffer[size - 1] == 0xee
+          count -= size
+          if count > 0 { buffer.replaceSubrange(0..<count, with: buffer[size..<size + count]) }
+          if !isPart { return kind }
+          continue
+        }
+      }
+      let received = unsafe buffer.withUnsafeMutableBytes {
+        unsafe recv(descriptor, $0.baseAddress.map { unsafe $0 + count }, $0.count - count, 0)
+      }
+      guard received > 0 else { throw Failure("the node has closed the connection") }
+      count += received
+    }
+  }
+
+  /// Sends a message and waits for its answer, which must not be a failure.
+  @discardableResult
+  func call(_ bytes: [UInt8]) throws -> UInt8 {
+    send(bytes)
+    let kind = try receive()
+    guard kind != 0 else { throw Failure("the node has refused a message") }
+    return kind
+  }
+
+  @discardableResult
+  func call(_ kind: UInt8, _ body: [UInt8]) throws -> UInt8 {
+    try call(BareConnection.message(kind, body))
+  }
+
+  /// Opens a database.
+  func open(_ name: String) throws {
+    try call(1, BareConnection.words([7]))
+    try call(3, BareConnection.text(name) + BareConnection.words([0]) + BareConnection.text(""))
+  }
+
+  /// Compiles a statement, which gets the next number of the connection.
+  func prepare(_ sql: String) throws {
+    try call(4, BareConnection.words([0]) + BareConnection.text(sql))
+  }
+
+  static func sql(_ sql: String) -> [UInt8] { message(8, words([0]) + text(sql)) }
+
+  /// The message that runs a compiled statement with integers.
+  static func run(_ statement: UInt32, asQuery isQuery: Bool, _ values: [UInt64]) -> [UInt8] {
+    var types = [UInt8(values.count)] + values.map { _ in 1 }
+    while types.count % 8 != 0 { types.append(0) }
+    return message(isQuery ? 6 : 5, words([UInt64(statement) << 32]) + types + words(values))
+  }
+}

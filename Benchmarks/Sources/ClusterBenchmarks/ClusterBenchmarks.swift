@@ -1,0 +1,63 @@
+import Foundation
+
+/// Measures a cluster of three nodes on this machine against bare loops of the same messages, and a program
+/// that keeps many stores.
+///
+///     swift run -c release ClusterBenchmarks [--requests N | --memory | --tenants FILES]
+@main enum ClusterBenchmarks {
+  static func main() async {
+    do {
+      var arguments = CommandLine.arguments.dropFirst()
+      switch arguments.popFirst() {
+      case nil: try await Requests(count: 2_000).run()
+      case "--requests":
+        guard let count = arguments.popFirst().flatMap({ Int($0) }), count > 0 else {
+          return usage()
+        }
+        try await Requests(count: count).run()
+      case "--memory": try NodeMemory().run()
+      case "--tenants":
+        guard let count = Int(arguments.popFirst() ?? "10000"), count > 0 else { return usage() }
+        try await Tenants(count: count).run()
+      default: usage()
+      }
+    } catch {
+      FileHandle.standardError.write(Data("ClusterBenchmarks: \(error)\n".utf8))
+      exit(1)
+    }
+  }
+
+  private static func usage() {
+    print("usage: ClusterBenchmarks [--requests N | --memory | --tenants FILES]")
+    exit(64)
+  }
+}
+
+/// A failure of the benchmark itself.
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// The time that each of some runs takes, in microseconds; the median of several rounds.
+func microseconds(for count: Int, rounds: Int = 5, _ body: (Int) throws -> Void) throws -> Double {
+  var times: [Double] = []
+  var number = 0
+  for _ in 0..<rounds {
+    let start = ContinuousClock.now
+    for _ in 0..<count {
+      try body(number)
+      number += 1
+    }
+    times.append((ContinuousClock.now - start) / .microseconds(1) / Double(count))
+  }
+  return times.sorted()[rounds / 2]
+}
+
+/// A number of the kernel's about a process, in KiB: `VmRSS` for example.
+func kibibytes(_ name: String, of process: Int32) -> Int {
+  let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+  let line = text.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+  return line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) } ?? 0
+}

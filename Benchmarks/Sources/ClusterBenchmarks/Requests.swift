@@ -1,0 +1,145 @@
+import Foundation
+import SQLiteCluster
+import SQLiteCore
+
+/// What a client's calls take, beside a loop that sends the same messages and waits for their answers.
+struct Requests {
+  let count: Int
+
+  private static let point = "SELECT id, n, s FROM t WHERE id = ?1"
+  private static let fetch = "SELECT id, n, s FROM t WHERE id > ?1 ORDER BY id LIMIT 100"
+  private static let insert = "INSERT INTO w (n) VALUES (?1)"
+  private static let token = """
+    INSERT INTO magicdata_token (token, is_fence, made) \
+    VALUES (?1, ?2, CAST(strftime('%s', 'now') AS INTEGER))
+    """
+  private static let leaderQuestion = BareConnection.message(0, BareConnection.words([0]))
+
+  func run() async throws {
+    let cluster = try LocalCluster()
+    let database = try Database(cluster: cluster.addresses, name: "test")
+    try await database.executeMultipleChanges(
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, s TEXT); CREATE TABLE w (id INTEGER PRIMARY KEY, n INTEGER)"
+    )
+    try await database.write { connection in
+      for id in 1...10_000 {
+        try connection.executeChange(
+          "INSERT INTO t VALUES (\(id), \(id * 7), \("a name of row \(id)"))")
+      }
+    }
+    var options = ClusterOptions()
+    options.reads = .leader
+    let plain = try Database(cluster: cluster.addresses, name: "test", options: options)
+    let nodes = try await database.clusterNodes() ?? []
+    guard let leader = nodes.first(where: \.isLeader)?.address,
+      let follower = nodes.first(where: { !$0.isLeader })?.address
+    else { throw Failure("no node leads") }
+    let bare = try BareConnection(leader)
+    try bare.open("test")
+    let other = try BareConnection(follower)
+    try bare.prepare(Requests.point)
+    try bare.prepare(Requests.fetch)
+    try bare.prepare(Requests.insert)
+    try bare.prepare(Requests.token)
+
+    print("| case | bare loop, us | this library, us | ratio |\n|---|---|---|---|")
+    try reads("point read", 0, Requests.point, 1, bare, other, database, plain)
+    try reads("fetch of 100 rows", 1, Requests.fetch, 100, bare, other, database, plain)
+    try writes(bare, database)
+    try await writers(bare, database)
+  }
+
+  private func line(_ name: String, _ floor: Double, _ ours: Double) {
+    func text(_ number: Double, _ digits: Int) -> String { String(format: "%.\(digits)f", number) }
+    print("| \(name) | \(text(floor, 1)) | \(text(ours, 1)) | \(text(ours / floor, 2)) |")
+  }
+
+  private func reads(
+    _ name: String, _ number: UInt32, _ sql: String, _ rows: Int, _ bare: BareConnection,
+    _ other: BareConnection, _ database: Database, _ plain: Database
+  ) throws {
+    func key(_ index: Int) -> Int { index * 7_919 % 9_800 + 1 }
+    func ours(_ database: Database) throws -> Double {
+      try microseconds(for: count) { index in
+        try database.withoutTransaction { connection in
+          var statement = try connection.statement(SQL(unchecked: sql), key(index))
+          var sum = 0
+          var found = 0
+          while try statement.step() {
+            found += 1
+            sum &+= Int(statement.integer(at: 1)) &+ statement.text(at: 2).utf8.count
+          }
+          guard found == rows, sum > 0 else { throw Failure("rows are missing") }
+        }
+      }
+    }
+    let floor = try microseconds(for: count) { index in
+      try bare.call(BareConnection.run(number, asQuery: true, [UInt64(key(index))]))
+    }
+    line("\(name), of the leader", floor, try ours(plain))
+    let checked = try microseconds(for: count) { index in
+      try other.call(Requests.leaderQuestion)
+      try bare.call(BareConnection.run(number, asQuery: true, [UInt64(key(index))]))
+    }
+    line("\(name), linearizable", checked, try ours(database))
+  }
+
+  private static func tokenMessage() -> [UInt8] {
+    var generator = SystemRandomNumberGenerator()
+    let token = [generator.next(), generator.next()] as [UInt64]
+    // A blob of sixteen bytes and an integer.
+    return BareConnection.message(
+      5,
+      BareConnection.words([3 << 32]) + [2, 4, 1, 0, 0, 0, 0, 0]
+        + BareConnection.words([16] + token + [0]))
+  }
+
+  private func bareWrite(_ bare: BareConnection, _ numbers: [Int]) throws {
+    try bare.call(BareConnection.sql("BEGIN IMMEDIATE"))
+    for number in numbers {
+      try bare.call(BareConnection.run(2, asQuery: false, [UInt64(number)]))
+    }
+    try bare.call(Requests.tokenMessage())
+    try bare.call(BareConnection.sql("COMMIT"))
+  }
+
+  private func writes(_ bare: BareConnection, _ database: Database) throws {
+    let floor = try microseconds(for: count / 4) { try bareWrite(bare, [$0]) }
+    let ours = try microseconds(for: count / 4) { index in
+      try database.executeChange("INSERT INTO w (n) VALUES (\(index))")
+    }
+    line("write of one row", floor, ours)
+  }
+
+  /// 64 tasks at once, each of which writes a row and waits until it is acknowledged.
+  private func writers(_ bare: BareConnection, _ database: Database) async throws {
+    let rounds = max(5, count / 100)
+    let one = try microseconds(for: rounds) { round in
+      for writer in 0..<64 { try bareWrite(bare, [round * 64 + writer]) }
+    }
+    let grouped = try microseconds(for: rounds) { round in
+      try bareWrite(bare, (0..<64).map { round * 64 + $0 })
+    }
+    var times: [Double] = []
+    for _ in 0..<5 {
+      let start = ContinuousClock.now
+      try await withThrowingTaskGroup { group in
+        for writer in 0..<64 {
+          group.addTask {
+            for round in 0..<rounds {
+              try await database.writeInGroup { connection in
+                _ = try connection.executeChange(
+                  "INSERT INTO w (n) VALUES (\(round * 64 + writer))")
+              }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      times.append((ContinuousClock.now - start) / .microseconds(1) / Double(rounds))
+    }
+    let ours = times.sorted()[2]
+    line("64 writers, a commit each in the loop", one, ours)
+    line("64 writers, one commit for all in the loop", grouped, ours)
+  }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import MagicData
+import SQLiteCore
+import Synchronization
+
+/// A program with a store for each tenant: many files, of which some hundred are open at a time.
+struct Tenants {
+  let count: Int
+  private let openAtOnce = 200
+
+  func run() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "magicdata-tenants-\(UUID().uuidString)").path(percentEncoded: false)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    report("at the beginning", .zero, 0)
+
+    let start = ContinuousClock.now
+    for tenant in 0..<count {
+      let database = try open(folder, tenant)
+      try database.executeChange("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
+      try database.executeChange("INSERT INTO note (text) VALUES (\("first of \(tenant)"))")
+    }
+    report("files made, one after the other", .now - start, count)
+
+    var random = SystemRandomNumberGenerator()
+    var kept: [(tenant: Int, database: Database)] = []
+    let second = ContinuousClock.now
+    for index in 0..<count {
+      // The one that is open for the longest goes.
+      if kept.count == openAtOnce { kept.removeFirst() }
+      let tenant = Int.random(in: 0..<count, using: &random)
+      let database = try open(folder, tenant)
+      try database.executeChange("INSERT INTO note (text) VALUES (\("note \(index)"))")
+      let rows = try database.executeQuery("SELECT count(*) FROM note")
+      guard rows[0][0]?.asInt() ?? 0 >= 2 else { throw Failure("a note is missing") }
+      kept.append((tenant, database))
+    }
+    report("opened, written and read, \(openAtOnce) open", .now - second, count)
+
+    let third = ContinuousClock.now
+    for index in 0..<count {
+      let database = kept[index % kept.count].database
+      try database.executeChange("INSERT INTO note (text) VALUES (\("more \(index)"))")
+    }
+    report("written to those that are open", .now - third, count)
+    kept = []
+    report("after all were closed", .zero, 0)
+  }
+
+  private func open(_ folder: String, _ tenant: Int) throws -> Database {
+    var options = Database.Options()
+    // One reader is enough for one tenant, and each connection has a cache of its own.
+    options.maximumReaderCount = 1
+    options.synchronous = .normal
+    return try Database(path: "\(folder)/\(tenant).sqlite3", options: options)
+  }
+
+  private func report(_ name: String, _ time: Duration, _ count: Int) {
+    let memory = kibibytes("VmRSS", of: getpid()) / 1_024
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    let threads = kibibytes("Threads", of: getpid())
+    let rate =
+      count > 0 ? String(format: ", %.0f a second", Double(count) / (time / .seconds(1))) : ""
+    print("\(name): \(memory) MB, \(files) descriptors, \(threads) threads\(rate)")
+  }
+}

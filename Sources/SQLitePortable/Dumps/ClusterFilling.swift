@@ -1,0 +1,327 @@
+import SQLiteCore
+
+/// Copies a database that is here into an empty one of a cluster, table by table and in transactions of some
+/// hundred rows: one transaction for all would have to fit into the memory of each node.
+///
+/// A table of its own says how far it has come, in the transaction of what was copied: when it was interrupted,
+/// the same call goes on there.
+struct ClusterFilling {
+  private static let table = "magicdata_restore"
+  /// What a transaction takes at the most.
+  private static let rowLimit = 1_000
+  private static let byteLimit = 1 << 20
+  /// The most values of a statement.
+  private static let valueLimit = 255
+
+  private let source: Database
+  private let target: Database
+  private let deadline: ContinuousClock.Instant?
+  private let work: CancellableWork
+  private let report: (DumpProgress) throws -> Void
+  private var progress = DumpProgress()
+
+  /// A thing of the schema, and what stands between it and the next one.
+  private struct Step {
+    let kind: DumpObject.Kind
+    let name: String
+    let sql: String
+    /// The columns of its rows; none if it has no rows of its own.
+    var columns: [String] = []
+    var rowCount: Int64 = 0
+  }
+
+  /// How far the copy has come: the step, and how many of its rows are there.
+  private struct Position: Equatable {
+    var step = 0
+    var rows: Int64 = 0
+  }
+
+  init(
+    _ source: Database, _ target: Database, _ deadline: ContinuousClock.Instant?,
+    _ work: CancellableWork, _ report: @escaping (DumpProgress) throws -> Void
+  ) {
+    self.source = source
+    self.target = target
+    self.deadline = deadline
+    self.work = work
+    self.report = report
+  }
+
+  mutating func run() throws {
+    let steps = try source.read { try Self.steps($0) }
+    let fingerprint = Self.fingerprint(of: steps)
+    var position = try begin(fingerprint)
+    for step in steps[..<min(position.step, steps.count)] { progress.rows += Int(step.rowCount) }
+    while position.step < steps.count {
+      let step = steps[position.step]
+      progress.table = step.name
+      if position.rows == 0 { try make(step, at: position) }
+      try copyRows(of: step, from: &position)
+      let next = Position(step: position.step + 1)
+      try change(from: position, to: next) { _ in }
+      position = next
+    }
+    // Whoever throws here can still go on where this stands.
+    try report(progress)
+    try finish(position)
+  }
+
+  // MARK: The source
+
+  /// What is to be made, in order: tables, virtual tables, then what looks at them.
+  private static func steps(_ connection: Connection) throws -> [Step] {
+    let objects = try connection.rows(
+      """
+      SELECT s.type, s.name, s.sql, l.type FROM sqlite_schema s
+      LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.name AND s.type = 'table'
+      WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+      ORDER BY s.rowid
+      """, as: String.self, String.self, String.self, String?.self)
+    var tables: [Step] = []
+    var virtual: [Step] = []
+    var others: [Step] = []
+    for (type, name, sql, tableType) in objects where !isOwn(name) {
+      let count = {
+        try connection.firstRow("SELECT count(*) FROM \(identifier: name)", as: Int64.self) ?? 0
+      }
+      switch (type, tableType) {
+      // Made with the virtual table that they belong to.
+      case ("table", "shadow"): continue
+      case ("table", "virtual"):
+        var step = Step(kind: .virtualTable, name: name, sql: sql)
+        // The rows of an index over another table are made of that.
+        if !sql.lowercased().filter({ !$0.isWhitespace }).contains("content=") {
+          step.columns =
+            ["rowid"]
+            + (try connection.rows(
+              "SELECT name FROM pragma_table_xinfo(\(name)) WHERE hidden = 0 ORDER BY cid",
+              as: String.self))
+          step.rowCount = try count()
+        }
+        virtual.append(step)
+      case ("table", _):
+        var step = Step(kind: .table, name: name, sql: sql)
+        step.columns = try TableColumns(of: name, connection).names
+        step.rowCount = try count()
+        tables.append(step)
+      default:
+        guard let kind = DumpObject.Kind(rawValue: type) else { continue }
+        others.append(Step(kind: kind, name: name, sql: sql))
+      }
+    }
+    return tables + virtual + others
+  }
+
+  /// Tables of this library's that each cluster database has for itself.
+  static func isOwn(_ name: String) -> Bool {
+    ["magicdata_token", table].contains(name.lowercased())
+  }
+
+  /// A number that tells this source from others: by its schema and the numbers of its rows (FNV-1a).
+  private static func fingerprint(of steps: [Step]) -> Int64 {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for step in steps {
+      for byte in "\(step.name)\0\(step.sql)\0\(step.rowCount)\0".utf8 {
+        hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
+      }
+    }
+    return Int64(bitPattern: hash)
+  }
+
+  // MARK: The target
+
+  /// Finds out how far an interrupted copy of the same source has come, or begins.
+  private func begin(_ fingerprint: Int64) throws -> Position {
+    let numbers = try source.read { connection in
+      try ["user_version", "application_id"].map { name in
+        (name, try connection.pragma(name).map { try Int64(databaseValue: $0) } ?? 0)
+      }
+    }
+    return try target.write(deadline: deadline) { connection in
+      let names = try connection.existingTables()
+      if names.contains(Self.table) {
+        let found = try connection.firstRow(
+          "SELECT source, step, rows FROM magicdata_restore", as: Int64.self, Int.self, Int64.self)
+        guard let found, found.0 == fingerprint else {
+          throw SQLiteError(
+            .misuse,
+            "the database holds the beginning of another file, whose restoring was interrupted")
+        }
+        return Position(step: found.1, rows: found.2)
+      }
+      if let other = names.first(where: { !Self.isOwn($0) }) {
+        throw SQLiteError(
+          .misuse,
+          "only an empty database of a cluster can be restored, and this one has the table \(other)"
+        )
+      }
+      try connection.executeChange(
+        "CREATE TABLE magicdata_restore (source INTEGER, step INTEGER, rows INTEGER)")
+      try connection.executeChange("INSERT INTO magicdata_restore VALUES (\(fingerprint), 0, 0)")
+      for (name, value) in numbers { _ = try connection.pragma(name, " = \(value)") }
+      return Position()
+    }
+  }
+
+  /// Runs a part of the copy in a transaction that also notes how far it has come.
+  private func change(
+    from: Position, to: Position, _ body: (Connection) throws -> Void
+  ) throws {
+    try work.check()
+    try target.withoutTransaction(deadline: deadline) { connection in
+      // Rows come before those that they lead to. A new session has this as the options say.
+      try connection.executeChange("PRAGMA foreign_keys = OFF")
+      defer {
+        if target.options.foreignKeys {
+          _ = try? connection.executeChange("PRAGMA foreign_keys = ON")
+        }
+      }
+      try connection.transaction {
+        let change = try connection.executeChange(
+          """
+          UPDATE magicdata_restore SET step = \(to.step), rows = \(to.rows)
+          WHERE step = \(from.step) AND rows = \(from.rows)
+          """)
+        guard change.rows == 1 else {
+          throw SQLiteError(.busy, "another one restores the database at the same time")
+        }
+        try body(connection)
+      }
+    }
+  }
+
+  private func make(_ step: Step, at position: Position) throws {
+    // What an interrupted run has made is there already, if no rows came after it.
+    let type = step.kind == .virtualTable ? "table" : step.kind.rawValue
+    try change(from: position, to: position) { connection in
+      let isThere = try connection.firstRow(
+        "SELECT 1 FROM sqlite_schema WHERE name = \(step.name) AND type = \(type)")
+      guard isThere == nil else { return }
+      do {
+        try connection.executeChange(SQL(unchecked: step.sql))
+        if step.kind == .virtualTable, step.columns.isEmpty { try rebuild(step, connection) }
+      } catch let error as SQLiteError where !error.mayPass {
+        throw DumpError.schema(name: step.name, reason: error.message)
+      }
+    }
+  }
+
+  /// Makes a full-text index of the table that it is about. Nothing else keeps its rows elsewhere.
+  private func rebuild(_ step: Step, _ connection: Connection) throws {
+    try connection.executeChange(
+      "INSERT INTO \(identifier: step.name) (\(identifier: step.name)) VALUES ('rebuild')")
+  }
+
+  // MARK: Rows
+
+  private mutating func copyRows(of step: Step, from position: inout Position) throws {
+    guard !step.columns.isEmpty else { return }
+    guard step.columns.count <= Self.valueLimit else {
+      throw DumpError.value(
+        table: step.name, reason: "\(step.columns.count) columns are more than a cluster takes")
+    }
+    while position.rows < step.rowCount {
+      let rows = try nextRows(of: step, position.rows)
+      guard !rows.isEmpty else {
+        throw DumpError.value(table: step.name, reason: "the source has lost rows meanwhile")
+      }
+      let next = Position(step: position.step, rows: position.rows + Int64(rows.count))
+      try change(from: position, to: next) { try Self.insert(rows, into: step, $0) }
+      position = next
+      progress.rows += rows.count
+      try report(progress)
+    }
+    if step.kind == .table { try copySequence(of: step, at: position) }
+  }
+
+  private func nextRows(of step: Step, _ offset: Int64) throws -> [[Value]] {
+    let list = SQL(joining: step.columns.map { "\(identifier: $0)" }, separator: ", ")
+    return try source.read { connection in
+      var rows: [[Value]] = []
+      var bytes = 0
+      var statement = try connection.statement(
+        "SELECT \(list) FROM \(identifier: step.name) LIMIT \(Self.rowLimit) OFFSET \(offset)")
+      while bytes < Self.byteLimit, try statement.step() {
+        var values: [Value] = []
+        for index in step.columns.indices {
+          let value = try statement.value(at: index)
+          bytes += value.size
+          values.append(value)
+        }
+        rows.append(values)
+      }
+      return rows
+    }
+  }
+
+  private static func insert(_ rows: [[Value]], into step: Step, _ connection: Connection) throws {
+    let list = SQL(joining: step.columns.map { "\(identifier: $0)" }, separator: ", ")
+    let marks = "(" + step.columns.map { _ in "?" }.joined(separator: ", ") + ")"
+    // As many rows as a statement has room for, and one by one what is left.
+    let most = max(1, min(50, valueLimit / step.columns.count))
+    var index = 0
+    while index < rows.count {
+      let count = rows.count - index >= most ? most : 1
+      let all = SQL(unchecked: Array(repeating: marks, count: count).joined(separator: ", "))
+      var insert = try connection.statement(
+        "INSERT INTO \(identifier: step.name) (\(list)) VALUES \(all)")
+      do throws(SQLiteError) {
+        for (place, value) in rows[index..<index + count].joined().enumerated() {
+          try insert.bind(value, at: place + 1)
+        }
+        try insert.run()
+      } catch {
+        if error.mayPass { throw error }
+        throw DumpError.value(table: step.name, reason: error.message)
+      }
+      index += count
+    }
+  }
+
+  /// The highest row id that a table with AUTOINCREMENT has given.
+  private func copySequence(of step: Step, at position: Position) throws {
+    let value = try source.read { connection -> Int64? in
+      guard
+        try connection.firstRow("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'") != nil
+      else { return nil }
+      return try connection.firstRow(
+        "SELECT seq FROM sqlite_sequence WHERE name = \(step.name)", as: Int64?.self) ?? nil
+    }
+    guard let value else { return }
+    try change(from: position, to: position) { connection in
+      try connection.executeChange("DELETE FROM sqlite_sequence WHERE name = \(step.name)")
+      try connection.executeChange("INSERT INTO sqlite_sequence VALUES (\(step.name), \(value))")
+    }
+  }
+
+  private func finish(_ position: Position) throws {
+    let hasStatistics = try source.read {
+      try $0.firstRow("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'") != nil
+    }
+    try change(from: position, to: position) { connection in
+      if hasStatistics { try connection.executeChange("ANALYZE") }
+      try connection.executeChange("DROP TABLE magicdata_restore")
+    }
+  }
+}
+
+extension SQLiteError {
+  /// Whether it says nothing about what was copied: the node, the lock, the deadline.
+  fileprivate var mayPass: Bool {
+    switch code.primary {
+    case .interrupt, .busy, .inputOutput: true
+    default: false
+    }
+  }
+}
+
+extension Value {
+  /// About how many bytes it takes.
+  fileprivate var size: Int {
+    switch self {
+    case .null, .integer, .real: 8
+    case .text(let text): text.utf8.count
+    case .blob(let blob): blob.count
+    }
+  }
+}

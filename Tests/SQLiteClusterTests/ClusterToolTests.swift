@@ -1,0 +1,75 @@
+import Foundation
+import MagicDataTool
+import SQLiteCluster
+import SQLiteCore
+import Terminal
+import Testing
+
+/// The tool `magicdata` on a cluster.
+@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct ClusterToolTests {
+  private final class Shown {
+    var text = ""
+  }
+
+  private func run(_ words: String...) -> (status: Int32, output: String, errors: String) {
+    let (output, errors) = (Shown(), Shown())
+    let status = Tool.run(
+      words, output: Output(isTerminal: false) { output.text += $0 },
+      errors: Output(isTerminal: false) { errors.text += $0 })
+    return (status, output.text, errors.text)
+  }
+
+  @Test func `info shows the nodes, what they do, who leads, and the tables`() throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database("shop")
+    try database.executeChange("CREATE TABLE item (id INTEGER PRIMARY KEY)")
+    try database.executeChange("INSERT INTO item VALUES (1), (2)")
+    let leader = try cluster.leader()
+
+    let result = run("info", "--cluster", cluster.addresses[0], "--name", "shop")
+    #expect(result.status == 0, "\(result.errors)")
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("node,") } == 3)
+    #expect(
+      lines.filter { $0.hasSuffix("leads\"") }.map { $0.split(separator: ",")[1] }
+        == [Substring(cluster.addresses[leader])])
+    #expect(lines.contains { $0.hasPrefix("table,item,2,") })
+    #expect(lines.contains { $0.hasPrefix("database,shop,") })
+  }
+
+  @Test func `a database goes out of a cluster and into another one`() throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try cluster.database("shop")
+    try database.executeChange("CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)")
+    try database.executeChange("INSERT INTO item VALUES (1, 'a'), (2, 'b')")
+    let path = FileManager.default.temporaryDirectory
+      .appending(path: "magicdata-\(UUID().uuidString).spon").path(percentEncoded: false)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let address = cluster.addresses[0]
+
+    #expect(run("dump", "--cluster", address, "--name", "shop", path).status == 0)
+    #expect(run("dump", "--cluster", address, "--name", "shop", path).status == 1)
+    #expect(run("restore", path, "--cluster=\(address)", "--name=copy").status == 0)
+    let rows = try cluster.database("copy").executeQuery("SELECT name FROM item ORDER BY id")
+    #expect(rows.map { $0[0]?.asString() } == ["a", "b"])
+    // It is not empty any more.
+    let again = run("restore", path, "--cluster", address, "--name", "copy")
+    #expect(again.status == 1)
+    #expect(again.errors.contains("item"))
+  }
+
+  @Test(arguments: [
+    ["info"], ["info", "--cluster", "a:1"], ["info", "--name", "a"],
+    ["info", "path", "--cluster", "a:1", "--name", "a"],
+    ["dump", "--cluster", "a:1", "--name", "a"],
+    ["restore", "a.spon"], ["restore", "a.spon", "b", "--cluster", "a:1", "--name", "a"],
+  ])
+  func `a wrong command line is told`(_ words: [String]) {
+    let errors = Shown()
+    let status = Tool.run(
+      words, output: Output(isTerminal: false) { _ in },
+      errors: Output(isTerminal: false) { errors.text += $0 })
+    #expect(status == 2, "\(errors.text)")
+  }
+}
