@@ -48,7 +48,6 @@ let package = Package(
     .executableTarget(
       name: "ClusterBenchmarks",
       dependencies: [
-        .product(name: "MagicData", package: "MagicData"),
         .product(name: "SQLiteCore", package: "MagicData"),
         .product(name: "SQLiteCluster", package: "MagicData"),
       ],

@@ -75,10 +75,12 @@ private func text(_ text: String) -> [UInt64] {
   private static let opening: [[UInt8]] = [
     message(1, [1] + text(address)), message(2, [15_000]), message(4, [1]),
     message(3, [1, 1] + text(address) + [0]),
-    // No column of a type that is refused; two settings; the table of tokens, and the removal of old ones.
-    message(7, [1] + text("c") + [.max]), message(6, [0, 0]), message(6, [0, 0]),
+    // No column of a type that is refused; the settings; the table of tokens, and the removal of old ones.
+    message(7, [1] + text("c") + [.max]), message(6, [0, 0]),
     message(7, [1] + text("c") + [0x1, 1, .max]), message(6, [0, 0]),
   ]
+  /// The voters, before something is read.
+  private static let voters = message(3, [1, 1] + text(address) + [0])
   /// Two rows of an integer and a text.
   private static let rows = message(
     7,
@@ -89,6 +91,7 @@ private func text(_ text: String) -> [UInt64] {
   ) throws -> [Row] {
     var options = ClusterOptions()
     options.transport = FakeNode(answers)
+    options.reads = .leader
     options.leaderTimeout = .milliseconds(30)
     options.attemptTimeout = .milliseconds(30)
     options.database.maximumReaderCount = 0
@@ -108,6 +111,8 @@ private func text(_ text: String) -> [UInt64] {
   /// for success.
   private static let leak = message(0, [7] + text("not an error"))
   private static let done = message(6, [1, 1])
+  /// The answers of a leader that is found again, and to the settings of another session.
+  private static let reopening = Array(opening[..<3])
 
   @Test func `a failure of Raft's at the beginning is none of SQLite's, and the write runs again`()
     throws
@@ -116,7 +121,7 @@ private func text(_ text: String) -> [UInt64] {
     let opening = FakeServerTests.opening
     let done = FakeServerTests.done
     options.transport = FakeNode(
-      opening + [FakeServerTests.leak] + opening + [done, done, done, done])
+      opening + [FakeServerTests.leak] + FakeServerTests.reopening + [done, done, done, done])
     let database = try Database(
       cluster: [FakeServerTests.address], name: "test", options: options)
     #expect(try database.executeChange("INSERT INTO t VALUES (1)").rows == 1)
@@ -139,8 +144,8 @@ private func text(_ text: String) -> [UInt64] {
       // The token is there: the transaction's own, or a fence, after which the closure runs again.
       let found = message(7, [1] + text("is_fence") + [0x1, isFence, .max])
       options.transport = FakeNode(
-        opening + [done, done, done] + failure + opening[..<4] + [done, found] + opening
-          + [done, done, done, done])
+        opening + [done, done] + failure + FakeServerTests.reopening + [done, found]
+          + FakeServerTests.reopening + [done, done, done, done])
       let database = try Database(
         cluster: [FakeServerTests.address], name: "test", options: options)
       var runs = 0
@@ -149,6 +154,14 @@ private func text(_ text: String) -> [UInt64] {
         try $0.executeChange("INSERT INTO t VALUES (1)")
       }
       #expect(runs == Int(isFence) + 1)
+    }
+  }
+
+  @Test func `before something is read the voters are asked whom they follow`() throws {
+    let answers = FakeServerTests.opening + [FakeServerTests.voters, FakeServerTests.rows]
+    #expect(try query(answers) { $0.reads = .linearizable }.count == 2)
+    #expect(throws: SQLiteError.self) {
+      try query(FakeServerTests.opening + [FakeServerTests.rows]) { $0.reads = .linearizable }
     }
   }
 
@@ -225,6 +238,7 @@ private func text(_ text: String) -> [UInt64] {
     let endless = message(
       7, [2] + text("id") + text("name") + [0x31, 1] + text("one") + [0xeeee_eeee_eeee_eeee])
     var options = ClusterOptions()
+    options.reads = .leader
     options.transport = FakeNode(
       FakeServerTests.opening + [Array(repeating: endless, count: 400).flatMap(\.self)])
     options.leaderTimeout = .milliseconds(30)

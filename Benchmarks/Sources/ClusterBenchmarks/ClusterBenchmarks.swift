@@ -18,7 +18,7 @@ import Foundation
       case "--memory": try NodeMemory().run()
       case "--tenants":
         guard let count = Int(arguments.popFirst() ?? "10000"), count > 0 else { return usage() }
-        try await Tenants(count: count).run()
+        try Tenants(count: count).run()
       default: usage()
       }
     } catch {

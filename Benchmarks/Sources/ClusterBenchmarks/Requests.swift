@@ -62,12 +62,13 @@ struct Requests {
     func ours(_ database: Database) throws -> Double {
       try microseconds(for: count) { index in
         try database.withoutTransaction { connection in
-          var statement = try connection.statement(SQL(unchecked: sql), key(index))
+          var statement = try connection.statement(SQL(unchecked: sql))
+          try statement.bind(key(index), at: 1)
           var sum = 0
           var found = 0
           while try statement.step() {
             found += 1
-            sum &+= Int(statement.integer(at: 1)) &+ statement.text(at: 2).utf8.count
+            sum &+= try Int(statement.integer(at: 1)) &+ statement.text(at: 2).utf8.count
           }
           guard found == rows, sum > 0 else { throw Failure("rows are missing") }
         }

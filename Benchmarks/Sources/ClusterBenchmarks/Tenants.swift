@@ -1,14 +1,12 @@
 import Foundation
-import MagicData
 import SQLiteCore
-import Synchronization
 
 /// A program with a store for each tenant: many files, of which some hundred are open at a time.
 struct Tenants {
   let count: Int
   private let openAtOnce = 200
 
-  func run() async throws {
+  func run() throws {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "magicdata-tenants-\(UUID().uuidString)").path(percentEncoded: false)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -52,7 +50,6 @@ struct Tenants {
     var options = Database.Options()
     // One reader is enough for one tenant, and each connection has a cache of its own.
     options.maximumReaderCount = 1
-    options.synchronous = .normal
     return try Database(path: "\(folder)/\(tenant).sqlite3", options: options)
   }
 

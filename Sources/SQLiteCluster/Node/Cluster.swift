@@ -15,10 +15,22 @@ final class Cluster: Sendable {
     var learned: [String] = []
     /// Those of them that vote.
     var voters: [String] = []
+    /// When the nodes are asked for anew.
+    var renewal: ContinuousClock.Instant?
+    /// What was done once, and when.
+    var done: [Preparation: ContinuousClock.Instant] = [:]
     /// Whether they were written into the file for them.
     var areKept = false
     /// Why they were not.
     var failure: SQLiteError?
+  }
+
+  /// What need not be done for each session.
+  enum Preparation: Sendable {
+    /// Looking for columns whose values would end a node.
+    case columnTypes
+    /// Making the table of tokens, and removing old ones.
+    case tokens
   }
 
   private let known = Mutex(Known())
@@ -83,7 +95,7 @@ final class Cluster: Sendable {
       guard ContinuousClock.now < deadline else { throw noLeader(failures) }
       if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       sleepThread(for: pause * Double.random(in: 0.5...1))
-      pause = min(pause * 2, .milliseconds(250))
+      pause = min(pause * 2, .milliseconds(50))
       patience = min(patience * 2, options.attemptTimeout)
     }
   }
@@ -106,9 +118,24 @@ final class Cluster: Sendable {
     _ connection: NodeConnection, _ deadline: ContinuousClock.Instant
   ) throws(SQLiteError) -> (NodeConnection, UInt32) {
     let database = try connection.open(database, before: attempt(deadline))
-    let nodes = try connection.nodes(before: attempt(deadline))
-    note(nodes, leader: connection.address)
+    let now = ContinuousClock.now
+    if let renewal = known.withLock({ $0.renewal }), now < renewal {
+      note(leader: connection.address)
+    } else {
+      note(try connection.nodes(before: attempt(deadline)), leader: connection.address)
+      known.withLock { $0.renewal = now + .seconds(60) }
+    }
     return (connection, database)
+  }
+
+  /// Does what need not be done for each session, if it was not done within the last hour.
+  func once(
+    _ preparation: Preparation, _ body: () throws(SQLiteError) -> Void
+  ) throws(SQLiteError) {
+    let now = ContinuousClock.now
+    if let last = known.withLock({ $0.done[preparation] }), now - last < .seconds(3_600) { return }
+    try body()
+    known.withLock { $0.done[preparation] = now }
   }
 
   /// Notes who leads.

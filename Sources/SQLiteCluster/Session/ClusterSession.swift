@@ -45,13 +45,19 @@ final class ClusterSession: RemoteSession {
     (node, database) = try cluster.openAtLeader(before: deadline)
     check = LeaderCheck(cluster, of: node)
     let options = cluster.options.database
-    if cluster.options.checksColumnTypes { try checkColumnTypes() }
-    try set("foreign_keys", options.foreignKeys)
-    try set("recursive_triggers", options.recursiveTriggers)
-    if forReading {
-      try set("query_only", true)
-    } else {
-      try prepareTokens()
+    if cluster.options.checksColumnTypes {
+      try cluster.once(.columnTypes) { () throws(SQLiteError) in try checkColumnTypes() }
+    }
+    var settings: [(name: String, isOn: Bool)] = [
+      ("foreign_keys", options.foreignKeys), ("recursive_triggers", options.recursiveTriggers),
+    ]
+    if forReading { settings.append(("query_only", true)) }
+    // In one message: a session is opened anew while others wait.
+    _ = try node.execute(
+      .sql(settings.map { "PRAGMA \($0.name) = \($0.isOn ? 1 : 0)" }.joined(separator: "; ")),
+      in: database)
+    if !forReading {
+      try cluster.once(.tokens) { () throws(SQLiteError) in try prepareTokens() }
     }
   }
 
@@ -90,10 +96,6 @@ final class ClusterSession: RemoteSession {
 
   /// The types whose values a node of version 1.11 reads in its own way: it ends if it finds others.
   static let endingTypes: Set<String> = ["boolean", "date", "datetime", "timestamp"]
-
-  private func set(_ name: String, _ isOn: Bool) throws(SQLiteError) {
-    _ = try node.execute(.sql("PRAGMA \(name) = \(isOn ? 1 : 0)"), in: database)
-  }
 
   func close() {
     isLost = true
@@ -360,12 +362,11 @@ final class ClusterSession: RemoteSession {
       return noteEnd()
     }
     let token = Token()
-    try execute(Token.insertion, token.values(isFence: false))
     // Whether it is committed must be learned, whoever wants the access to end.
     node.reasonToEnd = { nil }
     defer { node.reasonToEnd = reasonToEnd }
     do throws(SQLiteError) {
-      try execute("COMMIT")
+      try execute("\(token.literalInsertion); COMMIT")
     } catch {
       switch error.code.primary {
       case .constraint, .busy: if !isLost { throw error }

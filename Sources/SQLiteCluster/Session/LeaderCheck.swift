@@ -15,7 +15,7 @@ final class LeaderCheck {
   /// The other voters; those that did not answer last are at the end.
   private var others: [String]
   /// When the voters are asked for anew.
-  private var renewal = ContinuousClock.now + .seconds(1)
+  private var renewal = ContinuousClock.now
   private var connections: [String: NodeConnection] = [:]
   /// Those that were asked and whose answers are still to be taken.
   private var asked: Set<String> = []

@@ -1,3 +1,4 @@
+import ExactText
 public import SQLiteCore
 
 /// The random name of a transaction, which it stores itself, so that anybody can learn whether it was
@@ -22,6 +23,13 @@ struct Token {
     INSERT INTO magicdata_token (token, is_fence, made) \
     VALUES (?1, ?2, CAST(strftime('%s', 'now') AS INTEGER))
     """
+  /// As ``insertion``, with the value in the text: so the COMMIT can follow in the same message.
+  var literalInsertion: String {
+    """
+    INSERT INTO magicdata_token (token, is_fence, made) \
+    VALUES (x'\(Hex.lowercaseText(of: bytes))', 0, CAST(strftime('%s', 'now') AS INTEGER))
+    """
+  }
   static let query = "SELECT is_fence FROM magicdata_token WHERE token = ?1"
   static let pruning = """
     DELETE FROM magicdata_token WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1
