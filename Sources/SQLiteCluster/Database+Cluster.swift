@@ -6,6 +6,8 @@ extension Cluster: RemoteServer {
 
   var patience: Duration { options.leaderTimeout }
 
+  func isOfLostSession(_ error: SQLiteError) -> Bool { error.isOfLostLeader }
+
   func connect(forReading: Bool) throws(SQLiteError) -> any RemoteSession {
     let deadline = ContinuousClock.now + options.leaderTimeout
     while true {

@@ -45,6 +45,21 @@ struct ClusterFailoverTests {
     print("after a kill of the leader, at 20 ms: \(times.sorted())")
   }
 
+  @Test func `a connection that is lost while it is prepared is opened again`() throws {
+    let cluster = try TestCluster()
+    let leader = try cluster.leader()
+    let isKilled = Flag()
+    let database = try cluster.database { options in
+      options.database.prepareConnection = { connection in
+        if !isKilled.isSet { cluster.signal(leader, SIGKILL) }
+        isKilled.set()
+        _ = try connection.executeQuery("SELECT count(*) FROM sqlite_schema")
+      }
+    }
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    #expect(try cluster.leader() != leader)
+  }
+
   @Test func `a transaction runs again as a whole when its leader is killed`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()

@@ -163,13 +163,16 @@ final class TestCluster: Sendable {
     node.input = -1
   }
 
-  /// Sends a signal to a node; waits for its end if it is SIGKILL.
+  /// Sends a signal to a node; waits for its end if it is SIGKILL, and until it stands still if SIGSTOP.
   func signal(_ index: Int, _ number: Int32) {
     nodes.withLock { nodes in
       if number == SIGKILL {
         TestCluster.end(&nodes[index])
       } else if let process = nodes[index].process {
         kill(process, number)
+        // It stops some time later: until then it might answer.
+        var status: Int32 = 0
+        if number == SIGSTOP { unsafe waitpid(process, &status, WUNTRACED) }
       }
     }
   }

@@ -5,6 +5,9 @@ package protocol RemoteServer: AnyObject, Sendable {
   /// How long an access without a deadline is begun anew at most.
   var patience: Duration { get }
 
+  /// Whether an error says that a session is lost, and nothing about what was asked.
+  func isOfLostSession(_ error: SQLiteError) -> Bool
+
   /// Opens a session.
   ///
   /// - Parameter forReading: Whether it will only read.

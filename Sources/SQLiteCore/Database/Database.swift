@@ -117,8 +117,17 @@ public final class Database: Sendable {
   package var isReadOnly: Bool { options.mode == .readOnly }
 
   private func open(_ slot: Int) throws(SQLiteError) -> sending Connection {
-    try file.open(
-      forReading: slot > 0, shared: shared, number: openings.add(1, ordering: .relaxed).newValue)
+    let end = server.map { .now + $0.patience } ?? Moment.now
+    while true {
+      do throws(SQLiteError) {
+        return try file.open(
+          forReading: slot > 0, shared: shared,
+          number: openings.add(1, ordering: .relaxed).newValue)
+      } catch {
+        // A server's session may be lost while it is prepared: another one is opened.
+        guard let server, server.isOfLostSession(error), Moment.now < end else { throw error }
+      }
+    }
   }
 
   /// Lends the connection of a slot, opening it if need be. Only its holder may call this.
