@@ -173,7 +173,8 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Essentials", "MagicData", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteHistory", "SyntaxOracle",
+        "Essentials", "MagicData", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteHistory",
+        "SyntaxOracle",
       ],
       path: "Tests/Fuzzing", swiftSettings: settings),
     .testTarget(
@@ -192,7 +193,8 @@ if let layers = Context.environment["MAGICDATA_TESTS"]?.split(separator: ",") {
 
 // Programs for libFuzzer, which `.ci/fuzz` builds and runs. They have no main of their own.
 if Context.environment["MAGICDATA_FUZZ"] != nil {
-  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON", "Syntax", "Patches"].map { name in
+  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON", "Syntax", "Patches"].map {
+    name in
     .executableTarget(
       name: "Fuzz\(name)", dependencies: ["Fuzzing"], path: "Tests/Fuzz\(name)",
       swiftSettings: settings)

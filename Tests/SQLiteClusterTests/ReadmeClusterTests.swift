@@ -1,3 +1,4 @@
+import Foundation
 import MagicCluster
 import MagicData
 import Testing
@@ -29,5 +30,63 @@ struct ReadmeClusterTests {
     let magic = try await MagicData(cluster: addresses, name: "shop")
 
     #expect(!magic.database.has(.functions))
+  }
+}
+
+/// The code of the article on what a cluster costs.
+@Suite struct ReadmeTenantTests {
+  func cluster(of tenant: String, in clusters: [[String]]) -> [String] {
+    // The same on every machine and in every run, which a Hasher's values are not.
+    let sum = tenant.utf8.reduce(UInt64(5_381)) { $0 &* 33 &+ UInt64($1) }
+    return clusters[Int(sum % UInt64(clusters.count))]
+  }
+
+  @Test func `tenants are spread over clusters`() {
+    let clusters = [["a:1"], ["b:1"], ["c:1"]]
+    let counts = (0..<3_000).reduce(into: [String: Int]()) { counts, number in
+      counts[cluster(of: "tenant \(number)", in: clusters)[0], default: 0] += 1
+    }
+    #expect(counts.count == 3)
+    #expect(counts.values.allSatisfy { $0 > 700 })
+  }
+
+  @Test func `the databases that were used last stay open`() async throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "magicdata-tenants-\(UUID().uuidString)").path(percentEncoded: false)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let open = OpenTenants(limit: 2)
+    weak var first: Database?
+    do { first = try await open.database(of: "\(folder)/a") }
+    #expect(first != nil)
+    _ = try await open.database(of: "\(folder)/b")
+    // Used again: the other one goes.
+    _ = try await open.database(of: "\(folder)/a")
+    _ = try await open.database(of: "\(folder)/c")
+    #expect(first != nil)
+    _ = try await open.database(of: "\(folder)/d")
+    #expect(first == nil)
+  }
+}
+
+actor OpenTenants {
+  private var databases: [String: Database] = [:]
+  private var order: [String] = []
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  func database(of tenant: String) throws -> Database {
+    if let open = databases[tenant] {
+      order.removeAll { $0 == tenant }
+      order.append(tenant)
+      return open
+    }
+    let database = try Database(path: "\(tenant).sqlite3")
+    // A task that still uses it keeps it open; a second one on the same file is as good.
+    if databases.count >= limit { databases[order.removeFirst()] = nil }
+    order.append(tenant)
+    databases[tenant] = database
+    return database
   }
 }
