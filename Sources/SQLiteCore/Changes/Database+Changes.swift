@@ -94,8 +94,12 @@ extension Database {
   package func setUpWriter(
     _ body: @escaping @Sendable (Connection) throws -> Void
   ) throws -> Registration {
-    let setup = file.writerSetups.add(body)
-    try withoutTransaction { try body($0) }
+    // Added once the connection is open, whose opening would run it, too.
+    let setup = try withoutTransaction { connection in
+      let setup = file.writerSetups.add(body)
+      try body(connection)
+      return setup
+    }
     return setup
   }
 
