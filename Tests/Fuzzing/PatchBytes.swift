@@ -82,7 +82,9 @@ package enum PatchBytes {
   private static func content(_ database: Database) throws -> [String] {
     try database.read { connection in
       try ["town", "pair", "word", "house", "loose"].flatMap { table in
+        // A row that went and came back may have another rowid, where that is not the key.
         try connection.executeQuery("SELECT * FROM \(identifier: table)").map { "\($0.values)" }
+          .sorted()
       }
     }
   }
