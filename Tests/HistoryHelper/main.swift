@@ -153,17 +153,23 @@ private func run(_ arguments: [String]) throws {
   case "exchange":
     try exchange(database, as: arguments[2], in: arguments[3], writes: arguments[4] == "write")
   case "cost":
-    // cost <path> <none|tables|deltas|journal>: writes 100,000 rows in one transaction, for counting instructions.
+    // cost <path> <none|tables|judged|deltas|journal> [update]: writes 100,000 rows in one transaction, and changes them in
+    // another, for counting instructions.
     try database.executeChange(
       "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT, size INTEGER)")
-    let subscription =
-      arguments[2] == "tables" ? database.subscribe(to: .tables) { _ in } : nil
+    let subscription: ChangeSubscription? =
+      switch arguments[2] {
+      case "tables": database.subscribe(to: .tables) { _ in }
+      case "judged": database.subscribe(to: .values, tables: ["town"], atMost: 1 << 18) { _ in }
+      default: nil
+      }
     let deltas = arguments[2] == "deltas" ? database.deltas(of: Town.self) : nil
     let journal = arguments[2] == "journal" ? try database.journal() : nil
     try database.write { connection in
       var insert = try connection.statement("INSERT INTO town VALUES (?, ?, ?)")
       for number in 0..<100_000 { try insert.run(number, "a town of some name", number * 7) }
     }
+    if arguments.last == "update" { try database.executeChange("UPDATE town SET size = size + 1") }
     withExtendedLifetime((subscription, deltas, journal)) {}
   default: print("unknown command")
   }

@@ -24,7 +24,7 @@ struct ObservedInsert: Case {
     name = "insert-\(detail.rawValue)"
     summary =
       detail == .tables
-      ? "insert all rows while somebody waits for changes of the table"
+      ? "insert all rows while somebody waits for changes of another table"
       : "insert all rows while somebody is told each row, by deltas"
   }
 
@@ -63,7 +63,7 @@ struct ObservedInsert: Case {
       let fixture = trial.fixture
       let magic = try openStore(fixture.freshPath)
       try magic.database.executeChange(SQL(unchecked: Item.createTable))
-      let changes = detail == .tables ? magic.changes(of: ItemObject.self) : nil
+      let changes = detail == .tables ? magic.changes(of: CounterObject.self) : nil
       let deltas = detail == .deltas ? magic.database.deltas(of: Item.self) : nil
       try trial.measure { try work(magic.database, fixture) }
       withExtendedLifetime((changes, deltas)) {}
