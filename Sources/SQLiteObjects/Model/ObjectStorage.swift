@@ -451,11 +451,29 @@ package final class ObjectStorage: @unchecked Sendable {
   func adopt(_ cells: FoundCells) -> Adoption {
     // A task that follows a cell that leads here already waits for the others.
     withState { _, slots in
-      for slot in 0..<slots.count {
-        guard case .box(let box) = cells[slot].owner, let form = box.adopt(by: self, slot) else {
-          return slot == 0 ? .none : .some
+      func adopt(_ slot: Int, _ bound: consuming ValueBox.State) -> Bool {
+        guard case .box(let box) = cells[slot].owner, let form = box.adopt(by: bound) else {
+          return false
         }
         slots.fill(form, slot)
+        return true
+      }
+      var slot = 0
+      // Four at once: their references to this are counted by one atomic addition (benchmark `insert`).
+      while slot + 4 <= slots.count {
+        let first = ValueBox.State.bound(self, slot: slot, nil)
+        let second = ValueBox.State.bound(self, slot: slot + 1, nil)
+        let third = ValueBox.State.bound(self, slot: slot + 2, nil)
+        let fourth = ValueBox.State.bound(self, slot: slot + 3, nil)
+        guard adopt(slot, first) else { return slot == 0 ? .none : .some }
+        guard adopt(slot + 1, second), adopt(slot + 2, third), adopt(slot + 3, fourth) else {
+          return .some
+        }
+        slot += 4
+      }
+      while slot < slots.count {
+        guard adopt(slot, .bound(self, slot: slot, nil)) else { return slot == 0 ? .none : .some }
+        slot += 1
       }
       return .all
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// The box holds the value itself until its object is saved; from then on the object's
 /// ``ObjectStorage`` holds the values of all its properties, and the box leads there.
 final class ValueBox: Sendable {
-  private enum State {
+  enum State {
     case own(CellValue.Form)
     case bound(ObjectStorage, slot: Int, FetchContext?)
   }
@@ -84,15 +84,15 @@ final class ValueBox: Sendable {
 
   /// Leads to a storage from now on.
   ///
+  /// - Parameter bound: The storage and the property's slot in it.
   /// - Returns: The value as the cell held it, or nil if it leads to a storage already.
-  func adopt(by storage: ObjectStorage, _ slot: Int) -> CellValue.Form? {
+  func adopt(by bound: consuming State) -> CellValue.Form? {
+    var former = bound
     state.withLock { state in
-      guard case .own = state else { return nil }
-      var former = State.bound(storage, slot: slot, nil)
-      swap(&state, &former)
-      guard case .own(let form) = consume former else { return nil }
-      return form
+      if case .own = state { swap(&state, &former) }
     }
+    guard case .own(let form) = former else { return nil }
+    return form
   }
 
   func missing(_ value: Any.Type) -> String {

@@ -73,7 +73,7 @@ extension SaveGraph {
       self.storage = storage
       self.snapshot = snapshot
       self.first = first
-      if let context { details = [Details(context: context)] }
+      details = context.map { [Details(context: $0)] }
     }
 
     /// The fetch that knows the objects that this one leads to.
