@@ -7,12 +7,10 @@ struct Requests {
   let count: Int
 
   private static let point = "SELECT id, n, s FROM t WHERE id = ?1"
-  private static let fetch = "SELECT id, n, s FROM t WHERE id > ?1 ORDER BY id LIMIT 100"
+  // Short enough for one message: what does not fit into a page comes in several.
+  private static let fetch =
+    "SELECT id, n, substr(s, -4) FROM t WHERE id > ?1 ORDER BY id LIMIT 100"
   private static let insert = "INSERT INTO w (n) VALUES (?1)"
-  private static let token = """
-    INSERT INTO magicdata_token (token, is_fence, made) \
-    VALUES (?1, ?2, CAST(strftime('%s', 'now') AS INTEGER))
-    """
   private static let leaderQuestion = BareConnection.message(0, BareConnection.words([0]))
 
   func run() async throws {
@@ -40,7 +38,6 @@ struct Requests {
     try bare.prepare(Requests.point)
     try bare.prepare(Requests.fetch)
     try bare.prepare(Requests.insert)
-    try bare.prepare(Requests.token)
 
     print("| case | bare loop, us | this library, us | ratio |\n|---|---|---|---|")
     try reads("point read", 0, Requests.point, 1, bare, other, database, plain)
@@ -85,14 +82,17 @@ struct Requests {
     line("\(name), linearizable", checked, try ours(database))
   }
 
-  private static func tokenMessage() -> [UInt8] {
+  /// The message that stores a token and commits.
+  private static func commitMessage() -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
-    let token = [generator.next(), generator.next()] as [UInt64]
-    // A blob of sixteen bytes and an integer.
-    return BareConnection.message(
-      5,
-      BareConnection.words([3 << 32]) + [2, 4, 1, 0, 0, 0, 0, 0]
-        + BareConnection.words([16] + token + [0]))
+    let digits = (0..<4).map { _ in
+      String(format: "%08x", UInt32.random(in: 0 ... .max, using: &generator))
+    }
+    return BareConnection.sql(
+      """
+      INSERT INTO magicdata_token (token, is_fence, made) \
+      VALUES (x'\(digits.joined())', 0, CAST(strftime('%s', 'now') AS INTEGER)); COMMIT
+      """)
   }
 
   private func bareWrite(_ bare: BareConnection, _ numbers: [Int]) throws {
@@ -100,8 +100,7 @@ struct Requests {
     for number in numbers {
       try bare.call(BareConnection.run(2, asQuery: false, [UInt64(number)]))
     }
-    try bare.call(Requests.tokenMessage())
-    try bare.call(BareConnection.sql("COMMIT"))
+    try bare.call(Requests.commitMessage())
   }
 
   private func writes(_ bare: BareConnection, _ database: Database) throws {

@@ -1,0 +1,101 @@
+import Foundation
+import SQLiteCluster
+import SQLiteCore
+import Testing
+
+/// Tasks that are cancelled, wait, or come late.
+@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct ClusterTaskTests {
+  @Test func `a task that waits for another client's lock can be cancelled, and leaves nothing`()
+    async throws
+  {
+    let cluster = try TestCluster(count: 1)
+    let holder = try cluster.database()
+    let waiter = try cluster.database { $0.database.busyTimeout = .seconds(600) }
+    try await holder.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    // Blocking, so that the lock is held while the other one waits.
+    let isWaiting = Flag()
+    let isCancelled = Flag()
+    let holding = Task.detached {
+      try holder.write { connection in
+        try connection.executeChange("INSERT INTO t VALUES (1)")
+        isWaiting.set()
+        while !isCancelled.isSet { usleep(1_000) }
+      }
+    }
+    while !isWaiting.isSet { try await Task.sleep(for: .milliseconds(1)) }
+    let waiting = Task { try await waiter.executeChange("INSERT INTO t VALUES (2)") }
+    try await Task.sleep(for: .milliseconds(50))
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    isCancelled.set()
+    try await holding.value
+    try await waiter.executeChange("INSERT INTO t VALUES (3)")
+    let ids = try await holder.executeQuery("SELECT id FROM t ORDER BY id").map { $0[0]?.asInt() }
+    #expect(ids == [1, 3])
+  }
+
+  @Test func `a task that waits for a leader can be cancelled`() async throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database { $0.leaderTimeout = .seconds(600) }
+    try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let leader = try cluster.leader()
+    for index in 0..<3 { cluster.signal(index, SIGKILL) }
+    let reading = Task { try await database.executeQuery("SELECT * FROM t") }
+    let writing = Task { try await database.executeChange("INSERT INTO t VALUES (1)") }
+    try await Task.sleep(for: .milliseconds(100))
+    reading.cancel()
+    writing.cancel()
+    await #expect(throws: CancellationError.self) { try await reading.value }
+    await #expect(throws: CancellationError.self) { try await writing.value }
+    for index in 0..<3 { try cluster.start((leader + index) % 3) }
+    try await database.executeChange("INSERT INTO t VALUES (2)")
+    #expect(try await database.executeQuery("SELECT id FROM t").map { $0[0]?.asInt() } == [2])
+  }
+
+  @Test func `a read that began before the leader was lost is whole, of one moment`() throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
+    try database.write { connection in
+      for id in 0..<2_000 { try connection.executeChange("INSERT INTO t VALUES (\(id), 1)") }
+    }
+    let other = try cluster.database()
+    var runs = 0
+    let sums = try database.read { connection in
+      runs += 1
+      let first = try connection.firstRow("SELECT sum(n) FROM t", as: Int.self)
+      if runs == 1 {
+        try other.executeChange("UPDATE t SET n = 2")
+        cluster.signal(try cluster.leader(), SIGKILL)
+      }
+      return [first, try connection.firstRow("SELECT sum(n) FROM t", as: Int.self)]
+    }
+    // Both of the run that counts, and it came after the change.
+    #expect(runs == 2)
+    #expect(sums == [4_000, 4_000])
+  }
+
+  @Test func `rows that are left half read do not disturb the next access`() throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try cluster.database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT)")
+    try database.write { connection in
+      for id in 0..<2_000 {
+        try connection.executeChange("INSERT INTO t VALUES (\(id), 'abcdefgh')")
+      }
+    }
+    struct Stop: Error {}
+    for stop in [0, 1, 150, 1_000, 1_999] {
+      #expect(throws: Stop.self) {
+        try database.read { connection in
+          try connection.forEachRow("SELECT id, s FROM t ORDER BY id") { row in
+            if row.integer(at: 0) == stop { throw Stop() }
+          }
+        }
+      }
+      let count = try database.executeQuery("SELECT count(*) FROM t")[0][0]?.asInt()
+      #expect(count == 2_000)
+    }
+  }
+}
