@@ -8,11 +8,14 @@ extension Cluster: RemoteServer {
 
   func isOfLostSession(_ error: SQLiteError) -> Bool { error.isOfLostLeader }
 
-  func connect(forReading: Bool) throws(SQLiteError) -> any RemoteSession {
+  func connect(
+    forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
+  ) throws(SQLiteError) -> any RemoteSession {
     let deadline = ContinuousClock.now + options.leaderTimeout
     while true {
       do throws(SQLiteError) {
-        return try ClusterSession(self, forReading: forReading, before: deadline)
+        return try ClusterSession(
+          self, forReading: forReading, before: deadline, reasonToEnd)
       } catch {
         // The leader may go before the session is set up.
         guard error.isOfLostLeader, ContinuousClock.now < deadline else { throw error }

@@ -39,10 +39,12 @@ final class ClusterSession: RemoteSession {
   private var forgotten: [UInt32] = []
 
   init(
-    _ cluster: Cluster, forReading: Bool, before deadline: ContinuousClock.Instant
+    _ cluster: Cluster, forReading: Bool, before deadline: ContinuousClock.Instant,
+    _ reasonToEnd: @escaping () -> String?
   ) throws(SQLiteError) {
     self.cluster = cluster
-    (node, database) = try cluster.openAtLeader(before: deadline)
+    (node, database) = try cluster.openAtLeader(before: deadline, reasonToEnd)
+    self.reasonToEnd = reasonToEnd
     check = LeaderCheck(cluster, of: node)
     let options = cluster.options.database
     if cluster.options.checksColumnTypes {

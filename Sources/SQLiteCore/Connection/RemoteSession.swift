@@ -10,8 +10,12 @@ package protocol RemoteServer: AnyObject, Sendable {
 
   /// Opens a session.
   ///
-  /// - Parameter forReading: Whether it will only read.
-  func connect(forReading: Bool) throws(SQLiteError) -> any RemoteSession
+  /// - Parameters:
+  ///   - forReading: Whether it will only read.
+  ///   - reasonToEnd: Says why it must end, if it must.
+  func connect(
+    forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
+  ) throws(SQLiteError) -> any RemoteSession
 }
 
 /// A connection's session at a server: what the connection asks SQLite for elsewhere.

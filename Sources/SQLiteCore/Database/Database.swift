@@ -116,13 +116,15 @@ public final class Database: Sendable {
   /// Whether nothing can be written.
   package var isReadOnly: Bool { options.mode == .readOnly }
 
-  private func open(_ slot: Int) throws(SQLiteError) -> sending Connection {
+  private func open(
+    _ slot: Int, _ reasonToEnd: @escaping @Sendable () -> String?
+  ) throws(SQLiteError) -> sending Connection {
     let end = server.map { .now + $0.patience } ?? Moment.now
     while true {
       do throws(SQLiteError) {
         return try file.open(
           forReading: slot > 0, shared: shared,
-          number: openings.add(1, ordering: .relaxed).newValue)
+          number: openings.add(1, ordering: .relaxed).newValue, reasonToEnd)
       } catch {
         // A server's session may be lost while it is prepared: another one is opened.
         guard let server, server.isOfLostSession(error), Moment.now < end else { throw error }
@@ -131,10 +133,18 @@ public final class Database: Sendable {
   }
 
   /// Lends the connection of a slot, opening it if need be. Only its holder may call this.
-  private func withConnection(at slot: Int, _ body: (Connection) throws -> Void) throws {
+  ///
+  /// - Parameters:
+  ///   - slot: The slot.
+  ///   - reasonToEnd: Says why opening it at a server must end, if it must.
+  ///   - body: The access.
+  private func withConnection(
+    at slot: Int, _ reasonToEnd: @escaping @Sendable () -> String? = { nil },
+    _ body: (Connection) throws -> Void
+  ) throws {
     if hasFreshWriter.load(ordering: .relaxed) { useFreshWriter(at: slot) }
     try slots[slot].withConnection(
-      open: { () throws(SQLiteError) in try open(slot) }, body)
+      open: { () throws(SQLiteError) in try open(slot, reasonToEnd) }, body)
   }
 
   /// Gives the connection of the opening to the first access: a program that only reads needs no other one.
@@ -180,7 +190,7 @@ public final class Database: Sendable {
     while true {
       var mayRunAgain = false
       do {
-        return try withConnection(at: slot) { connection in
+        return try withConnection(at: slot, { access.reasonToEnd }) { connection in
           let session = connection.handle.remote
           let commits = session?.commitCount
           defer { mayRunAgain = session?.mayRunAgain == true && session?.commitCount == commits }

@@ -84,10 +84,11 @@ final class DatabaseFile: Sendable {
   ///   - shared: The state that all connections to the file share.
   ///   - number: Its number among those that the database has opened.
   func open(
-    forReading: Bool, shared: SharedFile, number: Int
+    forReading: Bool, shared: SharedFile, number: Int,
+    _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> sending Connection {
     let connection = Connection(
-      try openHandle(shared, forReading: forReading),
+      try openHandle(shared, forReading: forReading, reasonToEnd),
       Connection.Environment(
         feed: shared.feed, claims: shared.claims, content: shared.content,
         commits: shared.commits, watch: watch,
@@ -111,11 +112,11 @@ final class DatabaseFile: Sendable {
   }
 
   private func openHandle(
-    _ shared: SharedFile, forReading: Bool
+    _ shared: SharedFile, forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> ConnectionHandle {
     if let server {
       let handle = try ConnectionHandle(name: ":memory:", flags: flags, vfs: nil)
-      handle.remote = try server.connect(forReading: forReading)
+      handle.remote = try server.connect(forReading: forReading, reasonToEnd)
       return handle
     }
     // Before the file is open, so that nobody opens it without SQLite in between.

@@ -50,6 +50,13 @@ struct Access: Sendable {
     }
   }
 
+  /// Why the access must end now, if it must; asked while it waits for a connection to a server.
+  var reasonToEnd: String? {
+    if let cancelled = cancellation.reason { return cancelled.message }
+    if let deadline, .now >= deadline { return SQLiteError.deadlineMessage }
+    return nil
+  }
+
   /// Runs the work of the access, whose result its caller keeps.
   ///
   /// `dynamic`, so that the compiler makes no copy of it for each closure that it knows.
