@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef FICLONE
@@ -44,6 +45,12 @@ static inline int cplatform_watch(const char *folder) {
     return -1;
   }
   return watch;
+}
+// Lets the system begin to write what a file has, without waiting for that (SYNC_FILE_RANGE_WRITE).
+static inline void cplatform_begin_sync(int file) {
+#if defined(SYS_sync_file_range) && __SIZEOF_LONG__ == 8
+  (void)syscall(SYS_sync_file_range, file, 0L, 0L, 2);
+#endif
 }
 static inline int cplatform_clone(int source, int file) {
   return ioctl(file, FICLONE, source);

@@ -41,12 +41,18 @@ package protocol FileOperations: Sendable {
   /// On Darwin `fsync` leaves it in the drive's cache. Several files need that emptied only once,
   /// with the last of them (`F_FULLFSYNC`).
   func sync(_ file: Int32, emptyingDriveCache: Bool) throws(SystemFailure)
+  /// Lets the system begin to write the content of a file to the disk, if it can (`sync_file_range`).
+  func beginSync(of file: Int32)
   /// Makes everything written to the file system of a folder last (`syncfs`, on Linux only).
   func syncFileSystem(of folder: Int32) throws(SystemFailure)
   /// Locks a file or folder for this open descriptor alone (`flock`).
   func lock(_ file: Int32, waiting: Bool) throws(SystemFailure)
   /// Gives a descriptor back (`close`).
   func close(_ file: Int32)
+}
+
+extension FileOperations {
+  package func beginSync(of file: Int32) {}
 }
 
 /// A C call that failed.
@@ -118,6 +124,9 @@ package final class Descriptor: Sendable {
       }
     }
   }
+
+  /// Lets the system begin to write the content to the disk.
+  package func beginSync() { operations.beginSync(of: number) }
 
   /// Makes the content last through a power cut.
   package func sync(emptyingDriveCache: Bool = true) throws(SystemFailure) {

@@ -130,6 +130,12 @@ package struct SystemFileOperations: FileOperations {
     try check(fsync(file), "fsync")
   }
 
+  package func beginSync(of file: Int32) {
+    #if os(Linux)
+      cplatform_begin_sync(file)
+    #endif
+  }
+
   package func syncFileSystem(of folder: Int32) throws(SystemFailure) {
     #if canImport(Darwin)
       throw SystemFailure("syncfs", ENOSYS)

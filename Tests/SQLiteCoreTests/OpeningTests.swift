@@ -236,6 +236,22 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: "\(path)-wal"))
   }
 
+  @Test func `a setup of the writer runs once for each connection that writes`() throws {
+    let path = folder.file()
+    try Database(path: path).executeMultipleChanges("CREATE TABLE t (a)")
+    let database = try Database(path: path)
+    // Takes the connection of the opening.
+    #expect(try database.rows("SELECT a FROM t", as: Int.self) == [])
+    let runs = Mutex(0)
+    let setup = try database.setUpWriter { connection in
+      runs.withLock { $0 += 1 }
+      try connection.executeChange("CREATE TEMP TABLE mine (a)")
+    }
+    try database.executeChange("INSERT INTO mine VALUES (1)")
+    #expect(runs.withLock { $0 } == 1)
+    withExtendedLifetime(setup) {}
+  }
+
   @Test func `first accesses of many tasks at once find their connections`() async throws {
     let path = folder.file()
     try await Database(path: path).executeMultipleChanges("CREATE TABLE t (a)")

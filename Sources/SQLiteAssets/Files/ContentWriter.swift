@@ -55,13 +55,16 @@ struct ContentWriter: ~Copyable {
   }
 
   private mutating func write(_ bytes: RawSpan) throws(AssetError) {
-    hash.update(bytes)
     size += bytes.byteCount
     if file == nil, size < minimumFileSize {
       unsafe bytes.withUnsafeBytes { unsafe start.append(contentsOf: $0) }
     } else {
-      try fileToWrite().write(bytes)
+      let file = try fileToWrite()
+      try file.write(bytes)
+      // The disk works while the digest is made.
+      if bytes.byteCount >= File.pieceSize, opener.isDurable { file.beginSync() }
     }
+    hash.update(bytes)
   }
 
   /// The file, made when it turns out to be needed, with what came before.

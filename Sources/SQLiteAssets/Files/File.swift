@@ -32,6 +32,9 @@ package final class File: Sendable {
     try naming(path) { () throws(SystemFailure) in try descriptor.write(bytes) }
   }
 
+  /// Lets the system begin to write the content to the disk, so that ``sync(isLast:)`` takes less long.
+  func beginSync() { descriptor.beginSync() }
+
   /// Makes the content last through a power cut.
   ///
   /// - Parameter isLast: False if another file or folder is synced after it: that may be needed too.

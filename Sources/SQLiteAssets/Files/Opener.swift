@@ -28,7 +28,7 @@ final class Opener: Sendable {
   private let store: StoreFolder
   private let name = AssetID().description
   /// False for a database that does not outlive the process.
-  private let isDurable: Bool
+  let isDurable: Bool
   private let state = Mutex(State())
 
   init(_ store: StoreFolder, isDurable: Bool) {

@@ -23,8 +23,6 @@ public final class Database: Sendable {
   let shared: SharedFile
   /// Where asynchronous accesses run.
   package let worker: Worker
-  /// How long those take that need not wait for a slot.
-  let usualTimes = UsualAccessTimes()
   let experience = GroupCommitExperience()
   private let slots: [ConnectionSlot]
   /// How many connections were opened.

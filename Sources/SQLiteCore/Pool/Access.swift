@@ -180,7 +180,6 @@ final class TaskAccess: Sendable {
 
   let access: Access
   private let state: Mutex<State>
-  private let hasEnded = Atomic(false)
 
   init(_ access: Access, _ work: any Work) {
     self.access = access
@@ -203,16 +202,7 @@ final class TaskAccess: Sendable {
       defer { state.continuation = nil }
       return state.continuation
     }
-    hasEnded.store(true, ordering: .releasing)
     continuation?.resume(with: outcome)
-  }
-
-  /// Waits for the end without suspending the task, if that is usually soon.
-  ///
-  /// - Returns: The outcome, or nil if there is none yet.
-  func outcome(watching usual: UsualTime) -> Result<Void, any Error>? {
-    guard usual.watch({ hasEnded.load(ordering: .acquiring) }) else { return nil }
-    return state.withLock { $0.outcome }
   }
 
   /// Lets the end resume a task that is being suspended.
@@ -246,19 +236,4 @@ final class TaskAccess: Sendable {
 struct GrantedAccess: Sendable {
   let task: TaskAccess
   let slot: Int
-  /// When the slot was given.
-  let start = Moment.now
-}
-
-/// How long the accesses of tasks take, from the slot to the end.
-struct UsualAccessTimes: Sendable {
-  private let reads = UsualTime()
-  private let writes = UsualTime()
-
-  subscript(kind: Access.Kind) -> UsualTime {
-    switch kind {
-    case .read: reads
-    case .write: writes
-    }
-  }
 }

@@ -73,11 +73,11 @@ extension Database {
     return try work.result()
   }
 
-  /// Runs an access, suspending the task unless that ends soon.
+  /// Runs an access, suspending the task unless that has ended before.
   func perform(_ access: Access, _ work: any Work) async throws {
     let task = TaskAccess(access, work)
     try await cancelling(access, task) {
-      let isWaiting = !scheduler.enter(access) { [self] granted, leaver in
+      scheduler.enter(access) { [self] granted, leaver in
         switch granted {
         case .success(let slot):
           let next = GrantedAccess(task: task, slot: slot)
@@ -86,9 +86,6 @@ extension Database {
           // The thread that wakes it may hold locks of a user's tasks.
           scheduler.messenger.async { task.end(with: .failure(error)) }
         }
-      }
-      if !isWaiting, let outcome = task.outcome(watching: usualTimes[access.kind]) {
-        return try outcome.get()
       }
       try await withCheckedThrowingContinuation { task.wake($0) }
     }
@@ -101,7 +98,6 @@ extension Database {
       while let granted = next {
         scheduler.adopt(granted.slot)
         let outcome = outcome(of: granted)
-        usualTimes[granted.task.access.kind].note(since: granted.start)
         granted.task.end(with: outcome)
         next = granted.task.takeSuccessor()
       }

@@ -9,7 +9,7 @@ extension Database {
   ///     }
   ///
   /// Writes of this kind that wait at the same time become one transaction, in the order in which
-  /// they were asked for, each in a savepoint. Each caller goes on after the common commit, with
+  /// they were asked for, each behind the first in a savepoint. Each caller goes on after the common commit, with
   /// its own result or error, as if it had been alone: its changes are durable, or all undone. What
   /// one of them throws undoes nothing of the others.
   ///

@@ -1,7 +1,5 @@
 import Synchronization
 
-import Platform
-
 /// How writes that wait at the same time are merged into one transaction.
 ///
 /// A durable commit waits for the disk, whether it holds one row or a thousand. Where many tasks
@@ -272,8 +270,12 @@ final class GroupCommitExperience: Sendable {
     if isWaiting() { return true }
     guard count < self.count.load(ordering: .relaxed) else { return false }
     let start = Moment.now
-    while start.nanosecondsSince < patience.load(ordering: .relaxed) {
-      sched_yield()
+    let patience = patience.load(ordering: .relaxed)
+    var passed = 0
+    while passed < patience {
+      // Those who come need the lock that this asks for.
+      let next = passed + 2_000
+      while passed < next { passed = start.nanosecondsSince }
       if isWaiting() { return true }
     }
     return false

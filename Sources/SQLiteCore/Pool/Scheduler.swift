@@ -223,16 +223,10 @@ final class Scheduler: Sendable {
   }
 
   /// Finds a slot without blocking; `wake` is called once, perhaps before this returns.
-  ///
-  /// - Returns: Whether `wake` was called already.
-  @discardableResult
-  func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) -> Bool {
-    if wait(access.kind, access.cancellation, member: member, until: access.deadline, wake: wake) {
-      return true
-    }
+  func enter(_ access: Access, member: GroupCommitMember? = nil, wake: @escaping Wake) {
+    wait(access.kind, access.cancellation, member: member, until: access.deadline, wake: wake)
     // Cancelled before it began to wait: its handler found nothing to wake.
     if access.cancellation.isRequested { giveUpCancelled(access.cancellation) }
-    return false
   }
 
   /// Takes a free slot, or joins the queue. `wake` is called once, perhaps before this returns.
@@ -241,13 +235,11 @@ final class Scheduler: Sendable {
   ///   - cancellation: That of this access and no other: by it the access gives up.
   ///   - member: The write, if one that has its slot already may take it along.
   ///   - deadline: When to give up, or nil if the caller sees to that.
-  /// - Returns: Whether `wake` was called already.
   /// - Complexity: O(1), or O(log *n*) with a deadline.
-  @discardableResult
   func wait(
     _ kind: Access.Kind, _ cancellation: Cancellation, member: GroupCommitMember? = nil,
     until deadline: Moment? = nil, wake: @escaping Wake
-  ) -> Bool {
+  ) {
     let waiter = Waiter(kind, cancellation, member: member, wake: wake)
     let lane = lane(kind)
     let now = Moment.now
@@ -263,13 +255,10 @@ final class Scheduler: Sendable {
       return (result, true)
     }
     switch result {
-    case .success(nil):
-      if mustSetTimer { setTimer() }
-      return false
+    case .success(nil): if mustSetTimer { setTimer() }
     case .success(let slot?): wake(.success(slot), nil)
     case .failure(let error): wake(.failure(error), nil)
     }
-    return true
   }
 
   /// Whether the next access that waits for the writer's slot is a write that may share a transaction.

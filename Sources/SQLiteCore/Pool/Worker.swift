@@ -143,7 +143,7 @@ private final class Seat: Sendable {
   /// Waits until the thread is called.
   func wait(atMost patience: DispatchTimeInterval?) -> Call {
     let start = Moment.now
-    _ = interval.watch { self.state.load(ordering: .acquiring) == State.called }
+    interval.watch { self.state.load(ordering: .acquiring) == State.called }
     guard sleep(atMost: patience) else { return .none }
     interval.note(since: start)
     state.store(State.awake, ordering: .relaxed)
@@ -174,36 +174,30 @@ private final class Seat: Sendable {
   }
 }
 
-/// How long something usually takes that one thread does and another one waits for.
+/// How long a thread usually waits for its next work.
 ///
 /// Waking a thread that sleeps takes as long as a read, and on a virtual machine several times as long. So it is
-/// worth waiting awake for what comes that soon. What usually takes longer is not waited for at all.
-final class UsualTime: Sendable {
-  private static let longest = 50_000
+/// worth staying awake for a work that comes that soon, and for no other.
+private final class UsualTime: Sendable {
+  private static let longest = 20_000
 
   private let nanoseconds = Atomic(longest)
 
   /// Notes that it took the time since a moment.
   func note(since start: Moment) {
-    // Two threads at once lose one of the notes.
     let usual = nanoseconds.load(ordering: .relaxed)
     let present = min(start.nanosecondsSince, 4 * UsualTime.longest)
     nanoseconds.store((3 * usual + present) / 4, ordering: .relaxed)
   }
 
-  /// Waits awake until something is done, at most for twice the usual time and never for more than 50 microseconds,
-  /// and yields meanwhile to each other thread that wants the core.
+  /// Waits awake until something is done, at most for twice the usual time and never for more than 20 microseconds.
   ///
-  /// - Returns: Whether it is done.
-  func watch(_ isDone: () -> Bool) -> Bool {
+  /// Yielding meanwhile (`sched_yield`) would be worse: another program's thread may keep the core for milliseconds.
+  func watch(_ isDone: () -> Bool) {
     let usual = nanoseconds.load(ordering: .relaxed)
-    guard usual < UsualTime.longest else { return isDone() }
+    guard usual < UsualTime.longest else { return }
     let start = Moment.now
-    while !isDone() {
-      guard start.nanosecondsSince < min(2 * usual, UsualTime.longest) else { return false }
-      sched_yield()
-    }
-    return true
+    while !isDone(), start.nanosecondsSince < min(2 * usual, UsualTime.longest) {}
   }
 }
 

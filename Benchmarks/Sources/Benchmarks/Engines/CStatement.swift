@@ -18,6 +18,14 @@ import CSQLite
     try connection.check(unsafe sqlite3_bind_int64(pointer, index, value))
   }
 
+  func bind(_ text: String, at index: Int32) throws {
+    var text = text
+    let code = text.withUTF8 {
+      unsafe csqlite_bind_text(pointer, index, $0.baseAddress, UInt64($0.count))
+    }
+    try connection.check(code)
+  }
+
   func step() throws -> Bool { try unsafe connection.step(pointer) }
 
   func reset() throws { try connection.check(unsafe sqlite3_reset(pointer)) }
