@@ -34,6 +34,7 @@ let package = Package(
         .product(name: "SQLiteMapping", package: "MagicData"),
         .product(name: "SQLiteHistory", package: "MagicData"),
         .product(name: "MagicData", package: "MagicData"),
+        .product(name: "MagicHistory", package: "MagicData"),
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       swiftSettings: settings),

@@ -1,9 +1,5 @@
 import Foundation
-import Synchronization
 import Testing
-
-/// Foundation's `Process` misses the end of processes that are started and killed at once.
-private let gate = Mutex(())
 
 /// Runs `UndoHelper` and kills it, wherever it is then.
 ///
@@ -11,21 +7,22 @@ private let gate = Mutex(())
 ///   - arguments: The program's arguments.
 ///   - seconds: The time from its first word to its end.
 func killHelper(_ arguments: [String], after seconds: Double) throws {
-  let program = try helper()
-  try gate.withLock { _ in
-    let process = Process()
-    process.executableURL = program
-    process.arguments = arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    defer { kill(process.processIdentifier, SIGKILL) }
-    _ = pipe.fileHandleForReading.availableData
-    Thread.sleep(forTimeInterval: seconds)
-    #expect(process.isRunning)
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-  }
+  let process = Process()
+  process.executableURL = try helper()
+  process.arguments = arguments
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  try process.run()
+  let id = process.processIdentifier
+  defer { kill(id, SIGKILL) }
+  _ = pipe.fileHandleForReading.availableData
+  Thread.sleep(forTimeInterval: seconds)
+  #expect(process.isRunning)
+  kill(id, SIGKILL)
+  // `waitUntilExit()` may wait for ever where several processes are started and killed at once. Its end is left
+  // for Foundation to collect.
+  var end = unsafe siginfo_t()
+  while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) != 0, errno == EINTR {}
 }
 
 /// The program, which lies beside the tests.

@@ -363,6 +363,62 @@ import Testing
     #expect(history.undoName == "Note")
   }
 
+  @Test(arguments: [HistoryKeeping.inMemory, .inStore])
+  func `an object that is older than a property comes back with its default`(
+    keeping: HistoryKeeping
+  ) async throws {
+    let path = "\(folder.path)/older"
+    do {
+      let magic = try await MagicData(path: path)
+      try await magic.update([First.Memo("a"), First.Memo("b"), First.Memo("c")])
+      try await magic.database.close()
+    }
+    let magic = try await MagicData(path: path)
+    let history = try await magic.history(keeping: keeping)
+    var deltas = magic.deltas(of: Second.Memo.self).makeAsyncIterator()
+    // The first save gives the table its new columns.
+    try await magic.undoable("Add") { try magic.update(Second.Memo("d")) }
+    _ = try await deltas.next()
+    func rows() throws -> [String] {
+      try magic.database.read { connection in
+        try connection.rows(
+          """
+          SELECT text || quote(color) || quote(size) || quote(weight) FROM Memo ORDER BY text
+          """, as: String.self)
+      }
+    }
+    let before = try rows()
+    #expect(before == ["a'red'3NULL", "b'red'3NULL", "c'red'3NULL", "d'red'3NULL"])
+    try await magic.undoable("Remove") { try magic.removeAll(of: Second.Memo.self) }
+    guard case .deleted(let gone)? = try await deltas.next()?.first else {
+      Issue.record("no removal")
+      return
+    }
+    #expect(try gone[\.$color] == "red" && gone[\.$size] == 3 && gone[\.$weight] == nil)
+    #expect(try await history.undo() == "Remove")
+    #expect(try rows() == before)
+    _ = try await deltas.next()
+    try await magic.undoable("Change") {
+      try magic.updateAll(of: Second.Memo.self, where: \.$text == "a", set: [.set(\.$text, to: "x")])
+      try magic.updateAll(of: Second.Memo.self, where: \.$text == "b", set: [.set(\.$color, to: "y")])
+    }
+    guard case .updated(let old, _, let properties)? = try await deltas.next()?.first else {
+      Issue.record("no update")
+      return
+    }
+    #expect(try old[\.$color] == "red" && properties == ["text"])
+    try await history.undo()
+    #expect(try rows() == before)
+    try await history.redo()
+    try await history.undo()
+    #expect(try rows() == before)
+    try await history.undo()
+    #expect(try rows() == Array(before.dropLast()))
+    let patch = try await magic.patch { try magic.removeAll(of: Second.Memo.self) }
+    try await magic.apply(patch.inverted)
+    #expect(try rows() == Array(before.dropLast()))
+  }
+
   @Test func `a store has one history, and none until it is asked for`() throws {
     let error = #expect(throws: HistoryError.self) { try magic.undoable("x") {} }
     #expect(error == .noHistory)
@@ -393,5 +449,25 @@ import Testing
     #expect(history.undoNames == ["Rename"])
     try history.undo()
     #expect(try magic.objects(of: Author.self).map(\.name) == ["zoe"])
+  }
+}
+
+/// A type, and the same one in the program's next version.
+private enum First {
+  struct Memo: MagicObject {
+    @MagicValue var text: String
+    init() {}
+    init(_ text: String) { self.text = text }
+  }
+}
+
+private enum Second {
+  struct Memo: MagicObject, Sendable {
+    @MagicValue var text: String
+    @MagicValue var color = "red"
+    @MagicValue var size = 3
+    @OptionMagicValue var weight: Double?
+    init() {}
+    init(_ text: String) { self.text = text }
   }
 }

@@ -98,8 +98,10 @@ struct Query<Object: MagicObject>: Sendable {
     // The filter may name a property that the table lacks.
     try store.prepareTables([plan], connection)
     let keys: SQL = "SELECT \(key) FROM \(plan.quotedTable) \(clause)"
-    return try plan.namingRestrictions(of: keys, connection) {
-      try connection.executeChange("DELETE FROM \(plan.quotedTable) \(clause)").rows
+    return try connection.deletingTogether {
+      try plan.namingRestrictions(of: keys, connection) {
+        try connection.executeChange("DELETE FROM \(plan.quotedTable) \(clause)").rows
+      }
     }
   }
 

@@ -85,15 +85,42 @@ struct Removal: Sendable {
     var count = 0
     do {
       var statement = try connection.statement(SQL(unchecked: plan.deletion))
-      for (_, zIndex) in targets {
-        count += try plan.namingRestrictions(of: "\(zIndex)", connection) {
-          try statement.run(zIndex).rows
+      try connection.deletingTogether {
+        for (_, zIndex) in targets {
+          count += try plan.namingRestrictions(of: "\(zIndex)", connection) {
+            try statement.run(zIndex).rows
+          }
         }
       }
     } catch let error as SQLiteError where error.isOfMissingTable {
       // Another store or program has dropped the type.
     }
     return count
+  }
+}
+
+extension Connection {
+  /// Runs a deletion of objects that may lead to each other, or to themselves.
+  ///
+  /// RESTRICT forbids that one after the other goes, even at the end of a statement. So what is forbidden is tried
+  /// once more with all foreign keys deferred, which suspends it, and stands if then none leads nowhere.
+  ///
+  /// - Parameter delete: The deletion, which finds what the first attempt has left.
+  /// - Throws: What the first attempt throws.
+  func deletingTogether<Result>(_ delete: () throws -> Result) throws -> Result {
+    do {
+      return try delete()
+    } catch let restriction as MagicError {
+      // Where others wait for their ends already, nobody can tell whose are missing.
+      guard case .restricted = restriction, !hasDeferredViolations else { throw restriction }
+      return try savepoint {
+        _ = try pragma("defer_foreign_keys", " = ON")
+        defer { _ = try? pragma("defer_foreign_keys", " = OFF") }
+        let result = try delete()
+        if hasDeferredViolations { throw restriction }
+        return result
+      }
+    }
   }
 }
 

@@ -177,6 +177,43 @@ private enum Loose {
     #expect(try magic.violations() == 0)
   }
 
+  @Test func `objects of one type that need each other go by one call`() throws {
+    func ring(_ names: String...) throws -> [Link] {
+      let links = names.map { Link($0) }
+      for (index, link) in links.enumerated() { link.next = links[(index + 1) % links.count] }
+      try magic.update(links)
+      return links
+    }
+    let links = try ring("a", "b", "c")
+    let outsider = Link("d")
+    outsider.next = links[1]
+    try magic.update(outsider)
+    let restriction = MagicError.restricted(type: "Link", by: ["Link.next"])
+    #expect(throws: restriction) { try magic.remove(links[0]) }
+    // One that is not among them needs one of them.
+    #expect(throws: restriction) { try magic.remove(contentsOf: links) }
+    #expect(throws: restriction) { try magic.removeAll(of: Link.self, where: \.$id != "d") }
+    #expect(try magic.count(of: Link.self) == 4)
+    #expect(try magic.remove(contentsOf: links + [outsider]) == 4)
+    #expect(try magic.database.firstRow("PRAGMA defer_foreign_keys", as: Int.self) == 0)
+    try magic.update(links)
+    #expect(throws: CancellationError.self) {
+      try magic.transaction {
+        #expect(try magic.removeAll(of: Link.self, where: \.$id < "d") == 3)
+        throw CancellationError()
+      }
+    }
+    #expect(try magic.count(of: Link.self) == 3)
+    let others = try ring("x", "y")
+    try magic.transaction {
+      // What others forbid is forbidden in a transaction too, and that goes on.
+      #expect(throws: restriction) { try magic.remove(others[0]) }
+      #expect(try magic.remove(contentsOf: others) == 2)
+    }
+    #expect(try magic.removeAll(of: Link.self) == 3)
+    #expect(try magic.database.firstRow("PRAGMA foreign_key_check") == nil)
+  }
+
   @Test func `an object may need itself, and can be removed`() throws {
     let link = Link("self")
     link.next = link

@@ -5,4 +5,4 @@ let allCases: [any Case] =
     Delete(), DurableInsert(),
     JSON(), Blob(), Asset(), AssetsInOne(), Open(), Async(), Cache(), Stream(), Selection(),
   ] + relationCases + songCases + Readers.all + Callers.all + Growth.all + CommitEach.all
-  + GroupCommits.all + ObservedInsert.all
+  + GroupCommits.all + ObservedInsert.all + Undo.all

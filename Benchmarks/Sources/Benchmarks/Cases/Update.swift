@@ -14,7 +14,7 @@ struct Update: Case {
       .statement: changing(openDatabase) { try $0.write($1.changes, by: Item.update) },
       .rows: changing(openDatabase, updateByLiterals),
       .record: changing(openDatabase) { try $0.updateExisting(contentsOf: $1.changes) },
-      .object: changing(openStore, preparing: changedObjects) { _ = try $0.update($1) },
+      .object: changing(openStore, preparing: Self.changedObjects) { _ = try $0.update($1) },
       .grdbStatement: changing(openQueue) { try $0.write($1.changes, by: Item.update) },
       .grdbRecord: changing(openQueue, preparing: { $1.changes.map(ItemRecord.init) }) {
         try $0.forEach($1) { database in { try $0.update(database) } }
@@ -41,7 +41,7 @@ struct Update: Case {
   }
 
   /// Fetched objects that were given the new values.
-  private func changedObjects(_ magic: MagicData, _ fixture: Fixture) throws -> [ItemObject] {
+  static func changedObjects(_ magic: MagicData, _ fixture: Fixture) throws -> [ItemObject] {
     let objects = try magic.object(of: ItemObject.self)
     let places = Dictionary(uniqueKeysWithValues: objects.enumerated().map { ($1.id, $0) })
     return fixture.changes.compactMap { item in

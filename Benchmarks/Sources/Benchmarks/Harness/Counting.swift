@@ -9,7 +9,7 @@ struct Counting {
     "scan", "fetch", "fetch-direct", "point", "call", "insert", "insert-direct", "insert-tables",
     "insert-deltas", "update", "upsert",
     "delete", "json", "blob", "cache", "stream", "filter", "relations", "relation-read", "lazy",
-    "reverse", "reverse-count", "values", "groups", "query",
+    "reverse", "reverse-count", "values", "groups", "query", "undoable", "undo",
   ]
 
   /// Prints a line for each case and engine: its name, its operations and its allocations.

@@ -1,0 +1,78 @@
+import MagicData
+import MagicHistory
+
+/// The updates of ``Update`` as a group of a history, and the group undone.
+///
+/// C only writes: the new values, or the former ones, which it has in memory.
+struct Undo: Case {
+  /// The part of it that is measured.
+  private enum Step: String {
+    case undoable
+    case undo
+  }
+
+  let name: String
+  let summary: String
+  private let step: Step
+
+  static let all = [Undo(.undoable), Undo(.undo)]
+
+  private init(_ step: Step) {
+    self.step = step
+    name = step.rawValue
+    summary =
+      step == .undoable
+      ? "give a quarter of the rows new values, as a group that can be undone"
+      : "undo a group that has given a quarter of the rows new values"
+  }
+
+  var engines: KeyValuePairs<Engine, Turn> {
+    switch step {
+    case .undoable:
+      [
+        .c: changing(openC) { try $0.write($1.changes, by: Item.update) },
+        .object: changing(openStore, preparing: edit) { magic, objects in
+          try magic.undoable("Edit") { _ = try magic.update(objects) }
+        },
+      ]
+    case .undo:
+      [
+        .c: changing(openC, preparing: changed) { try $0.write($1, by: Item.update) },
+        .object: changing(
+          openStore,
+          preparing: { magic, fixture in
+            let objects = try edit(magic, fixture)
+            try magic.undoable("Edit") { _ = try magic.update(objects) }
+            return try magic.history()
+          }
+        ) { _, history in
+          _ = try history.undo()
+        },
+      ]
+    }
+  }
+
+  func operations(on fixture: Fixture) -> Int { fixture.changes.count }
+
+  /// How much longer it takes than the same write without a history.
+  func remark(on measurements: [Measurement]) -> String? {
+    let own = measurements.first { $0.case == name && $0.engine == .object }
+    let plain = measurements.first { $0.case == Update().name && $0.engine == .object }
+    guard let own, let plain else { return nil }
+    return
+      "\(name): \(fixed(own.nanoseconds / plain.nanoseconds, digits: 2)) times as long as the update of the objects"
+  }
+
+  /// Begins a history, and gives objects new values.
+  private func edit(_ magic: MagicData, _ fixture: Fixture) throws -> [ItemObject] {
+    _ = try magic.history()
+    return try Update.changedObjects(magic, fixture)
+  }
+
+  /// Writes the new values, and returns the items as they were.
+  private func changed(_ connection: CConnection, _ fixture: Fixture) throws -> [Item] {
+    try connection.write(fixture.changes, by: Item.update)
+    let places = Dictionary(uniqueKeysWithValues: fixture.items.enumerated().map { ($1.id, $0) })
+    return fixture.changes.compactMap { places[$0.id].map { fixture.items[$0] } }
+  }
+}
