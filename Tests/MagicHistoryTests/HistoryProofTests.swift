@@ -67,7 +67,7 @@ import Testing
     for round in 0..<5 {
       try killHelper(
         [folder.path, "\(seed * 100 + UInt64(round))"],
-        after: Double(seed * 37 % 50 + UInt64(round) * 23) / 400)
+        after: Int(seed * 37 % 11) + round * 3)
       let magic = try MagicData(path: folder.path)
       let history = try magic.history(limit: 1_000, keeping: .inStore)
       try checkRows(of: magic)

@@ -5,8 +5,8 @@ import Testing
 ///
 /// - Parameters:
 ///   - arguments: The program's arguments.
-///   - seconds: The time from its first word to its end.
-func killHelper(_ arguments: [String], after seconds: Double) throws {
+///   - steps: The number of steps that it must have made.
+func killHelper(_ arguments: [String], after steps: Int) throws {
   let process = Process()
   process.executableURL = try helper()
   process.arguments = arguments
@@ -15,9 +15,13 @@ func killHelper(_ arguments: [String], after seconds: Double) throws {
   try process.run()
   let id = process.processIdentifier
   defer { kill(id, SIGKILL) }
-  _ = pipe.fileHandleForReading.availableData
-  Thread.sleep(forTimeInterval: seconds)
-  #expect(process.isRunning)
+  // It says a line when it begins, and one after each step: meanwhile it goes on.
+  var lines = 0
+  while lines <= steps {
+    let said = pipe.fileHandleForReading.availableData
+    try #require(!said.isEmpty, "the helper has ended")
+    lines += said.count { $0 == UInt8(ascii: "\n") }
+  }
   kill(id, SIGKILL)
   // `waitUntilExit()` may wait for ever where several processes are started and killed at once. Its end is left
   // for Foundation to collect.

@@ -394,19 +394,28 @@ import Testing
       Issue.record("no removal")
       return
     }
-    #expect(try gone[\.$color] == "red" && gone[\.$size] == 3 && gone[\.$weight] == nil)
+    let (color, size, weight): (String, Int, Double?) = (
+      try gone[\.$color], try gone[\.$size], try gone[\.$weight]
+    )
+    #expect(color == "red")
+    #expect(size == 3)
+    #expect(weight == nil)
     #expect(try await history.undo() == "Remove")
     #expect(try rows() == before)
     _ = try await deltas.next()
     try await magic.undoable("Change") {
-      try magic.updateAll(of: Second.Memo.self, where: \.$text == "a", set: [.set(\.$text, to: "x")])
-      try magic.updateAll(of: Second.Memo.self, where: \.$text == "b", set: [.set(\.$color, to: "y")])
+      try magic.updateAll(
+        of: Second.Memo.self, where: \.$text == "a", set: [.set(\.$text, to: "x")])
+      try magic.updateAll(
+        of: Second.Memo.self, where: \.$text == "b", set: [.set(\.$color, to: "y")])
     }
     guard case .updated(let old, _, let properties)? = try await deltas.next()?.first else {
       Issue.record("no update")
       return
     }
-    #expect(try old[\.$color] == "red" && properties == ["text"])
+    let former: String = try old[\.$color]
+    #expect(former == "red")
+    #expect(properties == ["text"])
     try await history.undo()
     #expect(try rows() == before)
     try await history.redo()

@@ -25,11 +25,14 @@ case "send":
     _ = try magic.patch(assetsTo: arguments[4]) {
       for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
     }
+    say("sent")
   }
 case "apply":
   let patches = try PatchFolder(arguments[4])
   say("ready")
-  while getppid() == parent { if try !patches.applyNext(to: magic) { usleep(1_000) } }
+  while getppid() == parent {
+    say(try patches.applyNext(to: magic) ? "applied" : "no patch")
+  }
 default:
   let history = try magic.history(limit: 1_000, keeping: .inStore)
   say("ready")
@@ -43,5 +46,6 @@ default:
         for _ in 0..<editor.number(1..<5) { try editor.edit(magic) }
       }
     }
+    say("changed")
   }
 }

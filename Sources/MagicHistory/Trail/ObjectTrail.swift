@@ -87,8 +87,8 @@ public struct TrailEntry: Hashable, Sendable {
 extension MagicData {
   /// Begins to keep a trail of all changes in the store, or returns the one that is kept, blocking the thread.
   ///
-  /// It is kept as long as the store lives. Keep it by one store of a program on the path: two would write
-  /// each change twice.
+  /// It is kept as long as the store lives. If several stores of this process on the path keep it, each transaction
+  /// is written once, with the limits of one of them.
   ///
   /// - Parameters:
   ///   - maximumCount: The most rows that are kept, each one's change of an object or a link; nil for any number.

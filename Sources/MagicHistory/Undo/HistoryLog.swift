@@ -72,12 +72,12 @@ final class HistoryLog: Sendable {
   /// The changes of a step.
   func patch(of step: HistoryStep, _ connection: Connection) throws -> Patch {
     let content = try step.content ?? HistoryTable.content(of: step.number, connection)
-    return try JSONDecoder().decode(Patch.self, from: content)
+    return try Patch(content: content)
   }
 
   /// A step for changes.
   func step(_ name: String, _ patch: Patch, _ connection: Connection) throws -> HistoryStep {
-    let content = try JSONEncoder().encode(patch)
+    let content = try patch.content()
     let number: Int64
     if isInStore {
       try HistoryTable.make(connection)
@@ -95,7 +95,7 @@ final class HistoryLog: Sendable {
 
   /// Gives a step other changes.
   func replace(_ patch: Patch, of step: inout HistoryStep, _ connection: Connection) throws {
-    let content = try JSONEncoder().encode(patch)
+    let content = try patch.content()
     step.size = content.count
     if isInStore {
       try HistoryTable.replace(content, of: step.number, connection)
@@ -137,6 +137,40 @@ final class HistoryLog: Sendable {
 
   private func holder(_ number: Int64) throws -> AssetHolder {
     AssetHolder(session: isInStore ? nil : try assets.holdingSession(), number: number)
+  }
+}
+
+extension Patch {
+  /// The number of the form in which ``content()`` is: an older one is JSON, and begins with a brace.
+  private static let contentForm: UInt8 = 1
+
+  /// The patch with the names of its columns: these as JSON after their length, then the changeset.
+  fileprivate func content() throws -> Data {
+    let columns = try JSONEncoder().encode(tables.map(\.columns))
+    var start = [Patch.contentForm]
+    start.append(varint: UInt64(columns.count))
+    var content = Data(start)
+    content.append(columns)
+    content.append(data)
+    return content
+  }
+
+  fileprivate init(content: Data) throws {
+    var cursor = FieldCursor([UInt8](content.prefix(10)))
+    guard try cursor.byte() == Patch.contentForm else {
+      self = try JSONDecoder().decode(Patch.self, from: content)
+      return
+    }
+    let length = try cursor.varint()
+    let rest = content.dropFirst(cursor.position)
+    guard length <= UInt64(rest.count) else { throw cursor.damage("the columns of a step") }
+    let columns = try JSONDecoder().decode([[String]?].self, from: rest.prefix(Int(length)))
+    let tables = try Patch(data: rest.dropFirst(Int(length))).tables
+    guard columns.count == tables.count else { throw cursor.damage("the columns of a step") }
+    self.init(
+      tables: zip(tables, columns).map {
+        Table(name: $0.name, keyPositions: $0.keyPositions, columns: $1, rows: $0.rows)
+      })
   }
 }
 

@@ -316,7 +316,9 @@ private final class PatchApplication {
   func checkTouchedForeignKeys() throws {
     let touched = ForeignKeyCheck(connection)
     for target in targets {
-      for row in target.table.rows {
+      guard let keys = try touched.keys(of: target) else { continue }
+      // A closure may have set any column.
+      for row in target.table.rows where onConflict != nil || keys.isTouched(by: row) {
         let key = target.key(of: row)
         for (table, parent) in try touched.violations(
           of: target, row, isThere: try target.current(key, on: connection))
@@ -350,6 +352,38 @@ private final class ForeignKeyCheck {
   private var leading: [String: [(child: String, key: ForeignKey)]] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
+
+  /// The columns of a table that foreign keys are about.
+  struct KeyColumns {
+    /// Those that lead to other rows.
+    fileprivate var own: Set<Int> = []
+    /// Those that other rows lead to.
+    fileprivate var leading: Set<Int> = []
+
+    /// Whether a row that a patch has written may break one.
+    func isTouched(by row: Patch.Row) -> Bool {
+      switch row.kind {
+      case .insert: !own.isEmpty
+      case .delete: !leading.isEmpty
+      case .update:
+        own.contains { row.new[$0] != nil } || leading.contains { row.new[$0] != nil }
+      }
+    }
+  }
+
+  /// The columns of a table that foreign keys are about; nil if there are none.
+  func keys(of target: PatchTarget) throws -> KeyColumns? {
+    let names = target.columns.map(asciiLowercased)
+    func indexes(_ columns: [String]) -> [Int] {
+      columns.compactMap { names.firstIndex(of: asciiLowercased($0)) }
+    }
+    var columns = KeyColumns()
+    for key in try keys(of: target.name) { columns.own.formUnion(indexes(key.columns)) }
+    for (_, key) in try keys(leadingTo: target.name) {
+      columns.leading.formUnion(indexes(try parentColumns(key)))
+    }
+    return columns.own.isEmpty && columns.leading.isEmpty ? nil : columns
+  }
 
   /// Returns the broken foreign keys of a row, as child and parent.
   func violations(

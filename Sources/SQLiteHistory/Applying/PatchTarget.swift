@@ -11,6 +11,7 @@ struct PatchTarget {
   private let select: String
   private let insert: String
   private let delete: String
+  private let updates: UpdateTexts
 
   /// Finds the table.
   ///
@@ -59,6 +60,7 @@ struct PatchTarget {
     let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     insert = "INSERT OR ABORT INTO main.\(title) (\(list)) VALUES (\(values))"
     delete = "DELETE FROM main.\(title) WHERE \(condition)"
+    updates = UpdateTexts(table: title, columns: quoted, keyColumns: keyColumns)
   }
 
   /// Finds the columns by their names if these are known, else by their places.
@@ -112,18 +114,53 @@ struct PatchTarget {
     throws
   {
     guard !values.isEmpty else { return }
-    var sql: SQL = "UPDATE OR ABORT main.\(identifier: name) SET "
-    sql.append(
-      SQL(joining: values.map { "\(identifier: columns[$0.column]) = ?" }, separator: ", "))
-    sql.append(" WHERE ")
-    sql.append(
-      SQL(joining: keyColumns.map { "\(identifier: columns[$0]) = ?" }, separator: " AND "))
-    var statement = try connection.statement(sql)
+    var statement = try connection.statement(SQL(unchecked: updates.text(setting: values)))
     var parameter = 1
-    for value in values.map(\.value) + key {
+    for (_, value) in values {
+      try statement.bind(value, at: parameter)
+      parameter += 1
+    }
+    for value in key {
       try statement.bind(value, at: parameter)
       parameter += 1
     }
     try statement.run()
+  }
+}
+
+/// The SQL of the updates of a table, made once for each set of columns: mostly all rows change the same ones.
+private final class UpdateTexts {
+  private let table: String
+  private let columns: [String]
+  private let condition: String
+  private var last: (columns: [Int], text: String) = ([], "")
+  private var texts: [[Int]: String] = [:]
+
+  /// - Parameters:
+  ///   - table: The table's name as SQL.
+  ///   - columns: The columns' names as SQL.
+  ///   - keyColumns: The indexes of those of the key.
+  init(table: String, columns: [String], keyColumns: [Int]) {
+    self.table = table
+    self.columns = columns
+    condition = keyColumns.map { "\(columns[$0]) = ?" }.joined(separator: " AND ")
+  }
+
+  func text(setting values: [(column: Int, value: Value)]) -> String {
+    if last.columns.count == values.count,
+      values.indices.allSatisfy({ last.columns[$0] == values[$0].column })
+    {
+      return last.text
+    }
+    let set = values.map(\.column)
+    let text = texts[set] ?? make(set)
+    texts[set] = text
+    last = (set, text)
+    return text
+  }
+
+  private func make(_ set: [Int]) -> String {
+    let list = set.map { "\(columns[$0]) = ?" }.joined(separator: ", ")
+    return "UPDATE OR ABORT main.\(table) SET \(list) WHERE \(condition)"
   }
 }

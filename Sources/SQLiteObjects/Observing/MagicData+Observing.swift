@@ -24,7 +24,7 @@ extension MagicData {
   /// part of the objects here. ``ObservedResults/differences()`` tells what has changed between two
   /// results. If the objects lead to no others, and the filter only compares properties with values, a
   /// commit that changes no object which fulfils it costs the same whatever the size of the result: the
-  /// database is not asked, unless more than 1 MiB of rows have changed. Else as ``observe(_:)``.
+  /// database is not asked, unless more than 256 KiB of rows have changed. Else as ``observe(_:)``.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
