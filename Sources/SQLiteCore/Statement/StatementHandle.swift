@@ -194,6 +194,12 @@ extension StatementHandle {
     unsafe body(column.bytes(ofText: isText).bytes)
   }
 
+  /// The bytes of a blob, where SQLite has them until its next call; nil if a column stores something else.
+  @unsafe package func blob(at index: Int32) -> UnsafeRawBufferPointer? {
+    let column = column(index)
+    return column.type == SQLITE_BLOB ? unsafe column.bytes(ofText: false) : nil
+  }
+
   /// Lends the bytes of a blob, or of a text as UTF-8; nil if a column stores something else.
   ///
   /// - Parameters:

@@ -8,11 +8,12 @@ import Platform
 package func copiedBytes(_ pointer: UnsafeRawPointer?, count: Int) -> [UInt8] {
   guard let pointer = unsafe pointer, count > 0 else { return [] }
   if count <= 512 {
-    // For few bytes the initializer below takes longer to find the array's type than this to fill them.
-    var bytes = [UInt8](repeating: 0, count: count)
-    unsafe bytes.withUnsafeMutableBytes {
-      unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: count))
-    }
+    // The initializer below looks its type up at run time, which takes longer than copying few bytes.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    unsafe bytes.append(
+      contentsOf: UnsafeBufferPointer(
+        start: pointer.assumingMemoryBound(to: UInt8.self), count: count))
     return bytes
   }
   return unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

@@ -29,6 +29,8 @@ final class DecodedRow {
   @exclusivity(unchecked) private var others:
     [(key: ObjectIdentifier, container: ReusedContainer)] = []
   @exclusivity(unchecked) private var scalars: ScalarCache
+  /// Whether there are ``others`` or ``children``.
+  @exclusivity(unchecked) private var hasMore = false
   /// The columns of nested types, nil for a property that has none.
   @exclusivity(unchecked) private var children: [(property: String, row: DecodedRow?)] = []
 
@@ -75,7 +77,7 @@ final class DecodedRow {
   /// Whether somebody still has one of the containers.
   private var isKept: Bool {
     if let keeping = unsafe keeping, keeping.isKept { return true }
-    if unsafe others.isEmpty && children.isEmpty { return false }
+    if unsafe !hasMore { return false }
     return unsafe others.contains { $0.container.keeping.isKept }
       || children.contains { $0.row?.isKept ?? false }
   }
@@ -88,6 +90,7 @@ final class DecodedRow {
     unsafe others.removeAll()
     for (_, child) in unsafe children { child?.close() }
     unsafe children.removeAll()
+    unsafe hasMore = false
   }
 
   /// The container for a type of keys.
@@ -105,6 +108,7 @@ final class DecodedRow {
   ) -> Boxed<KeyedDecodingContainer<Key>> {
     if let last = unsafe container, let key = unsafe containerKey {
       unsafe others.append((key, last))
+      unsafe hasMore = true
     }
     let index = unsafe others.firstIndex { $0.key == ObjectIdentifier(type) }
     let fitting =
@@ -144,6 +148,7 @@ final class DecodedRow {
     }
     let known = child.ownColumns.isEmpty ? nil : child
     unsafe children.append((name, known))
+    unsafe hasMore = true
     return known
   }
 

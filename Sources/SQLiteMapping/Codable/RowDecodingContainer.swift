@@ -162,24 +162,38 @@ extension BorrowedDecodingContainer {
   func contains(_ key: Key) -> Bool { (try? lend { $0.contains(key) }) ?? false }
   func decodeNil(forKey key: Key) throws -> Bool { try lend { try $0.decodeNil(forKey: key) } }
 
+  // One guard for both ways: nothing else than this reads the row between them.
   @inline(__always)
   func take<Scalar: ScalarValue & Decodable>(_ type: Scalar.Type, _ key: Key) throws -> Scalar {
-    if let value = usual(type, key) { return value }
-    return try lent(type, key)
+    try lend { container in
+      // Keys are bytes, as ``init(_:)`` has seen.
+      let column = unsafe container.column(ofByte: key)
+      if column >= 0, let value = container.usual(type, at: column) { return value }
+      return try container.decode(type, forKey: key)
+    }
   }
 
   @inline(__always)
   func takeOptional<Scalar: ScalarValue & Decodable>(
     _ type: Scalar.Type, _ key: Key
   ) throws -> Scalar? {
-    if let value = usual(type, key) { return value }
-    return isNull(column(key)) ? nil : try lentOptional(type, key)
+    try lend { container in
+      let column = unsafe container.column(ofByte: key)
+      if column >= 0 {
+        if let value = container.usual(type, at: column) { return value }
+        if container.row.handle.isNull(at: column) { return nil }
+      }
+      return try container.decodeOptional(type, key)
+    }
   }
 
   // Not copied for each primitive type. (Dynamic functions are a call more.)
   @_semantics("optimize.sil.specialize.generic.never")
   func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
-    if type == Data.self, let data = usual(Data.self, key) { return unsafe moved(data, to: type) }
+    if type == Data.self, let data = usual(Data.self, key) {
+      // From the type to itself, which the comparison has just proven.
+      return unsafe unsafeBitCast(data, to: type)
+    }
     let column = column(key)
     guard column >= 0 else { return try lent(type, key) }
     return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
@@ -187,21 +201,13 @@ extension BorrowedDecodingContainer {
 
   @_semantics("optimize.sil.specialize.generic.never")
   func decodeOptional<Result: Decodable>(_ type: Result.Type, _ key: Key) throws -> Result? {
-    if type == Data.self, let data = usual(Data.self, key) { return unsafe moved(data, to: type) }
+    if type == Data.self, let data = usual(Data.self, key) {
+      return unsafe unsafeBitCast(data, to: type)
+    }
     let column = column(key)
     guard column >= 0 else { return try lentOptional(type, key) }
     if isNull(column) { return nil }
     return try unsafe container._withUnsafeGuaranteedRef { try $0.row.value(type, at: column) }
-  }
-
-  /// Moves data to its own type, as which the caller has just found `type`: casting it would make a copy.
-  @unsafe @inline(__always)
-  private func moved<Result>(_ data: Data, to type: Result.Type) -> Result {
-    unsafe withUnsafeTemporaryAllocation(of: Data.self, capacity: 1) { place in
-      unsafe place.initializeElement(at: 0, to: data)
-      return unsafe UnsafeMutableRawPointer(place.baseAddress.unsafelyUnwrapped)
-        .assumingMemoryBound(to: type).move()
-    }
   }
 
   /// Reads a property whose column was not looked up yet, by the container.

@@ -60,13 +60,8 @@ extension Data: ScalarValue {
 extension Data {
   /// A copy of the bytes of a BLOB; nil if the column stores something else.
   package static func blob(in handle: StatementHandle, at column: Int32) -> Data? {
-    var data: Data?
-    handle.lendBytes(at: column, ofText: false) { bytes in
-      data = unsafe bytes.withUnsafeBytes { buffer in
-        guard let start = buffer.baseAddress else { return Data() }
-        return unsafe Data(bytes: start, count: buffer.count)
-      }
-    }
-    return data
+    guard let bytes = unsafe handle.blob(at: column) else { return nil }
+    guard let start = bytes.baseAddress else { return Data() }
+    return unsafe Data(bytes: start, count: bytes.count)
   }
 }
