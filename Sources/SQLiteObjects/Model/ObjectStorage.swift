@@ -638,7 +638,7 @@ package final class ObjectStorage: @unchecked Sendable {
   ///   - settled: The values that the store made: a number that it counted up, an asset's id.
   ///   - links: The links that were written.
   func saved(
-    as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot, _ values: SaveGraph.Values,
+    as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot, _ values: SlotCopies,
     first: Int, settled: [(slot: Int, form: CellValue.Form)]?, links: [KnownLinks]?
   ) {
     let (store, count) = (content.identity, snapshot.changeCount)
@@ -797,8 +797,8 @@ extension ObjectStorage {
 /// In memory of its own, since an array copies and frees its elements by calls that ask each for its kind, several
 /// times as long (benchmarks `insert` and `update`).
 ///
-/// Proof that it is Sendable: it is changed only by who has the only reference to it: while it is filled, or by a
-/// ``SaveGraph/Values`` that has asked for that.
+/// Proof that it is Sendable: it is changed only by who has the only reference to it: while it is filled, or by a graph of
+/// what is saved that has asked for that.
 @safe final class SlotCopies: @unchecked Sendable {
   typealias Slot = ObjectStorage.Slot
 

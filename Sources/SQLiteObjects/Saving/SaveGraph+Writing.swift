@@ -62,7 +62,8 @@ extension SaveGraph {
         nodes[index].isPlain
         ? saved.settled : settleLazy(nodes[index], saved, in: content.identity)
       nodes[index].storage.saved(
-        as: saved.zIndex, in: content, nodes[index].snapshot, values, first: nodes[index].first,
+        as: saved.zIndex, in: content, nodes[index].snapshot, values.slots,
+        first: nodes[index].first,
         settled: settled, links: saved.links)
     }
   }

@@ -180,7 +180,8 @@ extension SaveGraph {
   /// objects (benchmarks `insert` and `update`). The forms of the properties in ``Node/late`` become known
   /// while the graph is written.
   struct Values: Sendable {
-    private var slots = SlotCopies(capacity: 16)
+    /// The properties. Only these values change them, when nobody else has them.
+    private(set) var slots = SlotCopies(capacity: 16)
 
     func reserve(_ count: Int) { slots.reserve(count) }
 
