@@ -797,8 +797,8 @@ extension ObjectStorage {
 /// In memory of its own, since an array copies and frees its elements by calls that ask each for its kind, several
 /// times as long (benchmarks `insert` and `update`).
 ///
-/// Proof that it is Sendable: it is changed only by who has the only reference to it: while it is filled, or by a graph of
-/// what is saved that has asked for that.
+/// Proof that it is Sendable: it is changed only by who has the only reference to it: while it is filled, or by a
+/// graph of what is saved that has asked for that.
 @safe final class SlotCopies: @unchecked Sendable {
   typealias Slot = ObjectStorage.Slot
 
