@@ -3,6 +3,10 @@ import SQLiteCore
 import Synchronization
 
 /// The values of one object, and its identity in each store.
+///
+/// Proof: a ``Head`` is never written again, but for what is atomic in it, and the state, which is a `Mutex`;
+/// the properties are read and written only while that is locked, and by ``make(_:_:_:)`` and `deinit`, which
+/// nobody else runs at the same time.
 package final class ObjectStorage: @unchecked Sendable {
   /// The identity of an object in a store.
   struct Identity: Sendable {
@@ -83,7 +87,7 @@ package final class ObjectStorage: @unchecked Sendable {
 
   /// What only objects have that were changed, or that several stores know, or with links or assets.
   ///
-  /// Proof that it is Sendable: it is reached by the one ``State`` that holds it, while that is locked, and no
+  /// Proof: it is reached by the one ``State`` that holds it, while that is locked, and no
   /// function hands it out.
   private final class Extras: @unchecked Sendable {
     /// The number of the object's changes.
@@ -323,13 +327,9 @@ package final class ObjectStorage: @unchecked Sendable {
   // is allocated for it, as `ManagedBufferPointer` lays it out: a header of no size, then words.
   //
   // Proof that this is sound: the memory is as large as a head and the properties, which need the alignment of
-  // a word; both are initialized by ``make(_:_:fill:)`` before anybody else has the object, and
+  // a word; both are initialized by ``make(_:_:_:)`` before anybody else has the object, and
   // deinitialized by `deinit` when nobody has it any more. Their addresses are used only while a method runs, whose
   // caller keeps the object.
-  //
-  // Proof that it is Sendable: a head is never written again, but for what is atomic in it, and the state, which is a
-  // `Mutex`; the properties are read and written only while that is locked, and by `make` and `deinit`,
-  // which nobody else runs at the same time.
   private typealias Memory = ManagedBufferPointer<Void, UInt>
 
   private init() {}
@@ -797,7 +797,7 @@ extension ObjectStorage {
 /// In memory of its own, since an array copies and frees its elements by calls that ask each for its kind, several
 /// times as long (benchmarks `insert` and `update`).
 ///
-/// Proof that it is Sendable: it is changed only by who has the only reference to it: while it is filled, or by a
+/// Proof: it is changed only by who has the only reference to it: while it is filled, or by a
 /// graph of what is saved that has asked for that.
 @safe final class SlotCopies: @unchecked Sendable {
   typealias Slot = ObjectStorage.Slot
