@@ -1,4 +1,5 @@
 import Essentials
+import Platform
 import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
@@ -139,7 +140,10 @@ package enum StorePath {
         atPath: path, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
     } catch {
-      throw SQLiteError(.cannotOpen, "the folder \(path) cannot be made: \(error)")
+      // The error is of this call: nobody else has its dictionary.
+      let cause = unsafe (error as? CocoaError)?.userInfo["NSUnderlyingError"] as? POSIXError
+      let reason = cause.map { systemMessage($0.code.rawValue) } ?? "\(error)"
+      throw SQLiteError(.cannotOpen, "\(path): the folder cannot be made: \(reason)")
     }
   }
 }
