@@ -105,7 +105,8 @@ let package = Package(
     .systemLibrary(name: "CTerminal", path: "Sources/CTerminal"),
     layer("Terminal", ["CTerminal", "Platform"]),
     .executableTarget(
-      name: "Tour", dependencies: ["Essentials", "MagicData", "Platform", "Terminal"],
+      name: "Tour",
+      dependencies: ["Essentials", "MagicCluster", "MagicData", "Platform", "Terminal"],
       swiftSettings: settings),
     // The tool `magicdata`. A module of that name would be MagicData's on a disk that takes both for one.
     .executableTarget(

@@ -1,3 +1,4 @@
+import MagicCluster
 import MagicData
 import Platform
 package import Terminal
@@ -36,7 +37,11 @@ package import Terminal
       "\($0.countries.count) countries, \($0.zones.count) zones, \($0.pairCount) pairs"
     }
     let latitudes: [Double]
-    if let path = arguments.store {
+    if !arguments.cluster.isEmpty {
+      latitudes = try await tour(database, &steps) {
+        try await MagicData(cluster: arguments.cluster, name: "tour")
+      }
+    } else if let path = arguments.store {
       latitudes = try await tour(database, &steps) { try MagicData(path: path) }
     } else {
       let folder = try TemporaryFolder()
@@ -49,10 +54,10 @@ package import Terminal
   }
 
   private static func tour(
-    _ database: ZoneDatabase, _ steps: inout Steps, open: () throws -> MagicData
+    _ database: ZoneDatabase, _ steps: inout Steps, open: () async throws -> MagicData
   ) async throws -> [Double] {
     var tour = try await steps.run("open a store") {
-      StoreTour(try open())
+      StoreTour(try await open())
     } detail: { _ in
       "SQLite \(Database.sqliteVersion)"
     }
@@ -66,7 +71,9 @@ package import Terminal
     try await showLowLevel(tour, &steps)
     if let example = Example(database) { try await showObjects(tour, example, &steps) }
     try await tour.magic.database.close()
-    tour = try await steps.run("open the store again") { StoreTour(try open()) }
+    tour = try await steps.run("open the store again") {
+      StoreTour(try await open())
+    }
     _ = try await steps.run("object(of:): fetch all zones with their countries") {
       try await tour.magic.object(of: Zone.self)
     } count: {

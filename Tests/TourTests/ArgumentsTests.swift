@@ -20,6 +20,11 @@ import Tour
     #expect(arguments.wantsHelp)
   }
 
+  @Test func `the nodes of a cluster are separated by commas`() throws {
+    let arguments = try Arguments(["--cluster", "a:1,[::1]:2,/tmp/c"])
+    #expect(arguments.cluster == ["a:1", "[::1]:2", "/tmp/c"])
+  }
+
   @Test(arguments: [
     (["--stor", "x"], "unknown option \"--stor\""),
     (["-h"], "unknown option \"-h\""),
@@ -33,12 +38,17 @@ import Tour
     (["--store", ""], "--store needs a folder"),
     (["--store", "--zoneinfo", "x"], "--store needs a folder"),
     (["--store", "x", "--store", "y"], "--store is given twice"),
+    (["--cluster"], "--cluster needs addresses"),
+    (["--cluster", ","], "--cluster needs addresses"),
+    (["--cluster", "a:1", "--store", "x"], "a store is in a folder or in a cluster"),
   ])
   func `a wrong command line is refused`(words: [String], problem: String) {
     #expect(throws: UsageError(problem)) { try Arguments(words) }
   }
 
-  @Test(arguments: ["--store FOLDER", "--zoneinfo FOLDER", "--help", "/usr/share/zoneinfo"])
+  @Test(arguments: [
+    "--store FOLDER", "--cluster ADDRESSES", "--zoneinfo FOLDER", "--help", "/usr/share/zoneinfo",
+  ])
   func `the help names every option`(text: String) {
     #expect(Arguments.help.contains(text))
   }

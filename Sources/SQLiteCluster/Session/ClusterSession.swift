@@ -35,6 +35,8 @@ final class ClusterSession: RemoteSession {
   private var savepoints: [String] = []
   /// Whether the outermost savepoint has begun the transaction.
   private var hasBegunBySavepoint = false
+  /// Whether the schema was read in the open transaction.
+  private var knowsSchema = false
   /// Statements that the node need not keep any more.
   private var forgotten: [UInt32] = []
 
@@ -118,28 +120,16 @@ final class ClusterSession: RemoteSession {
     let role = try statement.role(sql)
     let range = parsed.span.range
     let own = String(decoding: bytes[range], as: UTF8.self)
-    var placeholders: [String] = []
-    let text = ClusterSession.text(own, &placeholders)
+    let text = NodeText(own)
     let isWhole =
       parsed.end >= bytes.count || range.lowerBound == 0 && range.upperBound >= bytes.count - 1
     return (
       ClusterStatement(
         self, sql: isWhole ? sql : own, text: text, role: role,
-        effort: statement.isBounded ? .bounded : .unbounded, placeholders),
+        effort: statement.isBounded ? .bounded : .unbounded,
+        hasAllColumns: statement.hasAllColumns),
       parsed.end
     )
-  }
-
-  /// The text for a node, which has no function for lists but reads them as JSON; and its placeholders.
-  private static func text(_ sql: String, _ placeholders: inout [String]) -> String {
-    var tokens = SQLTokens(sql)
-    var text = ""
-    while let token = tokens.next() {
-      let part = tokens.text(of: token)
-      if token.kind == .parameter { placeholders.append(part) }
-      text += part == "magicdata_list" ? "json_each" : part
-    }
-    return text
   }
 
   // MARK: Requests
@@ -230,12 +220,24 @@ final class ClusterSession: RemoteSession {
     hasWritten = false
     savepoints = []
     hasBegunBySavepoint = false
+    knowsSchema = false
   }
 
   private func execute(_ sql: String, _ values: [Value] = []) throws(SQLiteError) {
     try requesting { () throws(SQLiteError) in
       _ = try node.execute(.sql(sql), in: database, values)
     }
+  }
+
+  /// Has the node's connection notice if others have changed the schema: it names the columns of a statement
+  /// as it knows them before it begins, and learns of others only then.
+  func readSchema(isPart: Bool = false) throws(SQLiteError) {
+    guard !knowsSchema else { return }
+    try requesting(isPart: isPart) { () throws(SQLiteError) in
+      _ = try node.numbers("SELECT 1 FROM sqlite_schema LIMIT 0", [], in: database)
+    }
+    // It stays so for the rest of a transaction.
+    knowsSchema = !isAutocommit
   }
 
   /// Lets the node forget a statement, before the next request.

@@ -1,4 +1,3 @@
-import ExactText
 import SQLSyntax
 import SQLiteCore
 
@@ -45,6 +44,8 @@ final class ClusterStatement: RemoteStatement {
   let parameterCount: Int
   private(set) var columnNames: [String] = []
 
+  /// Whether it gives all columns of a table, whichever they are then.
+  private let hasAllColumns: Bool
   private let session: ClusterSession
   private var hasRun = false
   /// The node's number of it, once it is compiled.
@@ -55,28 +56,17 @@ final class ClusterStatement: RemoteStatement {
   private var isOpen = false
 
   init(
-    _ session: ClusterSession, sql: String, text: String, role: Role, effort: Effort,
-    _ placeholders: [String]
+    _ session: ClusterSession, sql: String, text: NodeText, role: Role, effort: Effort,
+    hasAllColumns: Bool
   ) {
     self.session = session
     self.sql = sql
-    self.text = text
+    self.text = text.sql
     self.role = role
     self.effort = effort
-    self.placeholders = placeholders
-    var names: [String: Int] = [:]
-    var highest = 0
-    for placeholder in placeholders {
-      if placeholder == "?" {
-        highest += 1
-      } else if let number = Int(placeholder.dropFirst()), placeholder.hasPrefix("?") {
-        highest = max(highest, number)
-      } else if names[placeholder] == nil {
-        highest += 1
-        names[placeholder] = highest
-      }
-    }
-    parameterCount = highest
+    self.hasAllColumns = hasAllColumns
+    placeholders = text.placeholders
+    parameterCount = text.parameterCount
   }
 
   var isReadOnly: Bool {
@@ -91,6 +81,7 @@ final class ClusterStatement: RemoteStatement {
     switch role {
     case .query:
       if session.isAutocommit { try session.confirmLeader() }
+      if hasAllColumns { try session.readSchema() }
       try session.requesting(text, effort: effort) { () throws(SQLiteError) in
         try begin(try session.node.query(try target(), in: session.database, values))
       }
@@ -104,6 +95,7 @@ final class ClusterStatement: RemoteStatement {
       try session.changing { () throws(SQLiteError) in
         try session.requesting(text, effort: effort) { () throws(SQLiteError) in
           if returnsRows {
+            if hasAllColumns { try session.readSchema(isPart: true) }
             try begin(try session.node.query(try target(), in: session.database, values))
             try drain()
           } else {
@@ -117,9 +109,9 @@ final class ClusterStatement: RemoteStatement {
     hasRun = true
   }
 
-  /// The text the first time, and then the compiled statement.
+  /// The text the first time, and then the compiled statement, unless its columns may become others.
   private func target() throws(SQLiteError) -> NodeConnection.Target {
-    guard hasRun else { return .sql(text) }
+    guard hasRun, !hasAllColumns else { return .sql(text) }
     if let number { return .statement(number) }
     let number = try session.node.prepare(text, in: session.database)
     self.number = number
@@ -230,20 +222,5 @@ final class ClusterStatement: RemoteStatement {
     session.forget(number)
   }
 
-  func text(of list: [Value]) throws(SQLiteError) -> String {
-    var json = JSONText()
-    try json.append(array: list) { (json, value) throws(SQLiteError) in
-      switch value {
-      case .null: json.bytes += "null".utf8
-      case .integer(let integer): json.bytes += String(integer).utf8
-      case .text(let string): json.append(string)
-      case .real, .blob:
-        throw SQLiteError(
-          .mismatch,
-          "a list for a cluster can hold integers and texts, not a \(value.storageClass) value",
-          sql: sql)
-      }
-    }
-    return String(decoding: json.bytes, as: UTF8.self)
-  }
+  func bytes(of list: [Value]) -> [UInt8] { ListText.bytes(of: list) }
 }

@@ -2,6 +2,17 @@ import SQLSyntax
 import SQLiteCore
 
 extension SQLStatement {
+  /// Whether it gives all columns of a table, by `*`.
+  var hasAllColumns: Bool {
+    switch self {
+    case .select(let select): select.body.hasAllColumns
+    case .insert(let insert): insert.returning.hasAll
+    case .update(let update): update.returning.hasAll
+    case .delete(let delete): delete.returning.hasAll
+    default: false
+    }
+  }
+
   /// What a statement asks of a node.
   ///
   /// - Throws: ``SQLiteError`` for what would end the node, fool it, or is not there.
@@ -55,6 +66,20 @@ extension SQLStatement {
       if !["json_each", "magicdata_list"].contains(name.name.text.lowercased()) { tables += 1 }
     }
     return tables <= 1
+  }
+}
+
+extension SQLSelectBody {
+  fileprivate var hasAllColumns: Bool {
+    if case .select(let core) = self { core.columns.hasAll } else { false }
+  }
+}
+
+extension [SQLResultColumn] {
+  fileprivate var hasAll: Bool {
+    contains { column in
+      if case .expression = column.kind { false } else { true }
+    }
   }
 }
 

@@ -13,7 +13,7 @@ struct Token {
 
   static let table = """
     CREATE TABLE IF NOT EXISTS magicdata_token \
-    (number INTEGER PRIMARY KEY AUTOINCREMENT, token BLOB NOT NULL UNIQUE, \
+    (number INTEGER PRIMARY KEY, token BLOB NOT NULL UNIQUE, \
     is_fence INTEGER NOT NULL, made INTEGER NOT NULL)
     """
   static let presence = "SELECT count(*) FROM sqlite_schema WHERE name = 'magicdata_token'"
@@ -31,8 +31,10 @@ struct Token {
     """
   }
   static let query = "SELECT is_fence FROM magicdata_token WHERE token = ?1"
+  /// The newest stays, so that no number comes twice.
   static let pruning = """
-    DELETE FROM magicdata_token WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1
+    DELETE FROM magicdata_token WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1 \
+    AND number < (SELECT max(number) FROM magicdata_token)
     """
 
   var value: Value { .blob(bytes) }

@@ -79,8 +79,6 @@ struct ReplyReader {
 
   /// Reads the types of a row's columns, four bits each, or the mark behind the last row.
   mutating func types(_ columnCount: Int) throws(SQLiteError) -> RowHead {
-    let size = (columnCount + 15) / 16 * 8
-    guard count >= max(8, size) else { throw ReplyReader.nonsense("a row ends too early") }
     var ahead = self
     switch try ahead.word() {
     case 0xeeee_eeee_eeee_eeee:
@@ -91,6 +89,8 @@ struct ReplyReader {
       return .end
     default: break
     }
+    let size = (columnCount + 15) / 16 * 8
+    guard count >= size else { throw ReplyReader.nonsense("a row ends too early") }
     let start = position
     position += size
     return .row(types: start)

@@ -57,6 +57,14 @@ func keepingResult<Result>(
   }
 }
 
+/// Lets go of a former result, when a closure runs again: in a group commit, or at a cluster's next leader.
+@unsafe @inlinable
+func forget<Result>(_ memory: UnsafeMutablePointer<Result>, _ isMade: inout Bool) {
+  guard isMade else { return }
+  isMade = false
+  unsafe memory.deinitialize(count: 1)
+}
+
 extension Optional {
   /// The result of a closure that was run by a function without results.
   @inlinable func made() throws(SQLiteError) -> Wrapped {

@@ -53,6 +53,12 @@ package protocol RemoteSession: AnyObject {
   func close()
 }
 
+extension Connection {
+  /// The table that a cluster's clients keep in its database for themselves: no list of the user's tables
+  /// and no copy of a database has it.
+  package static let tokenTable = "magicdata_token"
+}
+
 /// A statement that a server has compiled.
 package protocol RemoteStatement: AnyObject {
   /// The SQL as it was given.
@@ -78,6 +84,6 @@ package protocol RemoteStatement: AnyObject {
   /// Lets go of what the server keeps for the statement.
   func close()
 
-  /// The text by which a list is given to the table-valued function of lists.
-  func text(of list: [Value]) throws(SQLiteError) -> String
+  /// The blob by which a list is given to what stands for the table-valued function of lists.
+  func bytes(of list: [Value]) throws(SQLiteError) -> [UInt8]
 }

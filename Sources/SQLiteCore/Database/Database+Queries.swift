@@ -161,6 +161,7 @@ extension Database {
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     try unsafe keepingResult { memory, isMade in
       try runQuery {
+        unsafe forget(memory, &isMade)
         unsafe memory.initialize(to: try body($0))
         isMade = true
       }
@@ -186,6 +187,7 @@ extension Database {
   ) throws -> Result {
     try unsafe keepingResult { memory, isMade in
       try query(sql) { (connection: Connection) -> Void in
+        unsafe forget(memory, &isMade)
         unsafe memory.initialize(to: try body(connection))
         isMade = true
       }

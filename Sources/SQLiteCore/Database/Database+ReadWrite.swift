@@ -17,6 +17,7 @@ extension Database {
   ) throws -> Result {
     try unsafe keepingResult { memory, isMade in
       try runRead(deadline: deadline) {
+        unsafe forget(memory, &isMade)
         unsafe memory.initialize(to: try body($0))
         isMade = true
         return unsafe TransactionOutcome(of: memory.pointee)
@@ -58,6 +59,7 @@ extension Database {
   ) throws -> Result {
     try unsafe keepingResult { memory, isMade in
       try runWrite(kind, deadline: deadline) {
+        unsafe forget(memory, &isMade)
         unsafe memory.initialize(to: try body($0))
         isMade = true
         return unsafe TransactionOutcome(of: memory.pointee)
@@ -122,6 +124,7 @@ extension Database {
   ) throws -> Result {
     try unsafe keepingResult { memory, isMade in
       try runBare(deadline: deadline) {
+        unsafe forget(memory, &isMade)
         unsafe memory.initialize(to: try body($0))
         isMade = true
         return unsafe TransactionOutcome(of: memory.pointee)

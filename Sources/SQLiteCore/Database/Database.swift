@@ -86,7 +86,8 @@ public final class Database: Sendable {
     // The first connection is opened now, so that errors of the file are thrown here.
     do {
       try withConnection(at: 0) { _ in }
-      hasFreshWriter.store(true, ordering: .relaxed)
+      // A session of a server is for reading or for writing.
+      hasFreshWriter.store(file.server == nil, ordering: .relaxed)
     } catch let error as SQLiteError {
       throw error
     } catch {

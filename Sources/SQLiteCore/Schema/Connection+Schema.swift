@@ -76,7 +76,8 @@ extension Connection {
     try texts(
       """
       SELECT name FROM sqlite_schema
-      WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+      WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+      AND name <> \(Self.tokenTable) ORDER BY name
       """)
   }
 

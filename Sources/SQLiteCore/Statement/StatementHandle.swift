@@ -321,7 +321,10 @@ extension StatementHandle {
   /// (`sqlite3_bind_pointer`).
   func bind(list: [Value], at parameter: Int32) throws(SQLiteError) {
     hasPassing = true
-    if let remote { return try bind(try remote.statement.text(of: list), at: parameter) }
+    if let remote {
+      let bytes = try remote.statement.bytes(of: list)
+      return try unsafe bind(bytes: bytes.span.bytes, asText: false, at: parameter)
+    }
     let code = unsafe sqlite3_bind_pointer(
       pointer, parameter, ListModule.retained(list), ListModule.pointerType,
       { unsafe ListModule.release($0) })

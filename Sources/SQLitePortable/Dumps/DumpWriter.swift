@@ -25,6 +25,7 @@ struct DumpWriter {
       """
       SELECT type, name, sql FROM sqlite_schema
       WHERE sql IS NOT NULL AND (name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name = 'sqlite_stat1')
+        AND tbl_name IS NOT \(Connection.tokenTable)
       ORDER BY rowid
       """, as: String.self, String.self, String.self)
     for (type, name, sql) in objects

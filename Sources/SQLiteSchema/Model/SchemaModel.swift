@@ -22,7 +22,8 @@ extension Connection {
     let rows = try rows(
       """
       SELECT CAST(name AS BLOB), CAST(sql AS BLOB) FROM main.sqlite_schema
-      WHERE sql IS NOT NULL AND name IS NOT NULL ORDER BY rowid
+      WHERE sql IS NOT NULL AND name IS NOT NULL AND tbl_name IS NOT \(Connection.tokenTable)
+      ORDER BY rowid
       """, as: [UInt8].self, [UInt8].self)
     return SQLSchema(
       rows.map { (String(decoding: $0.0, as: UTF8.self), String(decoding: $0.1, as: UTF8.self)) },

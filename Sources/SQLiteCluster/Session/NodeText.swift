@@ -1,0 +1,138 @@
+import SQLSyntax
+import SQLiteCore
+
+/// The text of a statement as a node gets it: a node has no function for lists.
+struct NodeText {
+  private(set) var sql = ""
+  /// The parameters as they are written, in the order of the text.
+  private(set) var placeholders: [String] = []
+  /// The number of the highest parameter.
+  private(set) var parameterCount = 0
+  private var named: Set<String> = []
+
+  init(_ text: String) {
+    var tokens = SQLTokens(text)
+    // The table that stands for the function of lists, from its name up to its closing parenthesis.
+    var table: String?
+    var isCalled = false
+    while let token = tokens.next() {
+      let part = tokens.text(of: token)
+      if token.kind == .parameter { note(part) }
+      guard table != nil else {
+        if part == "magicdata_list" { table = ListText.empty } else { sql += part }
+        continue
+      }
+      if !isCalled, part != "(" {
+        guard token.kind != .blank else { continue }
+        // Without parentheses it has no list either.
+        sql += "\(ListText.empty) \(part)"
+        table = nil
+        continue
+      }
+      isCalled = part != ")"
+      if token.kind == .parameter {
+        table = ListText.query(part == "?" ? "?\(parameterCount)" : part)
+      } else if part == ")" {
+        sql += table ?? ""
+        table = nil
+      }
+    }
+    sql += table ?? ""
+  }
+
+  private mutating func note(_ placeholder: String) {
+    placeholders.append(placeholder)
+    if placeholder == "?" {
+      parameterCount += 1
+    } else if placeholder.hasPrefix("?"), let number = Int(placeholder.dropFirst()) {
+      parameterCount = max(parameterCount, number)
+    } else if named.insert(placeholder).inserted {
+      parameterCount += 1
+    }
+  }
+}
+
+/// Lists of values as one blob, and the query that takes it apart: every value arrives as it was, reals to the
+/// last bit. JSON has no blobs, and SQLite 3.40 reads its numbers inexactly.
+///
+/// Each value is a letter for its kind, its size as ten digits, and its bytes: a number's are its digits. A
+/// real is an integer and how often it is to be doubled or halved, which is exact each time.
+enum ListText {
+  /// What stands for the function where it has no list.
+  static let empty = "(SELECT NULL AS value WHERE 0)"
+
+  /// The query that stands for the table-valued function; `list` is a parameter, which it names often.
+  static func query(_ list: String) -> String {
+    let bytes = "substr(\(list), at + 11, size)"
+    func size(_ start: String) -> String {
+      "CAST(CAST(substr(\(list), \(start), 10) AS TEXT) AS INTEGER)"
+    }
+    return """
+      (WITH RECURSIVE walk(at, size) AS (\
+      SELECT 1, \(size("2")) WHERE length(\(list)) > 0 UNION ALL \
+      SELECT at + 11 + size, \(size("at + 12 + size")) FROM walk \
+      WHERE at + 11 + size <= length(\(list))) \
+      SELECT CASE substr(\(list), at, 1) \
+      WHEN x'69' THEN CAST(CAST(\(bytes) AS TEXT) AS INTEGER) \
+      WHEN x'74' THEN CAST(\(bytes) AS TEXT) WHEN x'62' THEN \(bytes) \
+      WHEN x'72' THEN (WITH RECURSIVE scale(number, times) AS (SELECT \
+      CAST(CAST(CAST(substr(\(list), at + 16, size - 5) AS TEXT) AS INTEGER) AS REAL), \
+      CAST(CAST(substr(\(list), at + 11, 5) AS TEXT) AS INTEGER) UNION ALL \
+      SELECT CASE WHEN times > 0 THEN number * 2.0 ELSE number / 2.0 END, \
+      times - sign(times) FROM scale WHERE times <> 0) \
+      SELECT number FROM scale WHERE times = 0) \
+      WHEN x'70' THEN 9e999 WHEN x'6d' THEN -9e999 END AS value FROM walk)
+      """
+  }
+
+  static func bytes(of list: [Value]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for value in list {
+      switch value {
+      case .null: append("n", [], to: &bytes)
+      case .integer(let integer): append("i", String(integer).utf8, to: &bytes)
+      case .text(let text): append("t", text.utf8, to: &bytes)
+      case .blob(let blob): append("b", blob, to: &bytes)
+      case .real(let real) where real.isNaN: append("n", [], to: &bytes)
+      case .real(let real) where real.isInfinite: append(real > 0 ? "p" : "m", [], to: &bytes)
+      case .real(let real):
+        let (whole, times) = parts(of: real)
+        append("r", (fiveDigits(times) + String(whole)).utf8, to: &bytes)
+      }
+    }
+    return bytes
+  }
+
+  private static func append(
+    _ kind: Unicode.Scalar, _ content: some Collection<UInt8>, to bytes: inout [UInt8]
+  ) {
+    let size = String(content.count)
+    bytes.append(UInt8(ascii: kind))
+    bytes += String(repeating: "0", count: max(0, 10 - size.utf8.count)).utf8
+    bytes += size.utf8
+    bytes += content
+  }
+
+  /// A number as a sign and four digits.
+  private static func fiveDigits(_ number: Int) -> String {
+    let digits = String(number.magnitude)
+    return (number < 0 ? "-" : "+") + String(repeating: "0", count: 4 - digits.count) + digits
+  }
+
+  /// The integer, and how often it is doubled, or halved if negative, to give a finite number.
+  private static func parts(of real: Double) -> (whole: Int64, times: Int) {
+    let isNormal = real.exponentBitPattern > 0
+    var bits = Int64(real.significandBitPattern) | (isNormal ? 1 << 52 : 0)
+    guard bits != 0 else { return (0, 0) }
+    var times = max(Int(real.exponentBitPattern), 1) - 1_075
+    // As few steps as can be: most numbers have few digits.
+    let zeros = bits.trailingZeroBitCount
+    bits >>= Int64(zeros)
+    times += zeros
+    if times > 0, times < bits.leadingZeroBitCount - 10 {
+      bits <<= Int64(times)
+      times = 0
+    }
+    return (real.sign == .minus ? -bits : bits, times)
+  }
+}

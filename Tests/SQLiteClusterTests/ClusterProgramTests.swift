@@ -1,0 +1,131 @@
+import Foundation
+import MagicCluster
+import MagicData
+import Testing
+
+/// One cluster for all tests of the suite, each of which has a database of its own.
+private let shared = Result { try TestCluster() }
+
+/// What programs do with a database of a cluster, and what becomes of it when they are disturbed.
+@Suite(
+  .serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct ClusterProgramTests {
+  private func database(_ name: String = #function) throws -> Database {
+    try shared.get().database(name)
+  }
+
+  @Test func `a list holds any values, each as it is`() throws {
+    let database = try database()
+    let reals = [
+      0.1, 1.0 / 3, .leastNonzeroMagnitude, 0x1.fffffffffffffp-1022, .leastNormalMagnitude, 1e22,
+      0x1p60,
+      .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .infinity, -.infinity, -2.5, 0,
+    ]
+    let list: [Value] =
+      reals.map { .real($0) } + [
+        .blob([]), .blob([0, 255, 39]), .blob([UInt8](repeating: 7, count: 70_000)), .text(""),
+        .text("ü'\"\\"), .integer(.min), .integer(.max), .null,
+      ]
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, v)")
+    for (index, value) in list.enumerated() {
+      try database.executeChange("INSERT INTO t VALUES (?, ?)", withArgs: [index, value])
+    }
+    // NULL is like nothing, and zero is zero.
+    let found = try database.rows("SELECT id FROM t WHERE v IN \(list) ORDER BY id", as: Int.self)
+    #expect(found == Array(0..<list.count - 1))
+    for (index, value) in list.dropLast().enumerated() {
+      let one = [value, .text("another")]
+      #expect(try database.rows("SELECT id FROM t WHERE v IN \(one)", as: Int.self) == [index])
+    }
+    #expect(try database.rows("SELECT id FROM t WHERE v IN \([Value]())", as: Int.self).isEmpty)
+  }
+
+  @Test func `all columns are those that the table has, whoever has changed it`() throws {
+    let (one, other) = (try database(), try database())
+    func columns() throws -> [[String]] {
+      let query: SQL = "SELECT * FROM t"
+      let read = try one.executeQuery(query).map(\.columnNames)
+      let changed = try one.executeQuery("UPDATE t SET a = a RETURNING *").map(\.columnNames)
+      return read + changed
+    }
+    try one.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+    try one.executeChange("INSERT INTO t VALUES (1, 2)")
+    for _ in 0..<3 { #expect(try columns() == [["id", "a"], ["id", "a"]]) }
+    try other.executeChange("ALTER TABLE t ADD COLUMN b DEFAULT 3")
+    for _ in 0..<3 { #expect(try columns() == [["id", "a", "b"], ["id", "a", "b"]]) }
+    try one.executeChange("ALTER TABLE t ADD COLUMN c DEFAULT 4")
+    for _ in 0..<3 { #expect(try columns()[0] == ["id", "a", "b", "c"]) }
+    try other.executeChange("ALTER TABLE t DROP COLUMN b")
+    for _ in 0..<3 { #expect(try columns() == [["id", "a", "c"], ["id", "a", "c"]]) }
+    #expect(
+      try one.executeQuery("SELECT * FROM t")[0].values == [.integer(1), .integer(2), .integer(4)])
+  }
+
+  @Test(arguments: [1, 15, 16, 17, 32, 33, 200])
+  func `rows may have many columns`(count: Int) throws {
+    let database = try database("columns \(count)")
+    let names = (0..<count).map { "c\($0)" }.joined(separator: ", ")
+    try database.executeChange(SQL(unchecked: "CREATE TABLE t (\(names))"))
+    let values = (0..<count).map { Value.integer(Int64($0)) }
+    let marks = Array(repeating: "?", count: count).joined(separator: ", ")
+    for _ in 0..<3 {
+      try database.executeChange(
+        SQL(unchecked: "INSERT INTO t VALUES (\(marks))"), withArgs: values)
+    }
+    #expect(try database.executeQuery("SELECT * FROM t").map(\.values) == [values, values, values])
+  }
+
+  @Test func `100,000 rows and 10 MB come back whole`() throws {
+    let database = try database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, v)")
+    try database.executeChange(
+      """
+      INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+      SELECT i, i * 2 FROM n
+      """)
+    var (count, sum) = (0, 0)
+    try database.read { connection in
+      try connection.forEachRow("SELECT id, v FROM t") { row in
+        count += 1
+        sum += Int(row.integer(at: 1))
+      }
+    }
+    #expect(count == 100_000 && sum == 100_000 * 100_001)
+    let blob = (0..<10 << 20).map { UInt8(truncatingIfNeeded: $0 ^ ($0 >> 8)) }
+    try database.executeChange("UPDATE t SET v = \(blob) WHERE id = 1")
+    #expect(try database.executeQuery("SELECT v FROM t WHERE id = 1")[0][0]?.value == .blob(blob))
+  }
+
+  @Test(arguments: ["a \"b\"", "it's", "[x]", "select", "ü", "a;b", "--", "名前"])
+  func `names may be any`(name: String) throws {
+    let database = try database("names \(name)")
+    try database.executeChange("CREATE TABLE \(identifier: name) (\(identifier: name))")
+    try database.executeChange("INSERT INTO \(identifier: name) VALUES (1)")
+    let rows = try database.executeQuery("SELECT * FROM \(identifier: name)")
+    #expect(rows.map(\.columnNames) == [[name]])
+    #expect(try database.existingTables() == [name])
+  }
+
+  private final class Made: Sendable {}
+
+  @Test func `the result of a run that is made anew is let go`() throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    weak var first: Made?
+    var runs = 0
+    let result = try database.write { connection in
+      runs += 1
+      try connection.executeChange("INSERT INTO t VALUES (1)")
+      let made = Made()
+      if runs == 1 {
+        first = made
+        cluster.signal(try cluster.leader(), SIGKILL)
+      }
+      return made
+    }
+    #expect(runs > 1)
+    #expect(first == nil)
+    withExtendedLifetime(result) {}
+  }
+}
