@@ -54,12 +54,8 @@ struct AssetsInOne: Case {
         }
       }
     }
-    var checksum = Checksum()
-    for name in names {
-      let content = try Data(contentsOf: URL(filePath: "\(files)/\(name)"))
-      checksum.add(unsafe [UInt8](content).span.bytes)
-    }
-    return checksum
+    return checksum(
+      of: try names.map { [UInt8](try Data(contentsOf: URL(filePath: "\(files)/\($0)"))) })
   }
 
   private func object(_ trial: inout Trial) throws -> Checksum {
@@ -72,8 +68,12 @@ struct AssetsInOne: Case {
         try contents.map { try store.put($0, in: connection) }
       }
     }
+    return checksum(of: try records.map { try store.bytes(of: $0.id) })
+  }
+
+  private func checksum(of results: [[UInt8]]) -> Checksum {
     var checksum = Checksum()
-    for record in records { checksum.add(unsafe try store.bytes(of: record.id).span.bytes) }
+    for bytes in results { checksum.add(unsafe bytes.span.bytes) }
     return checksum
   }
 
