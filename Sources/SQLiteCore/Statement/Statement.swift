@@ -215,8 +215,11 @@ extension Statement {
 
   @usableFromInline func checkCount(_ count: Int) throws(SQLiteError) {
     guard count == handle.parameterCount else {
+      let parameters = handle.parameterCount
       throw SQLiteError(
-        .range, "\(handle.parameterCount) parameters, but \(count) values", sql: sql)
+        .range,
+        "\(parameters) parameter\(parameters == 1 ? "" : "s"), but \(count) value\(count == 1 ? "" : "s")",
+        sql: sql)
     }
   }
 }
