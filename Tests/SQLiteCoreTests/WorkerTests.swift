@@ -65,8 +65,8 @@ import Testing
   @Test func `a task that was cancelled begins no work`() async throws {
     let worker = Worker()
     let task = Task {
-      withUnsafeCurrentTask { unsafe $0?.cancel() }
-      try await worker.run { Issue.record("the work ran") }
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      try await worker.run { _ = Issue.record("the work ran") }
     }
     await #expect(throws: CancellationError.self) { try await task.value }
   }
