@@ -111,7 +111,7 @@ private final class Crew: Sendable {
 
 /// The place where one thread waits for work.
 ///
-/// A thread whose works come at short intervals stays awake for a while before it sleeps.
+/// It sleeps at once: a thread that stays awake for a while takes the core from the task that it has resumed.
 private final class Seat: Sendable {
   enum Call {
     case work(@Sendable () -> Void)
@@ -130,7 +130,6 @@ private final class Seat: Sendable {
   private let work = Mutex<(@Sendable () -> Void)?>(nil)
   private let state = Atomic(State.awake)
   private let bell = DispatchSemaphore(value: 0)
-  private let interval = UsualTime()
 
   /// Calls the thread to a work, or to its end. Called once for each wait.
   func give(_ body: (@Sendable () -> Void)?) {
@@ -142,10 +141,7 @@ private final class Seat: Sendable {
 
   /// Waits until the thread is called.
   func wait(atMost patience: DispatchTimeInterval?) -> Call {
-    let start = Moment.now
-    interval.watch { self.state.load(ordering: .acquiring) == State.called }
     guard sleep(atMost: patience) else { return .none }
-    interval.note(since: start)
     state.store(State.awake, ordering: .relaxed)
     let body = work.withLock { work in
       defer { work = nil }
@@ -171,33 +167,6 @@ private final class Seat: Sendable {
   private func exchange(_ present: Int, for next: Int) -> Bool {
     state.compareExchange(expected: present, desired: next, ordering: .acquiringAndReleasing)
       .exchanged
-  }
-}
-
-/// How long a thread usually waits for its next work.
-///
-/// Waking a thread that sleeps takes as long as a read, and on a virtual machine several times as long. So it is
-/// worth staying awake for a work that comes that soon, and for no other.
-private final class UsualTime: Sendable {
-  private static let longest = 20_000
-
-  private let nanoseconds = Atomic(longest)
-
-  /// Notes that it took the time since a moment.
-  func note(since start: Moment) {
-    let usual = nanoseconds.load(ordering: .relaxed)
-    let present = min(start.nanosecondsSince, 4 * UsualTime.longest)
-    nanoseconds.store((3 * usual + present) / 4, ordering: .relaxed)
-  }
-
-  /// Waits awake until something is done, at most for twice the usual time and never for more than 20 microseconds.
-  ///
-  /// Yielding meanwhile (`sched_yield`) would be worse: another program's thread may keep the core for milliseconds.
-  func watch(_ isDone: () -> Bool) {
-    let usual = nanoseconds.load(ordering: .relaxed)
-    guard usual < UsualTime.longest else { return }
-    let start = Moment.now
-    while !isDone(), start.nanosecondsSince < min(2 * usual, UsualTime.longest) {}
   }
 }
 
