@@ -13,11 +13,11 @@ struct ClusterTaskTests {
     let holder = try cluster.database()
     let waiter = try cluster.database { $0.database.busyTimeout = .seconds(600) }
     try await holder.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
-    // Blocking, so that the lock is held while the other one waits.
+    // The lock is held while the other one waits, by a thread that Swift's tasks do not need.
     let isWaiting = Flag()
     let isCancelled = Flag()
     let holding = Task.detached {
-      try holder.write { connection in
+      try await holder.write { connection in
         try connection.executeChange("INSERT INTO t VALUES (1)")
         isWaiting.set()
         while !isCancelled.isSet { usleep(1_000) }

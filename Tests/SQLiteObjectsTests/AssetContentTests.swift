@@ -184,11 +184,11 @@ import Testing
       var number = 0
       while !Task.isCancelled {
         number += 1
-        for page in try magic.objects(of: Page.self) {
+        for page in try await magic.objects(of: Page.self) {
           page.title = "t\(number)"
           page.body.set(Counted("t\(number)"))
           page.lazy.set(.init(value: Data("t\(number)".utf8)))
-          try magic.update(page)
+          try await magic.update(page)
         }
       }
     }
