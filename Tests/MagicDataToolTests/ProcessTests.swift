@@ -151,6 +151,8 @@ import Testing
   #if os(Linux)
     @Test func `info names the process that has the store open`() throws {
       let magic = try MagicData(path: fixture.store)
+      // SQLite locks the file when it is read first.
+      _ = try magic.database.executeQuery("SELECT * FROM Person")
       let result = try throughPipe("info", fixture.store)
       #expect(result.status == 0)
       #expect(result.text.contains(",\(getpid()),,has it open"))

@@ -182,7 +182,7 @@ import Testing
     let magic = magic
     let writing = Task {
       var number = 0
-      while !Task.isCancelled {
+      while true {
         number += 1
         for page in try await magic.objects(of: Page.self) {
           page.title = "t\(number)"
@@ -207,7 +207,7 @@ import Testing
       #expect(try await copy.assets.sweep().removed == [])
     }
     writing.cancel()
-    try await writing.value
+    await #expect(throws: CancellationError.self) { try await writing.value }
     #expect(try await magic.assets.verify() == [])
   }
 }
