@@ -41,16 +41,12 @@ struct KnownNodes {
   func write(_ addresses: [String]) throws(SQLiteError) {
     let lines = addresses.filter { !$0.utf8.contains(0x0a) && !$0.isEmpty }
     let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
-    let pending = path + ".pending-" + String(UInt64.random(in: 0 ... .max), radix: 16)
-    let folder = SystemFileOperations.workingFolder
     do throws(SystemFailure) {
-      let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-      let file = Descriptor(try operations.open(pending, in: folder, flags), operations)
+      let file = try PendingFile(path)
       try unsafe file.write(bytes.span.bytes)
       try file.sync()
-      try operations.replace(path, by: pending, in: folder)
+      try file.takeName()
     } catch {
-      try? operations.remove(pending, in: folder)
       throw failure("written", error)
     }
   }

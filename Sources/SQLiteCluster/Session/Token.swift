@@ -11,30 +11,32 @@ struct Token {
     bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
   }
 
+  private static let name = Connection.tokenTable
+
   static let table = """
-    CREATE TABLE IF NOT EXISTS magicdata_token \
+    CREATE TABLE IF NOT EXISTS \(name) \
     (number INTEGER PRIMARY KEY, token BLOB NOT NULL UNIQUE, \
     is_fence INTEGER NOT NULL, made INTEGER NOT NULL)
     """
-  static let presence = "SELECT count(*) FROM sqlite_schema WHERE name = 'magicdata_token'"
+  static let presence = "SELECT count(*) FROM sqlite_schema WHERE name = '\(name)'"
   /// A number that each transaction that writes makes greater.
-  static let count = "SELECT coalesce(max(number), 0) FROM magicdata_token"
+  static let count = "SELECT coalesce(max(number), 0) FROM \(name)"
   static let insertion = """
-    INSERT INTO magicdata_token (token, is_fence, made) \
+    INSERT INTO \(name) (token, is_fence, made) \
     VALUES (?1, ?2, CAST(strftime('%s', 'now') AS INTEGER))
     """
   /// As ``insertion``, with the value in the text: so the COMMIT can follow in the same message.
   var literalInsertion: String {
     """
-    INSERT INTO magicdata_token (token, is_fence, made) \
+    INSERT INTO \(Self.name) (token, is_fence, made) \
     VALUES (x'\(Hex.lowercaseText(of: bytes))', 0, CAST(strftime('%s', 'now') AS INTEGER))
     """
   }
-  static let query = "SELECT is_fence FROM magicdata_token WHERE token = ?1"
+  static let query = "SELECT is_fence FROM \(name) WHERE token = ?1"
   /// The newest stays, so that no number comes twice.
   static let pruning = """
-    DELETE FROM magicdata_token WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1 \
-    AND number < (SELECT max(number) FROM magicdata_token)
+    DELETE FROM \(name) WHERE made < CAST(strftime('%s', 'now') AS INTEGER) - ?1 \
+    AND number < (SELECT max(number) FROM \(name))
     """
 
   var value: Value { .blob(bytes) }

@@ -53,12 +53,6 @@ package protocol RemoteSession: AnyObject {
   func close()
 }
 
-extension Connection {
-  /// The table that a cluster's clients keep in its database for themselves: no list of the user's tables
-  /// and no copy of a database has it.
-  package static let tokenTable = "magicdata_token"
-}
-
 /// A statement that a server has compiled.
 package protocol RemoteStatement: AnyObject {
   /// The SQL as it was given.

@@ -1,4 +1,8 @@
 extension Connection {
+  /// The table that a cluster's clients keep in its database for themselves: no list of the user's tables
+  /// and no copy of a database has it.
+  package static let tokenTable = "magicdata_token"
+
   /// Makes a table.
   ///
   /// - Parameters:

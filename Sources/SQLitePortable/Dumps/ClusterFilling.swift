@@ -114,7 +114,7 @@ struct ClusterFilling {
 
   /// Tables of this library's that each cluster database has for itself.
   static func isOwn(_ name: String) -> Bool {
-    ["magicdata_token", table].contains(name.lowercased())
+    [Connection.tokenTable, table].contains(name.lowercased())
   }
 
   /// A number that tells this source from others: by its schema and the numbers of its rows (FNV-1a).
@@ -220,38 +220,42 @@ struct ClusterFilling {
       throw DumpError.value(
         table: step.name, reason: "\(step.columns.count) columns are more than a cluster takes")
     }
-    while position.rows < step.rowCount {
-      let rows = try nextRows(of: step, position.rows)
-      guard !rows.isEmpty else {
-        throw DumpError.value(table: step.name, reason: "the source has lost rows meanwhile")
+    let list = SQL(joining: step.columns.map { "\(identifier: $0)" }, separator: ", ")
+    // One statement for the whole table: an offset makes SQLite step over all that was copied before.
+    try source.read { connection in
+      var statement = try connection.statement(
+        "SELECT \(list) FROM \(identifier: step.name) LIMIT -1 OFFSET \(position.rows)")
+      while position.rows < step.rowCount {
+        let rows = try Self.nextRows(of: &statement, columnCount: step.columns.count)
+        guard !rows.isEmpty else {
+          throw DumpError.value(table: step.name, reason: "the source has lost rows meanwhile")
+        }
+        let next = Position(step: position.step, rows: position.rows + Int64(rows.count))
+        try change(from: position, to: next) { try Self.insert(rows, into: step, $0) }
+        position = next
+        progress.rows += rows.count
+        try report(progress)
       }
-      let next = Position(step: position.step, rows: position.rows + Int64(rows.count))
-      try change(from: position, to: next) { try Self.insert(rows, into: step, $0) }
-      position = next
-      progress.rows += rows.count
-      try report(progress)
     }
     if step.kind == .table { try copySequence(of: step, at: position) }
   }
 
-  private func nextRows(of step: Step, _ offset: Int64) throws -> [[Value]] {
-    let list = SQL(joining: step.columns.map { "\(identifier: $0)" }, separator: ", ")
-    return try source.read { connection in
-      var rows: [[Value]] = []
-      var bytes = 0
-      var statement = try connection.statement(
-        "SELECT \(list) FROM \(identifier: step.name) LIMIT \(Self.rowLimit) OFFSET \(offset)")
-      while bytes < Self.byteLimit, try statement.step() {
-        var values: [Value] = []
-        for index in step.columns.indices {
-          let value = try statement.value(at: index)
-          bytes += value.size
-          values.append(value)
-        }
-        rows.append(values)
+  /// Takes as many rows as a transaction may have.
+  private static func nextRows(
+    of statement: inout Statement, columnCount: Int
+  ) throws(SQLiteError) -> [[Value]] {
+    var rows: [[Value]] = []
+    var bytes = 0
+    while bytes < byteLimit, rows.count < rowLimit, try statement.step() {
+      var values: [Value] = []
+      for index in 0..<columnCount {
+        let value = try statement.value(at: index)
+        bytes += value.size
+        values.append(value)
       }
-      return rows
+      rows.append(values)
     }
+    return rows
   }
 
   private static func insert(_ rows: [[Value]], into step: Step, _ connection: Connection) throws {

@@ -5,10 +5,7 @@ import SystemFiles
 /// A file that appears under its name when all of it is written and synced, or not at all.
 final class AtomicFile {
   private let path: String
-  private let pendingPath: String
-  private let operations = SystemFileOperations()
-  /// The file under its pending name; nil once it has its own.
-  private var pending: Descriptor?
+  private let file: PendingFile
   private var buffer: [UInt8] = []
 
   /// Begins a file.
@@ -18,19 +15,10 @@ final class AtomicFile {
     try checkIsPath(path)
     try OpenDatabases.checkMayReplace(path)
     self.path = path
-    pendingPath = path + ".pending-" + String(UInt64.random(in: 0 ... .max), radix: 16)
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
-    let (operations, pendingPath) = (operations, pendingPath)
-    pending = Descriptor(
-      try naming(path, "cannot be written") { () throws(SystemFailure) in
-        try operations.open(pendingPath, in: SystemFileOperations.workingFolder, flags)
-      }, operations)
+    file = try naming(path, "cannot be written") { () throws(SystemFailure) in
+      try PendingFile(path)
+    }
     buffer.reserveCapacity(1 << 17)
-  }
-
-  deinit {
-    guard pending != nil else { return }
-    try? operations.remove(pendingPath, in: SystemFileOperations.workingFolder)
   }
 
   func write(_ bytes: [UInt8]) throws(SQLiteError) {
@@ -42,7 +30,7 @@ final class AtomicFile {
     var bytes: [UInt8] = []
     swap(&bytes, &buffer)
     do throws(SystemFailure) {
-      try pending?.write(unsafe bytes.span.bytes)
+      try file.write(unsafe bytes.span.bytes)
     } catch {
       throw failure(path, "cannot be written", error)
     }
@@ -53,22 +41,10 @@ final class AtomicFile {
   /// Gives the file its name, durably.
   func finish() throws(SQLiteError) {
     try flush()
-    try naming(path, "cannot be synced") { () throws(SystemFailure) in try pending?.sync() }
+    try naming(path, "cannot be synced") { () throws(SystemFailure) in try file.sync() }
     // Somebody may have opened a database there meanwhile.
     try OpenDatabases.checkMayReplace(path)
-    try naming(path, "cannot be replaced") { () throws(SystemFailure) in
-      try operations.replace(path, by: pendingPath, in: SystemFileOperations.workingFolder)
-    }
-    pending = nil
-    // The content is whole, whether or not its name lasts.
-    try? syncFolder()
-  }
-
-  private func syncFolder() throws(SystemFailure) {
-    let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    let number = try operations.open(path: folder, O_RDONLY | O_DIRECTORY)
-    try Descriptor(number, operations).sync()
+    try naming(path, "cannot be replaced") { () throws(SystemFailure) in try file.takeName() }
   }
 }
 
