@@ -174,8 +174,8 @@ let package = Package(
     .target(
       name: "Fuzzing",
       dependencies: [
-        "Essentials", "MagicData", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteHistory",
-        "SyntaxOracle",
+        "Essentials", "MagicData", "SPON", "SQLSyntax", "SQLiteCluster", "SQLiteCore",
+        "SQLiteHistory", "SyntaxOracle",
       ],
       path: "Tests/Fuzzing", swiftSettings: settings),
     .testTarget(
@@ -194,8 +194,10 @@ if let layers = Context.environment["MAGICDATA_TESTS"]?.split(separator: ",") {
 
 // Programs for libFuzzer, which `.ci/fuzz` builds and runs. They have no main of their own.
 if Context.environment["MAGICDATA_FUZZ"] != nil {
-  package.targets += ["Database", "Quoting", "JSON", "Assets", "SPON", "Syntax", "Patches"].map {
-    name in
+  let fuzzers = [
+    "Database", "Quoting", "JSON", "Assets", "SPON", "Syntax", "Patches", "Wire",
+  ]
+  package.targets += fuzzers.map { name in
     .executableTarget(
       name: "Fuzz\(name)", dependencies: ["Fuzzing"], path: "Tests/Fuzz\(name)",
       swiftSettings: settings)

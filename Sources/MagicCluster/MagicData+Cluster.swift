@@ -30,9 +30,7 @@ extension MagicData {
     cluster addresses: [String], name: String, assetFolder: String? = nil,
     options: ClusterOptions = ClusterOptions()
   ) async throws {
-    try await self.init(
-      openingServer: {
-        try Database(cluster: addresses, name: name, options: options)
-      }, assetFolder: assetFolder)
+    let database = try await Database(cluster: addresses, name: name, options: options)
+    try await self.init(openingServer: { database }, assetFolder: assetFolder)
   }
 }

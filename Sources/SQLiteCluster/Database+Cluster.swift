@@ -1,14 +1,15 @@
 import Platform
 public import SQLiteCore
+import Synchronization
 
 extension Cluster: RemoteServer {
-  var name: String { "the cluster database \(database)" }
+  package var name: String { "the cluster database \(database)" }
 
-  var patience: Duration { options.leaderTimeout }
+  package var patience: Duration { options.leaderTimeout }
 
-  func isOfLostSession(_ error: SQLiteError) -> Bool { error.isOfLostLeader }
+  package func isOfLostSession(_ error: SQLiteError) -> Bool { error.isOfLostLeader }
 
-  func connect(
+  package func connect(
     forReading: Bool, _ reasonToEnd: @escaping @Sendable () -> String?
   ) throws(SQLiteError) -> any RemoteSession {
     let deadline = ContinuousClock.now + options.leaderTimeout
@@ -48,6 +49,15 @@ extension Database {
     if let failure = cluster.failureToKeep { throw failure }
   }
 
+  /// As ``init(cluster:name:options:)-(_,_,_)``, without blocking the task. Throws `CancellationError` too.
+  public convenience init(
+    cluster addresses: [String], name: String, options: ClusterOptions = ClusterOptions()
+  ) async throws {
+    let cluster = try await Worker().run { try Cluster(addresses, database: name, options) }
+    try await self.init(openingServer: cluster, options: options.database)
+    if let failure = cluster.failureToKeep { throw failure }
+  }
+
   /// The nodes of the cluster that has this database, as the leader knows them; nil for a database that is
   /// here. Blocks the thread for an answer.
   ///
@@ -58,7 +68,26 @@ extension Database {
 
   /// As ``clusterNodes()``, without blocking the task. Throws `CancellationError` too.
   public func clusterNodes() async throws -> [ClusterNode]? {
-    try await Worker().run { try (self.server as? Cluster)?.nodes() }
+    guard let cluster = server as? Cluster else { return nil }
+    let asker = Asker()
+    do {
+      return try await withTaskCancellationHandler {
+        try await Worker().run { try cluster.nodes { asker.reasonToEnd } }
+      } onCancel: {
+        asker.isCancelled.store(true, ordering: .relaxed)
+      }
+    } catch let error as SQLiteError where error.code == .interrupt && Task.isCancelled {
+      throw CancellationError()
+    }
+  }
+}
+
+/// A task that waits for what a thread asks the nodes.
+private final class Asker: Sendable {
+  let isCancelled = Atomic(false)
+
+  var reasonToEnd: String? {
+    isCancelled.load(ordering: .relaxed) ? "the task was cancelled" : nil
   }
 }
 

@@ -44,6 +44,12 @@ import Testing
     for input in inputs { #expect(try SPONText.check(input) == nil) }
   }
 
+  @Test func `any answers of a node give rows or errors`() throws {
+    let inputs = try inputs("Wire")
+    #expect(inputs.count > 20)
+    for input in inputs { #expect(try WireFuzz.check(input) == nil) }
+  }
+
   @Test func `SQL is accepted or refused as SQLite does, and printed as it was meant`() throws {
     let inputs = try inputs("Syntax")
     #expect(inputs.count > 20)

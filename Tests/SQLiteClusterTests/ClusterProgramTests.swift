@@ -1,6 +1,7 @@
 import Foundation
 import MagicCluster
 import MagicData
+import Synchronization
 import Testing
 
 /// One cluster for all tests of the suite, each of which has a database of its own.
@@ -106,6 +107,38 @@ struct ClusterProgramTests {
     #expect(try database.existingTables() == [name])
   }
 
+  @Test func `grouped writes take effect once when their node is lost`() async throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database()
+    try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let runs = Counter()
+    try await withThrowingTaskGroup { group in
+      for id in 0..<20 {
+        group.addTask {
+          try await database.writeInGroup { connection in
+            try connection.executeChange("INSERT INTO t VALUES (\(id))")
+            if runs.next() == 3 { cluster.signal(try cluster.leader(), SIGKILL) }
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(runs.next() > 21)
+    #expect(
+      try await database.rows("SELECT id FROM t ORDER BY id", as: Int.self) == Array(0..<20))
+  }
+
+  private final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+      count.withLock { count in
+        count += 1
+        return count
+      }
+    }
+  }
+
   private final class Made: Sendable {}
 
   @Test func `the result of a run that is made anew is let go`() throws {
@@ -127,5 +160,63 @@ struct ClusterProgramTests {
     #expect(runs > 1)
     #expect(first == nil)
     withExtendedLifetime(result) {}
+  }
+
+  @Test func `a task that is cancelled while it waits for a commit leaves all or nothing`()
+    async throws
+  {
+    let cluster = try TestCluster()
+    let database = try cluster.database {
+      $0.attemptTimeout = .seconds(1)
+      $0.leaderTimeout = .seconds(5)
+    }
+    try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let leader = try cluster.leader()
+    let hasWritten = Flag()
+    let task = Task {
+      try await database.write { connection in
+        try connection.executeChange("INSERT INTO t VALUES (1), (2)")
+        // No majority is left for the commit.
+        for node in 0..<3 where node != leader { cluster.signal(node, SIGSTOP) }
+        hasWritten.set()
+      }
+    }
+    while !hasWritten.isSet { await Task.yield() }
+    task.cancel()
+    let outcome = await task.result
+    for node in 0..<3 where node != leader { cluster.signal(node, SIGCONT) }
+    let count = try await database.firstRow("SELECT count(*) FROM t", as: Int.self)
+    switch outcome {
+    case .success: #expect(count == 2)
+    case .failure(let error as SQLiteError) where error.code == .outcomeUnknown:
+      #expect(count == 0 || count == 2)
+    case .failure: #expect(count == 0)
+    }
+    try await database.executeChange("INSERT INTO t VALUES (3)")
+  }
+
+  @Test func `closing ends those who wait, and nothing is left open`() async throws {
+    let database = try database()
+    try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let done = try await withThrowingTaskGroup(of: Bool.self) { group in
+      for id in 0..<20 {
+        group.addTask {
+          do {
+            try await database.executeChange("INSERT INTO t VALUES (\(id))")
+            return true
+          } catch is SQLiteError {
+            return false
+          }
+        }
+      }
+      group.addTask {
+        try await database.close()
+        return false
+      }
+      return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+    }
+    await #expect(throws: SQLiteError.self) { try await database.executeQuery("SELECT 1") }
+    let again = try shared.get().database(#function)
+    #expect(try await again.firstRow("SELECT count(*) FROM t", as: Int.self) == done)
   }
 }

@@ -9,11 +9,11 @@ struct ReadmeClusterTests {
   @Test func `money is moved on a cluster`() async throws {
     let cluster = try TestCluster(count: 1)
     let addresses = cluster.addresses
-    let setUp = try Database(cluster: addresses, name: "shop")
+    let setUp = try await Database(cluster: addresses, name: "shop")
     try await setUp.executeChange("CREATE TABLE account (id INTEGER PRIMARY KEY, balance REAL)")
     try await setUp.executeChange("INSERT INTO account VALUES (1, 100), (2, 0)")
 
-    let database = try Database(cluster: addresses, name: "shop")
+    let database = try await Database(cluster: addresses, name: "shop")
     try await database.write { connection in
       try connection.executeChange("UPDATE account SET balance = balance - 10 WHERE id = \(1)")
       try connection.executeChange("UPDATE account SET balance = balance + 10 WHERE id = \(2)")

@@ -15,7 +15,7 @@ struct Requests {
 
   func run() async throws {
     let cluster = try LocalCluster()
-    let database = try Database(cluster: cluster.addresses, name: "test")
+    let database = try await Database(cluster: cluster.addresses, name: "test")
     try await database.executeMultipleChanges(
       "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, s TEXT); CREATE TABLE w (id INTEGER PRIMARY KEY, n INTEGER)"
     )
@@ -27,7 +27,7 @@ struct Requests {
     }
     var options = ClusterOptions()
     options.reads = .leader
-    let plain = try Database(cluster: cluster.addresses, name: "test", options: options)
+    let plain = try await Database(cluster: cluster.addresses, name: "test", options: options)
     let nodes = try await database.clusterNodes() ?? []
     guard let leader = nodes.first(where: \.isLeader)?.address,
       let follower = nodes.first(where: { !$0.isLeader })?.address

@@ -1,8 +1,8 @@
-import SQLiteCore
+package import SQLiteCore
 import Synchronization
 
 /// The nodes of a cluster as this client knows them, and the way to the one that leads.
-final class Cluster: Sendable {
+package final class Cluster: Sendable {
   /// The database's name.
   let database: String
   let options: ClusterOptions
@@ -35,7 +35,9 @@ final class Cluster: Sendable {
 
   private let known = Mutex(Known())
 
-  init(_ addresses: [String], database: String, _ options: ClusterOptions) throws(SQLiteError) {
+  package init(_ addresses: [String], database: String, _ options: ClusterOptions)
+    throws(SQLiteError)
+  {
     guard !addresses.isEmpty else {
       throw SQLiteError(.misuse, "a cluster needs the address of one node at the least")
     }
@@ -65,7 +67,7 @@ final class Cluster: Sendable {
   ///   - deadline: When to give up.
   ///   - reasonToEnd: Says why the access must end, if it must.
   /// - Throws: ``SQLiteError`` that says what each node answered last.
-  func openAtLeader(
+  package func openAtLeader(
     before deadline: ContinuousClock.Instant, _ reasonToEnd: @escaping () -> String? = { nil }
   ) throws(SQLiteError) -> (connection: NodeConnection, database: UInt32) {
     var pause = Duration.milliseconds(10)
@@ -177,9 +179,11 @@ final class Cluster: Sendable {
   }
 
   /// The nodes as the leader knows them.
-  func nodes() throws(SQLiteError) -> [ClusterNode] {
+  func nodes(
+    _ reasonToEnd: @escaping () -> String? = { nil }
+  ) throws(SQLiteError) -> [ClusterNode] {
     let deadline = ContinuousClock.now + options.leaderTimeout
-    let (connection, _) = try openAtLeader(before: deadline)
+    let (connection, _) = try openAtLeader(before: deadline, reasonToEnd)
     return try connection.nodes(before: deadline).map { node in
       var node = node
       node.isLeader = node.address == connection.address

@@ -1,9 +1,9 @@
-import SQLiteCore
+package import SQLiteCore
 
 /// A connection to one node, which takes one request at a time.
-final class NodeConnection {
+package final class NodeConnection {
   /// The node's address.
-  let address: String
+  package let address: String
   private let stream: any ClusterStream
   private let limits: ClusterOptions
   /// Bytes that have come and belong to the next message.
@@ -49,7 +49,7 @@ final class NodeConnection {
   ///   - expected: The kinds of answers that make sense.
   ///   - deadline: When to give up, nil for that of one attempt.
   /// - Throws: ``SQLiteError``: what the node has refused, or a lost connection.
-  func call(
+  package func call(
     _ request: Request, _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
   ) throws(SQLiteError) -> ReplyReader {
     let deadline = deadline ?? .now + limits.attemptTimeout

@@ -1,7 +1,7 @@
 import SQLiteCore
 
 /// The kinds of replies, by their numbers.
-enum ReplyKind: UInt8 {
+package enum ReplyKind: UInt8 {
   case failure = 0
   case server = 1
   case welcome = 2
@@ -20,7 +20,7 @@ struct Reply {
 }
 
 /// Reads the body of a message. No byte outside it is read, whatever the lengths in it say.
-struct ReplyReader {
+package struct ReplyReader {
   let bytes: [UInt8]
   private(set) var position = 0
 

@@ -1,7 +1,7 @@
-import SQLiteCore
+package import SQLiteCore
 
 /// The kinds of requests of dqlite's wire protocol, by their numbers.
-enum RequestKind: UInt8 {
+package enum RequestKind: UInt8 {
   case leader = 0
   case client = 1
   case open = 3
@@ -20,20 +20,20 @@ enum RequestKind: UInt8 {
 
 /// A request of dqlite's wire protocol, being written: a word with its length and kind, then words of 8
 /// bytes, little end first (<https://canonical.com/dqlite/docs/reference/wire-protocol>).
-struct Request {
+package struct Request {
   /// The most parameters that a request can hold.
   static let maximumParameterCount = 255
 
   private var bytes: [UInt8]
   private let kind: RequestKind
 
-  init(_ kind: RequestKind) {
+  package init(_ kind: RequestKind) {
     self.kind = kind
     bytes = [UInt8](repeating: 0, count: 8)
   }
 
   /// Writes a word.
-  mutating func append(_ word: UInt64) {
+  package mutating func append(_ word: UInt64) {
     unsafe withUnsafeBytes(of: word.littleEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
@@ -45,7 +45,7 @@ struct Request {
   /// Writes a text with a NUL behind it.
   ///
   /// - Throws: ``SQLiteError`` for a text with a NUL in it, which would end there.
-  mutating func append(_ text: String, named purpose: String) throws(SQLiteError) {
+  package mutating func append(_ text: String, named purpose: String) throws(SQLiteError) {
     guard !text.utf8.contains(0) else {
       throw SQLiteError(.mismatch, "\(purpose) with a NUL in it cannot be sent to a cluster")
     }

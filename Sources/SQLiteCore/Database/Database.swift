@@ -73,16 +73,21 @@ public final class Database: Sendable {
     try self.init(file: DatabaseFile(.memory, server: server, options: options))
   }
 
-  private init(file: DatabaseFile) throws(SQLiteError) {
-    self.file = file
-    options = file.options
-    let readers = file.hasReaders ? max(1, file.options.maximumReaderCount) : 0
-    scheduler = Scheduler(readers: readers)
-    shared = SharedFile.at(file.path)
-    slots = (0...readers).map { _ in ConnectionSlot() }
-    // One more than slots: an access that has left its slot still resumes its task.
-    worker = Worker(capacity: readers + 2)
-    shared.join(scheduler)
+  /// As ``init(server:options:)``, without blocking the task. If it is cancelled, the opening ends.
+  package convenience init(
+    openingServer server: any RemoteServer, options: Options = Options()
+  ) async throws {
+    self.init(unopened: DatabaseFile(.memory, server: server, options: options))
+    let access = Access(scope: .bare, deadline: nil)
+    try await cancelling(access) {
+      try await worker.run {
+        try self.withConnection(at: 0, { access.reasonToEnd }) { _ in }
+      }
+    }
+  }
+
+  private convenience init(file: DatabaseFile) throws(SQLiteError) {
+    self.init(unopened: file)
     // The first connection is opened now, so that errors of the file are thrown here.
     do {
       try withConnection(at: 0) { _ in }
@@ -93,6 +98,18 @@ public final class Database: Sendable {
     } catch {
       throw SQLiteError(.cannotOpen, "\(error)")
     }
+  }
+
+  private init(unopened file: DatabaseFile) {
+    self.file = file
+    options = file.options
+    let readers = file.hasReaders ? max(1, file.options.maximumReaderCount) : 0
+    scheduler = Scheduler(readers: readers)
+    shared = SharedFile.at(file.path)
+    slots = (0...readers).map { _ in ConnectionSlot() }
+    // One more than slots: an access that has left its slot still resumes its task.
+    worker = Worker(capacity: readers + 2)
+    shared.join(scheduler)
   }
 
   deinit { shared.leave(scheduler) }

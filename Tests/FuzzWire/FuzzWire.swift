@@ -1,0 +1,8 @@
+import Fuzzing
+
+/// Answers a cluster's client with any bytes.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  expectNothing { try WireFuzz.check(unsafe copy(start, count)) }
+  return 0
+}

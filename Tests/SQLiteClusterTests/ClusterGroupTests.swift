@@ -1,0 +1,236 @@
+import Foundation
+import MagicData
+import SQLiteCluster
+import Synchronization
+import Testing
+
+/// Writes of many tasks that share a transaction on a cluster.
+@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct ClusterGroupTests {
+  private struct Refusal: Error, Equatable {
+    let id: Int
+  }
+
+  private final class Count: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .relaxed) }
+
+    @discardableResult func next() -> Int { count.add(1, ordering: .relaxed).newValue }
+  }
+
+  private enum Outcome: Equatable {
+    case done
+    case refused(Int)
+    case failed(ResultCode)
+    case cancelled
+  }
+
+  /// Runs a closure in a group for each number at once, and returns their outcomes in order.
+  private func outcomes(
+    _ ids: Range<Int>, on database: Database,
+    _ body: @escaping @Sendable (Connection, Int) throws -> Void
+  ) async -> [Outcome] {
+    await withTaskGroup(of: (Int, Outcome).self) { group in
+      for id in ids {
+        group.addTask {
+          do {
+            try await database.writeInGroup { try body($0, id) }
+            return (id, .done)
+          } catch let error as Refusal {
+            return (id, .refused(error.id))
+          } catch let error as SQLiteError {
+            return (id, .failed(error.code))
+          } catch {
+            return (id, .cancelled)
+          }
+        }
+      }
+      var outcomes: [Int: Outcome] = [:]
+      for await (id, outcome) in group { outcomes[id] = outcome }
+      return ids.compactMap { outcomes[$0] }
+    }
+  }
+
+  /// A database whose groups wait long enough for all tasks.
+  private func database(_ cluster: TestCluster) throws -> Database {
+    try cluster.database { options in
+      options.database.groupCommit.maximumDuration = .milliseconds(200)
+    }
+  }
+
+  @Test func `of a group only those fail that fail, each with its own error`() async throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try database(cluster)
+    try await database.executeMultipleChanges(
+      """
+      CREATE TABLE parent (id INTEGER PRIMARY KEY);
+      CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL UNIQUE,
+        parent INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED);
+      INSERT INTO t VALUES (1000, -1, NULL)
+      """)
+    for round in 0..<3 {
+      let first = round * 100
+      let outcomes = await outcomes(first..<first + 40, on: database) { connection, id in
+        // One statement, or several, of which a later one fails.
+        for part in 0...(id % 3) {
+          try connection.executeChange("INSERT INTO t (n) VALUES (\(id * 10 + part))")
+        }
+        switch id % 10 {
+        case 3: throw Refusal(id: id)
+        case 5: try connection.executeChange("INSERT INTO t (n) VALUES (-1)")
+        case 7: try connection.executeChange("INSERT INTO missing VALUES (1)")
+        case 8: try connection.executeChange("INSERT OR ROLLBACK INTO t (n) VALUES (-1)")
+        case 9: try connection.executeChange("INSERT INTO t (n, parent) VALUES (\(id * 10 + 9), 5)")
+        default: break
+        }
+      }
+      for (offset, outcome) in outcomes.enumerated() {
+        let id = first + offset
+        switch id % 10 {
+        case 3: #expect(outcome == .refused(id))
+        case 5, 8: #expect(outcome == .failed(.uniqueConstraint))
+        case 7: #expect(outcome == .failed(.error))
+        case 9: #expect(outcome == .failed(.foreignKeyConstraint))
+        default: #expect(outcome == .done)
+        }
+      }
+      let stored = try await database.rows(
+        "SELECT n FROM t WHERE n BETWEEN \(first * 10) AND \(first * 10 + 999) ORDER BY n",
+        as: Int.self)
+      var expected: [Int] = []
+      for id in first..<first + 40 where ![3, 5, 7, 8, 9].contains(id % 10) {
+        for part in 0...(id % 3) { expected.append(id * 10 + part) }
+      }
+      #expect(stored == expected)
+    }
+  }
+
+  @Test func `savepoints inside a grouped write end with it`() async throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try database(cluster)
+    try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let outcomes = await outcomes(0..<30, on: database) { connection, id in
+      try? connection.savepoint {
+        try connection.executeChange("INSERT INTO t VALUES (\(id * 10))")
+        try connection.savepoint {
+          try connection.executeChange("INSERT INTO t VALUES (\(id * 10 + 1))")
+        }
+        if id % 3 == 0 { throw Refusal(id: id) }
+      }
+      try connection.executeChange("INSERT INTO t VALUES (\(id * 10 + 2))")
+      if id % 5 == 0 { throw Refusal(id: id) }
+      let own = try connection.rows(
+        "SELECT id - \(id * 10) FROM t WHERE id / 10 = \(id) ORDER BY id", as: Int.self)
+      guard own == (id % 3 == 0 ? [2] : [0, 1, 2]) else { throw Refusal(id: -1) }
+    }
+    for (id, outcome) in outcomes.enumerated() {
+      #expect(outcome == (id % 5 == 0 ? .refused(id) : .done))
+    }
+    let stored = try await database.rows("SELECT id FROM t ORDER BY id", as: Int.self)
+    var expected: [Int] = []
+    for id in 0..<30 where id % 5 != 0 {
+      for part in id % 3 == 0 ? [2] : [0, 1, 2] { expected.append(id * 10 + part) }
+    }
+    #expect(stored == expected)
+  }
+
+  @Test func `the numbers of changes and rowids are those of the write`() async throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try database(cluster)
+    try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
+    let outcomes = await outcomes(1..<40, on: database) { connection, id in
+      let insert = try connection.executeChange("INSERT INTO t VALUES (\(id), 0), (\(-id), 0)")
+      guard insert.rows == 2 else { throw Refusal(id: -1) }
+      let rows = try connection.rows(
+        "UPDATE t SET n = 1 WHERE abs(id) = \(id) RETURNING id", as: Int.self)
+      guard rows.sorted() == [-id, id] else { throw Refusal(id: -2) }
+      let update = try connection.executeChange("UPDATE t SET n = 2 WHERE id = \(id)")
+      guard update.rows == 1 else { throw Refusal(id: -3) }
+    }
+    #expect(outcomes.allSatisfy { $0 == .done })
+    #expect(try await database.firstRow("SELECT sum(n) FROM t", as: Int.self) == 39 * 3)
+  }
+
+  @Test func `a grouped write that is cancelled takes effect or does not, and leaves the others`()
+    async throws
+  {
+    let cluster = try TestCluster(count: 1)
+    let database = try database(cluster)
+    try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let running = Count()
+    let tasks = (0..<40).map { id in
+      Task {
+        try await database.writeInGroup { connection in
+          try connection.executeChange("INSERT INTO t VALUES (\(id))")
+          running.next()
+          try connection.executeChange("INSERT INTO t VALUES (\(id + 100))")
+        }
+      }
+    }
+    // In the midst of the group, most likely.
+    while running.value < 3 { try await Task.sleep(for: .microseconds(100)) }
+    for (id, task) in tasks.enumerated() where id % 3 == 0 { task.cancel() }
+    var done: [Int] = []
+    for (id, task) in tasks.enumerated() {
+      switch await task.result {
+      case .success: done.append(id)
+      case .failure(let error):
+        #expect(error is CancellationError)
+        #expect(id % 3 == 0)
+      }
+    }
+    let stored = try await database.rows("SELECT id FROM t ORDER BY id", as: Int.self)
+    #expect(stored == done + done.map { $0 + 100 })
+  }
+
+  @Test func `closing while groups run ends each with its outcome`() async throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try database(cluster)
+    try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let started = Count()
+    async let closing: Void = {
+      while started.value < 5 { try await Task.sleep(for: .milliseconds(1)) }
+      try await database.close()
+    }()
+    let outcomes = await outcomes(0..<200, on: database) { connection, id in
+      started.next()
+      try connection.executeChange("INSERT INTO t VALUES (\(id))")
+    }
+    try await closing
+    let again = try cluster.database()
+    let stored = try await again.rows("SELECT id FROM t ORDER BY id", as: Int.self)
+    let done = outcomes.indices.filter { outcomes[$0] == .done }
+    #expect(stored == done)
+  }
+
+  @Test func `the closures of a group run again when the leader is lost, and take effect once`()
+    async throws
+  {
+    let cluster = try TestCluster()
+    let database = try database(cluster)
+    try await database.executeChange("CREATE TABLE t (id INTEGER, part INTEGER)")
+    for round in 0..<2 {
+      let runs = Count()
+      let first = round * 100
+      let outcomes = await outcomes(first..<first + 30, on: database) { connection, id in
+        try connection.executeChange("INSERT INTO t VALUES (\(id), 0)")
+        let run = runs.next()
+        if run == 7 { cluster.signal(try cluster.leader(), SIGKILL) }
+        if id % 10 == 4 { throw Refusal(id: id) }
+        try connection.executeChange("INSERT INTO t VALUES (\(id), 1)")
+      }
+      #expect(runs.value > 30)
+      for index in 0..<3 where !cluster.isRunning(index) { try cluster.start(index) }
+      let expected = (first..<first + 30).filter { $0 % 10 != 4 }
+      for (offset, outcome) in outcomes.enumerated() {
+        let id = first + offset
+        #expect(outcome == (id % 10 == 4 ? .refused(id) : .done))
+      }
+      let stored = try await database.rows(
+        "SELECT id * 2 + part FROM t WHERE id >= \(first) ORDER BY 1", as: Int.self)
+      let parts = expected.flatMap { id -> [Int] in [id * 2, id * 2 + 1] }
+      #expect(stored == parts)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import MagicCluster
+import MagicData
+import Synchronization
+import Testing
+
+/// Opening a database of a cluster without blocking the task.
+@Suite struct ClusterOpeningTests {
+  /// Nodes that take every request and answer none.
+  private final class SilentNodes: ClusterTransport {
+    let isAsked = Flag()
+    let openStreams = Mutex(0)
+
+    func connect(
+      to address: String, before deadline: ContinuousClock.Instant
+    ) throws -> any ClusterStream {
+      openStreams.withLock { $0 += 1 }
+      return Stream(self)
+    }
+
+    private final class Stream: ClusterStream {
+      private let nodes: SilentNodes
+
+      init(_ nodes: SilentNodes) { self.nodes = nodes }
+
+      func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
+        nodes.isAsked.set()
+      }
+
+      func receive(
+        atMost count: Int, before deadline: ContinuousClock.Instant
+      ) throws -> [UInt8]? {
+        usleep(1_000)
+        return nil
+      }
+
+      func close() { nodes.openStreams.withLock { $0 -= 1 } }
+    }
+  }
+
+  private func options(
+    _ nodes: SilentNodes, leaderTimeout: Duration = .seconds(600)
+  ) -> ClusterOptions {
+    var options = ClusterOptions()
+    options.transport = nodes
+    options.leaderTimeout = leaderTimeout
+    return options
+  }
+
+  @Test func `a task that is cancelled during the opening does not wait for a leader`() async throws
+  {
+    let nodes = SilentNodes()
+    let options = options(nodes)
+    let opening = Task {
+      _ = try await Database(cluster: ["a:1", "b:1"], name: "test", options: options)
+    }
+    while !nodes.isAsked.isSet { try await Task.sleep(for: .milliseconds(1)) }
+    opening.cancel()
+    await #expect(throws: CancellationError.self) { try await opening.value }
+    #expect(nodes.openStreams.withLock { $0 } == 0)
+  }
+
+  @Test func `a task that is cancelled during the opening of a store does not wait for a leader`()
+    async throws
+  {
+    let nodes = SilentNodes()
+    let options = options(nodes)
+    let opening = Task {
+      _ = try await MagicData(cluster: ["a:1"], name: "test", options: options)
+    }
+    while !nodes.isAsked.isSet { try await Task.sleep(for: .milliseconds(1)) }
+    opening.cancel()
+    await #expect(throws: CancellationError.self) { try await opening.value }
+    #expect(nodes.openStreams.withLock { $0 } == 0)
+  }
+
+  @Test func `a task that was cancelled before asks no node`() async throws {
+    let nodes = SilentNodes()
+    let options = options(nodes)
+    let opening = Task {
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      _ = try await Database(cluster: ["a:1"], name: "test", options: options)
+    }
+    await #expect(throws: CancellationError.self) { try await opening.value }
+    #expect(!nodes.isAsked.isSet)
+  }
+
+  @Test(arguments: [
+    ["127.0.0.1:1"], ["no port"], ["[::1", "127.0.0.1:1"], ["/no/such/socket", "a:b:c"],
+  ])
+  func `addresses that lead nowhere are named`(_ addresses: [String]) async throws {
+    var options = ClusterOptions()
+    options.leaderTimeout = .milliseconds(20)
+    let error = await #expect(throws: SQLiteError.self) {
+      try await Database(cluster: addresses, name: "test", options: options)
+    }
+    #expect(error?.code == .cannotOpen)
+    #expect(addresses.allSatisfy { error?.message.contains($0) == true })
+  }
+
+  @Test func `what can never be opened is refused before a node is asked`() async throws {
+    let nodes = SilentNodes()
+    let options = options(nodes)
+    for (addresses, name) in [([], "test"), (["a:1"], ""), (["a:1"], "a\0b")] {
+      let error = await #expect(throws: SQLiteError.self) {
+        try await Database(cluster: addresses, name: name, options: options)
+      }
+      #expect(error?.code == .misuse)
+    }
+    #expect(!nodes.isAsked.isSet)
+  }
+
+  @Test func `without an answer the opening ends at the deadline for a leader`() async throws {
+    let nodes = SilentNodes()
+    let options = options(nodes, leaderTimeout: .milliseconds(20))
+    let error = await #expect(throws: SQLiteError.self) {
+      try await Database(cluster: ["a:1", "b:1"], name: "test", options: options)
+    }
+    #expect(error?.message.contains("a:1") == true && error?.message.contains("b:1") == true)
+  }
+}
+
+/// The same on real nodes.
+@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct ClusterClosingTests {
+  @Test func `a database that was opened by a task and closed opens again`() async throws {
+    let cluster = try TestCluster(count: 1)
+    let addresses = cluster.addresses
+    // At once: each has a session of its own.
+    try await withThrowingTaskGroup { group in
+      for id in 0..<5 {
+        group.addTask {
+          let database = try await Database(cluster: addresses, name: "test")
+          try await database.executeChange("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY)")
+          try await database.executeChange("INSERT INTO t VALUES (\(id))")
+          try await database.close()
+          await #expect(throws: SQLiteError.self) {
+            try await database.executeQuery("SELECT * FROM t")
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let database = try await Database(cluster: addresses, name: "test")
+    #expect(
+      try await database.rows("SELECT id FROM t ORDER BY id", as: Int.self) == Array(0..<5))
+  }
+
+  @Test func `a task that asks for the nodes can be cancelled`() async throws {
+    let cluster = try TestCluster(count: 1)
+    var options = ClusterOptions()
+    options.leaderTimeout = .seconds(600)
+    let database = try await Database(
+      cluster: cluster.addresses, name: "test", options: options)
+    #expect(try await database.clusterNodes()?.map(\.isLeader) == [true])
+    cluster.signal(0, SIGKILL)
+    let asking = Task { try await database.clusterNodes() }
+    try await Task.sleep(for: .milliseconds(20))
+    asking.cancel()
+    await #expect(throws: CancellationError.self) { try await asking.value }
+  }
+}
