@@ -4,6 +4,9 @@ import SQLiteCluster
 import Synchronization
 import Testing
 
+/// One node for what needs no more, with a database for each test.
+private let shared = Result { try TestCluster(count: 1) }
+
 /// Writes of many tasks that share a transaction on a cluster.
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterGroupTests {
@@ -53,15 +56,16 @@ struct ClusterGroupTests {
   }
 
   /// A database whose groups wait long enough for all tasks.
-  private func database(_ cluster: TestCluster) throws -> Database {
-    try cluster.database { options in
+  private func database(
+    _ cluster: TestCluster, _ name: String = #function
+  ) throws -> Database {
+    try cluster.database(name) { options in
       options.database.groupCommit.maximumDuration = .milliseconds(200)
     }
   }
 
   @Test func `of a group only those fail that fail, each with its own error`() async throws {
-    let cluster = try TestCluster(count: 1)
-    let database = try database(cluster)
+    let database = try database(shared.get())
     try await database.executeMultipleChanges(
       """
       CREATE TABLE parent (id INTEGER PRIMARY KEY);
@@ -107,8 +111,7 @@ struct ClusterGroupTests {
   }
 
   @Test func `savepoints inside a grouped write end with it`() async throws {
-    let cluster = try TestCluster(count: 1)
-    let database = try database(cluster)
+    let database = try database(shared.get())
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let outcomes = await outcomes(0..<30, on: database) { connection, id in
       try? connection.savepoint {
@@ -136,8 +139,7 @@ struct ClusterGroupTests {
   }
 
   @Test func `the numbers of changes and rowids are those of the write`() async throws {
-    let cluster = try TestCluster(count: 1)
-    let database = try database(cluster)
+    let database = try database(shared.get())
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
     let outcomes = await outcomes(1..<40, on: database) { connection, id in
       let insert = try connection.executeChange("INSERT INTO t VALUES (\(id), 0), (\(-id), 0)")
@@ -155,8 +157,7 @@ struct ClusterGroupTests {
   @Test func `a grouped write that is cancelled takes effect or does not, and leaves the others`()
     async throws
   {
-    let cluster = try TestCluster(count: 1)
-    let database = try database(cluster)
+    let database = try database(shared.get())
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let running = Count()
     let tasks = (0..<40).map { id in
@@ -185,8 +186,7 @@ struct ClusterGroupTests {
   }
 
   @Test func `closing while groups run ends each with its outcome`() async throws {
-    let cluster = try TestCluster(count: 1)
-    let database = try database(cluster)
+    let database = try database(shared.get())
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let started = Count()
     async let closing: Void = {
@@ -198,7 +198,7 @@ struct ClusterGroupTests {
       try connection.executeChange("INSERT INTO t VALUES (\(id))")
     }
     try await closing
-    let again = try cluster.database()
+    let again = try shared.get().database(#function)
     let stored = try await again.rows("SELECT id FROM t ORDER BY id", as: Int.self)
     let done = outcomes.indices.filter { outcomes[$0] == .done }
     #expect(stored == done)
@@ -232,5 +232,94 @@ struct ClusterGroupTests {
       let parts = expected.flatMap { id -> [Int] in [id * 2, id * 2 + 1] }
       #expect(stored == parts)
     }
+  }
+
+  @Test(arguments: ["", ";", " ; ;", " -- comment", " /* comment */", " /* open", "; -- comment"])
+  func `a statement in a savepoint may end in any way`(_ end: String) throws {
+    let cluster = try shared.get()
+    let database = try cluster.database("end \(end.utf8.map(String.init).joined())")
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    try database.write { connection in
+      try connection.executeChange("INSERT INTO t VALUES (1)")
+      for id in [2, 3] {
+        try? connection.savepoint {
+          try connection.executeChange(
+            SQL(unchecked: "INSERT INTO t VALUES (?)\(end)"), withArgs: [id])
+          try connection.executeChange("INSERT INTO t VALUES (\(id * 10))")
+          throw Refusal(id: id)
+        }
+        try connection.savepoint {
+          try connection.executeChange(
+            SQL(unchecked: "INSERT INTO t VALUES (?)\(end)"), withArgs: [id * 100])
+        }
+      }
+    }
+    #expect(try database.rows("SELECT id FROM t ORDER BY id", as: Int.self) == [1, 200, 300])
+  }
+
+  @Test(arguments: 0..<12)
+  func `savepoints, writes and their undoing are those of SQLite`(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let remote = try shared.get().database("savepoints \(seed)")
+    let local = try Database.memory()
+    for database in [remote, local] {
+      try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)")
+    }
+    for _ in 0..<3 {
+      var commands: [String] = ["BEGIN IMMEDIATE"]
+      for _ in 0..<Int.random(in: 5...120, using: &random) {
+        let name = ["a", "B", "b", "c d"].randomElement(using: &random) ?? "a"
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0, 1, 2: commands.append("SAVEPOINT \"\(name)\"")
+        case 3: commands.append("RELEASE \"\(name)\"")
+        case 4: commands.append("ROLLBACK TO \"\(name)\"")
+        case 5: commands.append("UPDATE OR FAIL t SET n = n - 1 WHERE n > 5")
+        case 6: commands.append("SELECT count(*) FROM t")
+        default:
+          let number = Int.random(in: 0..<40, using: &random)
+          commands.append("INSERT INTO t (n) VALUES (\(number))")
+        }
+      }
+      commands.append(Bool.random(using: &random) ? "COMMIT" : "ROLLBACK")
+      func outcomes(on database: Database) throws -> [String] {
+        try database.withoutTransaction { connection in
+          commands.map { command in
+            let result = Result { try connection.executeChange(SQL(unchecked: command)) }
+            switch result {
+            case .success(let change): return "\(command): \(change.rows)"
+            case .failure(let error):
+              return "\(command): \((error as? SQLiteError)?.code.primary.rawValue ?? -1)"
+            }
+          }
+        }
+      }
+      #expect(try outcomes(on: remote) == outcomes(on: local))
+      let query: SQL = "SELECT id * 1000 + n FROM t ORDER BY id"
+      #expect(try remote.rows(query, as: Int.self) == local.rows(query, as: Int.self))
+    }
+  }
+
+  @Test func `a hundred savepoints one after the other, and in each other, can be undone`() throws {
+    let database = try shared.get().database(#function)
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    func nest(_ depth: Int, _ connection: Connection) throws {
+      try connection.executeChange("INSERT INTO t VALUES (\(1_000 + depth))")
+      guard depth < 100 else { return }
+      try? connection.savepoint {
+        try nest(depth + 1, connection)
+        if depth == 50 { throw Refusal(id: depth) }
+      }
+    }
+    try database.write { connection in
+      for id in 0..<300 {
+        try? connection.savepoint {
+          try connection.executeChange("INSERT INTO t VALUES (\(id))")
+          if id % 7 == 0 { throw Refusal(id: id) }
+        }
+      }
+      try nest(0, connection)
+    }
+    let expected = (0..<300).filter { $0 % 7 != 0 } + Array(1_000...1_050)
+    #expect(try database.rows("SELECT id FROM t ORDER BY id", as: Int.self) == expected)
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
@@ -10,10 +11,19 @@ private final class FakeNode: ClusterTransport {
   private let answers: Mutex<[[UInt8]]>
   /// What happens behind the last answer.
   private let isClosedAtEnd: Bool
+  /// What comes behind the last answer, again and again.
+  private let endless: [UInt8]
+  /// Whether the last answer comes byte by byte, with pauses.
+  private let isSlowAtEnd: Bool
 
-  init(_ answers: [[UInt8]], isClosedAtEnd: Bool = true) {
+  init(
+    _ answers: [[UInt8]], isClosedAtEnd: Bool = true, endless: [UInt8] = [],
+    isSlowAtEnd: Bool = false
+  ) {
     self.answers = Mutex(answers)
     self.isClosedAtEnd = isClosedAtEnd
+    self.endless = endless
+    self.isSlowAtEnd = isSlowAtEnd
   }
 
   func connect(
@@ -40,9 +50,13 @@ private final class FakeNode: ClusterTransport {
     }
 
     func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
+      let isAtEnd = node.answers.withLock(\.isEmpty)
+      if isAtEnd, pending.isEmpty { pending = node.endless }
       guard !pending.isEmpty else { return node.isClosedAtEnd ? [] : nil }
+      let isSlow = isAtEnd && node.isSlowAtEnd
+      if isSlow { usleep(3_000) }
       // In small pieces, as a network may bring them.
-      let part = Array(pending.prefix(min(count, 7)))
+      let part = Array(pending.prefix(isSlow ? 1 : min(count, 7)))
       pending.removeFirst(part.count)
       return part
     }
@@ -254,6 +268,85 @@ private func text(_ text: String) -> [UInt64] {
         // Another question, before the rows have ended.
         _ = try connection.executeQuery("SELECT 1")
       }
+    }
+  }
+
+  @Test func `a node that sends a byte now and then is given up`() throws {
+    let answers = FakeServerTests.opening + [FakeServerTests.rows]
+    #expect(throws: SQLiteError.self) {
+      try query(answers) { $0.transport = FakeNode(answers, isSlowAtEnd: true) }
+    }
+  }
+
+  /// Rows behind which others follow, again and again.
+  private static let endlessRows = message(
+    7, [2] + text("id") + text("name") + [0x31, 1] + text("one") + [0xeeee_eeee_eeee_eeee])
+
+  @Test func `rows without an end may be left`() throws {
+    var options = ClusterOptions()
+    options.reads = .leader
+    options.transport = FakeNode(
+      FakeServerTests.opening + [FakeServerTests.endlessRows],
+      endless: FakeServerTests.endlessRows)
+    options.leaderTimeout = .milliseconds(30)
+    options.attemptTimeout = .milliseconds(30)
+    options.database.maximumReaderCount = 0
+    let database = try Database(
+      cluster: [FakeServerTests.address], name: "test", options: options)
+    try database.withoutTransaction { connection in
+      var rows = try connection.statement("SELECT id, name FROM t")
+      let isRow = try rows.step()
+      #expect(isRow)
+    }
+    #expect(throws: SQLiteError.self) { try database.executeQuery("SELECT 1") }
+  }
+
+  @Test func `messages without rows, behind which others follow, are an error`() throws {
+    let empty = message(7, [2] + text("id") + text("name") + [0xeeee_eeee_eeee_eeee])
+    let answers = FakeServerTests.opening + [empty]
+    for isFirst in [true, false] {
+      #expect(throws: SQLiteError.self) {
+        try query(answers) {
+          $0.transport = FakeNode(
+            isFirst ? answers : FakeServerTests.opening + [FakeServerTests.endlessRows],
+            endless: empty)
+        }
+      }
+    }
+  }
+
+  @Test func `what nobody asked for is no answer to the next question`() throws {
+    var options = ClusterOptions()
+    options.reads = .leader
+    let surplus = FakeServerTests.rows + FakeServerTests.rows
+    options.transport = FakeNode(
+      FakeServerTests.opening + [surplus, FakeServerTests.rows, FakeServerTests.rows])
+    options.leaderTimeout = .milliseconds(30)
+    options.database.maximumReaderCount = 0
+    let database = try Database(
+      cluster: [FakeServerTests.address], name: "test", options: options)
+    let error = #expect(throws: SQLiteError.self) {
+      try database.withoutTransaction { connection in
+        let count = try connection.executeQuery("SELECT id, name FROM t").count
+        #expect(count == 2)
+        _ = try connection.executeQuery("SELECT id, name FROM u")
+      }
+    }
+    #expect(error?.code == .lockingProtocol)
+  }
+
+  @Test(arguments: [1_000, 1_001, 5_000])
+  func `a node that names very many others is not believed`(_ count: Int) throws {
+    var nodes = [UInt64(count)]
+    for index in 0..<count { nodes += [UInt64(index)] + text("n:\(index)") + [0] }
+    var options = ClusterOptions()
+    options.transport = FakeNode([message(3, nodes)])
+    let deadline = ContinuousClock.now + .seconds(60)
+    let node = try NodeConnection("node:1", options, before: deadline)
+    if count <= 1_000 {
+      #expect(try node.nodes(before: deadline).count == count)
+    } else {
+      #expect(throws: SQLiteError.self) { try node.nodes(before: deadline) }
     }
   }
 

@@ -56,9 +56,9 @@ package final class Cluster: Sendable {
   /// The addresses to try, the last leader's first.
   private var candidates: [String] {
     let known = known.withLock { $0 }
-    var all = known.leader.map { [$0] } ?? []
-    for address in known.learned + seeds where !all.contains(address) { all.append(address) }
-    return all
+    var named: Set<String> = []
+    return ((known.leader.map { [$0] } ?? []) + known.learned + seeds)
+      .filter { named.insert($0).inserted }
   }
 
   /// Opens the database at the node that leads, however long it takes to find one.
@@ -76,7 +76,8 @@ package final class Cluster: Sendable {
     var failures: [String: String] = [:]
     while true {
       var addresses = candidates[...]
-      while let address = addresses.popFirst() {
+      // One at the least.
+      while failures.isEmpty || .now < deadline, let address = addresses.popFirst() {
         do throws(SQLiteError) {
           let end = min(deadline, .now + patience)
           let connection = try NodeConnection(address, options, before: end)

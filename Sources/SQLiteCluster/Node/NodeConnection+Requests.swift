@@ -65,8 +65,10 @@ extension NodeConnection {
     request.append(1)
     var reply = try call(request, .servers, before: deadline)
     let count = try reply.word()
-    // Each node takes three words at the least.
-    guard count <= UInt64(reply.count / 24) else { throw ReplyReader.nonsense("too many nodes") }
+    // Each node takes three words at the least; and each one that is named may be asked.
+    guard count <= UInt64(min(reply.count / 24, 1_000)) else {
+      throw ReplyReader.nonsense("too many nodes")
+    }
     var nodes: [ClusterNode] = []
     for _ in 0..<count {
       let id = try reply.word()

@@ -6,8 +6,10 @@ package final class NodeConnection {
   package let address: String
   private let stream: any ClusterStream
   private let limits: ClusterOptions
-  /// Bytes that have come and belong to the next message.
+  /// Bytes that have come. Messages that were taken are read where they lie.
   private var received: [UInt8] = []
+  /// Where those of the next message begin.
+  private var start = 0
   /// Returns why the access must end, if it must.
   var reasonToEnd: () -> String? = { nil }
   /// Returns which other node leads, if one does; asked when an answer is late that should be quick.
@@ -61,6 +63,10 @@ package final class NodeConnection {
   func send(_ request: Request, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     let message = try request.message(limit: limits.maximumMessageSize)
     guard !isBroken else { throw NodeConnection.lost(address, "it has ended before") }
+    guard start == received.count else {
+      isBroken = true
+      throw ReplyReader.nonsense("it says more than it was asked")
+    }
     do {
       try stream.send(message, before: deadline)
     } catch {
@@ -114,7 +120,7 @@ package final class NodeConnection {
 
   private func message(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> Reply {
     try fill(8, before: deadline)
-    var head = ReplyReader(Array(received[..<8]))
+    var head = ReplyReader(received, start..<start + 8)
     let (words, kind) = try head.halves()
     guard Int(words) <= limits.maximumMessageSize / 8 else {
       isBroken = true
@@ -126,15 +132,16 @@ package final class NodeConnection {
     }
     let size = 8 + Int(words) * 8
     try fill(size, before: deadline)
-    let body = ReplyReader(Array(received[8..<size]))
-    received.removeSubrange(..<size)
+    let body = ReplyReader(received, start + 8..<start + size)
+    start += size
+    if start == received.count { (received, start) = ([], 0) }
     return Reply(kind: kind, body: body)
   }
 
   /// Receives until there are that many bytes. Memory is taken as they come, not as a length promises.
   private func fill(_ count: Int, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     var suspicion: ContinuousClock.Instant?
-    while received.count < count {
+    while received.count - start < count {
       if let reason = reasonToEnd() {
         isBroken = true
         throw SQLiteError(.interrupt, reason)
@@ -142,13 +149,18 @@ package final class NodeConnection {
       let bytes: [UInt8]?
       do {
         bytes = try stream.receive(
-          atMost: 65_536, before: min(deadline, .now + .milliseconds(20)))
+          atMost: max(16_384, min(count - (received.count - start), 1 << 18)),
+          before: min(deadline, .now + .milliseconds(20)))
       } catch {
         throw broken("\(error)")
       }
       if let bytes {
         guard !bytes.isEmpty else { throw broken("the node has closed it") }
-        received += bytes
+        keep(bytes)
+        // Also of a node that sends a byte now and then.
+        guard received.count - start >= count || ContinuousClock.now < deadline else {
+          throw broken("an answer did not come whole in time")
+        }
       } else if ContinuousClock.now >= deadline {
         wasSilent = true
         throw broken("no answer came in time")
@@ -160,6 +172,17 @@ package final class NodeConnection {
         suspicion = .now + NodeConnection.patience
       }
     }
+  }
+
+  private func keep(_ bytes: [UInt8]) {
+    if start == received.count {
+      received = bytes
+    } else {
+      // What lies before may still be read by those who have taken it.
+      if start > 0 { received = Array(received[start...]) }
+      received += bytes
+    }
+    start = 0
   }
 }
 

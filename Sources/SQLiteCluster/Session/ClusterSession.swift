@@ -7,6 +7,13 @@ import SQLiteCore
 /// lost, the token tells whether it was committed. Without the answer nobody else could: a node that says
 /// that it has failed may have handed the transaction on.
 final class ClusterSession: RemoteSession {
+  private struct Savepoint {
+    /// The name in small letters.
+    let name: String
+    /// The number of the node's savepoint at its beginning.
+    let mark: Int
+  }
+
   let cluster: Cluster
   let node: NodeConnection
   /// The node's number of the database.
@@ -31,8 +38,19 @@ final class ClusterSession: RemoteSession {
   var streaming: ClusterStatement?
   /// Whether the open transaction has written.
   private var hasWritten = false
-  /// The names of the open savepoints in small letters, the outermost first.
-  private var savepoints: [String] = []
+  private(set) var mayDeferForeignKeys = false
+  /// The open savepoints of the program, the outermost first.
+  private var savepoints: [Savepoint] = []
+  /// How many savepoints are open at the node, one in the other.
+  ///
+  /// The first statement that writes in a savepoint brings the next one along, behind it in the same message:
+  /// most that are written so are short, as those of a group are, and end with it. Those of the program that
+  /// have ended stay open at the node up to the end of the transaction, or until there are many.
+  private var marks = 0
+  /// Whether nothing was written since the last of them.
+  private var isMarked = false
+  /// Whether nothing was written in the innermost savepoint of the program.
+  private var isFresh = false
   /// Whether the outermost savepoint has begun the transaction.
   private var hasBegunBySavepoint = false
   /// Whether the schema was read in the open transaction.
@@ -218,7 +236,9 @@ final class ClusterSession: RemoteSession {
     isAutocommit = true
     isWriting = false
     hasWritten = false
+    mayDeferForeignKeys = false
     savepoints = []
+    (marks, isMarked, isFresh) = (0, false, false)
     hasBegunBySavepoint = false
     knowsSchema = false
   }
@@ -265,6 +285,37 @@ final class ClusterSession: RemoteSession {
     }
   }
 
+  /// Runs a statement that writes and gives no rows, in the open transaction.
+  ///
+  /// - Parameters:
+  ///   - text: The statement.
+  ///   - target: Returns the statement, or as it is compiled.
+  ///   - values: The values of its parameters.
+  func write(
+    _ text: String, _ values: [Value], _ target: () throws(SQLiteError) -> NodeConnection.Target
+  ) throws(SQLiteError) -> (rowID: Int64, changes: Int64) {
+    let bringsMark = isFresh
+    noteWriting()
+    guard bringsMark else { return try node.execute(try target(), in: database, values) }
+    // The values are those of the first statement. A comment may end the text.
+    let change = try node.execute(
+      .sql("\(text)\n; SAVEPOINT \(ClusterSession.name(of: marks + 1))"), in: database, values)
+    marks += 1
+    isMarked = true
+    return change
+  }
+
+  /// Notes that something may be written, whatever comes of it.
+  func noteWriting() {
+    isFresh = false
+    isMarked = false
+  }
+
+  /// Notes a PRAGMA that changes the session.
+  func noteSetting(_ sql: String) {
+    if sql.lowercased().contains("defer_foreign_keys") { mayDeferForeignKeys = true }
+  }
+
   /// Notes how many rows a statement has changed, and which it has inserted last.
   func count(_ change: (rowID: Int64, changes: Int64), isInsert: Bool) {
     changes = change.changes
@@ -299,24 +350,50 @@ final class ClusterSession: RemoteSession {
     case .rollback:
       try execute("ROLLBACK")
       noteEnd()
-    case .savepoint(let name):
-      if isAutocommit {
-        try begin(.immediate)
-        hasBegunBySavepoint = true
-      }
-      try execute("SAVEPOINT \(quotedIdentifier(name))")
-      savepoints.append(asciiLowercased(name))
+    case .savepoint(let name): try begin(savepoint: asciiLowercased(name))
     case .release(let name):
-      let index = savepoints.lastIndex(of: asciiLowercased(name))
+      let index = try index(of: name, orRun: "RELEASE")
       if index == 0, hasBegunBySavepoint { return try commit() }
-      try execute("RELEASE \(quotedIdentifier(name))")
-      if let index { savepoints.removeSubrange(index...) }
+      savepoints.removeSubrange(index...)
+      isFresh = false
     case .rollbackTo(let name):
-      try execute("ROLLBACK TO \(quotedIdentifier(name))")
-      if let index = savepoints.lastIndex(of: asciiLowercased(name)) {
-        savepoints.removeSubrange((index + 1)...)
-      }
+      let index = try index(of: name, orRun: "ROLLBACK TO")
+      let mark = savepoints[index].mark
+      if !isMarked || marks > mark { try execute("ROLLBACK TO \(ClusterSession.name(of: mark))") }
+      savepoints.removeSubrange((index + 1)...)
+      (marks, isMarked, isFresh) = (mark, true, true)
     }
+  }
+
+  private func begin(savepoint name: String) throws(SQLiteError) {
+    if isAutocommit {
+      try begin(.immediate)
+      hasBegunBySavepoint = true
+    }
+    if !isMarked {
+      let first = (savepoints.last?.mark ?? 0) + 1
+      // Each page that is written is kept for all of them.
+      let isMany = marks >= first + 64
+      let next = isMany ? first : marks + 1
+      try execute(
+        (isMany ? "RELEASE \(ClusterSession.name(of: first)); " : "")
+          + "SAVEPOINT \(ClusterSession.name(of: next))")
+      (marks, isMarked) = (next, true)
+    }
+    savepoints.append(Savepoint(name: name, mark: marks))
+    isFresh = true
+  }
+
+  private static func name(of mark: Int) -> String { "magicdata_mark_\(mark)" }
+
+  /// The index of the innermost savepoint of a name.
+  ///
+  /// - Throws: The node's own error, if there is none.
+  private func index(of name: String, orRun command: String) throws(SQLiteError) -> Int {
+    let small = asciiLowercased(name)
+    if let index = savepoints.lastIndex(where: { $0.name == small }) { return index }
+    try execute("\(command) \(quotedIdentifier(name))")
+    throw SQLiteError(.error, "no such savepoint: \(name)")
   }
 
   /// Begins a transaction. A node never waits for the one who writes: we do, and ask again.

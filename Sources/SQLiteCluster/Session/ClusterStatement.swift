@@ -87,6 +87,7 @@ final class ClusterStatement: RemoteStatement {
       }
       session.streaming = isOpen ? self : nil
     case .setting:
+      session.noteSetting(text)
       try session.requesting { () throws(SQLiteError) in
         _ = try session.node.execute(.sql(text), in: session.database, values)
       }
@@ -95,11 +96,12 @@ final class ClusterStatement: RemoteStatement {
       try session.changing { () throws(SQLiteError) in
         try session.requesting(text, effort: effort) { () throws(SQLiteError) in
           if returnsRows {
+            session.noteWriting()
             if hasAllColumns { try session.readSchema(isPart: true) }
             try begin(try session.node.query(try target(), in: session.database, values))
             try drain()
           } else {
-            let change = try session.node.execute(try target(), in: session.database, values)
+            let change = try session.write(text, values, target)
             if countsRows { session.count(change, isInsert: isInsert) }
           }
         }
@@ -141,8 +143,9 @@ final class ClusterStatement: RemoteStatement {
     _ message: ReplyReader, _ columnCount: Int
   ) throws(SQLiteError) -> Bool {
     guard message.count >= 8 else { throw ReplyReader.nonsense("rows have no end") }
-    switch message.bytes[message.bytes.count - 1] {
-    case 0xee: return true
+    switch message.last {
+    // A node that sends no rows, and says that more follow, might do so without end.
+    case 0xee where message.count > 8: return true
     case 0xff: return false
     default: throw ReplyReader.nonsense("rows have no end")
     }
@@ -172,7 +175,7 @@ final class ClusterStatement: RemoteStatement {
     var room = session.cluster.options.maximumMessageSize * 16
     while isOpen {
       try receive()
-      room -= messages.last?.bytes.count ?? 0
+      room -= messages.last?.count ?? 0
       guard room >= 0 else {
         isOpen = false
         throw ReplyReader.nonsense("its rows do not end")
@@ -188,13 +191,8 @@ final class ClusterStatement: RemoteStatement {
           try receive()
         }
       }
-      switch try messages[0].types(columnNames.count) {
-      case .row(let start):
-        for column in 0..<columnNames.count {
-          let type = try messages[0].type(column, from: start)
-          try messages[0].bindValue(type, to: carrier, at: Int32(column + 1))
-        }
-        return true
+      switch try messages[0].bindRow(columnNames.count, to: carrier) {
+      case .row: return true
       case .more, .end: messages.removeFirst()
       }
     }
@@ -204,9 +202,13 @@ final class ClusterStatement: RemoteStatement {
     // What is left must come before the next request; a session that cannot receive it is lost.
     if isOpen {
       try? session.requesting(isPart: true, effort: effort) { () throws(SQLiteError) in
+        let deadline = ContinuousClock.now + session.cluster.options.attemptTimeout
         while isOpen {
           messages = []
           try receive()
+          guard !isOpen || ContinuousClock.now < deadline else {
+            throw NodeConnection.lost(session.node.address, "its rows do not end in time")
+          }
         }
       }
     }

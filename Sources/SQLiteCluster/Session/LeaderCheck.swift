@@ -39,10 +39,15 @@ final class LeaderCheck {
       renewal = .now + .seconds(1)
       let voters = nodes.filter { $0.role == .voter && $0.address != leader.address }
         .map(\.address)
+      // Each of them may be asked, and waited for.
+      guard voters.count < 64 else { throw ReplyReader.nonsense("too many nodes vote") }
       if Set(voters) != Set(others) { others = voters }
       connections = connections.filter { voters.contains($0.key) }
     }
-    for address in others.prefix(needed) { try? ask(address, .milliseconds(200)) }
+    let deadline = ContinuousClock.now + cluster.options.attemptTimeout
+    for address in others.prefix(needed) where .now < deadline {
+      try? ask(address, .milliseconds(200))
+    }
   }
 
   /// Waits for the answers, and asks others where these are missing.
@@ -74,7 +79,9 @@ final class LeaderCheck {
       sleepThread(for: pause * Double.random(in: 0.5...1))
       pause = min(pause * 2, .milliseconds(50))
       patience = min(patience * 2, cluster.options.attemptTimeout)
-      for address in others where !followers.contains(address) { try? ask(address, patience) }
+      for address in others where !followers.contains(address) && .now < deadline {
+        try? ask(address, patience)
+      }
     }
   }
 

@@ -21,15 +21,24 @@ struct Reply {
 
 /// Reads the body of a message. No byte outside it is read, whatever the lengths in it say.
 package struct ReplyReader {
-  let bytes: [UInt8]
-  private(set) var position = 0
+  private let bytes: [UInt8]
+  private var position: Int
+  private let end: Int
 
-  init(_ bytes: [UInt8]) {
+  /// - Parameters:
+  ///   - bytes: The bytes, of this message and others.
+  ///   - range: Where those of the message's body are.
+  init(_ bytes: [UInt8], _ range: Range<Int>) {
     self.bytes = bytes
+    position = range.lowerBound
+    end = range.upperBound
   }
 
   /// The bytes that are left.
-  var count: Int { bytes.count - position }
+  var count: Int { end - position }
+
+  /// The last byte of the message; nil if none is left.
+  var last: UInt8? { count > 0 ? bytes[end - 1] : nil }
 
   /// The error for what no server says.
   static func nonsense(_ what: String) -> SQLiteError {
@@ -39,10 +48,14 @@ package struct ReplyReader {
   /// Reads a word.
   mutating func word() throws(SQLiteError) -> UInt64 {
     guard count >= 8 else { throw ReplyReader.nonsense("it ends too early") }
-    var word: UInt64 = 0
-    for index in (position..<position + 8).reversed() { word = word << 8 | UInt64(bytes[index]) }
-    position += 8
-    return word
+    defer { position += 8 }
+    return word(at: position)
+  }
+
+  private func word(at offset: Int) -> UInt64 {
+    UInt64(
+      littleEndian: unsafe bytes.span.bytes.unsafeLoadUnaligned(
+        fromByteOffset: offset, as: UInt64.self))
   }
 
   /// Reads a word as two halves.
@@ -51,13 +64,15 @@ package struct ReplyReader {
     return (UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word >> 32))
   }
 
-  /// Finds the bytes of a text up to its NUL, and goes behind them.
+  /// Finds the bytes of a text up to its NUL, and goes behind them. It is filled with more NULs to a whole word.
   mutating func textRange() throws(SQLiteError) -> Range<Int> {
-    guard let end = bytes[position...].firstIndex(of: 0) else {
-      throw ReplyReader.nonsense("a text has no end")
+    let start = position
+    while true {
+      let word = try word()
+      // The lowest bit that is set stands in the first byte that is 0.
+      let zeros = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+      if zeros != 0 { return start..<position - 8 + zeros.trailingZeroBitCount / 8 }
     }
-    defer { position = min(bytes.count, position + (end - position) / 8 * 8 + 8) }
-    return position..<end
   }
 
   /// Reads a text; what is not UTF-8 in it is replaced.
@@ -73,27 +88,23 @@ package struct ReplyReader {
       throw ReplyReader.nonsense("a blob is longer than the message")
     }
     let start = position
-    position = min(bytes.count, position + (length + 7) / 8 * 8)
+    position = min(end, position + (length + 7) / 8 * 8)
     return start..<start + length
   }
 
   /// Reads the types of a row's columns, four bits each, or the mark behind the last row.
   mutating func types(_ columnCount: Int) throws(SQLiteError) -> RowHead {
-    var ahead = self
-    switch try ahead.word() {
-    case 0xeeee_eeee_eeee_eeee:
-      self = ahead
-      return .more
-    case 0xffff_ffff_ffff_ffff:
-      self = ahead
-      return .end
-    default: break
+    guard count >= 8 else { throw ReplyReader.nonsense("it ends too early") }
+    let first = word(at: position)
+    let isMore = first == 0xeeee_eeee_eeee_eeee
+    if isMore || first == .max {
+      position += 8
+      return isMore ? .more : .end
     }
     let size = (columnCount + 15) / 16 * 8
     guard count >= size else { throw ReplyReader.nonsense("a row ends too early") }
-    let start = position
-    position += size
-    return .row(types: start)
+    defer { position += size }
+    return .row(types: position)
   }
 
   /// The type of a column, whose types begin at an offset.
@@ -106,8 +117,23 @@ package struct ReplyReader {
     return type
   }
 
+  /// Binds the values of the next row to the parameters of a statement, that of the first column to number 1.
+  ///
+  /// - Returns: Whether there was a row, or what stands in its place.
+  mutating func bindRow(
+    _ columnCount: Int, to carrier: StatementHandle
+  ) throws(SQLiteError) -> RowHead {
+    let head = try types(columnCount)
+    guard case .row(let start) = head else { return head }
+    carrier.beginRow()
+    for column in 0..<columnCount {
+      try bindValue(try type(column, from: start), to: carrier, at: Int32(column + 1))
+    }
+    return head
+  }
+
   /// Reads a value and binds it to a parameter.
-  mutating func bindValue(
+  private mutating func bindValue(
     _ type: ValueType, to carrier: StatementHandle, at parameter: Int32
   ) throws(SQLiteError) {
     switch type {

@@ -26,6 +26,8 @@ package protocol RemoteSession: AnyObject {
   var isAutocommit: Bool { get }
   /// Whether the open transaction may write.
   var isWriting: Bool { get }
+  /// Whether foreign keys may be deferred up to the end of the open transaction (`PRAGMA defer_foreign_keys`).
+  var mayDeferForeignKeys: Bool { get }
   /// The rowid of the last inserted row.
   var lastInsertedRowID: Int64 { get set }
   /// The rows changed by the last INSERT, UPDATE or DELETE.

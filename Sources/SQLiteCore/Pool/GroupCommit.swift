@@ -236,6 +236,7 @@ extension Connection {
   /// Ends what `PRAGMA defer_foreign_keys` has begun: it lasts until the commit, and would reach
   /// the members that come later.
   fileprivate func endDeferral() throws(SQLiteError) {
+    if let session = handle.remote, !session.mayDeferForeignKeys { return }
     try withoutAuthorizer { () throws(SQLiteError) in
       // Not from the cache: SQLite asks for the setting when it compiles.
       guard try pragma("defer_foreign_keys") != .integer(0) else { return }
