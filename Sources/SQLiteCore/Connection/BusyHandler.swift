@@ -30,6 +30,7 @@ final class BusyHandler {
   /// that asks only each 100 ms, as SQLite does, may find it taken until its timeout by others that write
   /// without a pause.
   fileprivate func waitForLock(attempt: Int32) -> Bool {
+    if interruption.place == .task { _ = interruption.giveUp() }
     let now = Moment.now
     if attempt == 0 || waitingSince == nil { waitingSince = now }
     guard interruption.reason == nil, let waitingSince, now - waitingSince < timeout else {

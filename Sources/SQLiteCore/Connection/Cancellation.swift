@@ -7,12 +7,15 @@ final class Cancellation: Sendable {
     case task = 1
     case interrupt
     case suspension
+    /// It takes longer than the thread of a task may be kept.
+    case length
 
     var message: String {
       switch self {
       case .task: "the task was cancelled"
       case .interrupt: "the access was interrupted"
       case .suspension: SQLiteError.suspensionMessage
+      case .length: "the access takes too long for the thread of its task"
       }
     }
   }

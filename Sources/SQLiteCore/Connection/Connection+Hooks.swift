@@ -8,6 +8,8 @@ struct Hooks {
   var authorizer: Authorizer?
   var tracer: Tracer?
   var recorder: ChangeRecorder?
+  /// Whether statements may call closures of the user's: functions, collations, an authorizer or a trace.
+  var hasUserCode = false
   /// Whether deletions of all rows must go row by row.
   var keepsRowDeletes = false
   /// Trusts the schema, if it may be trusted, and returns whether it did.
@@ -45,6 +47,7 @@ extension Connection {
   ) throws(SQLiteError) {
     try checkAccess()
     try require(.authorization)
+    hooks.hasUserCode = true
     hooks.decide = decide
     installAuthorizer()
   }
@@ -62,6 +65,7 @@ extension Connection {
   ) throws(SQLiteError) {
     try checkAccess()
     try require(.tracing)
+    hooks.hasUserCode = true
     let tracer = body.map { Tracer(showsValues: showsValues, hooks.callback, $0) }
     try Tracer.install(tracer, on: handle)
     hooks.tracer = tracer

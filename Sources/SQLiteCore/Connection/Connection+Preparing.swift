@@ -110,6 +110,8 @@ extension Connection {
       }
     }
     if let session = handle.remote { return try prepare(text(upTo: count), at: session) }
+    // SQLite's compiler may take long, and nothing stops it.
+    if interruption.place == .task, !interruption.isExempt { throw interruption.giveUp() }
     var pointer: OpaquePointer?
     var tail: UnsafePointer<CChar>?
     var code = unsafe sqlite3_prepare_v3(

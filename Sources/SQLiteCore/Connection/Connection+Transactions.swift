@@ -251,6 +251,8 @@ extension Connection {
   /// Runs BEGIN, COMMIT or ROLLBACK by a statement that is prepared once.
   private func execute(_ control: TransactionControl) throws(SQLiteError) {
     let kept = controls[control.rawValue]
+    let wasExempt = beginExemption(control == .rollback)
+    defer { interruption.isExempt = wasExempt }
     if kept.handle == nil {
       try withoutAuthorizer { () throws(SQLiteError) in
         kept.handle = try prepare(control.sql, flags: UInt32(SQLITE_PREPARE_PERSISTENT)).statement
@@ -258,12 +260,14 @@ extension Connection {
       kept.handle?.isOfLibrary = true
     }
     guard let handle = kept.handle else { throw SQLiteError(.internalError, sql: control.sql) }
-    try run(handle, mustRun: control == .rollback)
+    try run(handle)
   }
 
   /// Runs SAVEPOINT, RELEASE or ROLLBACK TO by a statement of the cache: each savepoint has a name of its
   /// own.
   private func execute(_ sql: String, mustRun: Bool = false) throws(SQLiteError) {
+    let wasExempt = beginExemption(mustRun)
+    defer { interruption.isExempt = wasExempt }
     try withoutAuthorizer { () throws(SQLiteError) in
       let handle = try checkOut(sql)
       handle.isOfLibrary = true
@@ -271,21 +275,24 @@ extension Connection {
         handle.isOfLibrary = false
         takeBack(handle)
       }
-      try run(handle, mustRun: mustRun)
+      try run(handle)
     }
   }
 
-  /// Runs a statement of the library's own. One that undoes must run: no deadline or cancellation stops it.
-  private func run(_ statement: StatementHandle, mustRun: Bool) throws(SQLiteError) {
-    let wasExempt = interruption.isExempt
+  /// Sees to it that a statement which undoes is compiled and runs: no deadline or cancellation stops it.
+  ///
+  /// - Returns: Whether that was so already, to be set again afterwards.
+  private func beginExemption(_ mustRun: Bool) -> Bool {
+    defer { if mustRun { interruption.isExempt = true } }
+    return interruption.isExempt
+  }
+
+  /// Runs a statement of the library's own.
+  private func run(_ statement: StatementHandle) throws(SQLiteError) {
     let authorizer = hooks.authorizer
     let wasSuspended = authorizer?.isSuspended ?? false
-    interruption.isExempt = wasExempt || mustRun
     authorizer?.isSuspended = true
-    defer {
-      interruption.isExempt = wasExempt
-      authorizer?.isSuspended = wasSuspended
-    }
+    defer { authorizer?.isSuspended = wasSuspended }
     try beginRun(of: statement)
     let code = statement.step()
     guard code == SQLITE_DONE else { throw failRun(of: statement, code) }

@@ -34,6 +34,8 @@ public final class Connection {
     var usesPreupdateHook = true
     /// Whether SQL may write to the schema.
     var allowsSchemaDamage = false
+    /// How long a statement may take that runs on a task's thread.
+    var longestOnTask = Duration.zero
   }
 
   /// The state of telling changes to subscribers.
@@ -256,8 +258,17 @@ extension Connection: StatementOwner {
     }
     if !statement.isReadOnly, statement.control == nil { recording.hasWritten = true }
     statement.beganInTransaction = !handle.isAutocommit
+    if interruption.place != .anywhere { try beginTimedRun(of: statement) }
     statement.isRunning = true
     runCount += 1
+  }
+
+  /// Begins a run whose time counts. On a task's thread only what was short before runs.
+  @inline(never)
+  private func beginTimedRun(of statement: StatementHandle) throws(SQLiteError) {
+    if statement.isOfLibrary { return }
+    guard interruption.place != .task || statement.isShort else { throw interruption.giveUp() }
+    statement.began = .now
   }
 
   /// Throws if a statement must not begin now.
@@ -302,7 +313,13 @@ extension Connection: StatementOwner {
   }
 
   @inline(never)
-  func takeBack(_ statement: StatementHandle) { cache.takeBack(statement) }
+  func takeBack(_ statement: StatementHandle) {
+    if let began = statement.began {
+      statement.began = nil
+      statement.isShort = .now - began < environment.longestOnTask
+    }
+    cache.takeBack(statement)
+  }
 
   func registerListModule() throws(SQLiteError) {
     guard !hasListModule else { return }

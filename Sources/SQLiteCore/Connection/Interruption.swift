@@ -11,6 +11,33 @@ final class Interruption {
   var cancellation: Cancellation?
   /// True while ROLLBACK runs, which must not be stopped.
   var isExempt = false
+  /// Where the access runs.
+  private(set) var place = Access.Place.anywhere
+  /// How often SQLite has asked since an access has begun on its task's thread.
+  private var progressCount = 0
+
+  /// Notes where the access runs that begins, or that it has ended.
+  func begin(at place: Access.Place) {
+    self.place = place
+    progressCount = 0
+  }
+
+  /// Ends an access on its task's thread, which must not wait: it runs once more, elsewhere.
+  @inline(never)
+  func giveUp() -> SQLiteError {
+    cancellation?.request(.length)
+    return SQLiteError(.interrupt, Cancellation.Reason.length.message)
+  }
+
+  /// Returns whether the running statement must stop; asked each 1,000 instructions.
+  fileprivate func mustStop() -> Bool {
+    if place == .task {
+      progressCount += 1
+      // The instructions of former runs count too, so the first time says little.
+      if progressCount > 1 { _ = giveUp() }
+    }
+    return isDue
+  }
 
   /// Whether the access must end now.
   @inline(__always) var isDue: Bool {
@@ -38,5 +65,5 @@ final class Interruption {
 private func progress(context: UnsafeMutableRawPointer?) -> Int32 {
   guard let context = unsafe context else { return 0 }
   let interruption = unsafe Unmanaged<Interruption>.fromOpaque(context).takeUnretainedValue()
-  return interruption.isDue ? 1 : 0
+  return interruption.mustStop() ? 1 : 0
 }

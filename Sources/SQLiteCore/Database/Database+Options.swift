@@ -109,6 +109,9 @@ extension Database {
     public var allowedModules: Set<String>?
     /// How long an access may take that names no deadline of its own, or nil for as long as it takes.
     public var accessTimeout: Duration?
+    /// How long a statement may have taken the last time, if the next read by it is to run on the thread of the task
+    /// that asks for it, without switching threads; zero for none. See ``Database/readBriefly(deadline:_:)``.
+    public var longestReadOnTask = Duration.microseconds(100)
     /// How writes that wait at the same time, and ask for it, are merged into one transaction.
     public var groupCommit = GroupCommit()
     /// The name of the VFS, or nil for the system's.

@@ -127,7 +127,7 @@ extension Database {
     _ sql: SQL, withArgs arguments: [(any Bindable)?]
   ) async throws -> [Row] {
     let values = try stored(arguments)
-    let rows = try await read { connection -> [Row]? in
+    let rows = try await readBriefly { connection -> [Row]? in
       let statement = try connection.statement(sql, withArgs: values)
       return statement.isReadOnly ? try connection.executeQuery(sql, withArgs: values) : nil
     }
@@ -168,11 +168,11 @@ extension Database {
     }
   }
 
-  /// As ``select(_:)``, without blocking the task.
+  /// As ``select(_:)``, without blocking the task: `body` may run twice, as that of ``readBriefly(deadline:_:)``.
   package dynamic func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await perform(.query, deadline: nil, body)
+    try await performBriefly(.query, deadline: nil, body)
   }
 
   /// As ``select(_:)`` without a result: handing one on by generic calls costs metadata at each (benchmark
@@ -205,11 +205,11 @@ extension Database {
     }
   }
 
-  /// As ``query(_:_:)``, without blocking the task.
+  /// As ``query(_:_:)``, without blocking the task: `body` may run twice, as that of ``readBriefly(deadline:_:)``.
   package dynamic func query<Result: Sendable>(
     _ sql: SQL, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    let result: Result? = try await perform(.query, deadline: nil) { connection in
+    let result: Result? = try await performBriefly(.query, deadline: nil) { connection in
       var result: Result?
       let isDone = try connection.query(sql) { result = .some(try body($0)) }
       return isDone ? result : nil

@@ -38,6 +38,36 @@ extension Database {
     try await perform(.read, deadline: deadline, body)
   }
 
+  /// As the asynchronous `read`, for a short one: it runs on the task's own thread, without switching threads, if it
+  /// need not wait.
+  ///
+  ///     let name = try await database.readBriefly { connection in
+  ///       try connection.firstRow("SELECT name FROM city WHERE id = \(id)", as: String.self)
+  ///     }
+  ///
+  /// Switching threads takes several times as long as a look-up. But Swift's threads, as many as the machine has
+  /// cores, must not wait. So a read runs there only if a connection is free and each of its statements was
+  /// compiled before and took no longer than ``Options/longestReadOnTask`` the last time; and never on a
+  /// connection with functions, collations, an authorizer or a trace of the program's, nor with a ``Options/vfs``
+  /// of its own, nor at a server. If a statement then waits for a lock, or takes more than 2,000 of SQLite's
+  /// instructions, it is stopped, and the read begins anew on a thread of the database's own. A page that is not
+  /// in memory is read from the disk meanwhile.
+  ///
+  /// So `body` may run twice, of which the last counts. It must have no effects but its result, and wait for
+  /// nothing. The library's own look-ups, such as `firstRow` and `object(of:primary:)`, run in this way.
+  ///
+  /// - Parameters:
+  ///   - deadline: The time at which the access must be over.
+  ///   - body: The work. The connection must not be kept.
+  /// - Returns: The result of `body`.
+  /// - Throws: The error of `body`, ``SQLiteError``, or `CancellationError`.
+  public func readBriefly<Result: Sendable>(
+    deadline: ContinuousClock.Instant? = nil,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await performBriefly(.read, deadline: deadline, body)
+  }
+
   /// Runs `body` in a transaction, blocking the thread.
   ///
   /// The changes are durable when this returns, and all undone if it throws, or if `body` returns

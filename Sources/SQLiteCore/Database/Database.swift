@@ -29,6 +29,8 @@ public final class Database: Sendable {
   private let openings = Atomic<Int>(0)
   /// Whether the connection that writes is the one of the opening, and nobody has used it.
   private let hasFreshWriter = Atomic(false)
+  /// How many reads have run on the threads of their tasks.
+  private let readsOnTasks = Atomic<Int>(0)
 
   /// Opens a database file.
   ///
@@ -217,6 +219,35 @@ public final class Database: Sendable {
       }
     }
   }
+
+  /// Runs a read on the thread of its task, if it need not wait for anything.
+  ///
+  /// - Parameters:
+  ///   - access: The access, whose cancellation tells whether it took too long.
+  ///   - body: The work.
+  /// - Returns: False if nothing was read: it must run on a thread that may wait.
+  /// - Throws: What `body` throws.
+  func runOnTask(
+    _ access: Access, _ body: (Connection) throws -> TransactionOutcome
+  ) throws -> Bool {
+    guard server == nil, options.vfs == nil, options.longestReadOnTask > .zero,
+      !hasFreshWriter.load(ordering: .relaxed), !scheduler.isHeldByThisThread,
+      case .slot(let slot)? = try scheduler.grant(access.kind, access.cancellation)
+    else { return false }
+    // Opening a connection takes long.
+    guard !slots[slot].isEmpty else {
+      scheduler.leave(slot)
+      return false
+    }
+    let outcome = Result { try run(.slot(slot), access, body) }
+    if access.cancellation.reason == .length { return false }
+    readsOnTasks.add(1, ordering: .relaxed)
+    try outcome.get()
+    return true
+  }
+
+  /// How many reads have run on the threads of their tasks.
+  package var readOnTaskCount: Int { readsOnTasks.load(ordering: .relaxed) }
 
   /// Runs a group of writes at its slot, on this thread.
   func run(_ group: inout GroupCommitRun, at slot: Int) {

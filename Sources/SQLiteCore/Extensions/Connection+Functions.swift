@@ -25,6 +25,7 @@ extension Connection {
     _ name: String, isDeterministic: Bool = false, isUsableInSchema: Bool = false,
     _ body: @escaping @Sendable (repeat each Argument) throws -> Result
   ) throws(SQLiteError) {
+    hooks.hasUserCode = true
     let function = ScalarFunction { values in
       var arguments = ArgumentReader(values)
       return try body(repeat try arguments.next(as: (each Argument).self)).databaseValue
@@ -46,6 +47,7 @@ extension Connection {
     _ name: String, isDeterministic: Bool = false, isUsableInSchema: Bool = false,
     _ body: @escaping @Sendable ([Value]) throws -> Value
   ) throws(SQLiteError) {
+    hooks.hasUserCode = true
     let function = ScalarFunction { try body($0).databaseValue }
     try add(function, name, argumentCount: -1, flags(isDeterministic, isUsableInSchema))
   }
@@ -69,6 +71,7 @@ extension Connection {
     step: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
     result: @escaping @Sendable (State) throws -> Result
   ) throws(SQLiteError) {
+    hooks.hasUserCode = true
     let function = AggregateFunction {
       var state = initial()
       return AggregateRun(
@@ -101,6 +104,7 @@ extension Connection {
     remove: @escaping @Sendable (inout State, repeat each Argument) throws -> Void,
     result: @escaping @Sendable (State) throws -> Result
   ) throws(SQLiteError) {
+    hooks.hasUserCode = true
     let function = AggregateFunction {
       var state = initial()
       return AggregateRun(
@@ -297,6 +301,7 @@ extension Connection {
   ) throws(SQLiteError) {
     try require(.collations)
     try checkFunctionName(name)
+    hooks.hasUserCode = true
     let collation = unsafe Unmanaged.passRetained(Collation(compare))
     let code = unsafe sqlite3_create_collation_v2(
       handle.pointer, name, SQLITE_UTF8, collation.toOpaque(), callCollation, releaseObject)

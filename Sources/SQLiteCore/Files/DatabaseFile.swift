@@ -95,7 +95,8 @@ final class DatabaseFile: Sendable {
         users: { shared.users(besides: $0) }, isWriter: !forReading, number: number,
         cacheCapacity: options.statementCacheCapacity, busyTimeout: options.busyTimeout,
         usesPreupdateHook: options.usesPreupdateHook,
-        allowsSchemaDamage: options.allowsSchemaDamage))
+        allowsSchemaDamage: options.allowsSchemaDamage,
+        longestOnTask: options.longestReadOnTask))
     if !forReading { watch?.forgetLog() }
     do {
       if server == nil {

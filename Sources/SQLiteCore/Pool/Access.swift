@@ -19,20 +19,32 @@ struct Access: Sendable {
     case bare
   }
 
+  /// Where an access runs.
+  enum Place {
+    /// On any thread; nobody asks how long it takes.
+    case anywhere
+    /// On a thread that may wait: its statements learn how long they take.
+    case worker
+    /// On the thread of the task that made it, which must not wait.
+    case task
+  }
+
   let scope: Scope
   let deadline: Moment?
   let cancellation: Cancellation
   /// The author of what it writes, if anybody wants to know.
   let author: String?
+  let place: Place
 
   init(
     scope: Scope, deadline: Moment?, cancellation: Cancellation = Cancellation(),
-    author: String? = nil
+    author: String? = nil, at place: Place = .anywhere
   ) {
     self.scope = scope
     self.deadline = deadline
     self.cancellation = cancellation
     self.author = author
+    self.place = place
   }
 
   var kind: Kind {
@@ -69,14 +81,18 @@ struct Access: Sendable {
     let isOutermost = interruption.cancellation == nil
     if let deadline { interruption.deadline = min(deadline, outerDeadline ?? deadline) }
     if isOutermost { interruption.cancellation = cancellation }
+    if place != .anywhere { interruption.begin(at: place) }
     if let author, isOutermost { connection.recording.author = author }
     let couldWrite = connection.refusesWrites
     defer {
       interruption.deadline = outerDeadline
       if isOutermost { interruption.cancellation = nil }
+      if place != .anywhere { interruption.begin(at: .anywhere) }
       if author != nil, isOutermost { connection.recording.author = nil }
       connection.refusesWrites = couldWrite
     }
+    // Functions of the user's may wait for anything.
+    if place == .task, connection.hooks.hasUserCode { throw interruption.giveUp() }
     if kind == .read {
       connection.refusesWrites = true
     } else if connection.refusesWrites {

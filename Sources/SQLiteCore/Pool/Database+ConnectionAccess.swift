@@ -10,12 +10,13 @@ extension Database {
   /// Describes an access that begins now.
   func access(
     _ scope: Access.Scope, _ deadline: ContinuousClock.Instant?,
-    _ cancellation: Cancellation = Cancellation()
+    _ cancellation: Cancellation = Cancellation(), at place: Access.Place = .anywhere
   ) -> Access {
     Access(
       scope: scope,
       deadline: deadline.map { Moment($0) } ?? options.accessTimeout.map { .now + $0 },
-      cancellation: cancellation, author: shared.commits.isEmpty ? nil : ChangeAuthor.current)
+      cancellation: cancellation, author: shared.commits.isEmpty ? nil : ChangeAuthor.current,
+      at: place)
   }
 
   @usableFromInline dynamic func runRead(
@@ -70,6 +71,30 @@ extension Database {
     } else {
       try await perform(access, work)
     }
+    return try work.result()
+  }
+
+  /// Runs a read that may begin twice, on the task's thread if it is short and need not wait.
+  dynamic func performBriefly<Result: Sendable>(
+    _ scope: Access.Scope, deadline: ContinuousClock.Instant?,
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try Task.checkCancellation()
+    let brief = access(scope, deadline, at: .task)
+    var result: Result?
+    let isDone = try runOnTask(brief) { connection in
+      let made = try body(connection)
+      result = .some(made)
+      return brief.isTransaction ? TransactionOutcome(of: made) : .commit
+    }
+    if isDone {
+      // A task that reads again and again lets others go on.
+      if readOnTaskCount.isMultiple(of: 32) { await Task.yield() }
+      return try result.made()
+    }
+    let access = Access(scope: scope, deadline: brief.deadline, author: brief.author, at: .worker)
+    let work = KeptWork(access, body)
+    try await perform(access, work)
     return try work.result()
   }
 

@@ -32,6 +32,10 @@ import CSQLite
   private(set) var isStale = false
   /// Whether the library runs it for its own transactions.
   var isOfLibrary = false
+  /// When the present run began, if its time counts.
+  var began: Moment?
+  /// Whether the last run whose time counted was so short that a task's thread may do the next one.
+  var isShort = false
   /// Whether a transaction was open when the present run began.
   var beganInTransaction = false
 

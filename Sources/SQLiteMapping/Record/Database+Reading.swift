@@ -24,7 +24,7 @@ extension Database {
   public func object<Value: Record, each Rest: Bindable & Sendable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) async throws -> sending Value {
-    try await readGiving { try $0.object(of: type, primary: key, repeat each rest) }
+    try await readBrieflyGiving { try $0.object(of: type, primary: key, repeat each rest) }
   }
 
   /// Reads the value that has a primary key, if there is one.
@@ -48,7 +48,7 @@ extension Database {
   public func object<Value: Record, each Rest: Bindable & Sendable>(
     of type: Value.Type, ifPresent key: Value.PrimaryKey, _ rest: repeat each Rest
   ) async throws -> sending Value? {
-    try await readGiving { try $0.object(of: type, ifPresent: key, repeat each rest) }
+    try await readBrieflyGiving { try $0.object(of: type, ifPresent: key, repeat each rest) }
   }
 
   /// Reads the first of some values.
@@ -71,7 +71,7 @@ extension Database {
   public func object<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
   ) async throws -> sending Value? {
-    try await readGiving { try $0.object(of: type, where: condition, orderedBy: order) }
+    try await readBrieflyGiving { try $0.object(of: type, where: condition, orderedBy: order) }
   }
 
   /// Reads values.
@@ -103,7 +103,7 @@ extension Database {
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     limit: Int? = nil, offset: Int = 0
   ) async throws -> sending [Value] {
-    try await readGiving {
+    try await readBrieflyGiving {
       try $0.objects(of: type, where: condition, orderedBy: order, limit: limit, offset: offset)
     }
   }
@@ -182,7 +182,7 @@ extension Database {
   public func has<Value: Record, each Rest: Bindable & Sendable>(
     of type: Value.Type, primary key: Value.PrimaryKey, _ rest: repeat each Rest
   ) async throws -> Bool {
-    try await read { try $0.has(of: type, primary: key, repeat each rest) }
+    try await readBriefly { try $0.has(of: type, primary: key, repeat each rest) }
   }
 
   /// Returns whether there is a row with the primary key of a value.
@@ -216,7 +216,7 @@ extension Database {
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil)
     async throws -> Int
   {
-    try await read { try $0.count(of: type, where: condition) }
+    try await readBriefly { try $0.count(of: type, where: condition) }
   }
 
   /// Lends the rows of a query one by one as any `Decodable` type, in the memory of one.

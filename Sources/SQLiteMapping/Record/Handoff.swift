@@ -45,6 +45,13 @@ extension Database {
     try await read { Handoff(try body($0)) }.take()
   }
 
+  /// Reads values that are given away, on the task's thread if that is short: see `readBriefly`.
+  func readBrieflyGiving<Result>(
+    _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> sending Result {
+    try await readBriefly { Handoff(try body($0)) }.take()
+  }
+
   /// Runs `body` on the connection that writes, outside any transaction, for values that are given away.
   package func withoutTransactionGiving<Result>(
     _ body: @escaping @Sendable (Connection) throws -> Result

@@ -308,7 +308,8 @@ extension MagicData {
     let parts = ValueQuery.Parts(filter, order)
     let query = try await making(nodes(repeat each paths), of: Object.self, parts)
     let layout = TupleLayout(repeat ColumnReader((each Column).self))
-    try await selecting(query) {
+    // `selecting` may begin twice.
+    try await reading(query.plan) {
       try query.forEachRow($0, in: self) { row in
         let values = try layout.columns.tuple(row, as: (repeat (each Column).Value).self)
         try body(repeat each values)

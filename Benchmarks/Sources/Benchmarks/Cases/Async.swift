@@ -16,11 +16,7 @@ struct Async: Case {
         openC, preparing: { _, fixture in keys(fixture) }, c,
         checking: { items, _ in Checksum(of: items) }),
       .statement: calling(openDatabase) { database, key in
-        try await database.read { connection in
-          var statement = try connection.statement(SQLiteCore.SQL(unchecked: Item.selectOne))
-          try statement.bind(key, at: 1)
-          return try statement.step() ? try Item(statement) : nil
-        }
+        try await database.readBriefly { try Item.selected(by: key, on: $0) }
       },
       .rows: calling(openDatabase) { database, key in
         try await database.firstRow(
@@ -52,11 +48,11 @@ struct Async: Case {
 
   func operations(on fixture: Fixture) -> Int { keys(fixture).count }
 
-  private func keys(_ fixture: Fixture) -> [Int64] {
+  fileprivate func keys(_ fixture: Fixture) -> [Int64] {
     Array(fixture.keys.prefix(max(100, fixture.items.count / 40)))
   }
 
-  private func c(_ connection: CConnection, _ keys: [Int64]) throws -> [Item] {
+  fileprivate func c(_ connection: CConnection, _ keys: [Int64]) throws -> [Item] {
     let statement = try unsafe connection.prepare(Item.selectOne)
     defer { unsafe sqlite3_finalize(statement) }
     return try keys.compactMap { key in
@@ -66,7 +62,7 @@ struct Async: Case {
     }
   }
 
-  private func calling<Store: Sendable>(
+  fileprivate func calling<Store: Sendable>(
     _ open: @escaping (String) throws -> Store,
     _ query: @escaping @Sendable (Store, Int64) async throws -> Item?
   ) -> Turn {
@@ -79,5 +75,34 @@ struct Async: Case {
           return items
         }
       }, checking: { items, _ in Checksum(of: items) })
+  }
+}
+
+/// As ``Async``, by the read whose closure always runs on another thread than the task.
+struct AsyncRead: Case {
+  let name = "async-read"
+  let summary = "as async, by a read on a thread of the database's own"
+  private let briefly = Async()
+
+  var engines: KeyValuePairs<Engine, Turn> {
+    [
+      .c: turn(
+        openC, preparing: { _, fixture in briefly.keys(fixture) }, briefly.c,
+        checking: { items, _ in Checksum(of: items) }),
+      .statement: briefly.calling(openDatabase) { database, key in
+        try await database.read { try Item.selected(by: key, on: $0) }
+      },
+    ]
+  }
+
+  func operations(on fixture: Fixture) -> Int { briefly.operations(on: fixture) }
+}
+
+extension Item {
+  /// Reads the row with a key.
+  static func selected(by key: Int64, on connection: Connection) throws -> Item? {
+    var statement = try connection.statement(SQLiteCore.SQL(unchecked: selectOne))
+    try statement.bind(key, at: 1)
+    return try statement.step() ? try Item(statement) : nil
   }
 }

@@ -24,11 +24,7 @@ struct Callers: Case {
     [
       .c: threads,
       .statement: tasks(openDatabase) { database, key in
-        try await database.read { connection in
-          var statement = try connection.statement(SQLiteCore.SQL(unchecked: Item.selectOne))
-          try statement.bind(key, at: 1)
-          return try statement.step() ? try Item(statement) : nil
-        }
+        try await database.readBriefly { try Item.selected(by: key, on: $0) }
       },
       .record: tasks(openDatabase) { try await $0.object(of: Item.self, ifPresent: $1) },
       .object: tasks(openStore) {

@@ -3,6 +3,7 @@ let allCases: [any Case] =
   [
     Scan(), Fetch(), FetchDirect(), Point(), Call(), Insert(), InsertDirect(), Update(), Upsert(),
     Delete(), DurableInsert(),
-    JSON(), Blob(), Asset(), AssetsInOne(), Open(), Async(), Cache(), Stream(), Selection(),
+    JSON(), Blob(), Asset(), AssetsInOne(), Open(), Async(), AsyncRead(), Cache(), Stream(),
+    Selection(),
   ] + relationCases + songCases + Readers.all + Callers.all + Growth.all + CommitEach.all
   + GroupCommits.all + ObservedInsert.all + Undo.all

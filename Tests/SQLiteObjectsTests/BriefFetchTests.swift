@@ -1,0 +1,84 @@
+import MagicData
+import SQLiteCore
+import Synchronization
+import Testing
+
+private struct Note: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text: String
+
+  init() {}
+  init(_ text: String) { self.text = text }
+}
+
+private struct Page: Record, Equatable, Sendable {
+  var id: Int
+  var text: String
+}
+
+/// Look-ups that run on the threads of their tasks: ``Database/readBriefly(deadline:_:)``.
+@Suite(.timeLimit(.minutes(2))) struct BriefFetchTests {
+  let folder: TemporaryFolder
+  let magic: MagicData
+  let database: Database
+
+  init() throws {
+    var options = Database.Options()
+    options.longestReadOnTask = .seconds(3_600)
+    folder = try TemporaryFolder()
+    magic = try MagicData(path: folder.path + "/store", options: options)
+    database = magic.database
+  }
+
+  @Test func `an object is found on the thread of the task`() async throws {
+    let note = Note("a")
+    try await magic.update(note)
+    for _ in 0..<2 { #expect(try await magic.object(of: Note.self, primary: note.id).text == "a") }
+    let before = database.readOnTaskCount
+    for _ in 0..<10 { #expect(try await magic.object(of: Note.self, primary: note.id).text == "a") }
+    #expect(database.readOnTaskCount == before + 10)
+    #expect(try await magic.object(of: Note.self, ifPresent: 100) == nil)
+    await #expect(throws: MagicError.self) { try await magic.object(of: Note.self, primary: 100) }
+    #expect(database.readOnTaskCount == before + 12)
+  }
+
+  @Test func `a record is found on the thread of the task, also by several tasks at once`()
+    async throws
+  {
+    try await database.insert(Page(id: 1, text: "a"))
+    for _ in 0..<2 { _ = try await database.object(of: Page.self, primary: 1) }
+    let before = database.readOnTaskCount
+    #expect(try await database.object(of: Page.self, primary: 1).text == "a")
+    #expect(database.readOnTaskCount == before + 1)
+    let database = database
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<20 {
+        group.addTask {
+          for _ in 0..<50 {
+            let pages = (
+              try await database.object(of: Page.self, ifPresent: 1),
+              try await database.object(of: Page.self, ifPresent: 2)
+            )
+            #expect(pages.0?.text == "a" && pages.1 == nil)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `each value is told once, by a closure on another thread`() async throws {
+    for number in 0..<20 { try await magic.update(Note("\(number)")) }
+    for _ in 0..<3 {
+      let told = Told()
+      try await magic.forEachValue(of: \Note.$text) { told.add($0) }
+      #expect(told.texts == (0..<20).map { "\($0)" })
+    }
+  }
+}
+
+private final class Told: Sendable {
+  private let stored = Mutex<[String]>([])
+  var texts: [String] { stored.withLock { $0 } }
+  func add(_ text: String) { stored.withLock { $0.append(text) } }
+}
