@@ -76,6 +76,21 @@ struct ClusterProgramTests {
     #expect(try database.executeQuery("SELECT * FROM t").map(\.values) == [values, values, values])
   }
 
+  @Test(arguments: [600, 1_900])
+  func `a row whose names fill a page comes, or is an error`(count: Int) throws {
+    let database = try shared.get().database("names of \(count)")
+    let names = (0..<count).map { "1 AS n\($0)" }.joined(separator: ", ")
+    for _ in 0..<2 {
+      let rows = Result { try database.executeQuery(SQL(unchecked: "SELECT \(names)")) }
+      switch rows {
+      case .success(let rows): #expect(rows.map(\.values.count) == [count])
+      case .failure(let error):
+        #expect((error as? SQLiteError)?.message.contains("names of columns") == true)
+      }
+    }
+    #expect(try database.executeQuery("SELECT 1").count == 1)
+  }
+
   @Test func `100,000 rows and 10 MB come back whole`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, v)")

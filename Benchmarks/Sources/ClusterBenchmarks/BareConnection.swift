@@ -73,43 +73,94 @@ final class BareConnection {
     }
   }
 
-  /// Waits for a whole message, and returns its kind.
+  /// Waits for a whole answer, of one message or several, and returns its kind.
+  ///
+  /// - Parameter body: Takes the body of each message.
   @discardableResult
-  func receive() throws -> UInt8 {
+  private func receive(_ body: (UnsafeRawBufferPointer) -> Void) throws -> UInt8 {
+    var isFirst = true
     while true {
-      if count >= 8 {
-        let words = (0..<4).reversed().reduce(0) { $0 << 8 | Int(buffer[$1]) }
-        let size = 8 + 8 * words
-        if count >= size {
-          let kind = buffer[4]
-          // More rows follow in another message.
-          let isPart = kind == 7 && buffer[size - 1] == 0xee
-          count -= size
-          if count > 0 { buffer.replaceSubrange(0..<count, with: buffer[size..<size + count]) }
-          if !isPart { return kind }
-          continue
-        }
+      if !isFirst {
+        // The node holds back the next message until this one is acknowledged.
+        var yes: Int32 = 1
+        unsafe setsockopt(
+          descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &yes, socklen_t(MemoryLayout<Int32>.size))
       }
-      let received = unsafe buffer.withUnsafeMutableBytes {
-        unsafe recv(descriptor, $0.baseAddress.map { unsafe $0 + count }, $0.count - count, 0)
+      isFirst = false
+      while count < 8 { try fill() }
+      let words = (0..<4).reversed().reduce(0) { $0 << 8 | Int(buffer[$1]) }
+      let size = 8 + 8 * words
+      while count < size { try fill() }
+      let kind = buffer[4]
+      // More rows follow in another message.
+      let isPart = kind == 7 && buffer[size - 1] == 0xee
+      count -= size
+      unsafe buffer.withUnsafeMutableBytes { buffer in
+        unsafe body(UnsafeRawBufferPointer(rebasing: buffer[8..<size]))
+        guard count > 0, let start = buffer.baseAddress else { return }
+        unsafe memmove(start, start + size, count)
       }
-      guard received > 0 else { throw Failure("the node has closed the connection") }
-      count += received
+      if !isPart { return kind }
     }
   }
 
+  private func fill() throws {
+    guard count < buffer.count else { throw Failure("a message is too long") }
+    let received = unsafe buffer.withUnsafeMutableBytes {
+      unsafe recv(descriptor, $0.baseAddress.map { unsafe $0 + count }, $0.count - count, 0)
+    }
+    guard received > 0 else { throw Failure("the node has closed the connection") }
+    count += received
+  }
+
   /// Sends a message and waits for its answer, which must not be a failure.
+  ///
+  /// - Parameter body: Takes the body of each message of the answer.
   @discardableResult
-  func call(_ bytes: [UInt8]) throws -> UInt8 {
+  func call(
+    _ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) -> Void
+  ) throws -> UInt8 {
     send(bytes)
-    let kind = try receive()
+    let kind = try unsafe receive(body)
     guard kind != 0 else { throw Failure("the node has refused a message") }
     return kind
   }
 
+  /// As ``call(_:_:)``, without a look at the answer.
+  @discardableResult
+  func call(_ bytes: [UInt8]) throws -> UInt8 { try unsafe call(bytes) { _ in } }
+
   @discardableResult
   func call(_ kind: UInt8, _ body: [UInt8]) throws -> UInt8 {
     try call(BareConnection.message(kind, body))
+  }
+
+  /// Reads the rows of a message, of two integers and a text, as fast as they can be read without looking at
+  /// what a node might say wrongly: returns their number, and the sum of the second column and of the texts'
+  /// sizes.
+  static func read(_ body: UnsafeRawBufferPointer) -> (rows: Int, sum: Int) {
+    func word(_ offset: Int) -> UInt64 {
+      unsafe body.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    }
+    func end(_ start: Int) -> Int {
+      var end = start
+      while unsafe body[end] != 0 { end += 1 }
+      return end
+    }
+    var position = 8
+    for _ in 0..<Int(word(0)) { position = (end(position) + 8) & ~7 }
+    var (rows, sum) = (0, 0)
+    while word(position) < 0xeeee_eeee_eeee_eeee {
+      position += 16
+      sum &+= Int(truncatingIfNeeded: word(position))
+      position += 8
+      let last = end(position)
+      let text = unsafe String(decoding: body[position..<last], as: UTF8.self)
+      sum &+= text.utf8.count
+      position = (last + 8) & ~7
+      rows += 1
+    }
+    return (rows, sum)
   }
 
   /// Opens a database.

@@ -50,8 +50,11 @@ final class ClusterStatement: RemoteStatement {
   private var hasRun = false
   /// The node's number of it, once it is compiled.
   private var number: UInt32?
-  /// Messages with rows that have come, the first one being read.
+  /// The message whose rows are being read.
+  private var message: ReplyReader?
+  /// Those behind it that have come.
   private var messages: [ReplyReader] = []
+  private var columnCount = 0
   /// Whether more messages follow.
   private var isOpen = false
 
@@ -125,8 +128,9 @@ final class ClusterStatement: RemoteStatement {
   private func begin(_ message: ReplyReader) throws(SQLiteError) {
     var message = message
     columnNames = try ClusterStatement.names(&message)
-    messages = [message]
-    isOpen = try ClusterStatement.isFollowed(message, columnNames.count)
+    columnCount = columnNames.count
+    isOpen = try ClusterStatement.isFollowed(message)
+    (self.message, messages) = (message, [])
   }
 
   private static func names(_ message: inout ReplyReader) throws(SQLiteError) -> [String] {
@@ -139,13 +143,17 @@ final class ClusterStatement: RemoteStatement {
   }
 
   /// Whether another message follows: the last word of each says so.
-  private static func isFollowed(
-    _ message: ReplyReader, _ columnCount: Int
-  ) throws(SQLiteError) -> Bool {
+  private static func isFollowed(_ message: ReplyReader) throws(SQLiteError) -> Bool {
     guard message.count >= 8 else { throw ReplyReader.nonsense("rows have no end") }
     switch message.last {
-    // A node that sends no rows, and says that more follow, might do so without end.
-    case 0xee where message.count > 8: return true
+    case 0xee:
+      // A node of version 1.11 begins each message with the names, and ends it with the row that fills a page.
+      // If the names fill it, it sends them without end.
+      guard message.count > 8 else {
+        throw ReplyReader.nonsense(
+          "it has no rows: names of columns that fill a page leave no room")
+      }
+      return true
     case 0xff: return false
     default: throw ReplyReader.nonsense("rows have no end")
     }
@@ -155,11 +163,11 @@ final class ClusterStatement: RemoteStatement {
     do throws(SQLiteError) {
       var message = try session.node.reply(.rows)
       let names = try ClusterStatement.names(&message)
-      guard names.count == columnNames.count else {
+      guard names.count == columnCount else {
         throw ReplyReader.nonsense("rows change their columns")
       }
       messages.append(message)
-      isOpen = try ClusterStatement.isFollowed(message, names.count)
+      isOpen = try ClusterStatement.isFollowed(message)
       if !isOpen { session.streaming = nil }
     } catch {
       isOpen = false
@@ -185,16 +193,15 @@ final class ClusterStatement: RemoteStatement {
 
   func nextRow(into carrier: StatementHandle) throws(SQLiteError) -> Bool {
     while true {
+      if case .row? = try message?.bindRow(columnCount, to: carrier) { return true }
+      message = nil
       if messages.isEmpty {
         guard isOpen else { return false }
         try session.requesting(isPart: true, effort: effort) { () throws(SQLiteError) in
           try receive()
         }
       }
-      switch try messages[0].bindRow(columnNames.count, to: carrier) {
-      case .row: return true
-      case .more, .end: messages.removeFirst()
-      }
+      message = messages.isEmpty ? nil : messages.removeFirst()
     }
   }
 
@@ -213,7 +220,7 @@ final class ClusterStatement: RemoteStatement {
       }
     }
     isOpen = false
-    messages = []
+    (message, messages) = (nil, [])
     if session.streaming === self { session.streaming = nil }
   }
 

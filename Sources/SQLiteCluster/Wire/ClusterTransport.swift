@@ -62,6 +62,8 @@ public struct SocketTransport: ClusterTransport {
 private final class SocketStream: ClusterStream {
   private var descriptor: Int32
   private let address: String
+  /// Whether a part of the answer to what was sent last has come.
+  private var hasReceived = false
 
   init(_ address: String, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     self.address = address
@@ -172,6 +174,7 @@ private final class SocketStream: ClusterStream {
   }
 
   func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
+    hasReceived = false
     var sent = 0
     #if canImport(Darwin)
       let flags: Int32 = 0
@@ -194,18 +197,33 @@ private final class SocketStream: ClusterStream {
   }
 
   func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
+    if hasReceived { acknowledge() }
     while true {
       var code = 0
       let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
         unsafe code = recv(descriptor, buffer.baseAddress, buffer.count, 0)
         initialized = max(0, code)
       }
-      if code >= 0 { return bytes }
+      if code >= 0 {
+        hasReceived = true
+        return bytes
+      }
       guard errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR else {
         throw error(systemMessage(errno))
       }
       guard wait(for: Int16(POLLIN), before: deadline) else { return nil }
     }
+  }
+
+  /// Acknowledges what has come at once. A node holds back the next message of an answer until then (Nagle's
+  /// algorithm), and we would wait 40 ms, for something to send along.
+  private func acknowledge() {
+    #if os(Linux)
+      var yes: Int32 = 1
+      // It fails on a socket in the file system, where nothing is held back.
+      unsafe setsockopt(
+        descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &yes, socklen_t(MemoryLayout<Int32>.size))
+    #endif
   }
 
   func close() {

@@ -47,15 +47,32 @@ package struct ReplyReader {
 
   /// Reads a word.
   mutating func word() throws(SQLiteError) -> UInt64 {
-    guard count >= 8 else { throw ReplyReader.nonsense("it ends too early") }
-    defer { position += 8 }
-    return word(at: position)
+    var next = position
+    defer { position = next }
+    return try unsafe ReplyReader.word(bytes.span.bytes, &next, end)
   }
 
-  private func word(at offset: Int) -> UInt64 {
-    UInt64(
-      littleEndian: unsafe bytes.span.bytes.unsafeLoadUnaligned(
-        fromByteOffset: offset, as: UInt64.self))
+  // These take the bytes from their caller: for each value of a row, the array would be retained.
+
+  @inline(__always) private static func word(
+    _ bytes: RawSpan, _ position: inout Int, _ end: Int
+  ) throws(SQLiteError) -> UInt64 {
+    guard end - position >= 8 else { throw nonsense("it ends too early") }
+    defer { position += 8 }
+    return UInt64(
+      littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
+  }
+
+  @inline(__always) private static func textRange(
+    _ bytes: RawSpan, _ position: inout Int, _ end: Int
+  ) throws(SQLiteError) -> Range<Int> {
+    let start = position
+    while true {
+      let word = try word(bytes, &position, end)
+      // The lowest bit that is set stands in the first byte that is 0.
+      let zeros = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+      if zeros != 0 { return start..<position - 8 + zeros.trailingZeroBitCount / 8 }
+    }
   }
 
   /// Reads a word as two halves.
@@ -64,55 +81,38 @@ package struct ReplyReader {
     return (UInt32(truncatingIfNeeded: word), UInt32(truncatingIfNeeded: word >> 32))
   }
 
-  /// Finds the bytes of a text up to its NUL, and goes behind them. It is filled with more NULs to a whole word.
-  mutating func textRange() throws(SQLiteError) -> Range<Int> {
-    let start = position
-    while true {
-      let word = try word()
-      // The lowest bit that is set stands in the first byte that is 0.
-      let zeros = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
-      if zeros != 0 { return start..<position - 8 + zeros.trailingZeroBitCount / 8 }
-    }
-  }
-
-  /// Reads a text; what is not UTF-8 in it is replaced.
+  /// Reads a text up to its NUL, and what fills it to a whole word; what is not UTF-8 in it is replaced.
   mutating func text() throws(SQLiteError) -> String {
-    let range = try textRange()
+    var next = position
+    defer { position = next }
+    let range = try unsafe ReplyReader.textRange(bytes.span.bytes, &next, end)
     return String(decoding: bytes[range], as: UTF8.self)
-  }
-
-  /// Finds the bytes of a blob, and goes behind them.
-  mutating func blobRange() throws(SQLiteError) -> Range<Int> {
-    let length = try word()
-    guard let length = Int(exactly: length), length <= count else {
-      throw ReplyReader.nonsense("a blob is longer than the message")
-    }
-    let start = position
-    position = min(end, position + (length + 7) / 8 * 8)
-    return start..<start + length
   }
 
   /// Reads the types of a row's columns, four bits each, or the mark behind the last row.
   mutating func types(_ columnCount: Int) throws(SQLiteError) -> RowHead {
-    guard count >= 8 else { throw ReplyReader.nonsense("it ends too early") }
-    let first = word(at: position)
-    let isMore = first == 0xeeee_eeee_eeee_eeee
-    if isMore || first == .max {
-      position += 8
-      return isMore ? .more : .end
-    }
+    let start = position
+    let first = try word()
+    if first == 0xeeee_eeee_eeee_eeee { return .more }
+    if first == .max { return .end }
     let size = (columnCount + 15) / 16 * 8
-    guard count >= size else { throw ReplyReader.nonsense("a row ends too early") }
-    defer { position += size }
-    return .row(types: position)
+    guard end - start >= size else { throw ReplyReader.nonsense("a row ends too early") }
+    position = start + size
+    return .row(types: start)
   }
 
   /// The type of a column, whose types begin at an offset.
   func type(_ column: Int, from start: Int) throws(SQLiteError) -> ValueType {
-    let byte = bytes[start + column / 2]
+    try unsafe ReplyReader.type(bytes.span.bytes, column, from: start)
+  }
+
+  @inline(__always) private static func type(
+    _ bytes: RawSpan, _ column: Int, from start: Int
+  ) throws(SQLiteError) -> ValueType {
+    let byte = unsafe bytes.unsafeLoad(fromByteOffset: start + column / 2, as: UInt8.self)
     let nibble = column & 1 == 0 ? byte & 15 : byte >> 4
     guard let type = ValueType(rawValue: nibble) else {
-      throw ReplyReader.nonsense("a value has the type \(nibble)")
+      throw nonsense("a value has the type \(nibble)")
     }
     return type
   }
@@ -126,44 +126,43 @@ package struct ReplyReader {
     let head = try types(columnCount)
     guard case .row(let start) = head else { return head }
     carrier.beginRow()
-    for column in 0..<columnCount {
-      try bindValue(try type(column, from: start), to: carrier, at: Int32(column + 1))
-    }
+    var next = position
+    defer { position = next }
+    try unsafe ReplyReader.bind(columnCount, from: start, bytes.span.bytes, &next, end, to: carrier)
     return head
   }
 
-  /// Reads a value and binds it to a parameter.
-  private mutating func bindValue(
-    _ type: ValueType, to carrier: StatementHandle, at parameter: Int32
+  private static func bind(
+    _ columnCount: Int, from types: Int, _ bytes: RawSpan, _ position: inout Int, _ end: Int,
+    to carrier: StatementHandle
   ) throws(SQLiteError) {
-    switch type {
-    case .integer, .unixTime, .boolean:
-      try carrier.bind(Int64(bitPattern: try word()), at: parameter)
-    case .real:
-      let real = Double(bitPattern: try word())
-      // SQLite has none: a server that sends one does not mean it.
-      if real.isNaN {
+    for column in 0..<columnCount {
+      let parameter = Int32(column + 1)
+      switch try type(bytes, column, from: types) {
+      case .integer, .unixTime, .boolean:
+        try carrier.bind(Int64(bitPattern: try word(bytes, &position, end)), at: parameter)
+      case .real:
+        let real = Double(bitPattern: try word(bytes, &position, end))
+        // SQLite has none: a server that sends one does not mean it.
+        if real.isNaN {
+          try carrier.bindNull(at: parameter)
+        } else {
+          try carrier.bind(real, at: parameter)
+        }
+      case .text, .dateText:
+        let range = try textRange(bytes, &position, end)
+        try carrier.bind(bytes: bytes.extracting(range), asText: true, at: parameter)
+      case .blob:
+        guard let size = Int(exactly: try word(bytes, &position, end)), size <= end - position
+        else { throw nonsense("a blob is longer than the message") }
+        let range = position..<position + size
+        position = min(end, position + (size + 7) / 8 * 8)
+        try carrier.bind(bytes: bytes.extracting(range), asText: false, at: parameter)
+      case .null:
+        _ = try word(bytes, &position, end)
         try carrier.bindNull(at: parameter)
-      } else {
-        try carrier.bind(real, at: parameter)
       }
-    case .text, .dateText:
-      let range = try textRange()
-      try bind(range, asText: true, to: carrier, at: parameter)
-    case .blob:
-      let range = try blobRange()
-      try bind(range, asText: false, to: carrier, at: parameter)
-    case .null:
-      _ = try word()
-      try carrier.bindNull(at: parameter)
     }
-  }
-
-  private func bind(
-    _ range: Range<Int>, asText isText: Bool, to carrier: StatementHandle, at parameter: Int32
-  ) throws(SQLiteError) {
-    try unsafe carrier.bind(
-      bytes: bytes.span.bytes.extracting(range), asText: isText, at: parameter)
   }
 }
 

@@ -18,6 +18,8 @@ final class RemoteRun {
   /// The number of the parameter that each placeholder stands for.
   private let numbers: [Int]
   private var isRunning = false
+  /// Whether the last step has given a row.
+  private(set) var isAtRow = false
 
   init(_ statement: any RemoteStatement, on connection: ConnectionHandle) throws(SQLiteError) {
     self.statement = statement
@@ -59,12 +61,14 @@ final class RemoteRun {
       isRunning = true
       try prepareRow()
     }
+    isAtRow = false
     guard let row else { return false }
     row.reset()
     guard try statement.nextRow(into: row) else { return false }
     guard row.step() == SQLITE_ROW else {
       throw SQLiteError(.internalError, "a row from a server cannot be read", sql: statement.sql)
     }
+    isAtRow = true
     return true
   }
 
@@ -95,6 +99,7 @@ final class RemoteRun {
   func end() {
     if isRunning { statement.end() }
     isRunning = false
+    isAtRow = false
     row?.reset()
   }
 
@@ -115,7 +120,10 @@ extension StatementHandle {
   @inline(never) func stepRemotely() -> Int32 {
     guard let remote, !isOrphan else { return SQLITE_MISUSE }
     do throws(SQLiteError) {
+      let wasAtRow = remote.isAtRow
       let isRow = try remote.step()
+      // Every row of a run is in the same carrier.
+      if isRow, wasAtRow { return SQLITE_ROW }
       unsafe pointer = unsafe isRow ? remote.row?.pointer : remote.parameters.pointer
       return isRow ? SQLITE_ROW : SQLITE_DONE
     } catch {
