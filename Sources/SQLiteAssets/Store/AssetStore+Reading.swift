@@ -10,13 +10,19 @@ extension AssetStore {
   /// - Returns: The row.
   /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
   public func record(_ id: AssetID, in connection: Connection) throws -> AssetRecord? {
+    try record(where: "id = \(id)", in: connection)
+  }
+
+  /// Returns what the store knows of the one asset whose row fulfils a condition.
+  func record(where condition: SQL, in connection: Connection) throws -> AssetRecord? {
     let row = try connection.firstRow(
-      "SELECT file, size, sha256, content IS NOT NULL FROM main.magicdata_asset WHERE id = \(id)",
-      as: Value.self, Value.self, Value.self, Bool.self)
-    guard let (file, size, sha256, isInRow) = row else { return nil }
-    let record = AssetRecord(
-      id: .text(id.description), file: file, size: size, sha256: sha256, isInRow: isInRow)
-    guard let record else { throw AssetError.damagedRow(id: id.description) }
+      """
+      SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset
+      WHERE \(condition)
+      """, as: Value.self, Value.self, Value.self, Value.self, Bool.self)
+    guard let (id, file, size, sha256, isInRow) = row else { return nil }
+    let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
+    guard let record else { throw AssetError.damagedRow(id: id.text) }
     return record
   }
 

@@ -167,16 +167,7 @@ package final class ArrivingAssets: Sendable {
 
   /// The row that names a file.
   private func row(_ name: AssetFileName, _ connection: Connection) throws -> AssetRecord? {
-    let row = try connection.firstRow(
-      """
-      SELECT id, size, sha256, content IS NOT NULL FROM main.magicdata_asset
-      WHERE file = \(name.text)
-      """, as: Value.self, Value.self, Value.self, Bool.self)
-    guard let (id, size, sha256, isInRow) = row else { return nil }
-    let record = AssetRecord(
-      id: id, file: .text(name.text), size: size, sha256: sha256, isInRow: isInRow)
-    guard let record else { throw AssetError.damagedRow(id: id.text) }
-    return record
+    try store.record(where: "file = \(name.text)", in: connection)
   }
 
   /// Compares the content that a row brought with its digest.
