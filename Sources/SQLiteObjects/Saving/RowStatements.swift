@@ -54,7 +54,7 @@ final class InsertStatement {
     }
     for slot in plan.columns {
       parameter += 1
-      try plan.bind(values[first + slot], of: slot, to: handle, at: parameter)
+      try plan.bind(values, first, slot, to: handle, at: parameter)
     }
   }
 
@@ -123,7 +123,7 @@ final class UpdateStatement {
     var parameter: Int32 = 0
     for slot in slots {
       parameter += 1
-      try plan.bind(values[first + slot], of: slot, to: handle, at: parameter)
+      try plan.bind(values, first, slot, to: handle, at: parameter)
     }
     parameter += 1
     try handle.bind(zIndex, at: parameter)
@@ -156,15 +156,14 @@ extension ObjectPlan {
   /// - Throws: ``MagicError/missingValue(type:property:)`` if there is none.
   @inline(__always)
   fileprivate func bind(
-    _ form: CellValue.Form, of slot: Int, to handle: StatementHandle, at parameter: Int32
+    _ values: SaveGraph.Values, _ first: Int, _ slot: Int, to handle: StatementHandle,
+    at parameter: Int32
   ) throws {
-    switch form {
-    case .stored(let value): try handle.bind(value, at: parameter)
-    case .data(let data): try handle.bind(bytes: data.bytes, at: parameter)
-    case .unset where readers[slot].isOptional: try handle.bindNull(at: parameter)
-    case .unset, .live, .reference, .links, .targets, .lazy:
+    if try values.bind(first + slot, to: handle, at: parameter) { return }
+    guard case .unset = values[first + slot], readers[slot].isOptional else {
       throw MagicError.missingValue(type: typeName, property: properties[slot].name)
     }
+    try handle.bindNull(at: parameter)
   }
 
   /// The statement that writes some properties of the object with a key if others are as expected.

@@ -9,21 +9,24 @@ extension SaveGraph {
     private let identity: StoreIdentity
     /// The types that were met.
     private(set) var plans: [ObjectPlan] = []
-    private var indexes: StorageIndexes
-    /// The objects that were met, with the fetches that know their relations.
-    private var found: [(storage: ObjectStorage, context: FetchContext?)] = []
+    /// Nil as long as every object got its storage here: then none was met before.
+    private var indexes: StorageIndexes?
+    private let capacity: Int
+    /// The number of objects that were met.
+    private(set) var count = 0
+    /// The objects whose values were taken.
+    private var taken: [Node] = []
+    /// The objects whose values are taken after all others were met, with the fetches that know their relations.
+    private var waiting: [(storage: ObjectStorage, context: FetchContext?)] = []
     /// The values of the objects.
     private(set) var values = Values()
 
     init(_ store: any ObjectStore, capacity: Int) {
       self.store = store
+      self.capacity = capacity
       identity = store.identity
-      indexes = StorageIndexes(capacity: capacity)
-      found.reserveCapacity(capacity)
+      taken.reserveCapacity(capacity)
     }
-
-    /// The number of objects that were met.
-    var count: Int { found.count }
 
     /// Adds objects, and returns the indexes of their nodes.
     mutating func add<Object: MagicObject>(
@@ -31,6 +34,7 @@ extension SaveGraph {
     ) throws -> [Int] {
       let plan = objects.underestimatedCount > 0 ? try plan(of: Object.self) : nil
       guard let plan, let layout = plan.layout else { return try objects.map { try add($0) } }
+      if plan.isPlain { values.reserve(capacity * plan.properties.count) }
       // In place: taking a value of unknown type out of an array copies it.
       var indexes: [Int] = []
       indexes.reserveCapacity(objects.underestimatedCount)
@@ -57,28 +61,64 @@ extension SaveGraph {
     }
 
     private mutating func add(_ plan: ObjectPlan, _ cells: FoundCells) throws -> Int {
-      if let address = cells[0].address { return add(address.storage, address.context) }
+      if let address = cells[0].address { return try add(address.storage, address.context) }
       if let primary = plan.primary, plan.counting == nil {
         _ = cells[primary].primaryForm(plan.properties[primary].type)
       }
       let storage = ObjectStorage.make(plan.shape)
-      switch storage.adopt(cells) {
-      case .all: return add(storage, nil)
+      let isTaken = mayTake(plan.shape)
+      let first = values.count
+      let lives = values.liveCount
+      switch values.take(storage, of: cells, isTaken: isTaken) {
+      case .all:
+        if indexes != nil { note(storage, at: count) }
+        count += 1
+        if isTaken {
+          let plan = try note(plan.shape)
+          try store(lives, first, plan)
+          taken.append(Node(plan, storage, nil, .ofNewObject, first: first))
+        } else {
+          waiting.append((storage, nil))
+        }
+        return count - 1
       case .none:
         // Another task has begun to save the object, and made its storage.
-        if let address = cells[0].address { return add(address.storage, address.context) }
+        if let address = cells[0].address { return try add(address.storage, address.context) }
       case .some: break
       }
       throw MagicError.unsuitableType(
         type: plan.typeName, reason: "its properties belong to several objects")
     }
 
-    private mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) -> Int {
-      let index = indexes.index(of: storage, orElse: found.count)
-      if index == found.count {
-        found.append((storage, context))
+    /// Whether the values of an object can be taken when it is met: while its storage is at hand, in the order of
+    /// the nodes, and without that others are met with it.
+    private func mayTake(_ shape: ObjectShape) -> Bool { shape.isPlain && waiting.isEmpty }
+
+    private mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) throws -> Int {
+      let index = note(storage, at: count)
+      if index < count { return index }
+      count += 1
+      if mayTake(storage.shape) {
+        taken.append(try node(of: storage, context))
+      } else {
+        waiting.append((storage, context))
       }
       return index
+    }
+
+    /// Gives a storage an index, unless it has one, and returns the index that it has.
+    @discardableResult
+    private mutating func note(_ storage: ObjectStorage, at next: Int) -> Int {
+      if indexes == nil {
+        var indexes = StorageIndexes(capacity: capacity)
+        let direct = count - waiting.count
+        for index in 0..<direct { _ = indexes.index(of: taken[index].storage, orElse: index) }
+        for (index, other) in waiting.enumerated() {
+          _ = indexes.index(of: other.storage, orElse: direct + index)
+        }
+        self.indexes = indexes
+      }
+      return indexes?.index(of: storage, orElse: next) ?? next
     }
 
     /// The plan of a type; that of the last object without a look-up.
@@ -101,33 +141,45 @@ extension SaveGraph {
 
     /// Takes the values of all objects that were added, and of those that they lead to.
     mutating func nodes() throws -> [Node] {
-      var nodes: [Node] = []
-      nodes.reserveCapacity(found.count)
-      values.reserve(found.count * (found.first?.storage.shape.properties.count ?? 0))
-      while nodes.count < found.count {
-        let (storage, context) = found[nodes.count]
-        nodes.append(try node(of: storage, context))
+      let direct = taken.count
+      values.reserve(
+        waiting.count * (waiting.first?.storage.shape.properties.count ?? 0))
+      while taken.count < count {
+        let (storage, context) = waiting[taken.count - direct]
+        taken.append(try node(of: storage, context))
       }
-      return nodes
+      return taken
     }
 
     private mutating func node(
       of storage: ObjectStorage, _ context: FetchContext?
     ) throws -> Node {
       let first = values.count
+      let lives = values.liveCount
       let snapshot = values.take(storage, for: identity)
       let plan = try note(storage.shape)
       if snapshot.isOutdated { throw MagicError.restored(type: plan.typeName) }
       if plan.isPlain {
-        for place in first..<values.count where values.isLive(place) {
-          guard case .live(let live) = values[place] else { continue }
-          values[place] = .stored(try plan.stored(live, place - first))
-        }
+        try store(lives, first, plan)
         return Node(plan, storage, context, snapshot, first: first)
       }
       var node = Node(plan, storage, context, snapshot, first: first)
       for slot in plan.properties.indices { try add(values[first + slot], slot, to: &node) }
       return node
+    }
+
+    /// Gives the values of an object without relations that are more than SQLite stores their stored forms.
+    ///
+    /// - Parameters:
+    ///   - lives: The number of such values before its own.
+    ///   - first: The place of its first property.
+    @inline(__always)
+    private mutating func store(_ lives: Int, _ first: Int, _ plan: ObjectPlan) throws {
+      guard values.liveCount > lives else { return }
+      for place in first..<values.count {
+        guard case .live(let live) = values[place] else { continue }
+        values[place] = .stored(try plan.stored(live, place - first))
+      }
     }
   }
 }
@@ -236,10 +288,10 @@ extension SaveGraph.Walk {
     guard let type = property.role.target, let context else { return .stored(zIndex) }
     guard context.token.identity == store.identity else {
       // An object of another store has another z_index here, or none yet.
-      return .node(add(try context.storage(type, zIndex: zIndex), context))
+      return .node(try add(try context.storage(type, zIndex: zIndex), context))
     }
     // Only objects that somebody has looked at can have changed.
-    return context.handedOutStorage(type, zIndex: zIndex).map { .node(add($0, context)) }
+    return try context.handedOutStorage(type, zIndex: zIndex).map { .node(try add($0, context)) }
       ?? .stored(zIndex)
   }
 

@@ -193,6 +193,22 @@ extension SaveGraph {
       storage.snapshot(for: store, to: slots)
     }
 
+    /// Gives a new object's values to its storage, and takes them unless the object has to wait.
+    @inline(__always) func take(
+      _ storage: ObjectStorage, of cells: FoundCells, isTaken: Bool
+    ) -> ObjectStorage.Adoption {
+      storage.adopt(cells, to: isTaken ? slots : nil)
+    }
+
+    /// The number of values that were taken and are more than SQLite stores.
+    var liveCount: Int { slots.liveCount }
+
+    /// Binds the value of a property at its place; returns false for a form that is none.
+    @inline(__always)
+    func bind(_ place: Int, to handle: StatementHandle, at parameter: Int32) throws -> Bool {
+      try slots.bind(place, to: handle, at: parameter)
+    }
+
     /// The value of a property at its place.
     subscript(place: Int) -> CellValue.Form {
       @inline(__always) get { slots[place] }
@@ -201,9 +217,6 @@ extension SaveGraph {
         slots[place] = newValue
       }
     }
-
-    /// Whether the value at a place is more than SQLite stores.
-    func isLive(_ place: Int) -> Bool { slots.isLive(place) }
 
     /// The number of the last change of a property, 0 for none.
     func lastChange(of slot: Int, in node: Node) -> Int { slots.change(node.first + slot) }

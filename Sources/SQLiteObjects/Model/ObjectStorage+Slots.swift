@@ -1,0 +1,253 @@
+import Essentials
+import SQLiteCore
+
+extension ObjectStorage {
+  /// A property: its value, and the number of its last change.
+  struct Slot: Sendable {
+    var form: CellValue.Form
+    // In the rest of the form's third word: a number of 56 bits, which an object that changes all the time reaches
+    // in years.
+    private var high: UInt8 = 0
+    private var middle: UInt16 = 0
+    private var low: UInt32 = 0
+
+    init(_ form: consuming CellValue.Form) {
+      self.form = form
+    }
+
+    /// The number of the last change, 0 for none.
+    var change: Int {
+      @inline(__always) get { Int(low) | Int(middle) << 32 | Int(high) << 48 }
+      set {
+        low = UInt32(truncatingIfNeeded: newValue)
+        middle = UInt16(truncatingIfNeeded: newValue >> 32)
+        high = UInt8(truncatingIfNeeded: newValue >> 48)
+      }
+    }
+  }
+
+  /// The properties of an object, lent while its state is locked.
+  @safe struct Slots {
+    private let start: UnsafeMutablePointer<Slot>
+    let count: Int
+
+    @unsafe init(_ start: UnsafeMutablePointer<Slot>, count: Int) {
+      unsafe self.start = start
+      self.count = count
+    }
+
+    @inline(__always) private func checked(_ slot: Int) -> Int {
+      precondition(slot >= 0 && slot < count)
+      return slot
+    }
+
+    subscript(slot: Int) -> CellValue.Form {
+      @inline(__always) get { unsafe start[checked(slot)].form }
+    }
+
+    /// All values.
+    var forms: [CellValue.Form] {
+      // Grown by appending: an array that is made of a count looks its type up (benchmark `fetch`).
+      var forms: [CellValue.Form] = []
+      forms.reserveCapacity(count)
+      for slot in 0..<count { forms.append(unsafe start[slot].form) }
+      return forms
+    }
+
+    /// Copies of all properties.
+    var copies: SlotCopies {
+      let copies = SlotCopies(capacity: count)
+      copy(to: copies)
+      return copies
+    }
+
+    /// Appends all properties to others.
+    @inline(__always)
+    func copy(to copies: SlotCopies) { unsafe copies.append(from: start, count: count) }
+
+    /// Whether a property was changed since the object had a number of changes.
+    @inline(__always) func isChanged(_ slot: Int, since count: Int) -> Bool {
+      unsafe start[checked(slot)].change > count
+    }
+
+    /// Notes the number of a property's last change.
+    func note(_ change: Int, of slot: Int) { unsafe start[checked(slot)].change = change }
+
+    /// Sets a property, and returns its former form.
+    @inline(__always)
+    func exchange(_ form: consuming CellValue.Form, _ slot: Int) -> CellValue.Form {
+      unsafe swap(&start[checked(slot)].form, &form)
+      return form
+    }
+
+    /// Sets a property that holds nothing yet.
+    @inline(__always)
+    func fill(_ form: consuming CellValue.Form, _ slot: Int) {
+      unsafe start[checked(slot)].form = form
+    }
+
+    /// Sets a value that a store made, and adds the former one to `gone`.
+    func settle(_ form: CellValue.Form, _ slot: Int, _ gone: inout [CellValue.Form]?) {
+      // An equal value is not written.
+      if case .stored(let value) = form, case .stored(value) = self[slot] { return }
+      let former = exchange(form, slot)
+      if former.holdsOthers { gone = (gone ?? []) + [former] }
+    }
+
+    /// Sets the ids of assets, which are others in each store, unless the assets were set since.
+    func settleAssets(
+      _ known: SlotCopies, _ shape: ObjectShape, since count: Int,
+      _ gone: inout [CellValue.Form]?
+    ) {
+      for slot in 0..<known.count where shape.properties[slot].role.isAsset {
+        guard case .stored = known[slot], case .stored = self[slot], !isChanged(slot, since: count)
+        else { continue }
+        settle(known[slot], slot, &gone)
+      }
+    }
+
+    /// Takes out the values that may hold other objects.
+    func takeHolders(_ held: inout [CellValue.Form]) {
+      for slot in 0..<count where self[slot].holdsOthers { held.append(exchange(.unset, slot)) }
+    }
+  }
+}
+
+/// Copies of the properties of many objects, one behind the other.
+///
+/// In memory of its own, since an array copies and frees its elements by calls that ask each for its kind, several
+/// times as long (benchmarks `insert` and `update`).
+///
+/// Proof: it is changed only by who has the only reference to it: while it is filled, or by a
+/// graph of what is saved that has asked for that. ``bind(_:to:at:)`` leaves it as it was.
+@safe final class SlotCopies: @unchecked Sendable {
+  typealias Slot = ObjectStorage.Slot
+
+  // The pointer leads to room for `capacity` slots, of which the first `filled` are initialized. The check for
+  // exclusive access would cost as much as copying a slot.
+  @exclusivity(unchecked) private var start: UnsafeMutablePointer<Slot>
+  @exclusivity(unchecked) private var capacity: Int
+  @exclusivity(unchecked) private var filled = 0
+  @exclusivity(unchecked) private var lives = 0
+
+  init(capacity: Int) {
+    unsafe self.capacity = capacity
+    unsafe start = .allocate(capacity: capacity)
+  }
+
+  /// The number of slots.
+  var count: Int { unsafe filled }
+
+  /// How many of the slots that were appended hold more than SQLite stores.
+  var liveCount: Int { unsafe lives }
+
+  deinit {
+    for place in 0..<count where unsafe !start[place].form.isBits {
+      unsafe (start + place).deinitialize(count: 1)
+    }
+    unsafe start.deallocate()
+  }
+
+  /// Makes room for more slots.
+  func reserve(_ more: Int) {
+    guard unsafe count + more > capacity else { return }
+    unsafe capacity = max(count + more, capacity * 2)
+    let larger = unsafe UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
+    unsafe larger.moveInitialize(from: start, count: count)
+    unsafe start.deallocate()
+    unsafe start = larger
+  }
+
+  /// Appends copies of slots.
+  @unsafe func append(from slots: UnsafePointer<Slot>, count more: Int) {
+    reserve(more)
+    let end = unsafe start + count
+    for slot in 0..<more {
+      if unsafe slots[slot].form.isBits {
+        // Proof: a value that is nothing but bits may be copied as these.
+        unsafe UnsafeMutableRawPointer(end + slot).copyMemory(
+          from: slots + slot, byteCount: MemoryLayout<Slot>.size)
+      } else {
+        if case .live = unsafe slots[slot].form { unsafe lives += 1 }
+        unsafe (end + slot).initialize(to: slots[slot])
+      }
+    }
+    unsafe filled += more
+  }
+
+  /// All values.
+  var forms: [CellValue.Form] {
+    var forms: [CellValue.Form] = []
+    forms.reserveCapacity(count)
+    for place in 0..<count { forms.append(self[place]) }
+    return forms
+  }
+
+  /// A copy of all slots.
+  var copy: SlotCopies {
+    let copy = SlotCopies(capacity: count)
+    unsafe copy.append(from: start, count: count)
+    return copy
+  }
+
+  @inline(__always) private func checked(_ place: Int) -> Int {
+    precondition(place >= 0 && place < count)
+    return place
+  }
+
+  subscript(place: Int) -> CellValue.Form {
+    @inline(__always) get { unsafe start[checked(place)].form }
+    set { unsafe start[checked(place)].form = newValue }
+  }
+
+  /// The number of the last change of the property at a place.
+  @inline(__always) func change(_ place: Int) -> Int { unsafe start[checked(place)].change }
+
+  /// Binds the value at a place; returns false for a form that is none.
+  ///
+  /// What is counted is taken out and put back: a copy is counted by atomic additions, which take as long as binding
+  /// the value (benchmark `insert`). Proof: one thread at a time writes a graph, and nothing that runs here
+  /// reads the place.
+  @inline(__always)
+  func bind(_ place: Int, to handle: StatementHandle, at parameter: Int32) throws -> Bool {
+    let slot = unsafe start + checked(place)
+    switch unsafe slot.pointee.form {
+    case .stored(.null): try handle.bindNull(at: parameter)
+    case .stored(.integer(let integer)): try handle.bind(integer, at: parameter)
+    case .stored(.real(let real)): try handle.bind(real, at: parameter)
+    case .stored(.text), .stored(.blob), .data:
+      try unsafe withUnsafeMutablePointer(to: &slot.pointee.form) { form in
+        switch unsafe form.move() {
+        case .stored(.text(let text)):
+          defer { unsafe form.initialize(to: .stored(.text(text))) }
+          // A text that is asked for its UTF-8 in a variable is counted too.
+          let isBound: Void? = try unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            try unsafe handle.bind(
+              bytes: UnsafeRawBufferPointer(bytes).bytes, asText: true, at: parameter)
+          }
+          if isBound == nil { try handle.bind(text, at: parameter) }
+        case .stored(.blob(let bytes)):
+          defer { unsafe form.initialize(to: .stored(.blob(bytes))) }
+          try handle.bind(.blob(bytes), at: parameter)
+        case .data(let data):
+          defer { unsafe form.initialize(to: .data(data)) }
+          try handle.bind(bytes: data.bytes, at: parameter)
+        case let other: unsafe form.initialize(to: other)
+        }
+      }
+    case .unset, .live, .reference, .links, .targets, .lazy: return false
+    }
+    return true
+  }
+}
+
+extension CellValue.Form {
+  /// Whether the value holds no reference, so that its bits are all of it.
+  @inline(__always) fileprivate var isBits: Bool {
+    switch self {
+    case .unset, .reference, .links, .lazy: true
+    case .stored(.null), .stored(.integer), .stored(.real): true
+    case .stored(.text), .stored(.blob), .data, .live, .targets: false
+    }
+  }
+}
