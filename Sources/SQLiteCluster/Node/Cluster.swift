@@ -74,15 +74,31 @@ package final class Cluster: Sendable {
     // Short at first, so that a node that is away does not hold up the question to the others.
     var patience = min(Duration.milliseconds(200), options.attemptTimeout)
     var failures: [String: String] = [:]
+    // They stay open from one round to the next, so that a round takes as long as one answer.
+    var connections: [String: NodeConnection] = [:]
     while true {
       var addresses = candidates[...]
+      for (address, connection) in connections {
+        do throws(SQLiteError) {
+          try connection.askForLeader(before: min(deadline, .now + patience))
+        } catch {
+          connections[address] = nil
+        }
+      }
+      var answered: [String: NodeConnection] = [:]
       // One at the least.
       while failures.isEmpty || .now < deadline, let address = addresses.popFirst() {
         do throws(SQLiteError) {
           let end = min(deadline, .now + patience)
-          let connection = try NodeConnection(address, options, before: end)
-          connection.reasonToEnd = reasonToEnd
-          switch try connection.leader(before: end) {
+          let connection: NodeConnection
+          if let present = connections[address] {
+            connection = present
+          } else {
+            connection = try NodeConnection(address, options, before: end)
+            connection.reasonToEnd = reasonToEnd
+            try connection.askForLeader(before: end)
+          }
+          switch try connection.leaderReply(before: end) {
           case address?: return try open(connection, deadline)
           case let other?:
             // A node may be known by several names: asked by its own it leads, or names another.
@@ -90,11 +106,13 @@ package final class Cluster: Sendable {
             failures[address] = "says that \(other) leads, which does not"
           case nil: failures[address] = "knows no leader"
           }
+          answered[address] = connection
         } catch {
           if error.code == .interrupt { throw error }
           failures[address] = error.message
         }
       }
+      connections = answered
       guard ContinuousClock.now < deadline else { throw noLeader(failures) }
       if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       sleepThread(for: pause * Double.random(in: 0.5...1))

@@ -197,7 +197,12 @@ private final class SocketStream: ClusterStream {
   }
 
   func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
-    if hasReceived { acknowledge() }
+    if hasReceived {
+      acknowledge()
+    } else {
+      // What was just sent is not answered yet.
+      guard wait(for: Int16(POLLIN), before: deadline) else { return nil }
+    }
     while true {
       var code = 0
       let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
