@@ -20,7 +20,7 @@ func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .testTarget(
-    name: "\(name)Tests", dependencies: [.target(name: name)] + dependencies,
+    name: "\(name)Tests", dependencies: [.target(name: name), "TestSupport"] + dependencies,
     swiftSettings: settings)
 }
 
@@ -119,49 +119,56 @@ let package = Package(
     .executableTarget(name: "Notes", dependencies: ["MagicData"], swiftSettings: settings),
     .executableTarget(name: "Ledger", dependencies: ["MagicData"], swiftSettings: settings),
     .executableTarget(name: "Import", dependencies: ["MagicData"], swiftSettings: settings),
+    // What tests of all layers use.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    // The engines that the same tests run on: SQLite here, and real nodes.
+    .target(
+      name: "Conformance", dependencies: ["SQLiteCluster", "SQLiteCore"], path: "Tests/Conformance",
+      exclude: ["Fixture"], swiftSettings: settings),
     tests(of: "SPON", ["Fuzzing"]),
     tests(of: "SQLSyntax", ["SyntaxOracle"]),
-    tests(of: "SQLiteCore", ["CoreHelper"]),
+    tests(of: "SQLiteCore", ["Conformance", "CoreHelper"]),
     .executableTarget(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),
-    tests(of: "SQLiteMapping", ["ExactText"]),
+    tests(of: "SQLiteMapping", ["Conformance", "ExactText"]),
     tests(of: "SQLiteSchema", ["MagicData", "SQLSyntax"]),
     tests(
       of: "SQLitePortable",
-      ["SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),
+      ["Conformance", "SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),
     tests(of: "SQLiteAssets", ["CSHA256", "SystemFiles"]),
     .testTarget(
       name: "SQLiteClusterTests",
       dependencies: [
-        "MagicCluster", "MagicData", "MagicDataTool", "SQLSyntax", "SQLiteCluster", "SQLiteHistory",
-        "SQLitePortable", "SQLiteSchema", "Terminal",
-      ],
-      exclude: ["Fixture"], swiftSettings: settings),
-    tests(of: "SQLiteRelations"),
+        "Conformance", "MagicCluster", "MagicData", "MagicDataTool", "SQLSyntax", "SQLiteCluster",
+        "SQLiteHistory", "SQLitePortable", "SQLiteSchema", "Terminal", "TestSupport",
+      ], swiftSettings: settings),
+    tests(of: "SQLiteRelations", ["Conformance"]),
     tests(of: "SQLiteHistory", ["CSQLite", "HistoryHelper", "SQLiteCore", "SQLiteMapping"]),
     .executableTarget(
       name: "HistoryHelper",
       dependencies: ["Platform", "SQLiteCore", "SQLiteHistory", "SQLiteMapping"],
       path: "Tests/HistoryHelper", swiftSettings: settings),
-    tests(of: "SQLiteObjects", ["MagicData", "SPON", "SQLitePortable"]),
+    tests(of: "SQLiteObjects", ["Conformance", "MagicData", "SPON", "SQLitePortable"]),
     tests(of: "MagicHistory", ["UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
     .target(
-      name: "UndoWorkload", dependencies: ["MagicData", "MagicHistory", "SQLiteHistory"],
+      name: "UndoWorkload",
+      dependencies: ["MagicData", "MagicHistory", "SQLiteHistory", "TestSupport"],
       path: "Tests/UndoWorkload",
       swiftSettings: settings),
     .executableTarget(
       name: "UndoHelper",
       dependencies: ["UndoWorkload", "MagicData", "MagicHistory", "SQLiteHistory"],
       path: "Tests/UndoHelper", swiftSettings: settings),
-    tests(of: "Tour", ["MagicData", "Terminal"]),
+    tests(of: "Tour", ["Conformance", "MagicCluster", "MagicData", "Terminal"]),
     tests(of: "MagicDataTool", ["MagicData", "Platform", "Terminal"]),
     // Faults, kills and hostile input for all layers. The C in it is of the tests only.
     .target(
       name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
-      name: "Workload", dependencies: ["MagicData", "SQLSyntax", "SQLitePortable", "SQLiteSchema"],
+      name: "Workload",
+      dependencies: ["MagicData", "SQLSyntax", "SQLitePortable", "SQLiteSchema", "TestSupport"],
       path: "Tests/Workload",
       swiftSettings: settings),
     .executableTarget(
@@ -180,7 +187,9 @@ let package = Package(
       path: "Tests/Fuzzing", swiftSettings: settings),
     .testTarget(
       name: "ReliabilityTests",
-      dependencies: ["Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper", "SQLitePortable"],
+      dependencies: [
+        "Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper", "SQLitePortable", "TestSupport",
+      ],
       swiftSettings: settings),
   ]
 )

@@ -3,6 +3,7 @@ import MagicData
 import Platform
 import Terminal
 import Testing
+import TestSupport
 
 /// The program itself, through a pipe and through a pseudoterminal.
 @Suite struct ProcessTests {

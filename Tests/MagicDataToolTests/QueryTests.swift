@@ -4,6 +4,7 @@ import MagicDataTool
 import Synchronization
 import Terminal
 import Testing
+import TestSupport
 
 private struct Page: MagicObject {
   static var traits: [PropertyTrait] { [.searched(\Self.$title)] }

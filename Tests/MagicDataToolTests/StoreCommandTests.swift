@@ -3,6 +3,7 @@ import MagicData
 import MagicDataTool
 import Terminal
 import Testing
+import TestSupport
 
 @Suite struct StoreCommandTests {
   let fixture: ToolFixture
@@ -224,7 +225,7 @@ import Testing
     )
     try database.close()
     var bytes = try Data(contentsOf: URL(filePath: path))
-    var generator = Generator(seed: 7)
+    var generator = SplitMix64(seed: 7)
     for round in 0..<40 {
       for _ in 0..<20 {
         bytes[Int.random(in: (round % 2 == 0 ? 100 : 0)..<bytes.count, using: &generator)] =
@@ -249,20 +250,5 @@ extension Database.Options {
     var options = Self()
     options.foreignKeys = false
     return options
-  }
-}
-
-/// Numbers that are the same in each run (SplitMix64).
-struct Generator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import MagicData
 import MagicDataTool
 import Terminal
+import TestSupport
 
 struct Person: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -18,12 +19,12 @@ struct Person: MagicObject {
 
 /// A store of three people with a file each, and the tool to try on it.
 struct ToolFixture {
-  let folder: TemporaryFolder
+  let folder: TestFolder
   var store: String { folder.path + "/store" }
   var files: String { store + "/assets/files" }
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
     let magic = try MagicData(path: store)
     try magic.update([
       Person("Ada", photo: "1"), Person("Bob", photo: "22"),

@@ -4,6 +4,7 @@ import MagicHistory
 import SQLiteHistory
 import Synchronization
 import Testing
+import TestSupport
 import UndoWorkload
 
 /// A type whose objects need each other.
@@ -16,11 +17,11 @@ private final class Knot: MagicObject {
 
 /// The borders of histories and deltas: tasks that are cancelled, stores that are closed, columns that are gone.
 @Suite(.timeLimit(.minutes(20))) struct HistoryEdgeTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
   let magic: MagicData
 
   init() throws {
-    folder = try TemporaryTestFolder()
+    folder = try TestFolder()
     magic = try MagicData(path: folder.path)
   }
 

@@ -1,9 +1,10 @@
 import Foundation
-import UndoWorkload
 import MagicData
 import MagicHistory
 import SQLiteHistory
 import Testing
+import TestSupport
+import UndoWorkload
 
 /// Histories of random changes, over again and through kills.
 @Suite(.timeLimit(.minutes(30))) struct HistoryProofTests {
@@ -11,7 +12,7 @@ import Testing
   func `undoing all gives the first state bit for bit, and redoing all the last`(
     seed: UInt64, keeping: HistoryKeeping
   ) throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     let magic = try MagicData(path: folder.path)
     let history = try magic.history(limit: 1_000, keeping: keeping)
     var editor = RandomEditor(seed: seed)
@@ -57,7 +58,7 @@ import Testing
 
   @Test(arguments: [1, 2, 3])
   func `a process that is killed leaves a store whose history is whole`(seed: UInt64) throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     do {
       let magic = try MagicData(path: folder.path)
       try RandomEditor.prepare(magic)

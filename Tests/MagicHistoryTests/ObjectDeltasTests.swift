@@ -1,9 +1,10 @@
 import Foundation
-import UndoWorkload
 import MagicData
 import MagicHistory
 import SQLiteHistory
 import Testing
+import TestSupport
+import UndoWorkload
 
 /// The rows and links of the authors, kept by deltas alone.
 private struct Replica: Equatable {
@@ -75,7 +76,7 @@ private struct Replica: Equatable {
   func `a replica that is fed by deltas alone equals the objects and links after each transaction`(
     seed: UInt64
   ) async throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     let magic = try await MagicData(path: folder.path)
     let other = try await MagicData(path: folder.path)
     let history = try await magic.history()

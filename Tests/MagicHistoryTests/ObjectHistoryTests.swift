@@ -1,17 +1,18 @@
 import Foundation
-import UndoWorkload
 import MagicData
 import MagicHistory
 import SQLiteHistory
 import Synchronization
 import Testing
+import TestSupport
+import UndoWorkload
 
 @Suite(.timeLimit(.minutes(20))) struct ObjectHistoryTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
   let magic: MagicData
 
   init() throws {
-    folder = try TemporaryTestFolder()
+    folder = try TestFolder()
     magic = try MagicData(path: folder.path)
   }
 

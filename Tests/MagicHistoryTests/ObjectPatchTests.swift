@@ -3,16 +3,17 @@ import MagicData
 import MagicHistory
 import SQLiteHistory
 import Testing
+import TestSupport
 import UndoWorkload
 
 @Suite(.timeLimit(.minutes(20))) struct ObjectPatchTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
   let magic: MagicData
   let copy: MagicData
   let outbox: String
 
   init() throws {
-    folder = try TemporaryTestFolder()
+    folder = try TestFolder()
     magic = try MagicData(path: "\(folder.path)/first")
     copy = try MagicData(path: "\(folder.path)/second")
     outbox = "\(folder.path)/outbox"

@@ -3,14 +3,15 @@ import MagicData
 import MagicHistory
 import SQLiteHistory
 import Testing
+import TestSupport
 import UndoWorkload
 
 @Suite(.timeLimit(.minutes(20))) struct ObjectTrailTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
   let magic: MagicData
 
   init() throws {
-    folder = try TemporaryTestFolder()
+    folder = try TestFolder()
     magic = try MagicData(path: folder.path)
   }
 

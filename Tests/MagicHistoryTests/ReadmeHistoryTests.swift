@@ -3,6 +3,7 @@ import MagicData
 import MagicHistory
 import SQLiteHistory
 import Testing
+import TestSupport
 
 private struct Person: MagicObject, Sendable {
   @PrimaryMagicValue var id: Int
@@ -23,12 +24,12 @@ private struct Ship: MagicObject {
 
 /// The blocks of the articles on deltas, trails, patches and differences, line for line.
 @Suite struct ReadmeHistoryTests {
-  private let folder: TemporaryTestFolder
+  private let folder: TestFolder
   private let magic: MagicData
   private let person = Person()
 
   init() throws {
-    folder = try TemporaryTestFolder()
+    folder = try TestFolder()
     magic = try MagicData(path: folder.path)
     try magic.update(person)
   }
@@ -79,7 +80,7 @@ private struct Ship: MagicObject {
 
   @Test func `a patch is sent with its contents`() throws {
     let outbox = "\(folder.path)/outbox"
-    let other = try TemporaryTestFolder()
+    let other = try TestFolder()
     let path = "\(other.path)/copy"
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     #expect(try magic.backup(to: path).faults.isEmpty)

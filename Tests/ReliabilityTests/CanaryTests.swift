@@ -2,6 +2,7 @@ import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 /// ThreadSanitizer does not see into SQLite. Each run of a statement changes a plain counter of its
 /// connection, which it does see: two threads on one connection are a race on that counter.
@@ -45,7 +46,7 @@ import Testing
   }
 
   @Test func `many threads on one database use no connection at once`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let database = try Database(path: folder.file())
     try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
     let failures = Failures()

@@ -1,6 +1,7 @@
 import CFaultVFS
 import Foundation
 import MagicData
+import TestSupport
 import Workload
 
 /// A disk in memory that fails on demand, with a folder beside it for what is not SQLite's.
@@ -30,17 +31,17 @@ final class FaultDisk {
   }
 
   private let number: Int32
-  let folder: TemporaryFolder
+  let folder: TestFolder
   var options: Database.Options
 
   /// Makes an empty disk; one that is reset to another must have the same folder.
   init(
     _ journalMode: Database.Options.JournalMode, isDurable: Bool = true,
-    in folder: TemporaryFolder? = nil
+    in folder: TestFolder? = nil
   ) throws {
     number = fault_disk_create()
     guard number >= 0 else { throw SQLiteError(.error, "there are too many disks") }
-    self.folder = try folder ?? TemporaryFolder()
+    self.folder = try folder ?? TestFolder.inMemory()
     options = Database.Options()
     options.vfs = "fault-\(number)"
     options.journalMode = journalMode

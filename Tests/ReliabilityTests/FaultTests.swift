@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 import Workload
 
 /// Every call of SQLite into the file system fails in turn, in each way there is.

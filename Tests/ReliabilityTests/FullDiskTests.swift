@@ -1,17 +1,18 @@
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 import Workload
 
 /// Disks that are really full.
 @Suite(.serialized) struct FullDiskTests {
   /// A file system in memory of a few megabytes, which only root can make.
   private final class SmallDisk {
-    let folder: TemporaryFolder
+    let folder: TestFolder
     let isMounted: Bool
 
     init(megabytes: Int) throws {
-      folder = try TemporaryFolder()
+      folder = try TestFolder.inMemory()
       isMounted =
         try SmallDisk.run(
           "mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", folder.path) == 0
@@ -95,7 +96,7 @@ import Workload
   }
 
   @Test func `a file that may not grow fails writes, and may then go on`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let result = try Helper.run("limit", folder.file("store"), "400000")
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output == "3")

@@ -2,15 +2,16 @@ import Foundation
 import MagicData
 import SQLitePortable
 import Testing
+import TestSupport
 
 /// Copies into and out of files that are databases: only SQLite opens those, and what lies beside one
 /// belongs to it.
 @Suite struct HoldCopyTests {
   struct Item: Codable, Hashable { var n: Int }
 
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder.inMemory() }
 
   private func url(_ name: String = "data.sqlite3") -> URL { URL(filePath: folder.file(name)) }
 

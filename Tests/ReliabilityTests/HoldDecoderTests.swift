@@ -2,6 +2,7 @@ import Foundation
 import MagicData
 import Synchronization
 import Testing
+import TestSupport
 
 /// What was handed to values by a decoder or an encoder and kept by them, each as a closure that uses it.
 private enum Vault {
@@ -220,11 +221,11 @@ private struct InPlace: DirectRecord, Equatable {
 }
 
 @Suite(.serialized) struct HoldDecoderTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
   let database: Database
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder.inMemory()
     database = try Database(path: folder.file())
     _ = (Vault.thatAnswered(), Vault.thatAnsweredAll())
   }

@@ -2,6 +2,7 @@ import Foundation
 import MagicData
 import Synchronization
 import Testing
+import TestSupport
 
 /// The file of a database that is open: nobody takes it away unnoticed, and it has one name.
 @Suite struct HoldFileTests {
@@ -15,9 +16,9 @@ import Testing
     }
   }
 
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder.inMemory() }
 
   private func remove(_ name: String, _ suffixes: [String] = ["", "-wal", "-shm", "-journal"]) {
     for suffix in suffixes {

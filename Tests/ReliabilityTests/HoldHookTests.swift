@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// A connection that is thrown away calls nothing any more that went with it.
 @Suite(.timeLimit(.minutes(5))) struct HoldHookTests {
@@ -15,7 +16,7 @@ import Testing
 
   private static func throwAway() throws {
     _ = alarm(100)
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let magic = try MagicData(path: folder.path)
     try magic.update(Note())
     let changes = magic.changes(of: Note.self)

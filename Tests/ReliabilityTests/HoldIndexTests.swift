@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// Names that were one index name until 2026: email_address, and email with address.
 private struct User: Record, Equatable {
@@ -96,9 +97,9 @@ private struct Team_home: MagicObject {
 }
 
 @Suite struct HoldIndexTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder.inMemory() }
 
   private func isRefused(_ body: () throws -> Void) -> Bool {
     do {

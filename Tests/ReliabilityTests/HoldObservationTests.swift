@@ -4,6 +4,7 @@ import MagicData
 import SQLitePortable
 import Synchronization
 import Testing
+import TestSupport
 
 /// What commits after the call is told, whoever commits it and however.
 @Suite(.timeLimit(.minutes(5))) struct HoldObservationTests {
@@ -13,9 +14,9 @@ import Testing
     init(_ text: String) { self.text = text }
   }
 
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder.inMemory() }
 
   /// A write that has begun and waits.
   private struct Slow {

@@ -2,12 +2,13 @@ import Foundation
 import MagicData
 import SQLitePortable
 import Testing
+import TestSupport
 
 /// Paths are bytes: one that a text cannot keep is refused, and none becomes another.
 @Suite struct HoldPathTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder.inMemory() }
 
   /// Runs a shell in the test's folder.
   private static func shell(_ script: String, in path: String) throws {

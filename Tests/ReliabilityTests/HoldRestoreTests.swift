@@ -2,6 +2,7 @@ import Foundation
 import MagicData
 import SQLitePortable
 import Testing
+import TestSupport
 
 /// What a restore into a store does to it, and to those who refer to what it was.
 @Suite struct HoldRestoreTests {
@@ -42,9 +43,9 @@ import Testing
   /// How a content comes into a store.
   enum Way: CaseIterable { case text, file, backup }
 
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder.inMemory() }
 
   private func store(_ name: String, notes: [String], pets: [String] = []) throws -> MagicData {
     let magic = try MagicData(path: folder.file(name))

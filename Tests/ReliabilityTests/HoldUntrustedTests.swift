@@ -3,12 +3,13 @@ import MagicData
 import SQLitePortable
 import Synchronization
 import Testing
+import TestSupport
 
 /// Files and texts of somebody else that would keep SQLite's compiler or its machine busy.
 @Suite struct HoldUntrustedTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder.inMemory() }
 
   private func make(_ script: [String]) throws {
     let database = try Database(path: folder.file())

@@ -2,6 +2,7 @@ import Foundation
 import Fuzzing
 import MagicData
 import Testing
+import TestSupport
 import Workload
 
 /// Files that are not what they say: database, log and journal, cut, garbled and made up.
@@ -36,7 +37,7 @@ import Workload
 
   /// A database with its log, and one with a journal that must be rolled back.
   private static func bases() throws -> [Files] {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let log = try Database(path: folder.file("log"))
     try prepare(log)
     try fill(log)
@@ -71,7 +72,7 @@ import Workload
 
   /// Damages one of the files.
   private static func damage(
-    _ files: Files, _ number: Int, _ random: inout SeededGenerator
+    _ files: Files, _ number: Int, _ random: inout SplitMix64
   ) -> Files {
     var files = files
     let names = files.keys.sorted().filter { files[$0]?.isEmpty == false }
@@ -111,10 +112,10 @@ import Workload
 
   @Test func `damaged databases, logs and journals give errors or data`() throws {
     let bases = try Self.bases()
-    var random = SeededGenerator(seed: 4)
+    var random = SplitMix64(seed: 4)
     var readable = 0
     for number in 0..<Self.count {
-      let folder = try TemporaryFolder()
+      let folder = try TestFolder.inMemory()
       let files = Self.damage(bases[number % bases.count], number / bases.count, &random)
       for (suffix, bytes) in files { try folder.write(bytes, to: "data.sqlite3\(suffix)") }
       if try Self.use(folder.file(), number) { readable += 1 }
@@ -179,7 +180,7 @@ import Workload
   }()
 
   @Test(arguments: made.indices) func `made-up headers are refused or read`(index: Int) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let bytes = Self.made[index].1
     for suffix in ["", "-wal", "-journal"] {
       try folder.write(bytes, to: "data.sqlite3")
@@ -195,8 +196,8 @@ import Workload
   }
 
   @Test func `a log or a journal beside a good database costs nothing if it is garbage`() throws {
-    let folder = try TemporaryFolder()
-    var random = SeededGenerator(seed: 1)
+    let folder = try TestFolder.inMemory()
+    var random = SplitMix64(seed: 1)
     for suffix in ["-wal", "-journal", "-shm"] {
       let database = try Database(path: folder.file())
       try database.update(DatabaseImage.Item(id: 1, name: "a"))

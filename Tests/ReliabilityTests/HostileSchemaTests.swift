@@ -2,6 +2,7 @@ import Foundation
 import MagicData
 import Synchronization
 import Testing
+import TestSupport
 
 /// Databases whose schema attacks whoever reads them.
 @Suite struct HostileSchemaTests {
@@ -156,7 +157,7 @@ import Testing
   }
 
   @Test(arguments: attacks) func `an attack by the schema has no effect`(attack: Attack) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let schema = attack.schema
     try make(folder.file(), schema)
     let before = try folder.bytes(of: "data.sqlite3")
@@ -180,7 +181,7 @@ import Testing
 
   @Test(arguments: handmade.indices)
   func `a schema written by hand gives errors or data`(index: Int) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let (name, type, table, page, sql) = Self.handmade[index]
     try make(folder.file(), "")
     var damaging = Database.Options()
@@ -227,7 +228,7 @@ import Testing
     "CREATE INDEX i ON t (effect())",
     "CREATE UNIQUE INDEX i ON t (a) WHERE effect()",
   ]) func `writing calls nothing that the schema names`(schema: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     try make(folder.file(), schema)
     let effect = Effect()
     var writable = options(effect)
@@ -240,7 +241,7 @@ import Testing
   }
 
   @Test func `a function that comes later is hidden from the schema, too`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     try make(
       folder.file(), "CREATE TABLE v (a, b AS (effect())); INSERT INTO v (a) VALUES (1), (2)")
     let effect = Effect()
@@ -266,7 +267,7 @@ import Testing
   }
 
   @Test func `what is not trusted has the settings that are promised`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     try make(folder.file(), "")
     let database = try Database(path: folder.file(), options: .untrusted)
     for (name, value) in ["trusted_schema": 0, "cell_size_check": 1, "mmap_size": 0] {

@@ -2,6 +2,7 @@ import Foundation
 import MagicData
 import SQLitePortable
 import Testing
+import TestSupport
 
 /// Values at the ends of what Swift, SQLite and the text formats can say, at every entry: what is
 /// stored comes back the same to the bit, and what cannot be stored is refused.
@@ -155,7 +156,7 @@ import Testing
   }
 
   @Test func `collections and dumps keep them`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let database = try Database.memory()
     let store = CodableStore(database: database)
     let other = CodableStore(database: database, coder: JSONCoder())

@@ -2,6 +2,7 @@ import Foundation
 import MagicData
 import SQLitePortable
 import Testing
+import TestSupport
 
 /// Hostile texts as the names of collections, links, migrations, functions and what is dumped: each is
 /// that name and no other, or refused.
@@ -266,7 +267,7 @@ import Testing
   }
 
   @Test func `texts in a dump come back as they were`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let database = try SafeDatabase.make()
     var names: Set<String> = []
     // To SQLite names are the same that differ in the case of ASCII letters only.

@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// Hostile texts at every public entry, compared with what Swift makes of them in memory: they are
 /// kept as they are, byte for byte, or refused, and the rest of the database is as before.
@@ -214,7 +215,7 @@ import Testing
   }
 
   @Test func `a text as an extension or a name of an asset stays in the folder`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     let magic = try MagicData(path: folder.file("store"))
     let assets = magic.assets
     for text in Self.texts {
@@ -243,7 +244,7 @@ import Testing
   }
 
   @Test func `a text as a file's name is that file in that folder`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder.inMemory()
     for text in Self.texts where !text.contains("/") && text != ".." && text != "." && text != "~" {
       let inner = folder.file("inner")
       try FileManager.default.createDirectory(atPath: inner, withIntermediateDirectories: false)

@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 import Workload
 
 /// Processes are killed while they work on one store by all of the library, and what they left is
@@ -13,7 +14,7 @@ import Workload
   @Test(arguments: [1, 3])
   func `killed processes leave what was acknowledged`(processes: Int) throws {
     var history = try History(processes: processes)
-    var random = SeededGenerator(seed: UInt64(processes))
+    var random = SplitMix64(seed: UInt64(processes))
     for _ in 0..<max(1, (Self.kills ?? 36) / processes) {
       let helpers = try (0..<processes).map { process in
         // Some are killed while they open the store.
@@ -32,7 +33,7 @@ import Workload
 
   /// What the processes were told.
   private struct History {
-    let folder: TemporaryFolder
+    let folder: TestFolder
     private(set) var acknowledged = 0
     private(set) var kills = 0
     private var states: [Step.State]
@@ -40,7 +41,7 @@ import Workload
     private var read: [Int]
 
     init(processes: Int) throws {
-      folder = try TemporaryFolder()
+      folder = try TestFolder.inMemory()
       states = Array(repeating: [:], count: processes)
       read = Array(repeating: 0, count: processes)
       let store = try Workload(path: folder.file("store"))

@@ -2,6 +2,7 @@ import Foundation
 import Fuzzing
 import SPON
 import Testing
+import TestSupport
 
 @Suite struct MutationTests {
   private static let samples: [String] = [

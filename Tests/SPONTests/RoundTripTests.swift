@@ -1,6 +1,7 @@
 import Foundation
 import SPON
 import Testing
+import TestSupport
 
 @Suite struct RoundTripTests {
   @Test(arguments: 0..<10)

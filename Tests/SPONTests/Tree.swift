@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A value of any shape, as synthesized conformances write it.
 indirect enum Tree: Codable, Equatable {

@@ -1,6 +1,7 @@
 import SQLSyntax
 import SyntaxOracle
 import Testing
+import TestSupport
 
 /// Bytes that nobody meant as SQL.
 @Suite struct AnyBytesTests {

@@ -1,6 +1,7 @@
 import SQLSyntax
 import SyntaxOracle
 import Testing
+import TestSupport
 
 /// Changes to the text of a table, of which every other byte stays.
 @Suite struct EditingTests {

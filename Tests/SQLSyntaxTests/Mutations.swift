@@ -1,3 +1,5 @@
+import TestSupport
+
 /// Texts that are nearly statements: tokens of a statement are removed, doubled, swapped, put in
 /// and replaced.
 struct Mutations {

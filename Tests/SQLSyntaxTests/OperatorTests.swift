@@ -1,6 +1,7 @@
 import SQLSyntax
 import SyntaxOracle
 import Testing
+import TestSupport
 
 /// Random sequences of operands and operators, most of which nobody would write.
 @Suite struct OperatorTests {

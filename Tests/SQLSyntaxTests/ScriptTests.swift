@@ -1,6 +1,7 @@
 import SQLSyntax
 import SyntaxOracle
 import Testing
+import TestSupport
 
 /// Texts of several statements, and what statements are for.
 @Suite struct ScriptTests {

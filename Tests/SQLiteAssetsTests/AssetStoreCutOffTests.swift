@@ -2,6 +2,7 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// A process is killed between the write of its COMMIT and the note of it in the index of the log,
 /// while others keep that index: nobody sees the COMMIT until all are gone.
@@ -51,8 +52,8 @@ import Testing
   }
 
   /// What the disk holds now, without the index of the log, which is gone with the last process.
-  private func snapshot() throws -> TemporaryFolder {
-    let folder = try TemporaryFolder()
+  private func snapshot() throws -> TestFolder {
+    let folder = try TestFolder()
     for name in ["data.sqlite3", "data.sqlite3-wal", "assets"] {
       try FileManager.default.copyItem(
         atPath: "\(fixture.temporary.path)/\(name)", toPath: "\(folder.path)/\(name)")
@@ -60,7 +61,7 @@ import Testing
     return folder
   }
 
-  private func opened(_ folder: TemporaryFolder) throws -> StoreFixture {
+  private func opened(_ folder: TestFolder) throws -> StoreFixture {
     try StoreFixture(folder)
   }
 }

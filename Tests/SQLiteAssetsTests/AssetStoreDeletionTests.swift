@@ -1,6 +1,7 @@
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 @Suite struct AssetStoreDeletionTests {
   let fixture: StoreFixture

@@ -2,6 +2,7 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// What needs a file system of its own, and so somebody who has mounted it:
 ///
@@ -15,7 +16,7 @@ import Testing
 
   @Test(.enabled(if: reflink != nil))
   func `a file system that shares contents shares them`() throws {
-    let fixture = try StoreFixture(TemporaryFolder(in: #require(Self.reflink)))
+    let fixture = try StoreFixture(TestFolder(in: #require(Self.reflink)))
     let bytes = (0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 3) }
     let source = "\(fixture.temporary.path)/source"
     try Data(bytes).write(to: URL(filePath: source))
@@ -37,7 +38,7 @@ import Testing
 
   @Test(.enabled(if: small != nil))
   func `a full disk is an error, and leaves what was there and nothing else`() throws {
-    let fixture = try StoreFixture(TemporaryFolder(in: #require(Self.small)))
+    let fixture = try StoreFixture(TestFolder(in: #require(Self.small)))
     let store = fixture.store
     let first = try store.put([1])
     var records = [first]

@@ -2,6 +2,7 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// Every call into the file system fails once, and then from there on, in turn.
 @Suite struct AssetStoreFaultTests {
@@ -118,7 +119,7 @@ import Testing
   private func attempt(
     _ work: Work, _ plan: FaultyFileOperations.Plan
   ) throws -> (count: Int, failed: Bool) {
-    let temporary = try TemporaryFolder()
+    let temporary = try TestFolder()
     // The store is gone when this returns: what it left to do is done by the next opening.
     let outcome = try run(work, plan, in: temporary)
     let expected = outcome.failed ? ["old"] : work.contents
@@ -133,7 +134,7 @@ import Testing
   }
 
   private func run(
-    _ work: Work, _ plan: FaultyFileOperations.Plan, in temporary: TemporaryFolder
+    _ work: Work, _ plan: FaultyFileOperations.Plan, in temporary: TestFolder
   ) throws -> (count: Int, failed: Bool) {
     let fixture = try StoreFixture(temporary)
     try fixture.temporary.write("new", to: "new")

@@ -2,6 +2,7 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// Processes are killed while they work on a store, and what they left is compared with what was
 /// acknowledged to them.
@@ -54,7 +55,7 @@ private func work(
 ) async throws {
   // Some are killed at a call into the file system, some at any moment.
   let seed = UInt64(process * 1_000 + round)
-  var random = SeededGenerator(state: seed &+ 77)
+  var random = SplitMix64(seed: seed &+ 77)
   let call = round % 2 == 0 ? Int(random.next() % 200) : Int.max
   let microseconds = round % 2 == 0 ? 5_000_000 : Int(random.next() % 60_000) + 5_000
   await #expect(processExitsWith: .signal(SIGKILL)) {

@@ -1,6 +1,7 @@
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// Deletions are noticed by whatever SQL they are made.
 @Suite struct AssetStoreMarkTests {

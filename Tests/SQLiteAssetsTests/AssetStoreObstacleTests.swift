@@ -2,6 +2,7 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// What somebody puts in the way while a store works: it may cost one asset, never the others.
 @Suite struct AssetStoreObstacleTests {

@@ -1,9 +1,10 @@
 import Foundation
 import SQLiteAssets
-import SystemFiles
 import SQLiteCore
 import Synchronization
+import SystemFiles
 import Testing
+import TestSupport
 
 @Suite struct AssetStoreRecoveryTests {
   let fixture: StoreFixture

@@ -2,6 +2,7 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 @Suite struct AssetStoreSafetyTests {
   let fixture: StoreFixture

@@ -3,6 +3,7 @@ import SQLiteAssets
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 @Suite struct AssetStoreUpkeepTests {
   let fixture: StoreFixture

@@ -1,15 +1,16 @@
 import SQLiteAssets
 import SystemFiles
 import Testing
+import TestSupport
 
 @Suite struct FileTests {
-  let temporary: TemporaryFolder
+  let temporary: TestFolder
   let operations = FaultyFileOperations()
   let folder: Folder
   let bytes = (0..<10_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
   init() throws {
-    temporary = try TemporaryFolder()
+    temporary = try TestFolder()
     folder = try Folder.open(path: temporary.path, operations)
   }
 

@@ -1,15 +1,16 @@
 import Foundation
 import SQLiteAssets
 import Testing
+import TestSupport
 
 @Suite struct FolderMovingTests {
-  let temporary: TemporaryFolder
+  let temporary: TestFolder
   let operations = FaultyFileOperations()
   let source: Folder
   let target: Folder
 
   init() throws {
-    temporary = try TemporaryFolder()
+    temporary = try TestFolder()
     source = try Folder.open(path: "\(temporary.path)/a", operations)
     target = try Folder.open(path: "\(temporary.path)/b", operations)
   }

@@ -2,13 +2,14 @@ import Foundation
 import SQLiteAssets
 import SystemFiles
 import Testing
+import TestSupport
 
 @Suite struct FolderTests {
-  let temporary: TemporaryFolder
+  let temporary: TestFolder
   let folder: Folder
 
   init() throws {
-    temporary = try TemporaryFolder()
+    temporary = try TestFolder()
     folder = try Folder.open(path: "\(temporary.path)/store", SystemFileOperations())
   }
 

@@ -2,10 +2,11 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// What the processes of a kill test were told, and whether the store agrees.
 struct KillHistory {
-  private let temporary: TemporaryFolder
+  private let temporary: TestFolder
   private let processes: Int
   /// The number of changes that were acknowledged, in all rounds.
   private(set) var acknowledged = 0
@@ -13,7 +14,7 @@ struct KillHistory {
   var path: String { temporary.path }
 
   init(processes: Int) throws {
-    temporary = try TemporaryFolder()
+    temporary = try TestFolder()
     self.processes = processes
     let database = try Database(path: "\(path)/data.sqlite3")
     _ = try AssetStore(database, folder: "\(path)/assets")

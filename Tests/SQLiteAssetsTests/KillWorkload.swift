@@ -2,6 +2,7 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Synchronization
+import TestSupport
 
 /// What a process does to a store until it is killed, and what it writes down of it.
 ///
@@ -12,14 +13,14 @@ struct KillWorkload {
   /// The process among those that work on the store at once; it has keys of its own.
   let process: Int
   let isNaive: Bool
-  private var random: SeededGenerator
+  private var random: SplitMix64
   private let journal: FileHandle
 
   init(path: String, process: Int, seed: UInt64, isNaive: Bool) throws {
     self.path = path
     self.process = process
     self.isNaive = isNaive
-    random = SeededGenerator(state: seed)
+    random = SplitMix64(seed: seed)
     let file = "\(path)/journal-\(process)"
     if !FileManager.default.fileExists(atPath: file) { try Data().write(to: URL(filePath: file)) }
     journal = try FileHandle(forWritingTo: URL(filePath: file))
@@ -132,18 +133,5 @@ struct KillWorkload {
 
   private func write(_ mark: String, _ lines: [String]) throws {
     try journal.write(contentsOf: Data(lines.map { "\(mark) \($0)\n" }.joined().utf8))
-  }
-}
-
-/// The same numbers for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import SQLiteAssets
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// Content larger than memory. `MAGICDATA_LARGE` sets its size in MiB: 1024 for the figure of the
 /// README; CI takes 64.
@@ -10,7 +11,7 @@ import Testing
     ProcessInfo.processInfo.environment["MAGICDATA_LARGE"].flatMap { Int($0) } ?? 64
 
   @Test func `a large asset streams in and out in less than 50 MiB of memory`() async throws {
-    let temporary = try TemporaryFolder()
+    let temporary = try TestFolder()
     // In a process of its own, whose memory nobody else uses.
     let output = await #expect(
       processExitsWith: .success, observing: [\.standardOutputContent]

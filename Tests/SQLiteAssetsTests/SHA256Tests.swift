@@ -1,5 +1,6 @@
 import CSHA256
 import Testing
+import TestSupport
 
 @testable import SQLiteAssets
 
@@ -60,7 +61,7 @@ import Testing
 
   @Test(.enabled("no instructions for SHA-256 here") { csha256_is_available() != 0 })
   func `the processor's instructions and Swift agree on random blocks`() {
-    var generator = SeededGenerator(state: 256)
+    var generator = SplitMix64(seed: 256)
     for count in 0..<200 {
       let blocks = (0..<count % 9 * 64).map { _ in UInt8.random(in: 0...255, using: &generator) }
       var fast = SHA256()

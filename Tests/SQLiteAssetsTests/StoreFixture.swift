@@ -1,21 +1,22 @@
 import Foundation
 import SQLiteAssets
-import SystemFiles
 import SQLiteCore
+import SystemFiles
 import Testing
+import TestSupport
 
 /// A database and its assets in a temporary folder.
 struct StoreFixture {
-  let temporary: TemporaryFolder
+  let temporary: TestFolder
   let database: Database
   let operations = FaultyFileOperations()
   let store: AssetStore
 
   init() throws {
-    try self.init(TemporaryFolder())
+    try self.init(TestFolder())
   }
 
-  init(_ temporary: TemporaryFolder) throws {
+  init(_ temporary: TestFolder) throws {
     self.temporary = temporary
     database = try Database(path: "\(temporary.path)/data.sqlite3")
     store = try AssetStore(

@@ -1,15 +1,13 @@
+import Conformance
 import Foundation
 import MagicData
 import SQLiteCluster
 import Testing
 
-/// One cluster for all tests of a suite, each of which has a database of its own.
-private let shared = Result { try TestCluster() }
-
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterDatabaseTests {
   private func database(_ name: String = #function) throws -> Database {
-    try shared.get().database(name)
+    try TestCluster.shared.get().database(name)
   }
 
   @Test func `values come back as they were sent`() throws {
@@ -134,7 +132,7 @@ struct ClusterDatabaseTests {
       "CREATE VIRTUAL TABLE f USING fts5(z, tokenize='trigram case_sensitive')",
     ])
   func `what would end or fool a node is refused by name`(_ sql: String) throws {
-    let database = try shared.get().database("refusals")
+    let database = try TestCluster.shared.get().database("refusals")
     try database.executeChange("CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY)")
     let error = #expect(throws: SQLiteError.self) {
       try database.withoutTransaction { try $0.executeChange(SQL(unchecked: sql)) }

@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import MagicCluster
 import MagicData
 import Testing
+import TestSupport
 
 /// Nodes that are killed, stopped and started again while clients write.
 @Suite(
@@ -177,7 +179,7 @@ struct ClusterFailoverTests {
             $0.leaderTimeout = .seconds(30)
             $0.database.busyTimeout = .seconds(60)
           }
-          var random = SeededGenerator(seed: UInt64(writer))
+          var random = SplitMix64(seed: UInt64(writer))
           var number = 0
           while !isOver.isSet {
             number += 1
@@ -224,7 +226,7 @@ struct ClusterFailoverTests {
       }
       group.addTask {
         defer { isOver.set() }
-        var random = SeededGenerator(seed: 7)
+        var random = SplitMix64(seed: 7)
         for kill in 0..<ClusterFailoverTests.kills {
           let node = Int.random(in: 0..<3, using: &random)
           switch kill % 5 {

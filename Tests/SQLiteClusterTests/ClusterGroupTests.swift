@@ -1,8 +1,10 @@
+import Conformance
 import Foundation
 import MagicData
 import SQLiteCluster
 import Synchronization
 import Testing
+import TestSupport
 
 /// One node for what needs no more, with a database for each test.
 private let shared = Result { try TestCluster(count: 1) }
@@ -259,7 +261,7 @@ struct ClusterGroupTests {
 
   @Test(arguments: 0..<12)
   func `savepoints, writes and their undoing are those of SQLite`(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     let remote = try shared.get().database("savepoints \(seed)")
     let local = try Database.memory()
     for database in [remote, local] {

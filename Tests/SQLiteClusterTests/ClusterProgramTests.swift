@@ -1,18 +1,16 @@
+import Conformance
 import Foundation
 import MagicCluster
 import MagicData
 import Synchronization
 import Testing
 
-/// One cluster for all tests of the suite, each of which has a database of its own.
-private let shared = Result { try TestCluster() }
-
 /// What programs do with a database of a cluster, and what becomes of it when they are disturbed.
 @Suite(
   .serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterProgramTests {
   private func database(_ name: String = #function) throws -> Database {
-    try shared.get().database(name)
+    try TestCluster.shared.get().database(name)
   }
 
   @Test func `a list holds any values, each as it is`() throws {
@@ -78,7 +76,7 @@ struct ClusterProgramTests {
 
   @Test(arguments: [600, 1_900])
   func `a row whose names fill a page comes, or is an error`(count: Int) throws {
-    let database = try shared.get().database("names of \(count)")
+    let database = try TestCluster.shared.get().database("names of \(count)")
     let names = (0..<count).map { "1 AS n\($0)" }.joined(separator: ", ")
     for _ in 0..<2 {
       let rows = Result { try database.executeQuery(SQL(unchecked: "SELECT \(names)")) }
@@ -231,7 +229,7 @@ struct ClusterProgramTests {
       return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
     await #expect(throws: SQLiteError.self) { try await database.executeQuery("SELECT 1") }
-    let again = try shared.get().database(#function)
+    let again = try TestCluster.shared.get().database(#function)
     #expect(try await again.firstRow("SELECT count(*) FROM t", as: Int.self) == done)
   }
 }

@@ -1,10 +1,9 @@
+import Conformance
 import MagicCluster
 import MagicData
 import SQLiteHistory
 import SQLiteSchema
 import Testing
-
-private let shared = Result { try TestCluster() }
 
 private final class Town: MagicObject {
   @PrimaryMagicValue var id: String
@@ -50,7 +49,7 @@ private struct Reading: Record, Codable, Equatable {
 @Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
 struct ClusterStoreTests {
   private func store(_ name: String = #function) throws -> MagicData {
-    try MagicData(cluster: try shared.get().addresses, name: name)
+    try MagicData(cluster: try TestCluster.shared.get().addresses, name: name)
   }
 
   @Test func `objects with relations and assets are saved, found and removed`() async throws {
@@ -77,7 +76,7 @@ struct ClusterStoreTests {
   }
 
   @Test func `records, transactions and migrations work`() throws {
-    let database = try shared.get().database()
+    let database = try TestCluster.shared.get().database()
     try database.insert(
       (1...500).map { Reading(id: $0, place: "p\($0 % 7)", value: Double($0) / 3) })
     #expect(try database.objects(of: Reading.self).count == 500)
@@ -105,7 +104,7 @@ struct ClusterStoreTests {
   }
 
   @Test func `what a cluster cannot do is named`() throws {
-    let database = try shared.get().database()
+    let database = try TestCluster.shared.get().database()
     #expect(Database.Feature.allCases.allSatisfy { !database.has($0) })
     let memory = try Database.memory()
     #expect(Database.Feature.allCases.allSatisfy { memory.has($0) })
@@ -127,7 +126,7 @@ struct ClusterStoreTests {
   }
 
   @Test func `a table is not made anew where its rows would take others along`() throws {
-    let database = try shared.get().database()
+    let database = try TestCluster.shared.get().database()
     try database.executeMultipleChanges(
       """
       CREATE TABLE city (id INTEGER PRIMARY KEY, size TEXT);
@@ -147,7 +146,7 @@ struct ClusterStoreTests {
   @Test func `what needs the values of changed rows is refused, and not recorded as nothing`()
     throws
   {
-    let database = try shared.get().database()
+    let database = try TestCluster.shared.get().database()
     #expect(throws: SQLiteError.self) { try database.journal() }
     #expect(throws: SQLiteError.self) {
       try database.patch { try $0.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)") }

@@ -2,6 +2,7 @@ import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 @testable import SQLiteCluster
 
@@ -191,7 +192,7 @@ private func text(_ text: String) -> [UInt64] {
   }
 
   @Test func `each changed byte of the rows gives rows or an error`() throws {
-    var random = SeededGenerator(seed: 5)
+    var random = SplitMix64(seed: 5)
     for index in FakeServerTests.rows.indices {
       for _ in 0..<6 {
         var rows = FakeServerTests.rows
@@ -351,7 +352,7 @@ private func text(_ text: String) -> [UInt64] {
   }
 
   @Test func `random bytes give errors`() throws {
-    var random = SeededGenerator(seed: 9)
+    var random = SplitMix64(seed: 9)
     for _ in 0..<300 {
       var answers = FakeServerTests.opening + [FakeServerTests.rows]
       for _ in 0..<Int.random(in: 1...4, using: &random) {

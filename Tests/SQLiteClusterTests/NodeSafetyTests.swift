@@ -1,6 +1,7 @@
+import Conformance
 import Foundation
-import SQLSyntax
 import SQLiteCore
+import SQLSyntax
 import Synchronization
 import Testing
 

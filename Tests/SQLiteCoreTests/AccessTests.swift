@@ -1,14 +1,16 @@
+import Conformance
 import Dispatch
 import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 /// SQL that never ends.
 private let endless: SQL =
   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
-@Suite struct AccessTests {
+@Suite(.everyEngine, .requires(.interruption)) struct AccessTests {
   @Test(arguments: Kind.allCases)
   func `a deadline stops a statement that never ends`(kind: Kind) throws {
     let fixture = try Fixture(kind)

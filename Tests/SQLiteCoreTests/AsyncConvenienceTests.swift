@@ -1,7 +1,9 @@
+import Conformance
 import SQLiteCore
 import Testing
+import TestSupport
 
-@Suite struct AsyncConvenienceTests {
+@Suite(.everyEngine) struct AsyncConvenienceTests {
   let fixture: Fixture
 
   init() throws { fixture = try Fixture(.file) }
@@ -24,7 +26,7 @@ import Testing
     #expect(try await database.existingTables().isEmpty)
   }
 
-  @Test func `a task copies, serializes and checkpoints`() async throws {
+  @Test(.requires(.backup)) func `a task copies, serializes and checkpoints`() async throws {
     let database = fixture.database
     try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
     let bytes = try await database.serialized()
@@ -32,7 +34,7 @@ import Testing
     #expect(try await copy.firstRow("SELECT a FROM t", as: Int.self) == 1)
     let path = fixture.folder.file("copy.sqlite")
     try await database.vacuum(into: path)
-    let vacuumed = try Database(path: path)
+    let vacuumed = try Database.at(path)
     #expect(try await vacuumed.firstRow("SELECT a FROM t", as: Int.self) == 1)
     let result = try await database.checkpoint(.truncate)
     #expect(result.logPages == 0)

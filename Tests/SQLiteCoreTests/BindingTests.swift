@@ -1,7 +1,8 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct BindingTests {
+@Suite(.everyEngine) struct BindingTests {
   let database: Database
 
   init() throws { database = try .memory() }
@@ -12,6 +13,7 @@ import Testing
 
   @Test(arguments: ["", "a", "a\0b", "\0", "héllo", "e\u{301}", "👩‍👩‍👧", "'; DROP TABLE t;--"])
   func `text survives byte for byte`(text: String) throws {
+    let text = Engine.text(text)
     #expect(try echo(text) == .text(text))
     #expect(try echo(text[...]) == .text(text))
   }

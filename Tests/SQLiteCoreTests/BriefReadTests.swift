@@ -3,6 +3,7 @@ import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 @Suite(.timeLimit(.minutes(2))) struct BriefReadTests {
   /// Counts up to a number: short for 1, long for a million, endless for -1.

@@ -1,11 +1,13 @@
+import Conformance
 import Dispatch
 import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 /// What subscribers to the one recorder of changes are told.
-@Suite struct ChangeTests {
+@Suite(.everyEngine, .requires(.rowChanges)) struct ChangeTests {
   /// Keeps what was told.
   private final class Log: Sendable {
     let changes = Mutex<[CommittedChanges]>([])
@@ -402,7 +404,7 @@ import Testing
     let fixture = try fixture(.memory)
     let log = Log()
     let subscription = fixture.database.subscribe(to: .values, log.take)
-    var generator = SeededGenerator(seed: 99)
+    var generator = SplitMix64(seed: 99)
     for _ in 0..<300 {
       var random = generator
       _ = sqliteError {

@@ -3,6 +3,7 @@ import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 /// What goes with a connection goes outside all locks, on its thread, statements first.
 @Suite struct ClosingTests {
@@ -108,7 +109,7 @@ import Testing
   }
 
   @Test func `many databases on one file come and go at once`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let path = folder.file()
     let first = try Database(path: path)
     try first.executeChange("CREATE TABLE t (a)")

@@ -1,23 +1,26 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct DatabaseTests {
+@Suite(.everyEngine) struct DatabaseTests {
   @Test func `values of every storage class survive a round trip`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let row = try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a, b, c, d, e)")
       try connection.executeChange(
-        "INSERT INTO t VALUES (\(Int64.min), \(1.5), \("a\0b"), \([UInt8]([1, 0, 2])), \(Int?.none))"
+        "INSERT INTO t VALUES (\(Int64.min), \(1.5), \(Engine.text("a\0b")), \([UInt8]([1, 0, 2])), \(Int?.none))"
       )
       return try connection.firstRow("SELECT * FROM t")
     }
     #expect(
-      row?.values == [.integer(.min), .real(1.5), .text("a\0b"), .blob([1, 0, 2]), .null])
+      row?.values == [
+        .integer(.min), .real(1.5), .text(Engine.text("a\0b")), .blob([1, 0, 2]), .null,
+      ])
   }
 
   @Test func `a write that throws changes nothing`() throws {
     struct Stop: Error {}
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.write { _ = try $0.executeChange("CREATE TABLE t (a)") }
     #expect(throws: Stop.self) {
       try database.write { connection in
@@ -30,7 +33,7 @@ import Testing
   }
 
   @Test func `a list of any length is one parameter`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let ids = Array(1...300_000)
     let found = try database.read {
       try $0.rows("SELECT 7 IN \(ids), 0 IN \(ids)", as: Bool.self, Bool.self)
@@ -40,7 +43,7 @@ import Testing
   }
 
   @Test func `async writes from many tasks add up`() async throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try await database.write { _ = try $0.executeChange("CREATE TABLE t (a)") }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for task in 0..<8 {

@@ -1,8 +1,10 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import Testing
+import TestSupport
 
-@Suite struct DecimalOrderTests {
+@Suite(.everyEngine, .requires(.collations)) struct DecimalOrderTests {
   /// Texts of which each is less than the next one; those of one line are equal.
   private static let ladder: [[String]] = [
     [
@@ -63,7 +65,7 @@ import Testing
   }
 
   @Test func `ten thousand decimals are in the order of Decimal`() throws {
-    var random = SeededGenerator(seed: 18)
+    var random = SplitMix64(seed: 18)
     func number() throws -> Decimal {
       let digits = String(
         (0..<Int.random(in: 1...38, using: &random)).map { _ in
@@ -106,12 +108,12 @@ import Testing
   @Test func `an index in this order is made, found and used by those who open the file later`()
     throws
   {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var table = TableDefinition(
       "t", key: .rowID("id"), columns: [ColumnDefinition("x", .text)],
       indexes: [IndexDefinition(["x"])])
     table.indexes[0].collations["x"] = DecimalOrder.collation
-    let first = try Database(path: folder.file())
+    let first = try Database.at(folder.file())
     try first.write { connection in
       // As an older version of the library made it.
       try connection.createTable("t", columns: [ColumnDefinition("x", .text)])
@@ -128,7 +130,7 @@ import Testing
     for mode in [Database.Options.Mode.readOnly, .readWriteCreate] {
       var options = Database.Options()
       options.mode = mode
-      let database = try Database(path: folder.file(), options: options)
+      let database = try Database.at(folder.file(), options: options)
       let plan = try database.rows(
         "EXPLAIN QUERY PLAN SELECT x FROM t WHERE x COLLATE magicdata_decimal > '3' ORDER BY x COLLATE magicdata_decimal",
         as: Int.self, Int.self, Int.self, String.self
@@ -148,8 +150,8 @@ import Testing
   func `the shell reads a table with such an index, and refuses to write what it cannot sort`()
     throws
   {
-    let folder = try TemporaryFolder()
-    let database = try Database(path: folder.file())
+    let folder = try TestFolder()
+    let database = try Database.at(folder.file())
     try database.executeMultipleChanges(
       """
       CREATE TABLE t (x TEXT);
@@ -173,7 +175,7 @@ import Testing
       try shell("SELECT x FROM t WHERE x = '9'; SELECT max(x), count(*) FROM t") == "9\n9|2\n")
     #expect(try shell(".dump").contains("COLLATE magicdata_decimal"))
     #expect(try shell("INSERT INTO t VALUES ('1')").contains("no such collation sequence"))
-    let again = try Database(path: folder.file())
+    let again = try Database.at(folder.file())
     #expect(try again.firstRow("SELECT count(*) FROM t", as: Int.self) == 2)
     #expect(try again.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
   }

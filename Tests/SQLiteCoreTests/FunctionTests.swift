@@ -1,7 +1,8 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct FunctionTests {
+@Suite(.everyEngine, .requires(.functions)) struct FunctionTests {
   /// A database on whose connections `prepare` has run.
   private func database(
     _ kind: Kind = .memory, _ prepare: @escaping @Sendable (Connection) throws -> Void

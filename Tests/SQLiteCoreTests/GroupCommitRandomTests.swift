@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 /// What one of many writes does, so that its outcome depends on those before it.
 private enum Deed: CaseIterable {
@@ -59,7 +61,8 @@ private enum Deed: CaseIterable {
   }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct GroupCommitRandomTests {
+@Suite(.timeLimit(.minutes(20)), .everyEngine, .requires(.functions)) struct GroupCommitRandomTests
+{
   /// Two databases that are treated alike, but for the grouping.
   private func database(_ path: String) throws -> Database {
     let interrupt = Interrupter()
@@ -72,7 +75,7 @@ private enum Deed: CaseIterable {
         return 0
       }
     }
-    let database = try Database(path: path, options: options)
+    let database = try Database.at(path, options: options)
     interrupt.set(database)
     try database.executeMultipleChanges(
       """
@@ -96,11 +99,11 @@ private enum Deed: CaseIterable {
   @Test(arguments: 1...12)
   func `a group ends as its writes would have ended one after the other`(seed: UInt64) async throws
   {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let (grouped, serial) = (
       try database(folder.file("grouped")), try database(folder.file("serial"))
     )
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     for _ in 0..<8 {
       // Most rounds have few that end the transaction, some have many.
       let mild = Deed.allCases.filter { ![.end, .swallowEnd, .interrupt].contains($0) }
@@ -123,9 +126,9 @@ private enum Deed: CaseIterable {
   @Test(arguments: 1...6)
   func `whoever is cancelled is undone or done, and the others are done`(seed: UInt64) async throws
   {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let database = try database(folder.file())
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     for round in 0..<10 {
       let hold = await WriterHold(database)
       var tasks: [(number: Int, isCancelled: Bool, task: Task<Int, any Error>)] = []

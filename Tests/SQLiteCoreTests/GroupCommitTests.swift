@@ -1,19 +1,21 @@
+import Conformance
 import Dispatch
 import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 /// SQL that inserts rows without end.
 private let endlessInsert: SQL = """
   INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n
   """
 
-@Suite(.timeLimit(.minutes(20))) struct GroupCommitTests {
-  let folder: TemporaryFolder
+@Suite(.timeLimit(.minutes(20)), .everyEngine, .requires(.localWork)) struct GroupCommitTests {
+  let folder: TestFolder
   let commits = CommitCount()
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   private func database(_ groupCommit: GroupCommit = .unhurried) throws -> Database {
     let database = try Database(path: folder.file(), options: commits.options(groupCommit))
@@ -352,9 +354,9 @@ private let endlessInsert: SQL = """
     var options = commits.options()
     options.journalMode = .delete
     options.busyTimeout = .milliseconds(20)
-    let database = try Database(path: folder.file(), options: options)
+    let database = try Database.at(folder.file(), options: options)
     try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (9)")
-    let reader = try Database(path: folder.file(), options: options)
+    let reader = try Database.at(folder.file(), options: options)
     let (entered, leave) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let done = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
@@ -402,7 +404,7 @@ private let endlessInsert: SQL = """
     leave.signal()
     try await running.value
     await wait(for: closed)
-    let again = try Database(path: folder.file())
+    let again = try Database.at(folder.file())
     #expect(try again.numbers() == [0])
   }
 

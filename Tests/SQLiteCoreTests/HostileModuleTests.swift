@@ -1,5 +1,6 @@
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// Arguments of virtual tables that kill some versions of SQLite. Each case is a process of its own.
 @Suite struct HostileModuleTests {
@@ -33,7 +34,7 @@ import Testing
   @Test func `a table in the schema of a file is refused when it is used`() async {
     await #expect(processExitsWith: .success) {
       for arguments in HostileModuleTests.arguments {
-        let folder = try TemporaryFolder()
+        let folder = try TestFolder()
         let path = folder.file()
         var damaging = Database.Options()
         damaging.allowsSchemaDamage = true

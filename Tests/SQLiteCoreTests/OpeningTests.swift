@@ -2,15 +2,16 @@ import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 #if canImport(Glibc)
   import Glibc
 #endif
 
 @Suite(.serialized) struct OpeningTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   private func failure(
     _ path: String, _ options: Database.Options = Database.Options()
@@ -284,7 +285,7 @@ import Testing
       """)
     try database.close()
     let whole = try Data(contentsOf: URL(filePath: folder.file()))
-    var generator = SeededGenerator(seed: 17)
+    var generator = SplitMix64(seed: 17)
     for round in 0..<150 {
       var bytes = [UInt8](whole)
       if round % 3 == 0 { bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator)) }

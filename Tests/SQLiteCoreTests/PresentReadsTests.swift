@@ -1,17 +1,18 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
 
 /// Work that waits for the reads that run when it is asked for.
-@Suite final class PresentReadsTests: Sendable {
+@Suite(.everyEngine, .requires(.files)) final class PresentReadsTests: Sendable {
   let path: String
   let database: Database
   private let log = Mutex<[String]>([])
 
   init() throws {
     path = "\(FileManager.default.temporaryDirectory.path)/reads-\(UUID().uuidString).sqlite3"
-    database = try Database(path: path)
+    database = try Database.at(path)
     try database.executeChange("CREATE TABLE note (text TEXT)")
   }
 

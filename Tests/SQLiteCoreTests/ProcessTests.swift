@@ -1,12 +1,13 @@
 import Foundation
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// What only several processes, or one without privileges, can show.
 @Suite struct ProcessTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   /// Starts `CoreHelper`, which lies beside the tests.
   private func start(

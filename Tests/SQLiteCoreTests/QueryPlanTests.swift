@@ -1,11 +1,12 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct QueryPlanTests {
+@Suite(.everyEngine, .requires(.localWork)) struct QueryPlanTests {
   let database: Database
 
   init() throws {
-    database = try Database.memory()
+    database = try Database.fresh()
     try database.executeMultipleChanges(
       """
       CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT, body TEXT, date TEXT);

@@ -1,11 +1,12 @@
 import Foundation
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// The code of the section "The low level", so that it compiles and does what is said.
 @Suite struct ReadmeCoreTests {
   @Test func `the low level`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let path = folder.file()
     let name = "Toronto"
 

@@ -1,10 +1,11 @@
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// The code of the section "Group commit", so that it compiles and does what is said.
 @Suite struct ReadmeGroupCommitTests {
   @Test func `group commit`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let database = try Database(path: folder.file())
     try await database.executeMultipleChanges(
       "CREATE TABLE counter (id INTEGER PRIMARY KEY, value); INSERT INTO counter VALUES (1, 0)")
@@ -24,7 +25,7 @@ import Testing
   }
 
   @Test func `its options`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let path = folder.file()
 
     // Options

@@ -1,8 +1,9 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import Testing
 
-@Suite struct SQLPiecesTests {
+@Suite(.everyEngine) struct SQLPiecesTests {
   @Test func `the text of pieces is what was written, in whatever way they were joined`() {
     let text = "x"
     let optional: Int? = nil
@@ -19,7 +20,7 @@ import Testing
 
   /// One statement serves all texts of the same bytes, and only these.
   @Test func `literals of one length are told apart by every byte`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let (first, second, digit) = ("a", "b", 1)
     let queries: [SQL] = [
       "SELECT \(first) || 'x'", "SELECT \(second) || 'y'", "SELECT \(first) || 'y'",
@@ -38,7 +39,8 @@ import Testing
     "", "a\0b", "\0", "0123456789abcdef", "é𝄞", String(repeating: "ü", count: 70_000),
   ])
   func `a change stores texts and bytes as they are`(text: String) throws {
-    let database = try Database.memory()
+    let text = Engine.text(text)
+    let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a, b, c, d)")
     let bytes = Array(text.utf8)
     for _ in 0..<2 {
@@ -52,11 +54,20 @@ import Testing
   }
 
   /// Each lent value takes stack: a thread has little of it, and a literal may have 32,766 values.
-  @Test(arguments: [15, 16, 17, 5_000], [20, 600])
+  @Test(arguments: [15, 16, 17, 200], [20, 600])
+  func `a change takes many texts, on a thread with a small stack`(count: Int, length: Int) throws {
+    try insertOnSmallStack(count, length)
+  }
+
+  @Test(.requires(.manyParameters), arguments: [20, 600])
   func `a change takes as many texts as there may be, on a thread with a small stack`(
-    count: Int, length: Int
+    length: Int
   ) throws {
-    let database = try Database.memory()
+    try insertOnSmallStack(5_000, length)
+  }
+
+  private func insertOnSmallStack(_ count: Int, _ length: Int) throws {
+    let database = try Database.fresh()
     let texts = (0..<count).map { "text number \($0) " + String(repeating: "x", count: length) }
     let done = DispatchSemaphore(value: 0)
     let thread = Thread {
@@ -76,7 +87,7 @@ import Testing
   func `short and long values of one change are stored as they are, run after run`(
     length: Int
   ) throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b, c, d, e)")
     try database.write { connection in
       for run in 0..<12 {
@@ -95,7 +106,7 @@ import Testing
   }
 
   @Test func `values of a literal do not come back where others bind its statement`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a, b, c)")
     try database.write { connection in
       for run in 0..<3 {
@@ -119,7 +130,7 @@ import Testing
   }
 
   @Test func `a literal runs again after a value of it was refused`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a, b)")
     try database.write { connection in
       for number in [1, Double.nan, 2] {
@@ -132,7 +143,7 @@ import Testing
   }
 
   @Test func `a change that fails leaves nothing bound to its statement`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a TEXT UNIQUE, b)")
     try database.write { connection in
       let text = "a text that is longer than fifteen bytes"
@@ -149,7 +160,7 @@ import Testing
   }
 
   @Test func `a value that cannot be stored stops a change before it runs`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.executeChange("CREATE TABLE t (a, b)")
     let error = sqliteError {
       try database.executeChange("INSERT INTO t VALUES (\("x"), \(Double.nan))")

@@ -1,7 +1,8 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct SchemaTests {
+@Suite(.everyEngine) struct SchemaTests {
   let database: Database
 
   init() throws { database = try .memory() }
@@ -184,7 +185,7 @@ import Testing
   @Test func `every kind of value can be escaped`() throws {
     let values: [Value] = [
       .null, .integer(.min), .integer(.max), .real(-0.5), .real(1e300), .real(.infinity),
-      .real(-.infinity), .blob([]), .blob([0, 255, 16]), .text(""), .text("a\0b"),
+      .real(-.infinity), .blob([]), .blob([0, 255, 16]), .text(""), .text(Engine.text("a\0b")),
     ]
     for value in values {
       let sql = SQL(unchecked: "SELECT \(try SQL.escapeValue(value))")

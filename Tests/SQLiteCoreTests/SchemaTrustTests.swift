@@ -1,13 +1,14 @@
 import SQLiteCore
 import Testing
+import TestSupport
 
 /// Schemas that somebody else has written by hand, in files that are opened `.untrusted`.
 @Suite struct SchemaTrustTests {
   typealias Row = (type: String, name: String, table: String, page: Int, sql: String?)
 
-  private let folder: TemporaryFolder
+  private let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   private func make(_ script: String, _ rows: [Row] = []) throws -> String {
     let path = folder.file()

@@ -1,7 +1,8 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct StatementTests {
+@Suite(.everyEngine) struct StatementTests {
   @Test func `two live users of one text have two statements`() throws {
     try Fixture(.memory).database.read { connection in
       var outer = try connection.statement("SELECT value FROM json_each('[1,2,3]')")
@@ -166,7 +167,7 @@ import Testing
     #expect(try fixture.count() == 3)
   }
 
-  @Test func `the expanded SQL shows the bound values`() throws {
+  @Test(.requires(.localWork)) func `the expanded SQL shows the bound values`() throws {
     try Fixture(.memory).database.read { connection in
       let name = "O'Hara"
       let statement = try connection.statement("SELECT \(name), \(5)")

@@ -1,22 +1,8 @@
+import Conformance
 import Dispatch
 import Foundation
 import SQLiteCore
-
-/// A folder that goes away with this value.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.path + "/magicdata-core-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do { try FileManager.default.removeItem(atPath: path) } catch { print("\(error)") }
-  }
-
-  func file(_ name: String = "data.sqlite3") -> String { "\(path)/\(name)" }
-}
+import TestSupport
 
 /// The kinds of databases that must behave alike.
 enum Kind: String, CaseIterable, Sendable {
@@ -29,13 +15,17 @@ enum Kind: String, CaseIterable, Sendable {
 /// A fresh database of a kind, with the folder it needs.
 struct Fixture: Sendable {
   let database: Database
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
   init(_ kind: Kind, _ options: Database.Options = Database.Options()) throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
     var options = options
     // What is tested here does not depend on it, and the tests are many.
     options.synchronous = .normalLosesLastCommitsOnPowerCut
+    guard Engine.current == .local else {
+      database = try .fresh(options: options)
+      return
+    }
     switch kind {
     case .memory: database = try .memory(options: options)
     case .temporary: database = try .temporary(options: options)
@@ -52,21 +42,6 @@ struct Fixture: Sendable {
 }
 
 struct Stop: Error, Equatable {}
-
-/// Numbers that are the same in each run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 /// The SQLiteError that `body` throws, or nil.
 func sqliteError(_ body: () throws -> Void) -> SQLiteError? {

@@ -1,13 +1,14 @@
+import Conformance
 import SQLiteCore
 import Testing
 
 /// What becomes of a table made by hand when a column's constraint changes in its text.
-@Suite struct TableTextTests {
+@Suite(.everyEngine, .requires(.settings)) struct TableTextTests {
   /// The table's text after a change.
   private func text(
     _ sql: String, _ change: (inout TableText) -> Bool
   ) throws -> String? {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     return try database.write { connection in
       try connection.executeChange("CREATE TABLE p (id INTEGER PRIMARY KEY)")
       try connection.executeChange(SQL(unchecked: sql))

@@ -1,11 +1,13 @@
+import Conformance
 import Dispatch
 import Foundation
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 /// Backup, serialization, blobs, limits, authorizer, trace, checkpoints.
-@Suite struct ToolTests {
+@Suite(.everyEngine, .requires(.backup)) struct ToolTests {
   private func filled(_ kind: Kind, rows: Int = 2_000) throws -> Fixture {
     let fixture = try Fixture(kind)
     try fixture.database.executeChange("CREATE TABLE t (a INTEGER PRIMARY KEY, b)")
@@ -109,8 +111,8 @@ import Testing
     #expect(try Database.memory(serialized: []).existingTables().isEmpty)
     let junk = [UInt8](repeating: 65, count: 4_096)
     #expect(sqliteError { _ = try Database.memory(serialized: junk) }?.code == .notADatabase)
-    #expect(try Database.memory().serialized().count >= 0)
-    var generator = SeededGenerator(seed: 5)
+    #expect(try Database.fresh().serialized().count >= 0)
+    var generator = SplitMix64(seed: 5)
     let whole = try filled(.memory, rows: 50).database.serialized()
     for _ in 0..<300 {
       var bytes = whole
@@ -287,7 +289,7 @@ import Testing
     #expect(!Capabilities.has("NO_SUCH_OPTION"))
     #expect(Capabilities.isThreadSafe)
     let fts = sqliteError {
-      try Database.memory().executeChange("CREATE VIRTUAL TABLE t USING fts5 (a)")
+      try Database.fresh().executeChange("CREATE VIRTUAL TABLE t USING fts5 (a)")
     }
     #expect(Capabilities.hasFTS5 == (fts == nil))
   }

@@ -1,7 +1,8 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct TransactionActionsTests {
+@Suite(.everyEngine) struct TransactionActionsTests {
   let fixture: Fixture
 
   init() throws {

@@ -1,3 +1,4 @@
+import Conformance
 import Dispatch
 import Foundation
 import SQLiteCore
@@ -6,7 +7,8 @@ import Testing
 
 /// Many accesses that wait: none of them may look at all others. That these tests end at all shows it,
 /// since a hundred thousand that each look at a hundred thousand take minutes.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct WaitingTests {
+@Suite(.serialized, .timeLimit(.minutes(5)), .everyEngine, .requires(.interruption))
+struct WaitingTests {
   static let crowd = 100_000
 
   /// Numbers, in the order in which they came.
@@ -24,7 +26,7 @@ import Testing
   @Test func `a hundred thousand wait with a deadline each, half give up, half are let in`()
     async throws
   {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let hold = await WriterHold(database)
     let day = ContinuousClock.now + .seconds(86_400)
     let tasks = (0..<Self.crowd).map { number in
@@ -57,7 +59,7 @@ import Testing
   }
 
   @Test func `those whose deadlines pass give up, the others do not`() async throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let hold = await WriterHold(database)
     let early = ContinuousClock.now + .milliseconds(100), late = early + .seconds(3_600)
     let patient = (0..<500).map { _ in
@@ -105,7 +107,7 @@ import Testing
   }
 
   @Test func `reads and writes of a database in memory are let in in one order`() async throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let order = Order()
     let hold = await WriterHold(database)
     var tasks: [Task<Void, any Error>] = []
@@ -154,7 +156,7 @@ import Testing
   }
 
   @Test func `suspending tells all that wait, and lets others in later`() async throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let hold = await WriterHold(database)
     let far = ContinuousClock.now + .seconds(3_600)
     let tasks = (0..<1_000).map { number in

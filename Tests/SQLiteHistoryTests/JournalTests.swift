@@ -3,6 +3,7 @@ import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
 import Testing
+import TestSupport
 
 private struct Town: Record, Equatable, Sendable {
   static let tableName = "town"
@@ -34,9 +35,9 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
 
 /// The journal: changes of all processes, and patches of what has happened since.
 @Suite struct JournalTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   private func database() throws -> Database {
     var options = Database.Options()
@@ -185,7 +186,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
       WITH RECURSIVE c(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM c WHERE i < 200) INSERT INTO level SELECT i, 0 FROM c;
       """)
     var mark = try journal.mark()
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMix64(seed: 3)
     for _ in 0..<15 {
       let (process, output) = try start(["loop", folder.file()])
       _ = output.fileHandleForReading.availableData
@@ -210,7 +211,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     func arguments(_ name: String, _ task: String) -> [String] {
       ["exchange", folder.file("copy \(name)"), name, post, task]
     }
-    var generator = SeededGenerator(seed: 12)
+    var generator = SplitMix64(seed: 12)
     for _ in 0..<8 {
       let started = try names.map { try start(arguments($0, "write")) }
       for (_, output) in started { _ = output.fileHandleForReading.availableData }

@@ -3,6 +3,7 @@ import Foundation
 import SQLiteCore
 import SQLiteHistory
 import Testing
+import TestSupport
 
 /// Patches, and what SQLite's session extension makes of the same changes.
 @Suite struct PatchTests {
@@ -56,7 +57,7 @@ import Testing
   }
 
   @Test func `a patch and a changeset of the session extension are the same`() throws {
-    var generator = SeededGenerator(seed: 21)
+    var generator = SplitMix64(seed: 21)
     let database = try database()
     let session = try SessionDatabase()
     try session.execute(Self.schema)
@@ -83,7 +84,7 @@ import Testing
     }
   }
 
-  static func randomScript(_ generator: inout SeededGenerator) -> [String] {
+  static func randomScript(_ generator: inout SplitMix64) -> [String] {
     (0..<Int.random(in: 1...12, using: &generator)).map { _ in
       let key = Int.random(in: 1...12, using: &generator)
       let other = Int.random(in: 1...12, using: &generator)
@@ -107,7 +108,7 @@ import Testing
   }
 
   @Test func `patches are combined as the session extension combines them`() throws {
-    var generator = SeededGenerator(seed: 5)
+    var generator = SplitMix64(seed: 5)
     let database = try database()
     var last: Patch?
     for _ in 0..<80 {
@@ -256,7 +257,7 @@ import Testing
       // Whole changes are whole.
       #expect(patch.count < 3)
     }
-    var generator = SeededGenerator(seed: 8)
+    var generator = SplitMix64(seed: 8)
     for _ in 0..<3000 {
       var bytes = [UInt8](data)
       for _ in 0..<Int.random(in: 1...3, using: &generator) {

@@ -3,6 +3,7 @@ import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
 import Testing
+import TestSupport
 
 // The blocks of Swift in the catalogue of SQLiteHistory stand here line by line (.ci/checks/readme).
 
@@ -55,7 +56,7 @@ private struct Town: Record, Equatable {
   }
 
   @Test func `patches travel in files and are merged`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let file = URL(fileURLWithPath: folder.file("patch"))
     let database = try database(), other = try self.database()
     let patch = try database.patch { connection in
@@ -93,7 +94,7 @@ private struct Town: Record, Equatable {
   }
 
   @Test func `a journal gives the changes since a mark`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let database = try Database(path: folder.file())
     try await database.executeChange(
       "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL)")

@@ -3,6 +3,7 @@ import Foundation
 import SQLiteCore
 import SQLiteHistory
 import Testing
+import TestSupport
 
 /// Patches rebased onto the outcome of another one: what SQLite's rebaser makes of them, and that copies end the same.
 @Suite struct RebaseTests {
@@ -21,7 +22,7 @@ import Testing
 
   /// Random changes of a database.
   private func patch(
-    _ database: Database, _ generator: inout SeededGenerator
+    _ database: Database, _ generator: inout SplitMix64
   ) throws -> (patch: Patch, script: [String]) {
     let script = PatchTests.randomScript(&generator)
     let patch = try database.patch { connection in
@@ -50,7 +51,7 @@ import Testing
   }
 
   @Test func `a patch is applied and rebased as the session extension does it`() throws {
-    var generator = SeededGenerator(seed: 31)
+    var generator = SplitMix64(seed: 31)
     let start = try database()
     var conflictCount = 0
     var kinds: Set<String> = []
@@ -115,7 +116,7 @@ import Testing
   @Test func `copies end the same after merges, given values and rows that were there already`()
     throws
   {
-    var generator = SeededGenerator(seed: 32)
+    var generator = SplitMix64(seed: 32)
     let start = try database()
     var answers: Set<String> = []
     for round in 0..<400 {

@@ -3,6 +3,7 @@ import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
 import Testing
+import TestSupport
 
 private struct Item: Record, Equatable, Sendable {
   static let tableName = "item"
@@ -46,7 +47,7 @@ private struct Pair: Record, Equatable, Sendable {
     """
 
   private static func change(
-    _ connection: Connection, _ generator: inout SeededGenerator
+    _ connection: Connection, _ generator: inout SplitMix64
   ) throws {
     let key = Int.random(in: 1...30, using: &generator)
     let other = Int.random(in: 1...30, using: &generator)
@@ -78,7 +79,7 @@ private struct Pair: Record, Equatable, Sendable {
 
   /// Random changes in nested savepoints, some of which are rolled back or fail.
   private static func transaction(
-    _ database: Database, _ number: Int, _ generator: inout SeededGenerator
+    _ database: Database, _ number: Int, _ generator: inout SplitMix64
   ) throws {
     var random = generator
     defer { generator = random }
@@ -121,7 +122,7 @@ private struct Pair: Record, Equatable, Sendable {
   }
 
   @Test func `a replica fed by deltas equals the table after each transaction`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var options = Database.Options()
     options.synchronous = .normalLosesLastCommitsOnPowerCut
     let databases = [
@@ -135,7 +136,7 @@ private struct Pair: Record, Equatable, Sendable {
     var pairDeltas = databases[1].deltas(of: Pair.self, including: .current).makeAsyncIterator()
     #expect(items.apply(try #require(try await itemDeltas.next())))
     #expect(pairs.apply(try #require(try await pairDeltas.next())))
-    var generator = SeededGenerator(seed: 2024)
+    var generator = SplitMix64(seed: 2024)
     for number in 1...Self.transactionCount {
       let writer = databases[Int.random(in: 0...1, using: &generator)]
       try Self.transaction(writer, number, &generator)
@@ -156,7 +157,7 @@ private struct Pair: Record, Equatable, Sendable {
   }
 
   @Test func `replicas that begin while many write miss nothing`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var options = Database.Options()
     options.synchronous = .normalLosesLastCommitsOnPowerCut
     let databases = [
@@ -180,7 +181,7 @@ private struct Pair: Record, Equatable, Sendable {
     try await withThrowingTaskGroup { group in
       for writer in 0..<4 {
         group.addTask {
-          var generator = SeededGenerator(seed: UInt64(writer))
+          var generator = SplitMix64(seed: UInt64(writer))
           for number in 0..<80 {
             try await Task.sleep(for: .microseconds(200))
             try Self.transaction(databases[writer % 2], writer * 100 + number, &generator)
@@ -189,7 +190,7 @@ private struct Pair: Record, Equatable, Sendable {
       }
       try await group.waitForAll()
     }
-    var generator = SeededGenerator(seed: 7)
+    var generator = SplitMix64(seed: 7)
     try await Task.sleep(for: .milliseconds(150))
     try Self.transaction(databases[0], last, &generator)
     let found = try await databases[0].read {
@@ -210,7 +211,7 @@ private struct Pair: Record, Equatable, Sendable {
     }
     var states = [try state()]
     var patches: [Patch] = []
-    var generator = SeededGenerator(seed: 77)
+    var generator = SplitMix64(seed: 77)
     for number in 1...200 {
       patches.append(
         try database.patch { _ in try Self.transaction(database, number, &generator) })
@@ -230,8 +231,8 @@ private struct Pair: Record, Equatable, Sendable {
   func `three copies that exchange patches converge where no conflict was reported`(
     seed: UInt64
   ) throws {
-    let folder = try TemporaryFolder()
-    var generator = SeededGenerator(seed: seed)
+    let folder = try TestFolder()
+    var generator = SplitMix64(seed: seed)
     let copies = try (0..<3).map { _ in
       let copy = try Database.memory()
       try copy.executeMultipleChanges(

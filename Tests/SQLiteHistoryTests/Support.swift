@@ -4,37 +4,6 @@ import SQLiteCore
 import SQLiteHistory
 import Testing
 
-/// A folder that goes away with this value.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = FileManager.default.temporaryDirectory.path + "/magicdata-history-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    do { try FileManager.default.removeItem(atPath: path) } catch { print("\(error)") }
-  }
-
-  func file(_ name: String = "data.sqlite3") -> String { "\(path)/\(name)" }
-}
-
-/// Numbers that are the same in each run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
 struct Stop: Error {}
 
 /// The SQLiteError that `body` throws, or nil.

@@ -1,5 +1,6 @@
 import ExactText
 import SQLiteMapping
+import TestSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -31,7 +32,7 @@ import Testing
 
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .temporary) }
+  init() throws { magic = try MagicData.fresh(.temporary) }
 
   private var files: [String] {
     get throws {
@@ -44,7 +45,7 @@ import Testing
   }
 
   @Test func `every kind of content comes back`() throws {
-    let film = Film("a", "häh\0")
+    let film = Film("a", Engine.text("häh\0"))
     film.data = .init(value: Data([0, 1, 255]), pathExtension: "bin")
     film.job = .init(value: Job(title: "x", salary: 3))
     film.list = .init(value: [1, 2, 3])
@@ -54,7 +55,7 @@ import Testing
     film.lazy.set(.init(value: "lazy"))
     try magic.update(film)
     let other = try fetched(film)
-    #expect(try other.text.get() == "häh\0")
+    #expect(try other.text.get() == Engine.text("häh\0"))
     #expect(try other.data.get() == Data([0, 1, 255]))
     #expect(try other.job.get() == Job(title: "x", salary: 3))
     #expect(try other.list.get() == [1, 2, 3])
@@ -168,7 +169,7 @@ import Testing
     let film = Film("a", "1")
     film.lazy.set(.init(value: "2", pathExtension: "x"))
     try await magic.update(film)
-    let other = try await MagicData(type: .memory)
+    let other = try await MagicData.fresh()
     try await other.update(fetched(film))
     let there = try await other.objects(of: Film.self)
     #expect(try await there.first?.text.get() == "1")

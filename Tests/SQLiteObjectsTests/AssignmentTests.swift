@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -53,11 +54,11 @@ private struct Twig: MagicObject {
 }
 
 /// What is assigned to an asset or a lazy relation is what was there before the save.
-@Suite struct AssignmentTests {
+@Suite(.everyEngine) struct AssignmentTests {
   let magic: MagicData
 
   /// Contents in files, or in rows.
-  init() throws { magic = try MagicData(type: .temporary) }
+  init() throws { magic = try MagicData.fresh(.temporary) }
 
   private func cards() throws -> [Card] { try magic.objects(of: Card.self) }
 

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -40,10 +41,10 @@ private struct Bare: MagicObject {
 }
 
 /// Many new objects in one save.
-@Suite struct BatchSavingTests {
+@Suite(.everyEngine) struct BatchSavingTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test(arguments: [1, 15, 16, 17, 100])
   func `objects get keys that count up, however many are saved at once`(count: Int) throws {

@@ -2,6 +2,7 @@ import MagicData
 import SQLiteCore
 import Synchronization
 import Testing
+import TestSupport
 
 private struct Note: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -18,14 +19,14 @@ private struct Page: Record, Equatable, Sendable {
 
 /// Look-ups that run on the threads of their tasks: ``Database/readBriefly(deadline:_:)``.
 @Suite(.timeLimit(.minutes(2))) struct BriefFetchTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
   let magic: MagicData
   let database: Database
 
   init() throws {
     var options = Database.Options()
     options.longestReadOnTask = .seconds(3_600)
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
     magic = try MagicData(path: folder.path + "/store", options: options)
     database = magic.database
   }

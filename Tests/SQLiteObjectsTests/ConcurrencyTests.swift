@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 private struct Counter: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -54,7 +56,7 @@ private struct Wide: MagicObject {
     unsigned = .random(in: .min ... .max, using: &random)
     real = .random(in: -1e9...1e9, using: &random)
     float = .random(in: -1...1, using: &random)
-    text = "text \(number)\0é"
+    text = Engine.text("text \(number)\0é")
     bytes = [UInt8(truncatingIfNeeded: number), 0]
     data = Data(repeating: 7, count: number % 5)
     date = Date(timeIntervalSinceReferenceDate: .random(in: -1e9...1e9, using: &random))
@@ -77,7 +79,7 @@ private struct Wide: MagicObject {
 @Suite struct ConcurrencyTests {
   let magic: MagicData
 
-  init() async throws { magic = try await MagicData(type: .temporary) }
+  init() async throws { magic = try await MagicData.fresh(.temporary) }
 
   @Test func `eight tasks with a thousand updates each lose nothing`() async throws {
     let magic = magic

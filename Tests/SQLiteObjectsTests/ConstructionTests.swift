@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -100,7 +101,7 @@ private struct Curious: MagicObject {
 @Suite struct ConstructionTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `what init sets does not touch what was fetched`() throws {
     let object = Prepared()

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -32,7 +33,7 @@ private let always = Condition(sql: "TRUE")
   let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     try magic.update(Human())
     try magic.database.executeMultipleChanges(
       """
@@ -170,6 +171,7 @@ private let always = Condition(sql: "TRUE")
     "a\u{7f}", "\u{d7ff}", "\u{10ffff}", "a\u{10ffff}\u{10ffff}", "\u{e000}", "a\0",
   ])
   func `a prefix is found whatever its last character`(prefix: String) throws {
+    let prefix = Engine.text(prefix)
     try magic.database.executeChange("DELETE FROM person")
     let next = Unicode.Scalar((prefix.unicodeScalars.last?.value ?? 0) &+ 0x1000) ?? "\u{10fffe}"
     let texts = [

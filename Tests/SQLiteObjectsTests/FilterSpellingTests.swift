@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -115,7 +116,7 @@ let spelledFilters: [Filter<Player>] = {
   let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     try magic.update(Player("Ann", age: 31))
   }
 

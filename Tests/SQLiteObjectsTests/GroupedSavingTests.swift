@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 private struct Account: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -13,9 +14,9 @@ private struct Account: MagicObject {
 
 /// Objects that are saved by tasks whose writes are merged.
 @Suite(.timeLimit(.minutes(20))) struct GroupedSavingTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   private func store() throws -> MagicData {
     var options = Database.Options()

@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// The same type in five versions of a program.
 private enum Old {
@@ -45,12 +47,12 @@ private enum Broken {
   }
 }
 
-@Suite struct GrowthTests {
-  let folder: TemporaryTestFolder
+@Suite(.everyEngine) struct GrowthTests {
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryTestFolder() }
+  init() throws { folder = try TestFolder() }
 
-  func open() throws -> MagicData { try MagicData(path: folder.path) }
+  func open() throws -> MagicData { try MagicData.at(folder.path) }
 
   @Test func `new properties with defaults just work on an old store`() throws {
     try open().update(Old.Item("a"))

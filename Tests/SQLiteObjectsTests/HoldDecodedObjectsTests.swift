@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -31,7 +32,7 @@ private struct Essay: MagicObject {
     #"{"id":"e","writer":"a","editor":"b","readers":["a","b"],"lazy":"a","lazyList":["b"]}"#.utf8)
 
   private static func store() throws -> MagicData {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     try magic.update([Writer("a"), Writer("b")])
     return magic
   }

@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 private enum Played {
   struct Player: MagicObject {
@@ -71,7 +73,7 @@ private enum Marked {
 }
 
 /// Issue 16, line 6: no two properties have one link table.
-@Suite struct HoldLinkTableTests {
+@Suite(.everyEngine) struct HoldLinkTableTests {
   private typealias Player = Played.Player
   private typealias Team = Played.Team
   private typealias Team_home = Played.Team_home
@@ -84,7 +86,7 @@ private enum Marked {
   }
 
   @Test func `links of properties whose names run together are apart`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let (team, home) = (Team(), Team_home())
     team.home_players = [Player("ann"), Player("bob")]
     home.players = [Player("zoe")]
@@ -98,7 +100,7 @@ private enum Marked {
   }
 
   @Test func `assets of properties whose names run together go with their objects`() throws {
-    let magic = try MagicData(type: .temporary)
+    let magic = try MagicData.fresh(.temporary)
     let (team, home) = (Team(), Team_home())
     team.home_photo = MagicAsset(value: "team")
     home.photo = MagicAsset(value: "home")
@@ -112,7 +114,7 @@ private enum Marked {
   }
 
   @Test func `no two marks make one name`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let (one, two, three, four) = (Marked.One(), Marked.Two(), Marked.Three(), Marked.Four())
     one.b = [Player("1")]
     two._b = [Player("2")]
@@ -130,16 +132,16 @@ private enum Marked {
   }
 
   @Test func `a type whose table is another's links is refused by name`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     do {
-      let magic = try MagicData(path: folder.path)
+      let magic = try MagicData.at(folder.path)
       try magic.update(Team())
       let error = #expect(throws: MagicError.self) { try magic.count(of: Team_home_players.self) }
       #expect(error?.description.contains("Team.home_players") == true)
       try magic.database.close()
     }
     // In a process that does not know the other type, by what is in the store.
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     let error = #expect(throws: MagicError.self) { try magic.object(of: Team_home_players.self) }
     #expect(error?.description.contains("Team_home_players") == true)
     let new = Team_home_players()
@@ -150,7 +152,7 @@ private enum Marked {
   }
 
   @Test func `links whose name belongs to something else are refused by name`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     try magic.database.executeChange(
       "CREATE TABLE Team_home_players (owner INTEGER, target INTEGER, position INTEGER)")
     #expect(throws: MagicError.self) { try magic.update(Team()) }
@@ -160,8 +162,8 @@ private enum Marked {
   }
 
   /// A store of before, in which the first type that was saved had the name for its links.
-  private func former(_ folder: TemporaryTestFolder, isShared: Bool) throws {
-    let magic = try MagicData(path: folder.path)
+  private func former(_ folder: TestFolder, isShared: Bool) throws {
+    let magic = try MagicData.at(folder.path)
     let home = Team_home()
     home.players = [Player("zoe"), Player("ann")]
     home.photo = MagicAsset(value: "home")
@@ -185,9 +187,9 @@ private enum Marked {
   }
 
   @Test func `links of before keep what they have`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     try former(folder, isShared: false)
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(try magic.object(of: Team_home.self)[0].players.map(\.name) == ["zoe", "ann"])
     #expect(
       try names("table", magic) == ["Player", "Team..home_players", "Team_home"])
@@ -203,9 +205,9 @@ private enum Marked {
   }
 
   @Test func `links of before are renamed and removed by migrations`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     try former(folder, isShared: false)
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     try magic.migrate([
       Migration("names", .renameProperty("players", to: "guests", of: "Team_home")),
       Migration("away", .renameObjects("Team_home", to: "Away")),
@@ -219,9 +221,9 @@ private enum Marked {
   }
 
   @Test func `links that two properties shared stay with the one that made them`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     try former(folder, isShared: true)
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(try magic.object(of: Team_home.self)[0].players.isEmpty)
     #expect(try magic.object(of: Team.self)[0].home_players.map(\.name) == ["zoe", "ann"])
   }

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -33,10 +34,10 @@ private struct Declared: MagicObject {
   init() {}
 }
 
-@Suite struct IdentityTests {
+@Suite(.everyEngine) struct IdentityTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `a primary value of another type is an error`() async throws {
     try await magic.update(Note("a"))
@@ -94,7 +95,7 @@ private struct Declared: MagicObject {
   }
 
   @Test func `an object of one store is inserted in another`() throws {
-    let other = try MagicData(type: .memory)
+    let other = try MagicData.fresh()
     try other.update([Keyless("x"), Keyless("y")])
     let keyless = Keyless("a")
     try magic.update(keyless)
@@ -107,7 +108,7 @@ private struct Declared: MagicObject {
   }
 
   @Test func `what was changed for one store is saved in the other too`() throws {
-    let other = try MagicData(type: .memory)
+    let other = try MagicData.fresh()
     let note = Note("a")
     try magic.update(note)
     try other.update(note)

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -41,7 +42,7 @@ private struct Plain: MagicObject {
 @Suite struct InsertingTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `what has a new primary value is saved`() async throws {
     #expect(try await magic.insert(Note("a", "one")) == 1)

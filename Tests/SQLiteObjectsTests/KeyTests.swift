@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -31,10 +32,10 @@ private struct Named: MagicObject {
 @Suite struct KeyTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `in a second store rows that nobody touched are no conflict`() throws {
-    let other = try MagicData(type: .memory)
+    let other = try MagicData.fresh()
     // The second store numbers its objects otherwise.
     try other.update((0..<5).map { Named("\($0)", "") })
     let boss = Clerk(70, "boss")
@@ -79,7 +80,7 @@ private struct Named: MagicObject {
       init() {}
       init(_ id: String) { (self.id, text) = (id, "") }
     }
-    let other = try MagicData(type: .memory)
+    let other = try MagicData.fresh()
     try other.update((0..<5).map { Stage("\($0)") })
     let (first, last) = (Stage("first"), Stage("last"))
     first.next = last

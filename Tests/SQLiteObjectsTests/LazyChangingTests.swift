@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -10,7 +11,7 @@ import Testing
   let id: String
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     all = (1...9).map { Song("\($0)") }
     try magic.update(all)
     let original = Playlist("mine")
@@ -327,7 +328,7 @@ import Testing
   @Test func `20 tasks append at once, to copies and to one object, and all links remain`()
     async throws
   {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     let playlist = Playlist("all")
     try await magic.update(playlist)
     let shared = try await magic.object(of: Playlist.self, primary: playlist.id)

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -34,7 +35,7 @@ struct Counted: MagicObject {
 @Suite struct MagicDataTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .temporary) }
+  init() throws { magic = try MagicData.fresh(.temporary) }
 
   @Test func `a saved object is found by its primary value`() throws {
     let anna = Person("Anna", age: 30)

@@ -1,5 +1,7 @@
+import Conformance
 import MagicData
 import Testing
+import TestSupport
 
 /// What merging means, as plainly as it can be said.
 private enum Reference {
@@ -277,7 +279,7 @@ private struct History {
 @Suite struct MergingModelTests {
   @Test(arguments: 0..<8)
   func `2,000 histories of up to five writers end as the reference says`(part: UInt64) throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let all = (0..<40).map { Song("\($0)") }
     try magic.update(all)
     for seed in (part * 250 + 1)...(part * 250 + 250) {

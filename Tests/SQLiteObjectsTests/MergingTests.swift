@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -54,7 +55,7 @@ struct Playlist: MagicObject {
   let original: Playlist
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     all = (1...9).map { Song("\($0)") }
     original = Playlist("mine")
     original.songs = Array(all[..<3])
@@ -332,7 +333,7 @@ struct Playlist: MagicObject {
   }
 
   @Test func `20 tasks append at once, and 20 links remain`() async throws {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     let playlist = Playlist("all")
     try await magic.update(playlist)
     let id = playlist.id
@@ -357,7 +358,7 @@ struct Playlist: MagicObject {
   }
 
   @Test func `one object that many tasks save loses and doubles nothing`() async throws {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     let playlist = Playlist("shared")
     try await magic.update(playlist)
     let shared = try await magic.object(of: Playlist.self, primary: playlist.id)

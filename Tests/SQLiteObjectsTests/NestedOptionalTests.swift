@@ -1,8 +1,9 @@
+import Conformance
 import MagicData
 import Testing
 
 /// NULL is one nil: a property with two is refused, before one of them is lost.
-@Suite struct NestedOptionalTests {
+@Suite(.everyEngine) struct NestedOptionalTests {
   private struct Optional2: MagicObject {
     @MagicValue var name: String = ""
     @OptionMagicValue var x: Double??
@@ -27,7 +28,7 @@ import Testing
 
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   private func reason(_ property: String) -> String {
     "“\(property)” is an optional of an optional, whose two nils would both be NULL"

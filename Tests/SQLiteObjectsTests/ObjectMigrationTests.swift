@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// The types of a program before its migrations.
 private enum Old {
@@ -103,9 +105,9 @@ private final class Spouse: MagicObject {
 
 /// Renames and removals by declared migrations, on objects with relations and assets.
 @Suite struct ObjectMigrationTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryTestFolder() }
+  init() throws { folder = try TestFolder() }
 
   private static let renames = Migration(
     "plants",
@@ -122,7 +124,7 @@ private final class Spouse: MagicObject {
     .renameProperty("photo", to: "picture", of: "Plant"))
 
   private func fill() throws {
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     try magic.update(["oak", "beech"].map(Old.Tree.init))
   }
 
@@ -140,7 +142,7 @@ private final class Spouse: MagicObject {
 
   @Test func `objects keep everything when all of it is renamed`() throws {
     try fill()
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(try magic.migrate([ObjectMigrationTests.renames]) == ["plants"])
     let oak = try magic.object(of: New.Tree.self, primary: "oak")
     #expect(oak.title == "name of oak" && oak.size == 3 && oak.note == "note")
@@ -150,7 +152,7 @@ private final class Spouse: MagicObject {
     #expect(try oak.picture.get() == "photo of oak")
     #expect(try magic.check(of: New.Tree.self) == [])
     // Nothing was made twice: each thing has the name that it would have in a new store.
-    let fresh = try MagicData(type: .memory)
+    let fresh = try MagicData.fresh()
     try fresh.update([New.Tree]())
     let sample = New.Tree()
     (sample.title, sample.size, sample.blades, sample.named) = ("", 0, [], [:])
@@ -178,7 +180,7 @@ private final class Spouse: MagicObject {
       try magic.migrate([ObjectMigrationTests.renames])
     }
     try fill()
-    let magic = try await MagicData(path: folder.path)
+    let magic = try await MagicData.at(folder.path)
     #expect(try await magic.migrate([ObjectMigrationTests.renames]) == ["plants"])
     #expect(try await magic.migrate([ObjectMigrationTests.renames]) == [])
     #expect(try blocking(magic) == [])
@@ -187,7 +189,7 @@ private final class Spouse: MagicObject {
 
   @Test func `properties are removed with their values, links and files`() throws {
     try fill()
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(try files(magic).count == 2)
     let removals = Migration(
       "bare",
@@ -207,7 +209,7 @@ private final class Spouse: MagicObject {
 
   @Test func `objects are removed with their links and files`() throws {
     try fill()
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     try magic.migrate([Migration("no trees", .dropObjects("Tree"))])
     #expect(try files(magic) == [])
     #expect(try names("table", magic) == ["Leaf"])
@@ -218,7 +220,7 @@ private final class Spouse: MagicObject {
   }
 
   @Test func `a type that others lead to is not dropped, whatever their rules`() throws {
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     for name in ["a", "b"] {
       let shop = Shop(name)
       shop.owner = Landlord("owner of \(name)")
@@ -247,7 +249,7 @@ private final class Spouse: MagicObject {
   }
 
   @Test func `objects that need one another are dropped with their type`() throws {
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     let (one, two) = (Spouse(), Spouse())
     (one.other, two.other) = (two, one)
     one.photo = MagicAsset(value: "photo")
@@ -260,7 +262,7 @@ private final class Spouse: MagicObject {
 
   @Test func `a migration that fails changes nothing`() throws {
     try fill()
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(throws: (any Error).self) {
       try magic.migrate([
         Migration(
@@ -273,7 +275,7 @@ private final class Spouse: MagicObject {
 
   @Test func `a type that was used before its migration is looked at again`() throws {
     try fill()
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(try magic.count(of: Old.Leaf.self) == 6)
     #expect(try magic.object(of: Old.Leaf.self).count == 6)
     try magic.migrate([Migration("no text", .dropProperty("text", of: "Leaf"))])
@@ -282,7 +284,7 @@ private final class Spouse: MagicObject {
   }
 
   @Test func `a type whose name begins with another's keeps its tables`() throws {
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     try magic.update(Old.Tree("oak"))
     // Looks like the links of a property “ring” of a type that is not asked about.
     try magic.database.executeMultipleChanges(
@@ -297,9 +299,9 @@ private final class Spouse: MagicObject {
 
   /// Two open stores with shops, one of which then drops their type.
   private func dropped(
-    in folder: TemporaryTestFolder
+    in folder: TestFolder
   ) throws -> (store: MagicData, shop: Shop) {
-    let (here, there) = (try MagicData(path: folder.path), try MagicData(path: folder.path))
+    let (here, there) = (try MagicData.at(folder.path), try MagicData.at(folder.path))
     let shop = Shop("old")
     try there.update(shop)
     // From now on the other store knows the tables.
@@ -329,13 +331,13 @@ private final class Spouse: MagicObject {
   @Test func `another open store learns it without blocking too`() async throws {
     let (store, _) = try dropped(in: folder)
     #expect(try await store.objects(of: Shop.self).isEmpty)
-    let another = try TemporaryTestFolder()
+    let another = try TestFolder()
     let (other, _) = try dropped(in: another)
     #expect(try await other.insert([Shop("new"), Shop("newer")]).count == 2)
   }
 
   @Test func `another open store learns that a plain type was dropped`() throws {
-    let (here, there) = (try MagicData(path: folder.path), try MagicData(path: folder.path))
+    let (here, there) = (try MagicData.at(folder.path), try MagicData.at(folder.path))
     try there.update(Old.Leaf("a"))
     #expect(try there.object(of: Old.Leaf.self, primary: 1).text == "a")
     try here.migrate([Migration("no leaves", .dropObjects("Leaf"))])
@@ -343,7 +345,7 @@ private final class Spouse: MagicObject {
   }
 
   @Test func `an asset cannot be required`() throws {
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     try magic.update(Old.Tree("oak"))
     let error = #expect(throws: SchemaError.self) {
       try magic.migrate([Migration("photos", .requireProperty("photo", of: "Tree"))])

@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 private struct Entry: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -18,12 +20,12 @@ private struct Tag: MagicObject {
 }
 
 @Suite(.timeLimit(.minutes(20))) struct ObservationTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
   let magic: MagicData
 
   init() async throws {
-    folder = try TemporaryTestFolder()
-    magic = try await MagicData(path: folder.path)
+    folder = try TestFolder()
+    magic = try await MagicData.at(folder.path)
   }
 
   @Test func `objects are fetched at once and after each commit`() async throws {
@@ -49,7 +51,7 @@ private struct Tag: MagicObject {
   }
 
   @Test func `what another store on the path commits is seen`() async throws {
-    let other = try await MagicData(path: folder.path)
+    let other = try await MagicData.at(folder.path)
     var iterator = magic.observe(Entry.self).makeAsyncIterator()
     #expect(try await iterator.next()?.isEmpty == true)
     try await other.update(Entry("from the other"))

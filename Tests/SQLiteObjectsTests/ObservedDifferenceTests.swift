@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import MagicData
 import Synchronization
 import Testing
+import TestSupport
 
 private struct Town: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -49,7 +51,7 @@ private struct House: MagicObject, Equatable, Sendable {
 
 @Suite(.timeLimit(.minutes(20))) struct ObservedDifferenceTests {
   @Test func `a list that takes over each difference shows what the query finds`() async throws {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     var random = SplitMix64(seed: 20_261_122)
     try await magic.update((0..<20).map { Town("t\($0)", $0) })
     var changes = magic.observe(
@@ -98,7 +100,7 @@ private struct House: MagicObject, Equatable, Sendable {
 
   @Test func `a list of many objects that is turned around has one object that stays`() async throws
   {
-    let magic = try await MagicData(type: .memory)
+    let magic = try await MagicData.fresh()
     let count = 20_000
     try await magic.update((0..<count).map { Town("", $0) })
     var changes = magic.observe(Town.self, orderedBy: [.ascending(\.$height), .ascending(\.$size)])
@@ -112,7 +114,7 @@ private struct House: MagicObject, Equatable, Sendable {
   }
 
   @Test func `an object is updated by its links, their targets and its assets`() async throws {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     let (long, short) = (Street("long", 9), Street("short", 1))
     short.next = long
     long.houses = [House(1), House(2)]
@@ -138,7 +140,7 @@ private struct House: MagicObject, Equatable, Sendable {
   }
 
   @Test func `only a query for objects has differences`() async throws {
-    let magic = try await MagicData(type: .memory)
+    let magic = try await MagicData.fresh()
     try await magic.update(House(1))
     let houses = magic.observe { try $0.objects(of: House.self) }
     var others = houses.differences().makeAsyncIterator()
@@ -158,8 +160,8 @@ private struct House: MagicObject, Equatable, Sendable {
           if case .begins(let sql) = event, sql.contains("FROM \"Town\"") { queries.increase() }
         }
       }
-      let folder = try TemporaryTestFolder()
-      let magic = try await MagicData(path: folder.path, options: options)
+      let folder = try TestFolder()
+      let magic = try await MagicData.at(folder.path, options: options)
       try await magic.update((0..<size).map { Town("t\($0)", 100 + $0) })
       let loops = [
         Task {
@@ -204,7 +206,7 @@ private struct House: MagicObject, Equatable, Sendable {
   @Test func `after each of a thousand random commits the observed result is the present one`()
     async throws
   {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     try await magic.update((0..<10).map { Town("t\($0)", $0) })
     let filters: [Filter<Town>] = [
       \.$size > 3, \.$name == "t1" || \.$name == "t2", !(\.$size >= 5) && \.$height < 1,
@@ -251,7 +253,7 @@ private struct House: MagicObject, Equatable, Sendable {
   }
 
   @Test func `a row from before a column with a default is judged by the default`() async throws {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     try await magic.update(Town("a", 1))
     try await magic.database.executeChange("ALTER TABLE Town DROP COLUMN size")
     try await magic.update(Town("b", 5))

@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import MagicData
 import Synchronization
 import Testing
+import TestSupport
 
 private struct Shelf: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -45,12 +47,12 @@ private struct Lid: MagicObject {
 }
 
 @Suite(.timeLimit(.minutes(20))) struct ObservedResultsTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
   let magic: MagicData
 
   init() async throws {
-    folder = try TemporaryTestFolder()
-    magic = try await MagicData(path: folder.path)
+    folder = try TestFolder()
+    magic = try await MagicData.at(folder.path)
     try await magic.update([Jar("honey", 500), Jar("jam", 300, on: Shelf("top"))])
   }
 
@@ -119,7 +121,7 @@ private struct Lid: MagicObject {
   }
 
   @Test func `a result is told though the store was restored while it was read`() async throws {
-    let other = try await MagicData(type: .temporary)
+    let other = try await MagicData.fresh(.temporary)
     try await other.update([Jar("salt", 1), Jar("sugar", 2)])
     let mustRestore = Mutex(true)
     var counts = magic.observe { magic in
@@ -263,7 +265,7 @@ private struct Lid: MagicObject {
 
   @Test(arguments: [true, false])
   func `a store that is closed meanwhile ends the loop by an error`(isInMemory: Bool) async throws {
-    let magic = isInMemory ? try await MagicData(type: .memory) : magic
+    let magic = isInMemory ? try await MagicData.fresh() : magic
     try await magic.update(Shelf("a"))
     let counts = Task {
       var count = 0

@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 private struct Note: MagicObject {
   @PrimaryMagicValue var id: String
@@ -8,10 +10,10 @@ private struct Note: MagicObject {
   init() { text = "" }
 }
 
-@Suite struct OlderStoreTests {
-  let folder: TemporaryTestFolder
+@Suite(.everyEngine, .requires(.files)) struct OlderStoreTests {
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryTestFolder() }
+  init() throws { folder = try TestFolder() }
 
   private var file: String { folder.path + "/default.sqlite3" }
 
@@ -21,7 +23,7 @@ private struct Note: MagicObject {
       atPath: folder.path, withIntermediateDirectories: true)
     var options = Database.Options()
     options.journalMode = .delete
-    let database = try Database(path: file, options: options)
+    let database = try Database.at(file, options: options)
     try database.executeMultipleChanges(
       """
       CREATE TABLE "0Table_Info" (
@@ -39,7 +41,7 @@ private struct Note: MagicObject {
     try makeOlderStore()
     let before = try Data(contentsOf: URL(filePath: file))
     for path in [folder.path, file] {
-      let opening = { try MagicData(path: path) }
+      let opening = { try MagicData.at(path) }
       let error = #expect(throws: MagicError.self) { try opening() }
       guard case .olderStore(let place, ["Note"])? = error else {
         Issue.record("\(String(describing: error))")
@@ -47,7 +49,7 @@ private struct Note: MagicObject {
       }
       #expect(place.hasSuffix("/default.sqlite3"))
       #expect(error?.description.contains("older MagicData") == true)
-      await #expect(throws: MagicError.self) { try await MagicData(path: path) }
+      await #expect(throws: MagicError.self) { try await MagicData.at(path) }
     }
     #expect(try Data(contentsOf: URL(filePath: file)) == before)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["default.sqlite3"])
@@ -57,8 +59,8 @@ private struct Note: MagicObject {
     try makeOlderStore()
     var options = Database.Options()
     options.mode = .readOnly
-    let older = try Database(path: file, options: options)
-    let magic = try MagicData(type: .memory)
+    let older = try Database.at(file, options: options)
+    let magic = try MagicData.fresh()
     for (id, text) in try older.rows(
       "SELECT _id, _text FROM Note ORDER BY z_index", as: String.self, String.self)
     {

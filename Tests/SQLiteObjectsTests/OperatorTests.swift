@@ -1,9 +1,10 @@
+import Conformance
 import MagicData
 import Testing
 
 /// Each operator of filters and expressions, between columns, values and expressions, means what it
 /// means in Swift.
-@Suite struct OperatorTests {
+@Suite(.everyEngine) struct OperatorTests {
   struct Point: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var x: Int
@@ -22,7 +23,7 @@ import Testing
   let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     try magic.update(Self.points.map { Point($0.id, $0.x, $0.y) })
   }
 

@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import MagicData
 import Synchronization
 import Testing
+import TestSupport
 
 private struct Track: MagicObject {
   static var traits: [PropertyTrait] {
@@ -39,7 +41,7 @@ private struct Disc: MagicObject {
 @Suite(.timeLimit(.minutes(10))) struct PagingTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   private static let words = ["", "a", "A", "ab", "é", "e\u{301}", "zz", "'", "a\0b", "\u{10FFFF}"]
 
@@ -48,8 +50,10 @@ private struct Disc: MagicObject {
     try magic.update(
       (0..<count).map { number in
         Track(
-          "\(number * 7919 % 1000) \(number)", Self.words.randomElement(using: &random) ?? "",
-          Bool.random(using: &random) ? Self.words.randomElement(using: &random) : nil,
+          "\(number * 7919 % 1000) \(number)",
+          Engine.text(Self.words.randomElement(using: &random) ?? ""),
+          Bool.random(using: &random)
+            ? Self.words.randomElement(using: &random).map(Engine.text) : nil,
           .random(in: 0...3, using: &random),
           Bool.random(using: &random) ? Double(Int.random(in: -2...2, using: &random)) / 2 : nil)
       })
@@ -106,7 +110,9 @@ private struct Disc: MagicObject {
       (position, hasMore) = (page.end, page.hasMore)
       number += 1
       try magic.update(
-        Track("new \(number)", Self.words.randomElement(using: &random) ?? "", nil, 1, nil))
+        Track(
+          "new \(number)", Engine.text(Self.words.randomElement(using: &random) ?? ""), nil, 1, nil)
+      )
       // Also the last one that was seen may go.
       for track in [page.objects.last, page.objects.first].compactMap(\.self) {
         try magic.remove(track)
@@ -179,8 +185,8 @@ private struct Disc: MagicObject {
         if case .begins(let sql) = event { log.withLock { $0.append(sql) } }
       }
     }
-    let folder = try TemporaryTestFolder()
-    let store = try MagicData(path: folder.path, options: options)
+    let folder = try TestFolder()
+    let store = try MagicData.at(folder.path, options: options)
     try store.update((0..<200).map { Track("\($0)", "\($0 % 4)", nil, $0 % 3, nil) })
     for order: [SortKey<Track>] in [
       [.ascending(\.$length), .ascending(\.$name)], [.ascending(\.$name)], [],

@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import MagicData
 import SQLiteMapping
 import Testing
+import TestSupport
 
 private struct Order: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -22,9 +24,9 @@ private enum Grade: Int, Codable, MagicComparable {
 
 /// What an object promises that no value can show: messages, types and other processes.
 @Suite struct PromiseTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryTestFolder() }
+  init() throws { folder = try TestFolder() }
 
   private func message(_ result: ExitTest.Result?) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -38,7 +40,7 @@ private enum Grade: Int, Codable, MagicComparable {
     }
     #expect(message(result).contains("String"))
     #expect(message(result).contains("Order"))
-    #expect(message(result).contains("line 9"))
+    #expect(message(result).contains("line 11"))
     #expect(message(result).contains("never set"))
   }
 
@@ -48,7 +50,7 @@ private enum Grade: Int, Codable, MagicComparable {
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       let order = Order()
-      let magic = try MagicData(type: .memory)
+      let magic = try MagicData.fresh()
       // The save is refused, and the object knows its properties by then.
       _ = try? magic.update(order)
       _ = order.buyer
@@ -71,7 +73,7 @@ private enum Grade: Int, Codable, MagicComparable {
   }
 
   @Test func `processes that write objects on one path add up`() async throws {
-    let magic = try await MagicData(path: folder.path)
+    let magic = try await MagicData.at(folder.path)
     try await magic.update(Order("all"))
     let path = folder.path
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -96,7 +98,7 @@ private enum Grade: Int, Codable, MagicComparable {
 
   /// Counts an object up, and saves another one each time.
   private static func count(_ times: Int, _ buyer: String, _ path: String) throws {
-    let magic = try MagicData(path: path)
+    let magic = try MagicData.at(path)
     for _ in 0..<times {
       try magic.transaction {
         let order = try magic.object(of: Order.self, primary: 1)
@@ -108,7 +110,7 @@ private enum Grade: Int, Codable, MagicComparable {
   }
 
   @Test func `what differs between tables and types is told`() throws {
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(try magic.check(of: Order.self).map(\.kind) == [.missingTable])
     // What was never saved needs no migration.
     #expect(try magic.check(of: Order.self).allSatisfy(\.isMendedByWriting))

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -9,7 +10,7 @@ import Testing
 
   /// Ann (30, Reds, friends Bob and Cem), Bob (40, Blues), Cem (50, no team).
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     let ann = Player("Ann", age: 30)
     let bob = Player("Bob", age: 40)
     let cem = Player("Cem", age: 50)

@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// What a stored player was made of.
 private struct Model: Sendable {
@@ -18,12 +20,12 @@ private struct Meaning {
   let holds: (Model) -> Bool
 }
 
-@Suite struct RandomFilterTests {
+@Suite(.everyEngine) struct RandomFilterTests {
   private static let words = ["", "a", "A", "ab", "aB", "é", "zz", "%", "_", "a%"]
 
   @Test func `a thousand filters find what the same filters find in memory`() throws {
     var random = SplitMix64(seed: 20_261_121)
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let models = (0..<120).map { _ in
       Model(
         name: Self.words.randomElement(using: &random) ?? "",

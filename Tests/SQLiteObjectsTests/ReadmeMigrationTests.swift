@@ -1,5 +1,6 @@
 import MagicData
 import Testing
+import TestSupport
 
 private enum Before {
   struct Book: MagicObject {
@@ -23,7 +24,7 @@ private struct Book: MagicObject {
 /// The README's example of migrations of objects, line for line.
 @Suite struct ReadmeMigrationTests {
   @Test func `objects keep what a migration renames`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     try MagicData(path: folder.path).update(Before.Book("Momo"))
     let magic = try MagicData(path: folder.path)
     try magic.migrate([

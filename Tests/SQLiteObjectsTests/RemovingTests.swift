@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -29,10 +30,10 @@ private final class Badge: MagicObject {
   init() {}
 }
 
-@Suite struct RemovingTests {
+@Suite(.everyEngine) struct RemovingTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   private func names() throws -> [String] {
     try magic.objects(of: Owner.self, orderedBy: [.ascending(\.$id)]).map(\.name)

@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 private struct Note: MagicObject {
   static var traits: [PropertyTrait] { [.searched(\Self.$title, \Self.$text)] }
@@ -76,12 +78,12 @@ private struct Unsearched: MagicObject {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct SearchingTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
   let magic: MagicData
 
   init() throws {
-    folder = try TemporaryTestFolder()
-    magic = try MagicData(path: folder.path)
+    folder = try TestFolder()
+    magic = try MagicData.at(folder.path)
     let ann = Author("Ann Smith")
     try magic.update([
       Note("Shopping", "milk and bread", by: ann), Note("Milk", nil),
@@ -177,7 +179,7 @@ private struct Unsearched: MagicObject {
     page.binder = binder
     try magic.update(page)
     try magic.database.close()
-    let later = try MagicData(path: folder.path)
+    let later = try MagicData.at(folder.path)
     let stored = try #require(try later.objects(of: Binder.self).first)
     try later.remove(stored)
     #expect(try later.search(Page.self, for: .all(of: "words")).isEmpty)
@@ -185,7 +187,7 @@ private struct Unsearched: MagicObject {
   }
 
   @Test func `a store that was open before another one made the index writes as before`() throws {
-    let early = try MagicData(path: folder.path)
+    let early = try MagicData.at(folder.path)
     let (binder, page) = (Binder(), Page())
     (page.text, page.binder) = ("first words", binder)
     try magic.update(page)
@@ -197,14 +199,14 @@ private struct Unsearched: MagicObject {
     #expect(try early.updateAll(of: Page.self, set: [\.$text += " more"]) == 2)
     #expect(try magic.search(Page.self, for: .all(of: "more")).count == 2)
     // They go with their binder, of which the trigger knows nothing.
-    let last = try MagicData(path: folder.path)
+    let last = try MagicData.at(folder.path)
     #expect(try last.removeAll(of: Binder.self) == 1)
     #expect(try early.search(Page.self, for: .all(of: "words")).isEmpty)
     try checkIndex("Page")
   }
 
   @Test func `a statement that was compiled before the index was made goes on`() throws {
-    let early = try MagicData(path: folder.path)
+    let early = try MagicData.at(folder.path)
     try early.database.executeChange(
       "CREATE TABLE Letter (id INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL)")
     func save(_ text: String) throws {
@@ -222,7 +224,7 @@ private struct Unsearched: MagicObject {
     letter.text = "dear reader"
     try magic.update(letter)
     try magic.database.close()
-    let later = try MagicData(path: folder.path)
+    let later = try MagicData.at(folder.path)
     let results = try later.search(Letter.self, for: .all(of: "reader"))
     #expect(results.map(\.value.text) == ["dear reader"])
     try later.migrate([
@@ -234,7 +236,7 @@ private struct Unsearched: MagicObject {
       try later.database.read { try $0.rows("SELECT name FROM sqlite_schema", as: String.self) }
         .contains { $0.contains("Letter") } == false)
     try later.database.close()
-    let last = try MagicData(path: folder.path)
+    let last = try MagicData.at(folder.path)
     #expect(
       try last.search(NewLetter.self, for: .all(of: "reader")).map(\.value.body) == ["dear reader"])
     try last.migrate([
@@ -257,7 +259,7 @@ private struct Unsearched: MagicObject {
     try magic.database.close()
     var options = Database.Options()
     options.mode = .readOnly
-    let reading = try MagicData(path: folder.path, options: options)
+    let reading = try MagicData.at(folder.path, options: options)
     #expect(throws: SQLiteError.self) { try reading.search(Letter.self, for: .all(of: "reader")) }
     #expect(throws: SQLiteError.self) {
       try reading.search(Note.self, for: .all(of: "a"), limit: -1)
@@ -265,7 +267,7 @@ private struct Unsearched: MagicObject {
   }
 
   @Test func `a search before the first object is saved finds nothing`() throws {
-    let empty = try MagicData(type: .memory)
+    let empty = try MagicData.fresh()
     #expect(try empty.search(Note.self, for: .all(of: "a")).isEmpty)
   }
 
@@ -275,6 +277,7 @@ private struct Unsearched: MagicObject {
       "NEAR(a b)", "-a", "\0", "a\0b", "'", ";", "--", "", " ", "é\u{301}", "🚲", "%", "\\",
     ])
   func `no text of a user's breaks a search`(text: String) throws {
+    let text = Engine.text(text)
     for pattern in [
       SearchPattern.all(of: text), .any(of: text), .phrase(text), .prefix(text),
       .all(of: "milk").and(.all(of: text)),

@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// The models of the seed's README, which uses each name several times.
 private enum Seed {
@@ -138,10 +140,10 @@ private enum Seed {
 @Suite struct SeedSnippetTests {
   let magic: MagicData
 
-  init() async throws { magic = try await MagicData(type: .memory) }
+  init() async throws { magic = try await MagicData.fresh() }
 
   @Test func `stores are made in four places`() async throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     unsafe setenv("XDG_DATA_HOME", folder.path, 1)
     defer { unsafe unsetenv("XDG_DATA_HOME") }
     let standard = try await MagicData()
@@ -151,14 +153,14 @@ private enum Seed {
     #expect(custom.database.path == "\(folder.path)/a b/default.sqlite3")
     let byURL = try await MagicData(path: URL(fileURLWithPath: "\(folder.path)/é.sqlite3"))
     #expect(byURL.database.path == "\(folder.path)/é.sqlite3")
-    let temporary = try await MagicData(type: .temporary)
+    let temporary = try await MagicData.fresh(.temporary)
     #expect(temporary.database.path != nil)
-    let memory = try await MagicData(type: .memory)
+    let memory = try await MagicData.fresh()
     #expect(memory.database.path == nil)
   }
 
   @Test func `a temporary store takes its files with it`() async throws {
-    var magic: MagicData? = try await MagicData(type: .temporary)
+    var magic: MagicData? = try await MagicData.fresh(.temporary)
     let path = try #require(magic?.database.path)
     #expect(FileManager.default.fileExists(atPath: path))
     try await magic?.database.close()
@@ -289,20 +291,5 @@ private enum Seed {
     #expect(found.arrary.map(\.text) == ["b", "a"])
     let other = try await magic.object(of: Seed.DictionaryModel.self, primary: dictionary.uuid)
     #expect(other.dict["x"]?.text == "b")
-  }
-}
-
-/// A folder that goes away with this value.
-final class TemporaryTestFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = "\(FileManager.default.temporaryDirectory.path)/magicdata-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    // What is left is found in the system's temporary folder.
-    try? FileManager.default.removeItem(atPath: path)
   }
 }

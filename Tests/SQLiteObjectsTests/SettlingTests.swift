@@ -1,6 +1,8 @@
+import Conformance
 import MagicData
 import SQLiteCore
 import Testing
+import TestSupport
 
 private struct Numbered: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -19,7 +21,7 @@ private struct Numbered: MagicObject {
   @Test(arguments: [1, 3, 15, 20, 40]) func `keys of their own are kept for those who bring them`(
     count: Int
   ) throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let objects = (0..<count).map { Numbered("\($0)") }
     let own = [Numbered("two", id: 2), Numbered("seven", id: 7)]
     let keys = try magic.update(objects + own)
@@ -28,7 +30,7 @@ private struct Numbered: MagicObject {
     let stored = try magic.objects(of: Numbered.self)
     #expect(stored.map(\.name).sorted() == (objects + own).map(\.name).sorted())
     // And so if nothing may be overwritten.
-    let other = try MagicData(type: .memory)
+    let other = try MagicData.fresh()
     try other.insert((0..<count).map { Numbered("\($0)") } + [Numbered("two", id: 2)])
     #expect(try other.count(of: Numbered.self) == count + 1)
   }
@@ -36,8 +38,8 @@ private struct Numbered: MagicObject {
   @Test func `a removal forgets no save that came after it`() async throws {
     var options = Database.Options()
     options.groupCommit.includesAsyncWrites = true
-    let folder = try TemporaryTestFolder()
-    let magic = try await MagicData(path: folder.path, options: options)
+    let folder = try TestFolder()
+    let magic = try await MagicData.at(folder.path, options: options)
     for round in 0..<40 {
       let object = Numbered("\(round)")
       try await magic.update(object)
@@ -54,7 +56,7 @@ private struct Numbered: MagicObject {
   }
 
   @Test func `what was removed in a transaction can be saved again in it`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let object = Numbered("a")
     try magic.update(object)
     try magic.transaction {
@@ -72,7 +74,7 @@ private struct Numbered: MagicObject {
   }
 
   @Test func `what is undone is no conflict`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     try magic.update(Numbered("a", id: 1))
     let object = try magic.object(of: Numbered.self, primary: 1)
     try? magic.transaction {

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -35,7 +36,7 @@ private struct Stop: Error {}
 @Suite struct StoreTransactionTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .temporary) }
+  init() throws { magic = try MagicData.fresh(.temporary) }
 
   @Test func `tasks that read, change and write lose nothing`() async throws {
     let magic = magic
@@ -189,7 +190,7 @@ private struct Stop: Error {}
     let path = try #require(magic.database.path)
     // The programs run one after the other: in one process a table belongs to one type.
     try magic.database.close()
-    let later = try MagicData(path: path)
+    let later = try MagicData.at(path)
     let numbers = try later.read {
       #expect(try later.count(of: Later.Plain.self) == 1)
       return try later.objects(of: Later.Plain.self).map(\.number)
@@ -203,7 +204,7 @@ private struct Stop: Error {}
     options.groupCommit.includesAsyncWrites = true
     let folder = FileManager.default.temporaryDirectory.path + "/Once-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let magic = try await MagicData(path: folder, options: options)
+    let magic = try await MagicData.at(folder, options: options)
     try await magic.update(Account(0))
     let account = try await magic.object(of: Account.self, primary: 1)
     try await withThrowingTaskGroup { group in

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -56,10 +57,10 @@ private struct Forgetful: MagicObject {
 }
 
 /// A subclass is a type and a table of its own, or is refused by name; nothing of it is dropped.
-@Suite struct SubclassTests {
+@Suite(.everyEngine) struct SubclassTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   private func refusal(_ body: () throws -> Void) -> String {
     let error = #expect(throws: MagicError.self, performing: body)

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -43,8 +44,8 @@ private struct TownName: Record, Sendable, Equatable {
 
   @Test func `two types of objects on one table are refused, also by another store`() throws {
     defer { remove() }
-    let magic = try MagicData(path: folder)
-    let second = try MagicData(path: folder)
+    let magic = try MagicData.at(folder)
+    let second = try MagicData.at(folder)
     try magic.update(One.Town())
     for store in [magic, second] {
       let error = #expect(throws: MagicError.self) { try store.count(of: Other.Town.self) }
@@ -60,13 +61,13 @@ private struct TownName: Record, Sendable, Equatable {
 
   @Test func `an object and a record on one table are refused, whichever comes first`() throws {
     defer { remove() }
-    let magic = try MagicData(path: folder)
+    let magic = try MagicData.at(folder)
     try magic.update(One.Town())
     #expect(throws: SQLiteError.self) { try magic.database.update(TownRow(id: 2, name: "b")) }
     #expect(throws: SQLiteError.self) { try magic.database.objects(of: TownRow.self) }
     #expect(try magic.database.objects(of: TownName.self) == [TownName(id: 1, name: "")])
 
-    let memory = try MagicData(type: .memory)
+    let memory = try MagicData.fresh()
     try memory.database.update(TownRow(id: 2, name: "b"))
     #expect(throws: MagicError.self) { try memory.update(One.Town()) }
     #expect(try memory.database.count(of: TownRow.self) == 1)
@@ -74,7 +75,7 @@ private struct TownName: Record, Sendable, Equatable {
 
   @Test func `of two types of objects used at once one is refused in every task`() async throws {
     for _ in 0..<20 {
-      let magic = try await MagicData(type: .memory)
+      let magic = try await MagicData.fresh()
       let refusals = await withTaskGroup(of: (Bool, Bool).self) { group in
         for turn in 0..<16 {
           group.addTask {

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -42,10 +43,10 @@ private struct SearchedAsset: MagicObject {
   init() {}
 }
 
-@Suite struct TraitTests {
+@Suite(.everyEngine) struct TraitTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `a unique property refuses a second object with the same value`() throws {
     try magic.update(Account("a@b.ch"))

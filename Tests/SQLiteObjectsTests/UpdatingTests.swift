@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 private struct Article: MagicObject {
   static var traits: [PropertyTrait] { [.searched(\Self.$title), .unique(\Self.$code)] }
@@ -45,7 +47,7 @@ private struct Chained: MagicObject {
   let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     try magic.update([
       Article("a", stock: 3, price: 10), Article("b", stock: 0, price: 20),
       Article("c", stock: 7, price: 30),
@@ -235,6 +237,7 @@ private struct Chained: MagicObject {
 
   @Test(arguments: ["'", "\"; DROP TABLE Article --", "a\0b", "", "?", "é\u{301}"])
   func `hostile texts are values`(text: String) throws {
+    let text = Engine.text(text)
     #expect(
       try magic.updateAll(of: Article.self, where: \.$title == text, set: [.set(\.$note, to: text)])
         == 0)

@@ -1,10 +1,12 @@
+import Conformance
 import Foundation
 import SPON
 import SQLiteCore
 import SQLitePortable
 import Testing
+import TestSupport
 
-@Suite struct CodableStoreTests {
+@Suite(.everyEngine) struct CodableStoreTests {
   struct Note: Codable, Hashable, Identifiable {
     var id: Int
     var text: String
@@ -236,7 +238,7 @@ import Testing
   }
 
   @Test func `a file keeps what was inserted`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try CodableStore(path: folder.file("a.sqlite3")).insert(item: Note(id: 1, text: "x"))
     let notes: [Note] = try CodableStore(path: folder.file("a.sqlite3")).read()
     #expect(notes == [Note(id: 1, text: "x")])
@@ -257,13 +259,13 @@ import Testing
     }
     #expect(error?.description.contains("magicdata_collections") == true)
     #expect(try store.count(of: Plain.self) == 1)
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     #expect(throws: (any Error).self) { try store.load(from: URL(filePath: folder.file("none"))) }
     #expect(throws: SQLiteError.self) { try store.save(to: URL(filePath: "/nowhere/at/all")) }
   }
 
   @Test func `a store lives beside other tables`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE note (a)")
       try connection.executeChange("INSERT INTO note VALUES (1)")

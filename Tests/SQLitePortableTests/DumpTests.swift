@@ -1,18 +1,20 @@
+import Conformance
 import Foundation
 import SPON
 import SQLiteCore
 import SQLitePortable
 import Synchronization
 import Testing
+import TestSupport
 
-@Suite struct DumpTests {
-  let folder: TemporaryFolder
+@Suite(.everyEngine, .requires(.files)) struct DumpTests {
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   /// A database with all that SQLite has.
   private func makeSample(fullText: Bool = true) throws -> Database {
-    let database = try Database(path: folder.file("sample.sqlite3"))
+    let database = try Database.at(folder.file("sample.sqlite3"))
     try database.write { connection in
       for sql in Self.schema { try connection.executeChange(SQL(unchecked: sql)) }
       let values: [Value] = [
@@ -149,7 +151,7 @@ import Testing
   }
 
   @Test func `the texts are lines that people read`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange(
         "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT, size REAL)")
@@ -182,7 +184,7 @@ import Testing
 
   @Test func `restoring replaces everything, or nothing if the file is damaged anywhere`() throws {
     let sample = try makeSample()
-    let target = try Database(path: folder.file("target.sqlite3"))
+    let target = try Database.at(folder.file("target.sqlite3"))
     try target.write { try $0.executeChange("CREATE TABLE mine (a)") }
     let before = try content(of: target)
     for file in files.prefix(2) {
@@ -219,7 +221,7 @@ import Testing
       try target.write { connection in
         for table in ["mine"] { try connection.deleteTable(table, ifExists: true) }
       }
-      let fresh = try Database.memory()
+      let fresh = try Database.fresh()
       try fresh.write { try $0.executeChange("CREATE TABLE mine (a)") }
       try fresh.backup(to: target)
     }
@@ -248,7 +250,7 @@ import Testing
   /// In a process of its own, since SQLite before 3.47 ends it.
   @Test func `a virtual table whose arguments end the process is an error`() async {
     await #expect(processExitsWith: .success) {
-      let folder = try TemporaryFolder()
+      let folder = try TestFolder()
       let path = folder.file("dump.json")
       for options in ["'trigram case_sensitive'", #"\"trigram case_sensitive\""#] {
         try """
@@ -293,7 +295,7 @@ import Testing
   }
 
   @Test func `text that is not UTF-8 is refused with the table's name`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
       try connection.executeChange("INSERT INTO t VALUES (CAST(x'ff' AS TEXT))")
@@ -304,7 +306,7 @@ import Testing
   }
 
   @Test func `progress is told, and can end the work`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
       for number in 0..<2_500 { try connection.executeChange("INSERT INTO t VALUES (\(number))") }
@@ -331,7 +333,7 @@ import Testing
   }
 
   @Test func `progress between databases is told in bytes of pages`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
       try connection.executeChange("INSERT INTO t VALUES (zeroblob(3000000))")
@@ -343,7 +345,7 @@ import Testing
     #expect(try #require(steps.withLock { $0.last?.bytes }) >= 3_000_000)
     let blocking = steps.withLock { $0 }
     steps.withLock { $0 = [] }
-    let copy = try Database.memory()
+    let copy = try Database.fresh()
     try copy.restore(from: files[2]) { step in steps.withLock { $0.append(step) } }
     #expect(steps.withLock { $0 } == blocking)
   }
@@ -351,7 +353,7 @@ import Testing
   @Test func `a database that cannot be filled is not left where none was`() throws {
     let wrong = DataFile.json(path: folder.file("wrong"))
     try Data("no dump\n".utf8).write(to: URL(filePath: wrong.path))
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.write { try $0.executeChange("CREATE TABLE t (a)") }
     let target = DataFile.sqlite(path: folder.file("new.sqlite3"))
     #expect(throws: DumpError.self) { try wrong.copy(to: target) }
@@ -366,7 +368,7 @@ import Testing
   }
 
   @Test func `cancelling the task ends a copy`() async throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try await database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
       for number in 0..<2_500 { try connection.executeChange("INSERT INTO t VALUES (\(number))") }
@@ -391,11 +393,11 @@ import Testing
   }
 
   @Test func `each call has a form for await`() async throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try await database.write { try $0.executeChange("CREATE TABLE t (a)") }
     for file in files {
       try await database.dump(to: file)
-      let copy = try Database.memory()
+      let copy = try Database.fresh()
       try await copy.restore(from: file)
       #expect(try await copy.existingTables() == ["t"])
       try await file.copy(to: .spon(path: folder.file("c.spon")))
@@ -407,7 +409,7 @@ import Testing
   }
 
   @Test func `a database with large pages is restored in place`() throws {
-    let database = try Database(path: folder.file("large.sqlite3"), options: large)
+    let database = try Database.at(folder.file("large.sqlite3"), options: large)
     try database.write { try $0.executeChange("CREATE TABLE t (a)") }
     try database.dump(to: files[0])
     try database.write { try $0.executeChange("DROP TABLE t") }
@@ -424,7 +426,7 @@ import Testing
   }
 
   @Test func `a database in UTF-16 stays one`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.withoutTransaction { try $0.executeChange("PRAGMA encoding = 'UTF-16le'") }
     try database.write { connection in
       try connection.executeChange("CREATE TABLE t (a)")
@@ -437,7 +439,7 @@ import Testing
   }
 
   @Test func `a file that cannot be read or written is named`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     for file in [
       DataFile.spon(path: "/nowhere/a"), .json(path: folder.url.path), .spon(path: ""),
       .json(path: "a\0b"),

@@ -2,6 +2,7 @@ import Foundation
 import SQLiteCore
 import SQLitePortable
 import Testing
+import TestSupport
 
 @Suite struct FileURLTests {
   struct Item: Codable, Hashable { var n: Int }
@@ -37,7 +38,7 @@ import Testing
 
   @Test(arguments: ["a b", "é", "e\u{301}", "a%20b", "a?b#c", "100%"])
   func `a store lives in a file, by its URL`(name: String) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let url = URL(filePath: folder.file(name))
     let store = try CodableStore(fileURL: url)
     #expect(store.fileURL == url)

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import SPON
 import SQLiteCore
@@ -5,7 +6,7 @@ import SQLiteMapping
 import SQLitePortable
 import Testing
 
-@Suite struct NestedStrategyTests {
+@Suite(.everyEngine) struct NestedStrategyTests {
   struct Address: Codable, Equatable {
     var city = "Seabrook"
     var zip: String?
@@ -27,7 +28,7 @@ import Testing
   }
 
   @Test func `nested values of a record are stored as SPON text`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let person = Person(
       addresses: ["home": Address(zip: "77586")], seen: [Date(timeIntervalSince1970: 0.25)])
     try database.update(person)

@@ -4,6 +4,7 @@ import SQLiteCore
 import SQLiteMapping
 import SQLitePortable
 import Testing
+import TestSupport
 
 /// The code of the README's chapter, block by block; `.ci/checks/readme` compares the texts.
 @Suite struct ReadmePortableTests {
@@ -18,9 +19,9 @@ import Testing
     var zip: String?
   }
 
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   @Test func collections() throws {
     let path = folder.file("people.sqlite3")

@@ -3,6 +3,7 @@ import SPON
 import SQLiteCore
 import SQLitePortable
 import Testing
+import TestSupport
 
 /// Each snippet of the seed's readme.
 @Suite struct SeedCollectionTests {
@@ -32,7 +33,7 @@ import Testing
   }
 
   @Test func `a store is made with coders, data and a file`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let fileURL = URL(filePath: folder.file("people"))
     let myEncoder = JSONEncoder()
     let myDecoder = JSONDecoder()
@@ -168,7 +169,7 @@ import Testing
     #expect(try await database.removeUndecodable(as: Person.self).isEmpty)
     let data = try await database.data()
     try await database.set(data: data)
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try await database.save(to: URL(filePath: folder.file("store")))
     try await database.load(from: URL(filePath: folder.file("store")))
     #expect(try await database.tableNames() == ["Person", "VIP"])

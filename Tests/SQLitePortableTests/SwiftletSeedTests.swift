@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import SPON
 import SQLiteCore
@@ -5,10 +6,11 @@ import SQLiteMapping
 import SQLitePortable
 import SQLiteRelations
 import Testing
+import TestSupport
 
 /// Each snippet of the SwiftletData seed's readme that is about records, providers and SQL; what it
 /// says of SPON alone stands in `SPONTests`.
-@Suite struct SwiftletSeedTests {
+@Suite(.everyEngine) struct SwiftletSeedTests {
   final class Category: Record {
     enum CategoryType: String, Codable {
       case local
@@ -77,12 +79,12 @@ import Testing
     init(name: String) { self.name = name }
   }
 
-  let folder: TemporaryFolder
+  let folder: TestFolder
   let database: Database
 
   init() throws {
-    folder = try TemporaryFolder()
-    database = try Database(path: folder.file("data.sqlite3"))
+    folder = try TestFolder()
+    database = try Database.at(folder.file("data.sqlite3"))
   }
 
   let addr1 = Address(addr1: "PO Box 1234", addr2: "", city: "Houston", state: "TX", zip: "77012")
@@ -98,7 +100,7 @@ import Testing
 
       return try provider.object(of: Category.self, ifPresent: #require(saved.id))
     }
-    for provider in [database, try Database.memory()] {
+    for provider in [database, try Database.fresh()] {
       let category = try #require(try save(to: provider))
       #expect(category.id == 1)
       #expect(category.added == Date(timeIntervalSince1970: 1_760_000_000.125))

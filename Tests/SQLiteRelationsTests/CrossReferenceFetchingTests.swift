@@ -1,8 +1,10 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 import Synchronization
 import Testing
+import TestSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -48,11 +50,11 @@ final class Group: Record {
   init(name: String) { self.name = name }
 }
 
-@Suite struct CrossReferenceFetchingTests {
+@Suite(.everyEngine) struct CrossReferenceFetchingTests {
   let database: Database
   let tags = CrossReference<Town, Tag>("town_tag", leftKeyName: "townID", rightKeyName: "tagID")
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `a group has people, as the seed has it`() throws {
     let addr1 = Address(addr1: "PO Box 1234", city: "Houston", state: "TX", zip: "77012")
@@ -80,7 +82,8 @@ final class Group: Record {
     }
   }
 
-  @Test func `only the first link of a connection looks at the schema`() throws {
+  @Test(.requires(.tracing)) func `only the first link of a connection looks at the schema`() throws
+  {
     let log = Mutex<[String]>([])
     try database.write { connection in
       let town = try connection.update(Town(name: "Bonn"))

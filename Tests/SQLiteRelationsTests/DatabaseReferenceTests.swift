@@ -1,16 +1,17 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 import Testing
 
-@Suite struct DatabaseReferenceTests {
+@Suite(.everyEngine) struct DatabaseReferenceTests {
   let database: Database
   let country = RecordReference<City, Country>("countryCode")
   let townTags = CrossReference<Town, Tag>(
     "town_tag", leftKeyName: "townID", rightKeyName: "tagID",
     columns: [ColumnDefinition("weight", .integer, isOptional: true)])
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `a reference is followed both ways without a closure`() throws {
     let canada = try database.update(Country(code: "CA", name: "Canada"))

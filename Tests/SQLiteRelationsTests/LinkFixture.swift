@@ -1,3 +1,4 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
@@ -11,7 +12,7 @@ struct LinkFixture {
     let table = LinkTable(
       "links", arrangement, from: .init(table: "own", key: "id"),
       to: .init(table: "far", key: "id"))
-    database = try Database.memory()
+    database = try Database.fresh()
     self.table = table
     try database.write { connection in
       try connection.executeChange("CREATE TABLE own (id INTEGER PRIMARY KEY)")
@@ -52,22 +53,5 @@ struct LinkFixture {
       try connection.executeQuery("EXPLAIN QUERY PLAN \(sql)")
         .map { "\($0["detail"]?.asString() ?? "")" }.joined(separator: "; ")
     }
-  }
-}
-
-/// Numbers that look random and are the same in every run.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-    return z ^ (z >> 31)
   }
 }

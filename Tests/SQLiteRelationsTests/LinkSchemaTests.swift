@@ -1,13 +1,14 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 import Testing
 
-@Suite struct LinkSchemaTests {
+@Suite(.everyEngine) struct LinkSchemaTests {
   let database: Database
 
   init() throws {
-    database = try Database.memory()
+    database = try Database.fresh()
     try database.executeMultipleChanges(
       """
       CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY);

@@ -1,9 +1,10 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 import Testing
 
-@Suite struct LinkTableTests {
+@Suite(.everyEngine) struct LinkTableTests {
   @Test(arguments: [LinkTable.Arrangement.list, .set, .dictionary])
   func `a link table has no rowids and foreign keys to both ends`(
     arrangement: LinkTable.Arrangement

@@ -1,9 +1,11 @@
+import Conformance
 import SQLiteCore
 import SQLiteRelations
 import Testing
+import TestSupport
 
 /// What a change of a list becomes when others have changed it meanwhile.
-@Suite struct ListMergeTests {
+@Suite(.everyEngine) struct ListMergeTests {
   struct Case: CustomTestStringConvertible {
     let base: [Int64]
     let mine: [Int64]

@@ -1,8 +1,10 @@
+import Conformance
 import SQLiteCore
 import SQLiteRelations
 import Testing
+import TestSupport
 
-@Suite struct ListTests {
+@Suite(.everyEngine) struct ListTests {
   @Test func `a list keeps its order and its duplicates`() throws {
     let fixture = try LinkFixture(.list)
     _ = try fixture.setList(of: 1, to: [3, 1, 3, 2])

@@ -1,3 +1,4 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
@@ -29,14 +30,14 @@ struct Tag: Record {
   var name: String
 }
 
-@Suite struct RecordReferenceTests {
+@Suite(.everyEngine) struct RecordReferenceTests {
   let database: Database
   let country = RecordReference<City, Country>("countryCode")
   let townTags = CrossReference<Town, Tag>(
     "town_tag", leftKeyName: "townID", rightKeyName: "tagID",
     columns: [ColumnDefinition("weight", .integer, isOptional: true)])
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   private func city(_ name: String, _ code: String? = nil) throws -> City {
     try database.write { try $0.update(City(name: name, countryCode: code)) }

@@ -1,7 +1,9 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 import Testing
+import TestSupport
 
 /// The types of a program, and of its next version with other delete rules.
 private enum Old {
@@ -50,11 +52,12 @@ private enum New {
   }
 }
 
-@Suite struct RecordRuleChangeTests {
-  let bytes: [UInt8]
+@Suite(.everyEngine) struct RecordRuleChangeTests {
+  let folder: TestFolder
 
   init() throws {
-    let database = try Database.memory()
+    folder = try TestFolder()
+    let database = try open()
     try database.write { connection in
       let owner = try connection.update(Old.Owner(name: "Anna"))
       let pet = try connection.update(Old.Pet(ownerID: owner.id, vetID: owner.id ?? 0))
@@ -62,10 +65,10 @@ private enum New {
       try connection.update(Old.Toy(petID: pet.id))
       try connection.remove(other)
     }
-    bytes = try database.serialized()
+    try database.close()
   }
 
-  private func open() throws -> Database { try Database.memory(serialized: bytes) }
+  private func open() throws -> Database { try Database.at(folder.file()) }
 
   @Test func `a column that may be NULL gives way to one with the new rule`() throws {
     let database = try open()

@@ -1,10 +1,11 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteRelations
 import Testing
 
 /// Relations that are stored in four ways, asked alike.
-@Suite struct RelationTests {
+@Suite(.everyEngine) struct RelationTests {
   static let arrangements: [LinkTable.Arrangement] = [.list, .set, .dictionary]
 
   /// Links owner 1 to targets 7 and 8, to 7 twice if that is possible, and owners 2 and 3 to 7.
@@ -111,7 +112,7 @@ import Testing
   }
 
   @Test func `a column leads to one row, and back to many`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.write { connection in
       try connection.executeChange("CREATE TABLE tree (id INTEGER PRIMARY KEY, up INTEGER)")
       try connection.executeChange("CREATE INDEX tree_up ON tree (up)")
@@ -169,12 +170,12 @@ private struct PageLabelRow: Record, Sendable {
   var labelID: Int
 }
 
-@Suite struct CrossReferenceClaimTests {
+@Suite(.everyEngine) struct CrossReferenceClaimTests {
   private let database: Database
   private let labels = CrossReference<Page, Label>(
     "page_label", leftKeyName: "pageID", rightKeyName: "labelID")
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `a record on the table of a cross reference is refused`() throws {
     let page = try database.update(Page(title: "a"))

@@ -1,13 +1,14 @@
 import Foundation
 import Terminal
 import Testing
+import TestSupport
 import Tour
 
 @Suite struct OutputTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
   }
 
   @Test(arguments: [0, 1, 1_000_000])

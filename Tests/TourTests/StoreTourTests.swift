@@ -1,6 +1,7 @@
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 import Tour
 
 /// What the tour's store holds, compared with the same files read by other means.
@@ -92,7 +93,7 @@ struct StoreTourTests {
   }
 
   @Test func `a store that is opened again has everything`() async throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let tour = StoreTour(try await MagicData(path: folder.path))
     _ = try await tour.save(ZoneDatabase())
     try await tour.magic.database.close()

@@ -1,15 +1,17 @@
+import Conformance
 import Foundation
 import Terminal
 import Testing
+import TestSupport
 import Tour
 
 @Suite struct TourTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
   let output = Shown()
   let errors = Shown()
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
   }
 
   @Test(arguments: [true, false])
@@ -57,6 +59,27 @@ import Tour
       ["--help"], output: full, errors: errors.output(isTerminal: false))
     #expect(status == 1)
     #expect(errors.text == "Tour: cannot write the output: \(systemMessage(for: 28))\n")
+  }
+
+  @Test(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+  func `the tour is the same on a cluster`() async throws {
+    try writeDatabase()
+    let addresses = try TestCluster.shared.get().addresses.joined(separator: ",")
+    let status = await run(["--zoneinfo", folder.path, "--cluster", addresses])
+    #expect(errors.text == "")
+    #expect(status == 0)
+    let onCluster = output.text
+    #expect(await run(["--zoneinfo", folder.path]) == 0)
+    let inFolder = String(output.text.dropFirst(onCluster.count))
+    #expect(withoutTimes(onCluster) == withoutTimes(inFolder))
+  }
+
+  /// What is told of each step: the columns of times, and the spaces that align them, go.
+  private func withoutTimes(_ text: String) -> [String] {
+    text.split(separator: "\n").map { line in
+      line.replacing(/[0-9.,]+ (?:ns|µs|us|ms|s)\b|[0-9,.]+\/s/, with: "").split(separator: " ")
+        .joined(separator: " ")
+    }
   }
 
   private func run(_ words: [String], isTerminal: Bool = false) async -> Int32 {

@@ -1,12 +1,13 @@
 import Foundation
 import Testing
+import TestSupport
 import Tour
 
 @Suite struct ZoneDatabaseTests {
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
     try folder.write("# codes\nAD\tAndorra\nDE\tGermany\nCH\tSwitzerland\n", to: "iso3166.tab")
     try folder.write(
       """

@@ -1,13 +1,14 @@
 import Foundation
 import Testing
+import TestSupport
 import Tour
 
 @Suite struct ZoneFolderTests {
-  let outer: TemporaryFolder
+  let outer: TestFolder
   let path: String
 
   init() throws {
-    outer = try TemporaryFolder()
+    outer = try TestFolder()
     path = outer.path + "/zone info%20é"
     try outer.write("TZif and more\0", to: "zone info%20é/Europe/Andorra")
     try outer.write("TZif, outside", to: "outside")

@@ -1,5 +1,6 @@
 import Foundation
 package import MagicData
+package import TestSupport
 
 /// Makes random changes of a store, of all kinds that a history must take back.
 package struct RandomEditor {

@@ -1,3 +1,5 @@
+import TestSupport
+
 /// One change of a store, known by its content: it can be made, and foretold.
 package enum Step: Hashable, Sendable {
   /// The kinds of content that a slot can have.
@@ -50,7 +52,7 @@ package enum Step: Hashable, Sendable {
   ///   - process: Who makes it: each has slots of its own.
   ///   - number: The number of the step, from 1.
   package static func random(process: Int, number: Int) -> Step {
-    var random = SeededGenerator(seed: UInt64(process) << 32 | UInt64(number))
+    var random = SplitMix64(seed: UInt64(process) << 32 | UInt64(number))
     let key = "p\(process)s\(random.next() % 12)"
     let kind = Kind.allCases[Int(random.next() % UInt64(Kind.allCases.count))]
     switch random.next() % 20 {
@@ -61,20 +63,5 @@ package enum Step: Hashable, Sendable {
     case 18: return .checkpoint
     default: return process == 0 ? .migrate(min(20, 1 + number / 40)) : .checkpoint
     }
-  }
-}
-
-/// The same numbers for the same seed (SplitMix64).
-package struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  package init(seed: UInt64) { state = seed }
-
-  package mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -138,6 +138,11 @@ public final class Connection {
   /// Whether foreign keys lead nowhere now, which the end of the transaction would refuse.
   package var hasDeferredViolations: Bool { handle.hasDeferredViolations }
 
+  /// As ``hasDeferredViolations``, of which a server does not tell: there all foreign keys are looked at.
+  package func findsDeferredViolations() throws(SQLiteError) -> Bool {
+    handle.remote == nil ? hasDeferredViolations : try pragma("foreign_key_check") != nil
+  }
+
   /// The rowid of the row inserted last on this connection (`sqlite3_last_insert_rowid`).
   public var lastInsertedRowID: Int64 { handle.lastInsertedRowID }
 

@@ -112,12 +112,14 @@ extension Connection {
       return try delete()
     } catch let restriction as MagicError {
       // Where others wait for their ends already, nobody can tell whose are missing.
-      guard case .restricted = restriction, !hasDeferredViolations else { throw restriction }
+      guard case .restricted = restriction, try !findsDeferredViolations() else {
+        throw restriction
+      }
       return try savepoint {
         _ = try pragma("defer_foreign_keys", " = ON")
         defer { _ = try? pragma("defer_foreign_keys", " = OFF") }
         let result = try delete()
-        if hasDeferredViolations { throw restriction }
+        if try findsDeferredViolations() { throw restriction }
         return result
       }
     }

@@ -1,4 +1,5 @@
 import SQLSyntax
+import TestSupport
 
 extension TreeSource {
   /// A query; with `columns` of them where it is a value.

@@ -1,4 +1,5 @@
 import SQLSyntax
+import TestSupport
 
 /// Makes random trees: the same ones for the same seed.
 ///

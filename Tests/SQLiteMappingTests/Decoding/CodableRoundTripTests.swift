@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
@@ -16,7 +17,7 @@ private struct Box<Content: Codable & Equatable>: Record, Equatable {
 private func storedClasses<Content: Codable & Equatable>(
   _ contents: Content..., sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> Set<String> {
-  let database = try Database.memory()
+  let database = try Database.fresh()
   for (id, content) in contents.enumerated() {
     let box = Box(id: id, content: content)
     try database.update(box)
@@ -26,7 +27,7 @@ private func storedClasses<Content: Codable & Equatable>(
   return Set(try database.rows("SELECT typeof(content) FROM box", as: String.self))
 }
 
-@Suite struct CodableRoundTripTests {
+@Suite(.everyEngine) struct CodableRoundTripTests {
   @Test func `integers of every width keep their extremes`() throws {
     #expect(try storedClasses(Int8.min, .max) == ["integer"])
     #expect(try storedClasses(Int16.min, .max) == ["integer"])
@@ -41,13 +42,13 @@ private func storedClasses<Content: Codable & Equatable>(
   }
 
   @Test func `what SQLite cannot hold is refused by name`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let large = #expect(throws: SQLiteError.self) {
       try database.update(Box(id: 1, content: UInt64.max))
     }
     #expect(large?.message.contains("content") == true)
     let nan = #expect(throws: SQLiteError.self) {
-      try Database.memory().update(Box(id: 1, content: Double.nan))
+      try Database.fresh().update(Box(id: 1, content: Double.nan))
     }
     #expect(nan?.message.contains("content") == true)
   }
@@ -58,7 +59,7 @@ private func storedClasses<Content: Codable & Equatable>(
         == ["real"])
     #expect(try storedClasses(Float(0.1), .infinity, .leastNonzeroMagnitude) == ["real"])
     #expect(try storedClasses(true, false) == ["integer"])
-    #expect(try storedClasses("", "a\0b", "e\u{301}", "🚲", "0123", "1e5") == ["text"])
+    #expect(try storedClasses("", Engine.text("a\0b"), "e\u{301}", "🚲", "0123", "1e5") == ["text"])
   }
 
   @Test func `Foundation's values and bytes have forms of their own`() throws {
@@ -99,7 +100,7 @@ private func storedClasses<Content: Codable & Equatable>(
       var y = 1
       var at = Date(timeIntervalSinceReferenceDate: 0)
     }
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.update(Box(id: 1, content: Point()))
     let json = try database.firstRow("SELECT content FROM box", as: String.self)
     #expect(json == #"{"at":"2001-01-01 00:00:00","y":1}"#)

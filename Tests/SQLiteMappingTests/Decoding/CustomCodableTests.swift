@@ -1,11 +1,13 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
-@Suite struct CustomCodableTests {
+@Suite(.everyEngine) struct CustomCodableTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `a class and its superclass share a row`() throws {
     class Animal: Record {
@@ -43,7 +45,7 @@ import Testing
     #expect(dogs.map(\.breed) == ["Collie", nil])
   }
 
-  @Test func `nested values come back from a database in UTF-16`() throws {
+  @Test(.requires(.files)) func `nested values come back from a database in UTF-16`() throws {
     struct Town: Record, Equatable {
       var id: Int
       var names: [String]

@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 /// A row of every kind of value.
 private struct Everything: Record, Equatable {
@@ -43,11 +45,12 @@ extension Everything {
     func text() -> String {
       let scalars: [UInt32] = [0, 9, 34, 39, 92, 97, 233, 769, 8238, 26085, 128690, 0x10FFFF]
       let count = Int.random(in: 0...12, using: &random)
-      return String(
-        String.UnicodeScalarView(
-          (0..<count).compactMap { _ in
-            scalars.randomElement(using: &random).flatMap(Unicode.Scalar.init)
-          }))
+      return Engine.text(
+        String(
+          String.UnicodeScalarView(
+            (0..<count).compactMap { _ in
+              scalars.randomElement(using: &random).flatMap(Unicode.Scalar.init)
+            })))
     }
     func double() -> Double {
       while true {
@@ -90,12 +93,12 @@ extension Everything {
   }
 }
 
-@Suite struct RoundTripPropertyTests {
+@Suite(.everyEngine) struct RoundTripPropertyTests {
   @Test func `10,000 rows of every kind of value come back as they were`() throws {
     var random = SplitMix64(seed: 1)
     var dates = DateSource(seed: 2)
     let rows = (0..<10_000).map { Everything(id: $0, using: &random, &dates) }
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.insert(contentsOf: rows)
     var next = 0
     try database.forEachObject(of: Everything.self, orderedBy: .column("id")) { row in

@@ -1,9 +1,10 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
-@Suite struct RowDecoderTests {
+@Suite(.everyEngine) struct RowDecoderTests {
   struct Row: Codable {
     var number: Int
     var name: String?
@@ -41,7 +42,7 @@ import Testing
   }
 
   @Test func `a container that is kept is empty after its row was read`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let values = try database.objects(
       of: Keeper.self, sql: "SELECT 1 AS number UNION ALL SELECT 2")
     #expect(values.map(\.number) == [1, 2])
@@ -62,7 +63,7 @@ import Testing
   }
 
   @Test func `a type may run a query while it is read`() throws {
-    let values = try Database.memory().objects(
+    let values = try Database.fresh().objects(
       of: Asker.self, sql: "SELECT 1 AS number, 'one' AS name UNION ALL SELECT 2, 'two'")
     #expect(values.map(\.name) == ["one", "two"])
     #expect(values.map(\.others.count) == [2, 2])
@@ -70,7 +71,7 @@ import Testing
 
   @Test func `what reads rows is freed with its statement`() throws {
     weak var reader: RowReader?
-    try Database.memory().read { connection in
+    try Database.fresh().read { connection in
       var statement = try connection.statement("SELECT 1 AS number, NULL AS name")
       _ = try statement.step()
       let strong = RowReader(statement, as: Row.self, strategies: MappingStrategies())
@@ -82,7 +83,7 @@ import Testing
 
   @Test func `what binds values is freed with its statement`() throws {
     weak var binder: RowBinder?
-    try Database.memory().read { connection in
+    try Database.fresh().read { connection in
       let statement = try connection.statement("SELECT ?1, ?2")
       let strong = RowBinder(
         statement, columns: ["number", "name"], strategies: MappingStrategies())

@@ -1,8 +1,9 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
-@Suite struct WideIntegerTests {
+@Suite(.everyEngine) struct WideIntegerTests {
   struct Wide: Record {
     var id: Int
     var number: Int128
@@ -14,7 +15,7 @@ import Testing
   }
 
   @Test func `integers of 128 bits are refused, since SQLite's have 64`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     #expect(throws: (any Error).self) { try database.insert(Wide(id: 1, number: 1)) }
     #expect(throws: (any Error).self) { try database.insert(Unsigned(id: 1, number: 1)) }
     #expect(try database.executeQuery("SELECT 1 FROM sqlite_schema WHERE name = 'Wide'") == [])

@@ -1,9 +1,10 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
 /// Promises that are not kept, each of them found out.
-@Suite struct DirectLayoutTests {
+@Suite(.everyEngine) struct DirectLayoutTests {
   struct Swapped: DirectRecord {
     static let prototype: Swapped? = Swapped(id: 0, one: "", two: "")
     static var directColumns: [DirectColumn<Swapped>] {
@@ -165,7 +166,7 @@ import Testing
   }
 
   private func refusal<Value: DirectRecord>(_ value: Value) throws -> DirectRecordError? {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let error = #expect(throws: DirectRecordError.self) { try database.insert(value) }
     #expect(try database.count(of: Value.self) == 0)
     return error
@@ -213,7 +214,7 @@ import Testing
   }
 
   @Test func `reading proves too`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.executeMultipleChanges(
       "CREATE TABLE Swapped (id INTEGER PRIMARY KEY, one TEXT, two TEXT); INSERT INTO Swapped VALUES (1, 'a', 'b')"
     )
@@ -226,7 +227,7 @@ import Testing
 
   @Test(arguments: [1, 2, 4, 8, 1_024])
   func `rows are read both ways at the powers of two`(row: Int) throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.insert(
       contentsOf: (1...2_000).map { Liar(id: $0, name: $0 == row ? "secret" : "x") })
     let error = #expect(throws: DirectRecordError.self) {

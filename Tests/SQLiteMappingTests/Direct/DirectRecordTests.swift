@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 /// Every kind of property that is coded in place.
 struct AllKinds: DirectRecord, Equatable, Sendable {
@@ -40,7 +42,7 @@ struct AllKinds: DirectRecord, Equatable, Sendable {
     large = Int64(bitPattern: random.next())
     real = Double.random(in: -1e9...1e9, using: &random)
     flag = Bool.random(using: &random)
-    note = Bool.random(using: &random) ? nil : "ä\0\(random.next())"
+    note = Bool.random(using: &random) ? nil : Engine.text("ä\0\(random.next())")
     rating = Bool.random(using: &random) ? nil : Double(bitPattern: random.next() & ~(0x7ff << 52))
     other = Bool.random(using: &random) ? nil : .min
     maybe = [nil, true, false].randomElement(using: &random) ?? nil
@@ -76,10 +78,10 @@ private struct PlainAllKinds: Record, Equatable {
   var single: Float
 }
 
-@Suite struct DirectRecordTests {
+@Suite(.everyEngine) struct DirectRecordTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `ten thousand values of all kinds come back as they were`() throws {
     var random = SplitMix64(seed: 44)
@@ -107,7 +109,7 @@ private struct PlainAllKinds: Record, Equatable {
     #expect(plain.map(\.name) == values.map(\.name))
     #expect(plain.map(\.data) == values.map(\.data))
     try database.executeChange("ALTER TABLE AllKinds RENAME TO Other")
-    let other = try Database.memory()
+    let other = try Database.fresh()
     try other.write { connection in for value in plain { try connection.update(value) } }
     #expect(try other.executeQuery("SELECT * FROM AllKinds") == rows)
   }

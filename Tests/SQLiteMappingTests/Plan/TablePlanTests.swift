@@ -1,9 +1,10 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
-@Suite struct TablePlanTests {
+@Suite(.everyEngine) struct TablePlanTests {
   private struct Refusal: Error, Equatable { let reason: String }
 
   private func plan(
@@ -77,7 +78,7 @@ import Testing
 
   @Test func `a table lacks what its definition has besides, until it is ensured`() throws {
     let plan = try plan(.given(["id"]), .records, [.unique("a")])
-    try Database.memory().write { connection in
+    try Database.fresh().write { connection in
       #expect(try connection.growth(of: plan.definition()).isMissing)
       try connection.executeChange("CREATE TABLE T (id INTEGER PRIMARY KEY, a TEXT)")
       let growth = try connection.growth(of: plan.definition())
@@ -92,7 +93,7 @@ import Testing
   }
 }
 
-@Suite struct StorageTests {
+@Suite(.everyEngine) struct StorageTests {
   private enum Mood: String, Codable { case good, bad }
   private struct Point: Codable, Equatable { var x = 1, y = 2 }
 
@@ -124,7 +125,7 @@ import Testing
     let storage = Storage(of: Source.self, strategies)
     #expect(try storage.stored(value) == stored)
     #expect(try storage.value(Source.self, of: stored) == value)
-    let isSame = try Database.memory().read { connection in
+    let isSame = try Database.fresh().read { connection in
       var statement = try connection.statement("SELECT ?")
       try storage.bind(value, to: statement.handle, at: 1)
       guard try statement.step() else { return false }

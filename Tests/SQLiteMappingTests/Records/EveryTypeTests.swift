@@ -1,10 +1,11 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
 /// Each type that `Codable` knows by name, as a property that may be nil, and in columns of JSON.
-@Suite struct EveryTypeTests {
+@Suite(.everyEngine) struct EveryTypeTests {
   struct Optionals: Record, Equatable, Sendable {
     var id: Int
     var bool: Bool?
@@ -176,7 +177,7 @@ import Testing
   }
 
   @Test func `values by themselves in a column`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.update(Singles())
     #expect(try database.objects(of: Singles.self) == [Singles()])
     try database.executeChange("UPDATE Singles SET int8 = 1000")
@@ -184,7 +185,7 @@ import Testing
   }
 
   @Test func `a record may hand a column on to another encoder, or is refused`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     do {
       try database.update(Handing())
       let found = try database.objects(of: Handing.self)
@@ -195,7 +196,7 @@ import Testing
   }
 
   @Test func `properties that may be nil`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let empty = Optionals(id: 1)
     try database.insert(contentsOf: [empty, Self.full])
     #expect(try database.objects(of: Optionals.self) == [empty, Self.full])
@@ -210,7 +211,7 @@ import Testing
   }
 
   @Test func `properties that are never nil`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.update(Members())
     #expect(try database.objects(of: Members.self) == [Members()])
     let columns = (0..<15).map { _ in "NULL" as SQL }
@@ -221,7 +222,7 @@ import Testing
   }
 
   @Test func `a value that uses every kind of container`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let value = WithTree(id: 1, tree: Tree("a"), trees: [Tree("b"), Tree("")])
     try database.update(value)
     #expect(try database.objects(of: WithTree.self) == [value])
@@ -230,7 +231,7 @@ import Testing
   }
 
   @Test func `records that are made one by one are written in pieces, all or none`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let values = (1...2_500).lazy.map { Members(id: $0) }
     #expect(try database.insert(contentsOf: values) == 2_500)
     #expect(try database.update(contentsOf: values) == 2_500)
@@ -241,7 +242,7 @@ import Testing
   }
 
   @Test func `records are written and removed by tasks`() async throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     var value = Members()
     #expect(try await database.insert(value) == value)
     value.string = "b"

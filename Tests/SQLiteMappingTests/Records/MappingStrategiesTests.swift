@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
@@ -24,7 +25,7 @@ private struct Sample: Record, Equatable {
   var someTags: [String]
 }
 
-@Suite struct MappingStrategiesTests {
+@Suite(.everyEngine) struct MappingStrategiesTests {
   private let sample = Sample(
     id: UUID(), createdAt: Date(timeIntervalSinceReferenceDate: 1_000.5), rawData: Data([1, 255]),
     elapsed: .milliseconds(1_500), someTags: ["a", "b"])
@@ -36,7 +37,7 @@ private struct Sample: Record, Equatable {
     var strategies = MappingStrategies()
     change(&strategies)
     return try Sample.$strategies.withValue(strategies) {
-      let database = try Database.memory()
+      let database = try Database.fresh()
       try database.update(sample)
       #expect(try database.objects(of: Sample.self) == [sample])
       #expect(try database.object(of: Sample.self, ifPresent: sample.id) == sample)

@@ -1,9 +1,10 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
 /// NULL is one nil: a record with a property that has two is refused, before one of them is lost.
-@Suite struct NestedOptionalRecordTests {
+@Suite(.everyEngine) struct NestedOptionalRecordTests {
   private struct Twice: Record {
     static let primaryKeyType = PrimaryKeyType.autoIncrement
     var id: Int?
@@ -18,7 +19,7 @@ import Testing
 
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test(arguments: [false, true])
   func `an optional of an optional is refused by name`(isThere: Bool) throws {

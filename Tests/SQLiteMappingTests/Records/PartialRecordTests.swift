@@ -1,6 +1,8 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 /// Some columns of its table.
 private struct Part: Record, Equatable {
@@ -16,11 +18,11 @@ private struct Glance: Record, Equatable {
   var name: String
 }
 
-@Suite struct PartialRecordTests {
-  let folder: TemporaryFolder
+@Suite(.everyEngine) struct PartialRecordTests {
+  let folder: TestFolder
 
   init() throws {
-    folder = try TemporaryFolder()
+    folder = try TestFolder()
     try folder.open {
       try $0.executeMultipleChanges(
         """
@@ -60,7 +62,7 @@ private struct Glance: Record, Equatable {
   @Test func `a type that only reads names the table that is missing`() throws {
     let found = try folder.open { try $0.objects(of: Glance.self) }
     #expect(found == [Glance(name: "Ann")])
-    let empty = try Database.memory()
+    let empty = try Database.fresh()
     let uses: [() throws -> Void] = [
       { _ = try empty.objects(of: Glance.self) },
       { _ = try empty.object(of: Glance.self, where: "name = 'x'") },
@@ -73,7 +75,7 @@ private struct Glance: Record, Equatable {
       #expect(error?.message.contains("“person”") ?? false)
     }
     // A type that writes makes it when it does.
-    #expect(try Database.memory().objects(of: Part.self) == [])
+    #expect(try Database.fresh().objects(of: Part.self) == [])
   }
 
   @Test func `a key that a value does not encode is not that of the value before`() throws {
@@ -87,7 +89,7 @@ private struct Glance: Record, Equatable {
         try container.encode(text, forKey: .text)
       }
     }
-    try Database.memory().read { connection throws in
+    try Database.fresh().read { connection throws in
       #expect(try connection.keyValue(of: Page(id: 7, text: "a")) == .integer(7))
       #expect(throws: SQLiteError.self) { try connection.keyValue(of: Page(id: nil, text: "b")) }
       #expect(try connection.keyValue(of: Page(id: 8, text: "c")) == .integer(8))

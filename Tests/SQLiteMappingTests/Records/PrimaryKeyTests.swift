@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
@@ -47,10 +48,10 @@ private struct Declared: Record, Equatable {
   var id: UUID?
 }
 
-@Suite struct PrimaryKeyTests {
+@Suite(.everyEngine) struct PrimaryKeyTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `a declared type of keys is that of calls`() async throws {
     let id = try #require(try await database.update(Declared()).id)

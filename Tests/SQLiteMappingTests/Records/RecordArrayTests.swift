@@ -1,13 +1,15 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Synchronization
 import Testing
+import TestSupport
 
-@Suite struct RecordArrayTests {
+@Suite(.everyEngine) struct RecordArrayTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `an array of values comes back with the keys that the database made`() throws {
     let written = try database.update([
@@ -66,7 +68,7 @@ import Testing
     var generator = SplitMix64(seed: 31)
     let lengths = [0, 1, 15, 16, 100, 511, 512, 513, 4_095, 4_096, 5_000]
     func text() -> String {
-      let letter = ["a", "é", "\0", "🚲"].randomElement(using: &generator) ?? ""
+      let letter = ["a", "é", Engine.text("\0"), "🚲"].randomElement(using: &generator) ?? ""
       return String(repeating: letter, count: lengths.randomElement(using: &generator) ?? 0)
     }
     func wide(_ id: Int) -> Wide {

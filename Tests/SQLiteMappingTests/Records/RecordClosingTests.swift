@@ -1,11 +1,13 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 /// What encodes and decodes rows must not keep a connection open: the last one to close removes the
 /// log, so the log shows whether all are closed.
-@Suite struct RecordClosingTests {
+@Suite(.everyEngine) struct RecordClosingTests {
   struct Note: Record {
     var id: String
     var place: Place?
@@ -16,16 +18,16 @@ import Testing
     }
   }
 
-  let folder: TemporaryFolder
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   private func filesAfterClosing(_ body: (Database) throws -> Void) throws -> [String] {
     try folder.open(body)
     return try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
   }
 
-  @Test func `nothing is open after records were written`() throws {
+  @Test(.requires(.files)) func `nothing is open after records were written`() throws {
     let files = try filesAfterClosing { database in
       try database.update(Note(id: "a", text: "b"))
       try database.insert(contentsOf: [Note(id: "c", text: "d")])
@@ -33,7 +35,7 @@ import Testing
     #expect(files == ["test.sqlite3"])
   }
 
-  @Test func `nothing is open after records were read`() throws {
+  @Test(.requires(.files)) func `nothing is open after records were read`() throws {
     try folder.open { try $0.update(Note(id: "a", place: .init(x: 1), text: "b")) }
     let files = try filesAfterClosing { database in
       #expect(try database.objects(of: Note.self).count == 1)
@@ -49,7 +51,7 @@ import Testing
     #expect(files == ["test.sqlite3"])
   }
 
-  @Test func `nothing is open after queries were decoded`() throws {
+  @Test(.requires(.files)) func `nothing is open after queries were decoded`() throws {
     let files = try filesAfterClosing { database in
       let sql: SQL = "SELECT 'a' AS id, 'b' AS text, 1 AS \"place.x\""
       #expect(try database.objects(of: Note.self, sql: sql).count == 1)

@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 private struct Item: Record, Equatable {
   static let primaryKeyType = PrimaryKeyType.autoIncrement
@@ -32,7 +34,7 @@ private struct Model {
   }
 }
 
-@Suite struct RecordModelTests {
+@Suite(.everyEngine) struct RecordModelTests {
   /// Runs 200 random operations on a database and on a dictionary, which must agree.
   private func run(seed: UInt64, on database: Database) throws {
     var random = SplitMix64(seed: seed)
@@ -41,7 +43,7 @@ private struct Model {
       Item(
         id: Bool.random(using: &random) ? nil : Int.random(in: 1...12, using: &random),
         code: Int.random(in: 1...20, using: &random),
-        name: ["", "a", "é", "a\0b"].randomElement(using: &random) ?? "",
+        name: ["", "a", "é", Engine.text("a\0b")].randomElement(using: &random) ?? "",
         note: Bool.random(using: &random) ? nil : "\(random.next())",
         tags: (0..<Int.random(in: 0...2, using: &random)).map { $0 })
     }
@@ -130,17 +132,17 @@ private struct Model {
   @Test(arguments: 0..<50) func `a database in memory does what a dictionary does`(
     seed: UInt64
   ) throws {
-    try run(seed: seed, on: Database.memory())
+    try run(seed: seed, on: Database.fresh())
   }
 
   @Test(arguments: 50..<100) func `a database in a file does what a dictionary does`(
     seed: UInt64
   ) throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     var options = Database.Options()
     options.synchronous = .offMayCorruptOnPowerCut
     let path = folder.url.appending(path: "test.sqlite3").path
-    let database = try Database(path: path, options: options)
+    let database = try Database.at(path, options: options)
     try run(seed: seed, on: database)
     try database.close()
   }

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
@@ -46,10 +47,10 @@ private struct Mark: Record {
   }
 }
 
-@Suite struct RecordRemovingTests {
+@Suite(.everyEngine) struct RecordRemovingTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `rows of several values go together, and those that were not there do not count`()
     throws

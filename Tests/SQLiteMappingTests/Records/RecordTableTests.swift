@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 private struct Country: Record, Equatable {
   enum Continent: String, Codable, CaseIterable { case africa, asia, europe }
@@ -62,10 +64,10 @@ private final class Person: Record {
   init(_ name: String) { self.name = name }
 }
 
-@Suite struct RecordTableTests {
+@Suite(.everyEngine) struct RecordTableTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `a table is made without a row, as a row would make it`() throws {
     #expect(try !database.tableExists(of: Country.self))
@@ -73,7 +75,7 @@ private final class Person: Record {
     #expect(try database.tableExists(of: Country.self))
     #expect(try database.count(of: Country.self) == 0)
     let made = try database.read { try $0.columns(of: "Country") }
-    let other = try Database.memory()
+    let other = try Database.fresh()
     try other.update(
       Country(
         code: "ca", name: "Canada", continent: .asia, founded: .now, motto: .init(words: []),
@@ -164,10 +166,10 @@ private final class Person: Record {
   }
 
   @Test func `a dropped table is made again by whoever writes next`() throws {
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     let path = folder.url.appending(path: "a.sqlite3").path
-    let one = try Database(path: path)
-    let other = try Database(path: path)
+    let one = try Database.at(path)
+    let other = try Database.at(path)
     try one.update(Person("ann"))
     try other.update(Person("bob"))
     #expect(try one.drop(Person.self))

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
@@ -12,10 +13,10 @@ struct City: Record, Equatable, Sendable {
   var tags: [String] = []
 }
 
-@Suite struct RecordTests {
+@Suite(.everyEngine) struct RecordTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `a new value comes back with the key that the database made`() throws {
     let toronto = try database.update(City(name: "Toronto", population: 2_615_060))

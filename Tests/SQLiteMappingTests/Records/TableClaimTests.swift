@@ -1,8 +1,10 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Synchronization
 import Testing
+import TestSupport
 
 private enum One {
   struct Town: Record, Equatable {
@@ -26,11 +28,11 @@ private struct TownName: Record, Equatable {
   var name: String
 }
 
-@Suite struct TableClaimTests {
-  let folder: TemporaryFolder
+@Suite(.everyEngine) struct TableClaimTests {
+  let folder: TestFolder
   var path: String { folder.url.appending(path: "test.sqlite3").path }
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   /// Counts the accesses among 16 at once, half of them of each type, that were refused.
   private func refused(
@@ -50,7 +52,7 @@ private struct TownName: Record, Equatable {
 
   @Test(arguments: 0..<20)
   func `of two types that read at once one is always refused`(round: Int) throws {
-    let database = try Database(path: path)
+    let database = try Database.at(path)
     let refused = refused { turn in
       if turn % 2 == 0 {
         _ = try database.objects(of: One.Town.self)
@@ -61,10 +63,10 @@ private struct TownName: Record, Equatable {
     #expect([refused.even, refused.odd].sorted() == [0, 8])
   }
 
-  @Test(arguments: 0..<20)
+  @Test(.requires(.sharedClaims), arguments: 0..<20)
   func `of two types that write at once one is always refused`(round: Int) throws {
-    let one = try Database(path: path)
-    let other = try Database(path: path)
+    let one = try Database.at(path)
+    let other = try Database.at(path)
     let refused = refused { turn in
       if turn % 2 == 0 {
         try one.update(One.Town(id: turn, name: "a"))
@@ -77,7 +79,7 @@ private struct TownName: Record, Equatable {
   }
 
   @Test func `the type that was met first keeps its table, whatever it did`() throws {
-    let database = try Database(path: path)
+    let database = try Database.at(path)
     #expect(try database.count(of: One.Town.self) == 0)
     let error = #expect(throws: SQLiteError.self) { try database.update(Other.Town(id: 1)) }
     #expect(error?.code == .misuse)
@@ -86,7 +88,7 @@ private struct TownName: Record, Equatable {
   }
 
   @Test func `read-only types are further views of a table`() throws {
-    let database = try Database(path: path)
+    let database = try Database.at(path)
     let error = #expect(throws: SQLiteError.self) { try database.objects(of: TownName.self) }
     #expect(error?.message.contains("there is no table") == true)
     try database.update(One.Town(id: 1, name: "a"))
@@ -94,20 +96,21 @@ private struct TownName: Record, Equatable {
     #expect(throws: SQLiteError.self) { try database.update(TownName(id: 1, name: "b")) }
   }
 
-  @Test func `a file that everybody has closed may be opened with other types`() throws {
-    let database = try Database(path: path)
-    let second = try Database(path: path)
+  @Test(.requires(.sharedClaims))
+  func `a file that everybody has closed may be opened with other types`() throws {
+    let database = try Database.at(path)
+    let second = try Database.at(path)
     try database.update(One.Town(id: 1, name: "a"))
     try database.close()
     #expect(throws: SQLiteError.self) { try second.count(of: Other.Town.self) }
     try second.close()
-    let later = try Database(path: path)
+    let later = try Database.at(path)
     #expect(try later.count(of: Other.Town.self) == 1)
   }
 
   @Test func `databases in memory share nothing`() throws {
-    let one = try Database.memory()
-    let other = try Database.memory()
+    let one = try Database.fresh()
+    let other = try Database.fresh()
     try one.update(One.Town(id: 1, name: "a"))
     try other.update(Other.Town(id: 1))
   }

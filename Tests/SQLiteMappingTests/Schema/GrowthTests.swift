@@ -1,6 +1,8 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 /// Types that were one type in several versions of a program.
 private struct One: Record, Equatable {
@@ -31,10 +33,10 @@ private struct Four: Record {
   var name: Int
 }
 
-@Suite struct GrowthTests {
-  let folder: TemporaryFolder
+@Suite(.everyEngine) struct GrowthTests {
+  let folder: TestFolder
 
-  init() throws { folder = try TemporaryFolder() }
+  init() throws { folder = try TestFolder() }
 
   @Test func `new optional and defaulted properties just work`() throws {
     try folder.open { try $0.update(One(id: 1, name: "a")) }
@@ -81,7 +83,7 @@ private struct Four: Record {
   }
 
   @Test func `a table of others is used as it is`() throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.executeMultipleChanges(
       """
       CREATE TABLE thing (name VARCHAR(20) NOT NULL, extra, id INTEGER PRIMARY KEY);
@@ -100,7 +102,7 @@ private struct Four: Record {
       var name: String
       var type: String
     }
-    let database = try Database.memory()
+    let database = try Database.fresh()
     try database.update(One(id: 1, name: "a"))
     #expect(try database.object(of: Schema.self, ifPresent: "thing")?.type == "table")
     let schema = Schema(name: "x", type: "table")
@@ -120,7 +122,7 @@ private struct Four: Record {
       var size: Int
       var note: String?
     }
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let first = try database.write { try $0.check(of: Thing.self) }
     #expect(first.map(\.kind) == [.missingTable])
     try database.executeMultipleChanges(

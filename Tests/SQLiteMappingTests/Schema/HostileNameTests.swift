@@ -1,3 +1,4 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
@@ -35,7 +36,7 @@ private struct Hostile: Record, Equatable {
   }
 }
 
-@Suite struct HostileNameTests {
+@Suite(.everyEngine) struct HostileNameTests {
   static let names = [
     "order", "group", "index", "select", "table", "where", "values", "null", "rowid", "oid",
     "default", "check", "primary", "references", "excluded", "new", "old", "\"", "\"\"", "'", "`",
@@ -47,7 +48,7 @@ private struct Hostile: Record, Equatable {
   @Test(arguments: names) func `any name is a column's`(name: String) throws {
     let value = Hostile(["key": "1", name: name])
     try Hostile.$table.withValue("t") {
-      let database = try Database.memory()
+      let database = try Database.fresh()
       try database.insert(contentsOf: [value])
       #expect(try database.object(of: Hostile.self, ifPresent: "1") == value)
       #expect(try database.objects(of: Hostile.self, orderedBy: .column(name)) == [value])
@@ -60,7 +61,7 @@ private struct Hostile: Record, Equatable {
   @Test(arguments: names) func `any name is a table's`(name: String) throws {
     let value = Hostile(["key": "1", "a": name])
     try Hostile.$table.withValue(name) {
-      let database = try Database.memory()
+      let database = try Database.fresh()
       try database.update(value)
       try database.update(value)
       #expect(try database.objects(of: Hostile.self) == [value])
@@ -71,14 +72,14 @@ private struct Hostile: Record, Equatable {
   @Test(arguments: ["", "a\0b"]) func `a name that SQL cannot spell is refused`(name: String) throws
   {
     try Hostile.$table.withValue("t") {
-      let database = try Database.memory()
+      let database = try Database.fresh()
       #expect(throws: SQLiteError.self) {
         try database.update(Hostile(["key": "1", name: "x"]))
       }
       #expect(try database.existingTables().isEmpty)
     }
     try Hostile.$table.withValue(name) {
-      let database = try Database.memory()
+      let database = try Database.fresh()
       #expect(throws: SQLiteError.self) { try database.update(Hostile(["key": "1"])) }
       #expect(throws: SQLiteError.self) { try database.objects(of: Hostile.self) }
     }

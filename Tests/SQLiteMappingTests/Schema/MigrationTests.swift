@@ -1,14 +1,15 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
-@Suite struct MigrationTests {
+@Suite(.everyEngine) struct MigrationTests {
   struct Stop: Error {}
 
   let database: Database
 
   init() throws {
-    database = try Database.memory()
+    database = try Database.fresh()
     try database.executeMultipleChanges(
       """
       CREATE TABLE City (id INTEGER PRIMARY KEY, mayor TEXT, waste TEXT);
@@ -30,7 +31,8 @@ import Testing
   ]
 
   private func dump() throws -> [String] {
-    try database.rows("SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'magic%'", as: String.self)
+    try database.rows(
+      "SELECT sql FROM sqlite_schema WHERE tbl_name NOT LIKE 'magic%'", as: String.self)
       + database.executeQuery("SELECT * FROM City").map { "\($0.values)" }
   }
 

@@ -1,7 +1,9 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 private struct Note: Record, Equatable {
   static let primaryKeyType = PrimaryKeyType.autoIncrement
@@ -19,11 +21,11 @@ private struct Ranked: Record, Equatable {
   var rank: String
 }
 
-@Suite struct SearchTests {
+@Suite(.everyEngine) struct SearchTests {
   let database: Database
 
   init() throws {
-    database = try Database.memory()
+    database = try Database.fresh()
     try database.insert(contentsOf: [
       Note(title: "Shopping", body: "milk and bread"), Note(title: "Milk", body: nil),
       Note(title: "Garden", body: "water the roses"),
@@ -105,6 +107,7 @@ private struct Ranked: Record, Equatable {
       "%", "\\",
     ])
   func `no text of a user's breaks a search`(text: String) throws {
+    let text = Engine.text(text)
     for pattern in [
       SearchPattern.all(of: text), .any(of: text), .phrase(text), .prefix(text),
       .all(of: "milk").and(.all(of: text)),
@@ -114,10 +117,12 @@ private struct Ranked: Record, Equatable {
   }
 
   @Test func `a search before the table exists finds nothing`() throws {
-    #expect(try Database.memory().search(Note.self, for: .all(of: "a")).isEmpty)
+    #expect(try Database.fresh().search(Note.self, for: .all(of: "a")).isEmpty)
   }
 
-  @Test func `values with keys that are no numbers are found, after VACUUM too`() throws {
+  @Test(.requires(.files)) func `values with keys that are no numbers are found, after VACUUM too`()
+    throws
+  {
     struct Page: Record, Equatable {
       static let primaryKeyType = PrimaryKeyType.uuid
       static let traits: [PropertyTrait] = [.searched("text")]
@@ -146,7 +151,7 @@ private struct Ranked: Record, Equatable {
       var id: Int
       var text: String
     }
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try folder.open { try $0.update(Plain(id: 1, text: "old words")) }
     try folder.open { database in
       try database.update(Searched(id: 2, text: "new words"))
@@ -170,7 +175,7 @@ private struct Ranked: Record, Equatable {
       var id: Int
       var text: String
     }
-    let folder = try TemporaryFolder()
+    let folder = try TestFolder()
     try folder.open { try $0.update(Plain(id: 1, text: "old words")) }
     try folder.open { database in
       let error = #expect(throws: SQLiteError.self) {
@@ -183,7 +188,7 @@ private struct Ranked: Record, Equatable {
   }
 
   @Test func `a table that is called as an index would be is left alone`() throws {
-    let fresh = try Database.memory()
+    let fresh = try Database.fresh()
     try fresh.executeMultipleChanges(
       "CREATE TABLE Note_search (n); INSERT INTO Note_search VALUES (3)")
     let error = #expect(throws: SQLiteError.self) { try fresh.insert(Note(title: "a")) }

@@ -1,15 +1,16 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
-@Suite struct ColumnValuesTests {
+@Suite(.everyEngine) struct ColumnValuesTests {
   @Test func `a column is read in the forms of Foundation's types`() throws {
     let date = Date(timeIntervalSince1970: 1_700_000_000.5)
     let uuid = UUID()
     let url = try #require(URL(string: "https://example.org/a?b=c"))
     let decimal = try #require(Decimal(string: "-12.50"))
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let row = try #require(
       try database.firstRow("SELECT \(date), \(uuid), \(Data([1, 0])), \(decimal), \(url), NULL"))
     #expect(row[0]?.asDate() == date)

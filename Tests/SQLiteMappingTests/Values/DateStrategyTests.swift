@@ -2,6 +2,7 @@ import ExactText
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

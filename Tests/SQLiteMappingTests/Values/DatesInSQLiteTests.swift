@@ -1,7 +1,9 @@
+import Conformance
 import ExactText
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -9,10 +11,10 @@ import Testing
   import Foundation
 #endif
 
-@Suite struct DatesInSQLiteTests {
+@Suite(.everyEngine) struct DatesInSQLiteTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `SQLite's date functions read ten thousand texts as these dates`() throws {
     var source = DateSource(seed: 91)

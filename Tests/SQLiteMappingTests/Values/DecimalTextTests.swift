@@ -1,6 +1,7 @@
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,6 +1,7 @@
 import SQLiteCore
 import SQLiteMapping
 import Testing
+import TestSupport
 
 @Suite struct DurationStrategyTests {
   private func duration(_ random: inout SplitMix64) -> Duration {

@@ -1,6 +1,7 @@
 import ExactText
 import SQLiteMapping
 import Testing
+import TestSupport
 
 @Suite struct ExactSecondsTests {
   @Test func `any digits are rounded as the C library rounds them`() {

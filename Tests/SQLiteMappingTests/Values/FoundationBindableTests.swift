@@ -1,3 +1,4 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import Testing
@@ -8,10 +9,10 @@ import Testing
   import Foundation
 #endif
 
-@Suite struct FoundationBindableTests {
+@Suite(.everyEngine) struct FoundationBindableTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   @Test func `every type survives a column in its default form`() throws {
     let date = Date(timeIntervalSinceReferenceDate: 757_382_400.1)

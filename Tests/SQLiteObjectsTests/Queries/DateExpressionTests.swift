@@ -1,9 +1,11 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// Parts of dates and arithmetic with them, from the year 0000 to 9999.
-@Suite struct DateExpressionTests {
+@Suite(.everyEngine, .requires(.functions)) struct DateExpressionTests {
   struct Stay: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var from: Date
@@ -43,7 +45,7 @@ import Testing
   let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     try magic.update(
       Self.rows.enumerated().map { index, row in
         let stay = Stay()

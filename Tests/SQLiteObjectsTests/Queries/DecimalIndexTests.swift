@@ -1,10 +1,12 @@
+import Conformance
 import Foundation
 import MagicData
 import SQLitePortable
 import Testing
+import TestSupport
 
 /// The order of decimals in stores, old and new.
-@Suite struct DecimalIndexTests {
+@Suite(.everyEngine, .requires(.collations)) struct DecimalIndexTests {
   struct Price: MagicObject {
     static let traits: [PropertyTrait] = [.indexed(\Price.$amount)]
     @PrimaryMagicValue var id: Int
@@ -32,7 +34,7 @@ import Testing
   }
 
   @Test func `an index serves ranges, equality and the order of decimals`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     try magic.update(amounts.enumerated().map { Price($0 + 1, $1) })
     for filter: Filter<Price> in [\.$amount > 9, \.$amount == 10, 1...10 ~= \.$amount] {
       let plan = try plan(magic, filter)
@@ -46,10 +48,10 @@ import Testing
   }
 
   @Test func `a store of before is right at once, and gets its index by the next write`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     let path = folder.path + "/store"
     do {
-      let magic = try MagicData(path: path)
+      let magic = try MagicData.at(path)
       try magic.update(amounts.enumerated().map { Price($0 + 1, $1) })
       // The index as the library made it before.
       try magic.database.executeMultipleChanges(
@@ -65,7 +67,7 @@ import Testing
       let database = try Database(path: path + "/default.sqlite3", options: options)
       #expect(try database.firstRow("SELECT count(*) FROM Price", as: Int.self) == 5)
     }
-    let magic = try MagicData(path: path)
+    let magic = try MagicData.at(path)
     let search = try plan(magic, (\Price.$amount).isIn([9, 10]))
     #expect(search.contains("SEARCH Price USING"), "\(search)")
     #expect(try magic.count(of: Price.self, where: (\Price.$amount).isIn([9, 10, 11])) == 2)
@@ -83,7 +85,7 @@ import Testing
   }
 
   @Test func `durations have an order and exact sums too`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let lengths: [Duration?] = [
       .seconds(10), .seconds(9), .milliseconds(-500), nil,
       Duration(secondsComponent: 0, attosecondsComponent: 1),
@@ -113,14 +115,14 @@ import Testing
   }
 
   @Test func `an index keeps its order when its table and its column get other names`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     let path = folder.path + "/store"
     do {
-      let magic = try MagicData(path: path)
+      let magic = try MagicData.at(path)
       try magic.update(amounts.enumerated().map { Price($0 + 1, $1) })
       try magic.database.close()
     }
-    let magic = try MagicData(path: path)
+    let magic = try MagicData.at(path)
     try magic.migrate([
       Migration(
         "costs", .renameProperty("amount", to: "sum", of: "Price"),
@@ -133,8 +135,8 @@ import Testing
   }
 
   @Test func `a dump is read back with the index`() throws {
-    let folder = try TemporaryTestFolder()
-    let magic = try MagicData(type: .memory)
+    let folder = try TestFolder()
+    let magic = try MagicData.fresh()
     try magic.update(amounts.enumerated().map { Price($0 + 1, $1) })
     try magic.database.dump(to: .json(path: folder.path + "/dump.json"))
     let database = try Database(path: folder.path + "/copy.sqlite3")
@@ -149,7 +151,7 @@ import Testing
   @Test func `a hostile schema that names the collation and the functions gives values or errors`()
     throws
   {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     let path = folder.path + "/hostile.sqlite3"
     do {
       var options = Database.Options()
@@ -159,7 +161,7 @@ import Testing
           "magicdata_text_count", isDeterministic: true, isUsableInSchema: true
         ) { _ in .integer(0) }
       }
-      let database = try Database(path: path, options: options)
+      let database = try Database.at(path, options: options)
       try database.executeMultipleChanges(
         """
         CREATE TABLE t (x COLLATE magicdata_decimal PRIMARY KEY) WITHOUT ROWID;
@@ -173,7 +175,7 @@ import Testing
     }
     var options = Database.Options.untrusted
     options.mode = .readWriteCreate
-    let magic = try MagicData(path: path, options: options)
+    let magic = try MagicData.at(path, options: options)
     let texts = try magic.database.rows("SELECT hex(x) FROM t ORDER BY x", as: String.self)
     #expect(texts.count == 6)
     _ = try? magic.database.rows("SELECT y FROM g", as: Value.self)

@@ -1,10 +1,11 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
 
 /// Every operator and function of expressions, on the values at the edges of each type, gives what the same Swift
 /// closure gives.
-@Suite struct ExpressionTests {
+@Suite(.everyEngine, .requires(.functions)) struct ExpressionTests {
   struct Edge: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var a: Int
@@ -80,7 +81,7 @@ import Testing
   let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     try magic.update(
       Self.rows.enumerated().map { index, row in
         let edge = Edge()

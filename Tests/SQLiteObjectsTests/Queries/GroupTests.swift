@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -17,7 +18,7 @@ import Testing
       .count, .average(\Music.Track.$price), where: \.$seconds > 1_000)
     #expect(none == 0)
     #expect(average == nil)
-    let fresh = try await MagicData(type: .memory)
+    let fresh = try await MagicData.fresh()
     let (empty, smallest) = try await fresh.aggregate(.count, .min(\Music.Track.$name))
     #expect(empty == 0)
     #expect(smallest == nil)
@@ -39,7 +40,7 @@ import Testing
     ])
     #expect(try magic.aggregate(.sum(\Music.Track.$price)).isNaN)
     #expect(try magic.aggregate(.sum(\Music.Track.$price), where: \.$name == "up") == .infinity)
-    let fresh = try MagicData(type: .memory)
+    let fresh = try MagicData.fresh()
     #expect(try fresh.aggregate(.sum(\Music.Track.$price)) == 0)
   }
 

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 
@@ -92,7 +93,7 @@ enum Music {
 
   /// Two artists with albums, one without; an album without an artist; a track without an album.
   static func filled() throws -> MagicData {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let (ann, bob, cem) = (Artist("Ann"), Artist("Bob"), Artist("Cem"))
     let first = Album("First", year: 1999, by: ann)
     let second = Album("Second", year: 2010, by: ann)

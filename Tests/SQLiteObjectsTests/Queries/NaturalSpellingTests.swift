@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -49,7 +50,7 @@ private struct Shop: MagicObject {
   private let shops: [Shop]
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     sales = [
       Sale("CA", 1.10, 0.5, 3, day: 0), Sale("CA", 2.25, 1.5, 2, day: 400),
       Sale("CH", 0.05, 2.5, 7, day: 800), Sale("CH", 9.99, 4, 1, day: 801),
@@ -278,7 +279,7 @@ private struct Shop: MagicObject {
   private let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     try magic.update([Sale("CA", 1, 1, 1, day: 0), Sale("CH", 2, 2, 2, day: 400)])
   }
 

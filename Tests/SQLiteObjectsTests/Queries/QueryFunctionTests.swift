@@ -1,9 +1,11 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// The functions of SQL that queries call, by themselves.
-@Suite struct QueryFunctionTests {
+@Suite(.everyEngine, .requires(.functions)) struct QueryFunctionTests {
   /// Every function with the number of its arguments.
   static let functions: [(name: String, count: Int)] = [
     ("text_lowercased", 1),
@@ -51,7 +53,7 @@ import Testing
   }
 
   @Test func `every function gives a value or an error for all values, and NULL for NULL`() throws {
-    let database = try MagicData(type: .memory).database
+    let database = try MagicData.fresh().database
     for (name, count) in Self.functions {
       for first in Self.hostile {
         for second in count > 1 ? Self.hostile : [.null] {
@@ -72,7 +74,7 @@ import Testing
   }
 
   @Test func `text that is not UTF-8 is an error`() throws {
-    let database = try MagicData(type: .memory).database
+    let database = try MagicData.fresh().database
     for (name, count) in Self.functions {
       let argument = "CAST(x'ff' AS TEXT)"
       let arguments = Array(repeating: argument, count: count).joined(separator: ", ")
@@ -83,10 +85,10 @@ import Testing
   }
 
   @Test func `readers and writers of every kind of store have the functions`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     let stores = [
-      try MagicData(type: .memory), try MagicData(type: .temporary),
-      try MagicData(path: folder.path + "/store"),
+      try MagicData.fresh(), try MagicData.fresh(.temporary),
+      try MagicData.at(folder.path + "/store"),
     ]
     for magic in stores {
       let sql: SQL = "SELECT magicdata_decimal_add('0.1', '0.2')"
@@ -96,19 +98,19 @@ import Testing
   }
 
   @Test func `a caller's own preparation comes after the functions, which it may use`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     var options = Database.Options()
     options.prepareConnection = { connection in
       #expect(
         try connection.firstRow("SELECT magicdata_text_uppercased('é')", as: String.self) == "É")
       try connection.addFunction("own") { 1 }
     }
-    let magic = try MagicData(path: folder.path + "/store", options: options)
+    let magic = try MagicData.at(folder.path + "/store", options: options)
     #expect(try magic.database.firstRow("SELECT own()", as: Int.self) == 1)
   }
 
   @Test func `sums of decimals are exact, in whatever order they come`() throws {
-    let database = try MagicData(type: .memory).database
+    let database = try MagicData.fresh().database
     var random = SplitMix64(seed: 18)
     for round in 0..<60 {
       // Few digits, which are added as integers, many, which are not, and both.

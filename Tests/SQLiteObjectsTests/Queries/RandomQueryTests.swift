@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// A graph in memory, with the objects that were saved of it.
 private struct Graph {
@@ -98,7 +100,7 @@ private struct Graph {
 
   /// A store with the graph, whose objects have the order of the arrays.
   func saved() throws -> MagicData {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let artists = artists.map { Music.Artist($0.name) }
     let albums = albums.map { album in
       Music.Album(album.title, year: album.year, by: album.artist.map { artists[$0] })
@@ -349,7 +351,7 @@ private func artist(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.A
   }
 }
 
-@Suite struct RandomQueryTests {
+@Suite(.everyEngine, .requires(.functions)) struct RandomQueryTests {
   @Test(arguments: 0..<10)
   func `queries find what the same closures find in memory`(part: Int) throws {
     var random = SplitMix64(seed: 20_261_122 + UInt64(part))

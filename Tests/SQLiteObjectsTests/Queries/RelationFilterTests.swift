@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -107,7 +108,7 @@ import Testing
   }
 
   @Test func `a type that was never saved is in no relation`() async throws {
-    let fresh = try await MagicData(type: .memory)
+    let fresh = try await MagicData.fresh()
     try await fresh.update(Music.Artist("Ann"))
     let all: Filter<Music.Artist> =
       (\Music.Artist.$albums).isEmpty && (\Music.Artist.$albums).count == 0

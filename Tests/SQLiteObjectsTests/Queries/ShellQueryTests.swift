@@ -1,10 +1,12 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 /// Queries of a music shop of Chinook's size, made by a seeded generator, against plain SQL that the `sqlite3` shell
 /// runs on the same file.
-@Suite struct ShellQueryTests {
+@Suite(.everyEngine, .requires(.files)) struct ShellQueryTests {
   struct Genre: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
@@ -430,8 +432,8 @@ import Testing
       if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3"),
       "the shell sqlite3 is not installed"))
   func `300 queries find what the shell finds`() throws {
-    let folder = try TemporaryTestFolder()
-    let magic = try MagicData(path: folder.path + "/shop.sqlite3")
+    let folder = try TestFolder()
+    let magic = try MagicData.at(folder.path + "/shop.sqlite3")
     var random = SplitMix64(seed: 2_009)
     try Self.fill(magic, &random)
     let queries = (0..<300).map { _ in Self.query(&random) }

@@ -1,5 +1,7 @@
+import Conformance
 import Foundation
 import MagicData
+import TestSupport
 
 extension Chinook {
   /// All objects of a shop, as they are in memory.
@@ -147,7 +149,7 @@ extension Chinook {
 
     /// A store with everything.
     func saved() throws -> MagicData {
-      let magic = try MagicData(type: .memory)
+      let magic = try MagicData.fresh()
       try magic.transaction {
         try magic.update(tracks)
         try magic.update(artists)

@@ -1,7 +1,9 @@
+import Conformance
 import Dispatch
 import SQLiteObjects
 import Synchronization
 import Testing
+import TestSupport
 
 private struct TramStop: MagicObject {
   @PrimaryMagicValue var name: String
@@ -59,15 +61,15 @@ private actor Caller {
 }
 
 @Suite struct UnknownTablesTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
 
   init() throws {
-    folder = try TemporaryTestFolder()
+    folder = try TestFolder()
     let stops = ["North", "South"].map { TramStop($0) }
     let route = TramRoute()
     route.stops = stops
-    try MagicData(path: folder.path).update(route)
-    try MagicData(path: folder.path).update(TramStop("Nowhere"))
+    try MagicData.at(folder.path).update(route)
+    try MagicData.at(folder.path).update(TramStop("Nowhere"))
   }
 
   /// Runs a query of a store that has met no type, while somebody uses the only connection until the task's
@@ -77,7 +79,7 @@ private actor Caller {
   ) async throws -> Result? {
     var options = Database.Options()
     options.maximumReaderCount = 0
-    let store = try await MagicData(path: folder.path, options: options)
+    let store = try await MagicData.at(folder.path, options: options)
     let held = DispatchSemaphore(value: 0)
     let (began, free) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     let wasFreed = Mutex(false)
@@ -129,9 +131,9 @@ private actor Caller {
 
   @Test func `relations without tables lead nowhere, asked without blocking the task`() async throws
   {
-    let other = try TemporaryTestFolder()
-    try await MagicData(path: other.path).update(TramStop("Nowhere"))
-    let store = try await MagicData(path: other.path)
+    let other = try TestFolder()
+    try await MagicData.at(other.path).update(TramStop("Nowhere"))
+    let store = try await MagicData.at(other.path)
     #expect(try await store.count(of: TramStop.self, where: (\TramStop.$routes).isEmpty) == 1)
   }
 }

@@ -1,6 +1,8 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 @Suite struct ValuesTests {
   let magic: MagicData
@@ -124,7 +126,7 @@ import Testing
   }
 
   @Test func `a store without tables has no values`() async throws {
-    let fresh = try await MagicData(type: .memory)
+    let fresh = try await MagicData.fresh()
     #expect(try await fresh.values(of: \Music.Track.$name, \.$album.$title).isEmpty)
     #expect(try await fresh.values(of: \Music.Track.$name).isEmpty)
   }

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -65,7 +66,7 @@ final class Segment: MagicObject {
   @Test(arguments: Shape.allCases)
   func `a chain of new objects is saved and freed without recursion`(shape: Shape) async {
     await #expect(processExitsWith: .success) { [shape] in
-      let magic = try MagicData(type: .memory)
+      let magic = try MagicData.fresh()
       var chain: Segment? = ChainTests().chain(shape)
       if let chain { try magic.update(chain) }
       chain = nil

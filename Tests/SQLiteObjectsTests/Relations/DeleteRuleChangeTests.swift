@@ -1,5 +1,7 @@
+import Conformance
 import MagicData
 import Testing
+import TestSupport
 
 /// The types of a program, and of its next version with other delete rules.
 private enum Old {
@@ -58,13 +60,13 @@ private enum New {
   }
 }
 
-@Suite struct DeleteRuleChangeTests {
-  let folder: TemporaryTestFolder
+@Suite(.everyEngine, .requires(.settings)) struct DeleteRuleChangeTests {
+  let folder: TestFolder
 
   /// A store of the old program: three workers, two of one boss, who is a friend of the third.
   init() throws {
-    folder = try TemporaryTestFolder()
-    let magic = try MagicData(path: folder.path)
+    folder = try TestFolder()
+    let magic = try MagicData.at(folder.path)
     let (anna, bert) = (Old.Boss("Anna"), Old.Boss("Bert"))
     let workers = ["x", "y", "z"].map { name in
       let worker = Old.Worker()
@@ -78,7 +80,7 @@ private enum New {
     try magic.database.close()
   }
 
-  private func open() throws -> MagicData { try MagicData(path: folder.path) }
+  private func open() throws -> MagicData { try MagicData.at(folder.path) }
 
   @Test func `a changed rule is told`() throws {
     let magic = try open()

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Synchronization
 import Testing
@@ -34,12 +35,12 @@ final class Witness: MagicObject {
 @Suite struct GraphFetchingTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `the number of statements does not depend on the number of objects`() throws {
     var counts: [Int] = []
     for number in [1, 100, 10_000] {
-      let magic = try MagicData(type: .memory)
+      let magic = try MagicData.fresh()
       let shared = (0..<10).map { Leaf("\($0)") }
       let trees = (0..<number).map { number in
         let tree = Tree("\(number)", lazyOne: shared[0])
@@ -226,7 +227,7 @@ final class Witness: MagicObject {
 
   @Test func `a long chain is fetched and released without recursion`() async {
     await #expect(processExitsWith: .success) {
-      let magic = try MagicData(type: .memory)
+      let magic = try MagicData.fresh()
       let count = 100_000
       try magic.update(Node("only"))
       try magic.database.executeMultipleChanges(
@@ -246,7 +247,7 @@ final class Witness: MagicObject {
 
   @Test func `a long chain is fetched by its first object`() async {
     await #expect(processExitsWith: .success) {
-      let magic = try MagicData(type: .memory)
+      let magic = try MagicData.fresh()
       try magic.update(Node("only"))
       try magic.database.executeMultipleChanges(
         """

@@ -1,10 +1,11 @@
+import Conformance
 import MagicData
 import Testing
 
 @Suite struct GraphSavingTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   private func again(_ tree: Tree) throws -> Tree {
     try magic.object(of: Tree.self, primary: tree.id)

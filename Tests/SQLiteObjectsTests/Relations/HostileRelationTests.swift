@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 @Suite struct HostileRelationTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   private func again(_ tree: Tree) throws -> Tree {
     try magic.object(of: Tree.self, primary: tree.id)
@@ -117,7 +118,7 @@ import Testing
   }
 
   @Test func `an object of another store is saved here with what it leads to there`() throws {
-    let other = try MagicData(type: .memory)
+    let other = try MagicData.fresh()
     let (first, second) = (Vertex(id: "first"), Vertex(id: "second"))
     first.one = second
     second.list = [first, second]
@@ -143,7 +144,7 @@ import Testing
   }
 
   @Test func `what another store has and nobody has looked at comes along too`() throws {
-    let other = try MagicData(type: .memory)
+    let other = try MagicData.fresh()
     let root = Node("root")
     root.children = [Node("a"), Node("b")]
     root.parent = Node("parent")

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -16,10 +17,10 @@ private struct Card: MagicObject {
 }
 
 /// What is left in the store is asked for by calls that throw; the property itself is always there.
-@Suite struct LazyGetterTests {
+@Suite(.everyEngine) struct LazyGetterTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `the lazy values of a removed object throw and can be set`() throws {
     try magic.update(Card("one"))

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
   /// A tree with ten leaves, fetched.
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     let tree = Tree("oak", lazyOne: Leaf("one"))
     let leaves = (0..<10).map { Leaf("\($0)") }
     tree.lazyList.set(leaves + [leaves[0]])
@@ -148,7 +149,7 @@ import Testing
   }
 
   @Test func `a stream of a million links holds one batch at a time`() async throws {
-    let magic = try await MagicData(type: .memory)
+    let magic = try await MagicData.fresh()
     let crowd = try #require(try Crowd.withMillionVisitors(in: magic))
     let count = try await crowd.visitors.count(where: nil)
     #expect(count == 1_000_000)

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -17,7 +18,7 @@ struct Keyed: MagicObject {
 @Suite struct MagicalSetTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `objects with one z_index are one element`() throws {
     let leaf = Leaf("a")

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -49,10 +50,10 @@ struct OddlyKeyed: MagicObject {
   }
 }
 
-@Suite struct OddKeyTests {
+@Suite(.everyEngine) struct OddKeyTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   private func again() throws -> OddlyKeyed {
     try #require(try magic.object(of: OddlyKeyed.self).first)

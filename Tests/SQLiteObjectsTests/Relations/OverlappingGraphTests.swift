@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -42,7 +43,7 @@ struct Feather: MagicObject, Sendable {
 @Suite struct OverlappingGraphTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .temporary) }
+  init() throws { magic = try MagicData.fresh(.temporary) }
 
   private func bird(_ id: String) throws -> Hub {
     let hub = Hub(id: id)

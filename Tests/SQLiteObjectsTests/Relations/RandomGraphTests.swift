@@ -1,5 +1,7 @@
+import Conformance
 import MagicData
 import Testing
+import TestSupport
 
 /// An object with each shape of a relation to its own type.
 struct Vertex: MagicObject {
@@ -61,7 +63,7 @@ struct RandomGraph {
   var nextID = 0
 
   init(seed: UInt64) throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     random = SplitMix64(seed: seed)
   }
 

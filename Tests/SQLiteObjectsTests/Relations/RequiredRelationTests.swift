@@ -1,5 +1,7 @@
+import Conformance
 import MagicData
 import Testing
+import TestSupport
 
 private struct Owner: MagicObject {
   @MagicValue var name: String
@@ -86,7 +88,7 @@ private enum Loose {
 @Suite struct RequiredRelationTests {
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .memory) }
+  init() throws { magic = try MagicData.fresh() }
 
   @Test func `what an object needs cannot be removed`() throws {
     let (ann, bob) = (Owner("Ann"), Owner("Bob"))
@@ -305,7 +307,7 @@ private enum Loose {
   }
 
   @Test func `tasks that save overlapping cycles at once save each object once`() async throws {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     let keys = (0..<8).map { _ in Lock() }
     for (number, lock) in keys.enumerated() {
       let key = Key("\(number)")
@@ -370,9 +372,9 @@ private enum Loose {
   // MARK: Tables that are there
 
   @Test func `a new relation that is not optional is refused on a type with rows`() throws {
-    let folder = try TemporaryTestFolder()
-    do { try MagicData(path: folder.path).update(Old.Pet("Rex")) }
-    let magic = try MagicData(path: folder.path)
+    let folder = try TestFolder()
+    do { try MagicData.at(folder.path).update(Old.Pet("Rex")) }
+    let magic = try MagicData.at(folder.path)
     let error = #expect(throws: SchemaError.self) { try magic.object(of: Pet.self) }
     #expect(error?.table == "Pet")
     #expect(
@@ -384,14 +386,14 @@ private enum Loose {
   }
 
   @Test func `a new relation that is not optional joins a table without rows`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     do {
-      let magic = try MagicData(path: folder.path)
+      let magic = try MagicData.at(folder.path)
       let pet = Old.Pet("Rex")
       try magic.update(pet)
       try magic.remove(pet)
     }
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     let ann = Owner("Ann")
     try magic.update(Pet("Tom", of: ann))
     #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
@@ -402,7 +404,7 @@ private enum Loose {
 
   /// A store as the library made it before: the relation may be NULL, and becomes it.
   private static func formerStore(_ path: String) throws {
-    let magic = try MagicData(path: path)
+    let magic = try MagicData.at(path)
     try magic.update([Owner("Ann"), Owner("Bob")])
     try magic.database.executeMultipleChanges(
       """
@@ -417,9 +419,9 @@ private enum Loose {
   }
 
   @Test func `a table of before is told, and keeps what is needed from then on`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     try Self.formerStore(folder.path)
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(try magic.check(of: Pet.self).map(\.kind) == [.nullable, .deleteRule])
     #expect(try magic.object(of: Pet.self).map(\.owner.name) == ["Ann", "Bob", "Ann"])
     #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
@@ -441,15 +443,15 @@ private enum Loose {
     #expect(try magic.migrate([migration]) == [])
     // In the next process too.
     try magic.database.close()
-    let again = try MagicData(path: folder.path)
+    let again = try MagicData.at(folder.path)
     try again.update(Pet("New", of: Owner("Cem")))
     #expect(try again.check(of: Pet.self) == [])
   }
 
   @Test func `rows without what is needed are named and hinder the migration`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     try Self.formerStore(folder.path)
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     try magic.database.executeChange("DELETE FROM Owner WHERE name = 'Ann'")
     #expect(
       try magic.check(of: Pet.self).map(\.description).contains(
@@ -463,9 +465,9 @@ private enum Loose {
   }
 
   @Test func `a migration that fails later leaves the column as it was`() throws {
-    let folder = try TemporaryTestFolder()
+    let folder = try TestFolder()
     try Self.formerStore(folder.path)
-    let magic = try MagicData(path: folder.path)
+    let magic = try MagicData.at(folder.path)
     #expect(throws: (any Error).self) {
       try magic.migrate([
         Migration(
@@ -477,9 +479,9 @@ private enum Loose {
   }
 
   @Test func `a relation that becomes optional may be nil after its migration`() throws {
-    let folder = try TemporaryTestFolder()
-    do { try MagicData(path: folder.path).update(Pet("Rex", of: Owner("Ann"))) }
-    let magic = try MagicData(path: folder.path)
+    let folder = try TestFolder()
+    do { try MagicData.at(folder.path).update(Pet("Rex", of: Owner("Ann"))) }
+    let magic = try MagicData.at(folder.path)
     try magic.migrate([Migration("strays", .relaxProperty("owner", of: "Pet"))])
     let pet = try #require(try magic.object(of: Loose.Pet.self).first)
     let ann = try #require(pet.owner)

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 
   /// A leaf of many trees.
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     leaf = Leaf("shared")
     let other = Leaf("other")
     let trees = (0..<20).map { number in
@@ -68,7 +69,7 @@ import Testing
   }
 
   @Test func `a loop over many owners fetches batch by batch`() async throws {
-    let magic = try await MagicData(type: .memory)
+    let magic = try await MagicData.fresh()
     let leaf = Leaf("busy")
     let trees = (0..<1200).map { number in
       let tree = Tree("\(number)", lazyOne: leaf)
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test func `owners that bring no others are fetched by one statement`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let crowd = Crowd("small")
     let visitor = Guest()
     crowd.guests.set([visitor, Guest(), visitor])

@@ -1,16 +1,18 @@
+import Conformance
 import MagicData
 import Testing
+import TestSupport
 
 /// What another process removes while this one has it at hand.
 @Suite struct VanishedTargetTests {
-  let folder: TemporaryTestFolder
+  let folder: TestFolder
   let magic: MagicData
   let tree: Tree
 
   /// A tree, fetched, whose leaves another process has removed since.
   init() async throws {
-    folder = try TemporaryTestFolder()
-    let magic = try await MagicData(path: folder.path)
+    folder = try TestFolder()
+    let magic = try await MagicData.at(folder.path)
     self.magic = magic
     let tree = Tree("oak", lazyOne: Leaf("lazy"))
     tree.list = [Leaf("a"), Leaf("b")]
@@ -25,7 +27,7 @@ import Testing
   }
 
   private static func removeLeaves(_ path: String) throws {
-    let magic = try MagicData(path: path)
+    let magic = try MagicData.at(path)
     // What a relation needs that is not optional goes only by other means.
     #expect(throws: MagicError.restricted(type: "Leaf", by: ["Tree.lazyOne"])) {
       try magic.removeAll(of: Leaf.self)

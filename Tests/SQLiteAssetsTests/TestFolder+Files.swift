@@ -1,18 +1,7 @@
 import Foundation
+import TestSupport
 
-/// A new folder for one test, removed with all it holds when the test lets go of it.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init(in folder: String = FileManager.default.temporaryDirectory.path) throws {
-    path = "\(folder)/magicdata-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(atPath: path)
-  }
-
+extension TestFolder {
   /// The paths of all files below, relative to the folder, sorted.
   func files(in folder: String = "") -> [String] {
     let enumerator = FileManager.default.enumerator(atPath: "\(path)/\(folder)")
@@ -31,18 +20,8 @@ final class TemporaryFolder: Sendable {
     return attributes[.posixPermissions] as? Int ?? -1
   }
 
-  func write(_ text: String, to name: String) throws {
-    try Data(text.utf8).write(to: URL(filePath: "\(path)/\(name)"))
-  }
-
   func text(of name: String) throws -> String {
     String(decoding: try Data(contentsOf: URL(filePath: "\(path)/\(name)")), as: UTF8.self)
-  }
-
-  /// Makes a symbolic link, whether its target exists or not.
-  func link(_ name: String, to target: String) throws {
-    try FileManager.default.createSymbolicLink(
-      atPath: "\(path)/\(name)", withDestinationPath: target)
   }
 
   /// Gives a file a second name.

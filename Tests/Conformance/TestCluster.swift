@@ -1,12 +1,11 @@
 import Foundation
-import SQLiteCore
+package import SQLiteCluster
+package import SQLiteCore
 import Synchronization
-
-@testable import SQLiteCluster
 
 /// A cluster of real nodes on the loopback interface: processes of `Fixture/node.c`, which is compiled when
 /// it is first needed.
-final class TestCluster: Sendable {
+package final class TestCluster: Sendable {
   /// A node's process. When its standard input ends, which it does with this process, it ends too.
   private struct Node {
     let id: UInt64
@@ -23,9 +22,9 @@ final class TestCluster: Sendable {
 
   private let folder: String
   private let nodes: Mutex<[Node]>
-  let addresses: [String]
+  package let addresses: [String]
   /// The network between the nodes, if it is one that can be cut.
-  let network: TestNetwork?
+  package let network: TestNetwork?
 
   /// The program, or nil where `libdqlite-dev` or a C compiler is not there.
   static let program: String? = {
@@ -43,17 +42,31 @@ final class TestCluster: Sendable {
     return compiler.terminationStatus == 0 ? program : nil
   }()
 
-  static let isThere = program != nil
-  static let reason = "libdqlite-dev and cc are needed for a real cluster"
+  package static let isThere = program != nil
+  package static let reason = "libdqlite-dev and cc are needed for a real cluster"
+
+  /// The cluster of all suites that run on every engine.
+  package static let shared: Result<TestCluster, any Error> = Result {
+    // What is kept for the whole process is let go by nobody else.
+    atexit {
+      if let cluster = try? TestCluster.shared.get() { cluster.end() }
+      if let program = TestCluster.program { try? FileManager.default.removeItem(atPath: program) }
+    }
+    return try TestCluster()
+  }
 
   /// Starts nodes and makes all of them voters.
   ///
   /// - Parameters:
   ///   - count: How many.
   ///   - hasNetwork: Whether proxies stand between the nodes, and between them and the clients.
-  init(count: Int = 3, hasNetwork: Bool = false) throws {
-    folder = FileManager.default.temporaryDirectory
-      .appending(path: "magicdata-cluster-\(UUID().uuidString)").path(percentEncoded: false)
+  package init(count: Int = 3, hasNetwork: Bool = false) throws {
+    // No test takes the power away, so that nothing needs to reach a disk.
+    let memory = "/dev/shm"
+    let place =
+      FileManager.default.isWritableFile(atPath: memory)
+      ? memory : FileManager.default.temporaryDirectory.path(percentEncoded: false)
+    folder = "\(place)/magicdata-cluster-\(UUID().uuidString)"
     let ids = (0..<count).map { $0 == 0 ? TestCluster.firstID : UInt64($0 + 1) }
     network = hasNetwork ? try TestNetwork(ids: ids) : nil
     var made: [Node] = []
@@ -83,7 +96,9 @@ final class TestCluster: Sendable {
     }
   }
 
-  deinit {
+  deinit { end() }
+
+  private func end() {
     nodes.withLock { nodes in
       for index in nodes.indices { TestCluster.end(&nodes[index]) }
     }
@@ -110,7 +125,7 @@ final class TestCluster: Sendable {
   }
 
   /// Starts a node again that was killed.
-  func start(_ index: Int) throws {
+  package func start(_ index: Int) throws {
     try nodes.withLock { nodes in
       let ends = try TestCluster.pipe() + TestCluster.pipe()
       var actions = unsafe posix_spawn_file_actions_t()
@@ -164,7 +179,7 @@ final class TestCluster: Sendable {
   }
 
   /// Sends a signal to a node; waits for its end if it is SIGKILL, and until it stands still if SIGSTOP.
-  func signal(_ index: Int, _ number: Int32) {
+  package func signal(_ index: Int, _ number: Int32) {
     nodes.withLock { nodes in
       if number == SIGKILL {
         TestCluster.end(&nodes[index])
@@ -178,10 +193,10 @@ final class TestCluster: Sendable {
   }
 
   /// Whether a node's process runs.
-  func isRunning(_ index: Int) -> Bool { end(of: index) == nil }
+  package func isRunning(_ index: Int) -> Bool { end(of: index) == nil }
 
   /// How a node's process has ended by itself, and the last it said; nil if it runs.
-  func end(of index: Int) -> String? {
+  package func end(of index: Int) -> String? {
     nodes.withLock { nodes in
       guard let process = nodes[index].process else { return "it was killed" }
       var status: Int32 = 0
@@ -192,7 +207,7 @@ final class TestCluster: Sendable {
   }
 
   /// The index of the node that leads.
-  func leader() throws -> Int {
+  package func leader() throws -> Int {
     var found: Int?
     try atLeader { leader in found = addresses.firstIndex(of: leader.address) }
     guard let found else { throw SQLiteError(.notFound, "the leader is none of the nodes") }
@@ -200,7 +215,7 @@ final class TestCluster: Sendable {
   }
 
   /// Has the node that leads hand the lead to another one.
-  func transferLead(to index: Int) throws {
+  package func transferLead(to index: Int) throws {
     let id = nodes.withLock { $0[index].id }
     try atLeader { leader in
       var request = Request(.transfer)
@@ -214,7 +229,7 @@ final class TestCluster: Sendable {
 
   /// Starts a node again that has ended since it had handed on the lead, as one of version 1.11 does if it is
   /// asked for a change meanwhile. Returns whether it has.
-  func revive(_ index: Int) throws -> Bool {
+  package func revive(_ index: Int) throws -> Bool {
     guard nodes.withLock({ $0[index].hasHandedOn }), end(of: index) != nil else { return false }
     signal(index, SIGKILL)
     try start(index)
@@ -227,7 +242,7 @@ final class TestCluster: Sendable {
   }
 
   /// Opens a database of the cluster.
-  func database(
+  package func database(
     _ name: String = "test", _ change: (inout ClusterOptions) -> Void = { _ in }
   ) throws -> Database {
     var options = ClusterOptions()

@@ -6,15 +6,15 @@ import Synchronization
 /// and let bytes take some time. What is cut off is held and not lost, as by TCP.
 ///
 /// A node says who it is when it connects to another one, so that its connections can be told from a client's.
-final class TestNetwork: Sendable {
+package final class TestNetwork: Sendable {
   /// What is cut, and how long bytes are on their way.
-  struct Weather: Sendable {
+  package struct Weather: Sendable {
     /// Nodes that reach no other node, and are reached by none.
-    var cutFromNodes: Set<Int> = []
+    package var cutFromNodes: Set<Int> = []
     /// Nodes that no client reaches.
-    var cutFromClients: Set<Int> = []
+    package var cutFromClients: Set<Int> = []
     /// How long bytes are on their way from one end to the other.
-    var delay = Duration.zero
+    package var delay = Duration.zero
     fileprivate var targets: [Int: String] = [:]
     fileprivate var isOver = false
   }
@@ -59,7 +59,7 @@ final class TestNetwork: Sendable {
   }
 
   /// Changes what is cut.
-  func change(_ change: (inout Weather) -> Void) {
+  package func change(_ change: (inout Weather) -> Void) {
     shared.weather.withLock { change(&$0) }
   }
 

@@ -1,0 +1,11 @@
+import Foundation
+import TestSupport
+
+extension TestFolder {
+  /// The number of files in the store's folder of assets.
+  var fileCount: Int {
+    get throws {
+      try FileManager.default.subpathsOfDirectory(atPath: "\(path)/assets/files").count
+    }
+  }
+}

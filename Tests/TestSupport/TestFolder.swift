@@ -1,0 +1,56 @@
+package import Foundation
+
+/// A new folder for one test, removed with all it holds when the test lets go of it.
+package final class TestFolder: Sendable {
+  package let path: String
+
+  /// A folder in memory, if there is such a place: for tests that make many files.
+  package static func inMemory() throws -> TestFolder {
+    let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
+    return try TestFolder(
+      in: isThere ? "/dev/shm" : FileManager.default.temporaryDirectory.path)
+  }
+
+  package init(in folder: String = FileManager.default.temporaryDirectory.path) throws {
+    path = "\(folder)/magicdata-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+  }
+
+  deinit {
+    do { try FileManager.default.removeItem(atPath: path) } catch { print("\(error)") }
+  }
+
+  package var url: URL { URL(filePath: path) }
+
+  /// The path of a file in the folder.
+  package func file(_ name: String = "data.sqlite3") -> String { "\(path)/\(name)" }
+
+  /// Writes a file, and makes the folders on the way to it.
+  package func write(_ bytes: some Sequence<UInt8>, to name: String) throws {
+    let url = URL(filePath: file(name))
+    try FileManager.default.createDirectory(
+      at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(bytes).write(to: url)
+  }
+
+  package func write(_ text: String, to name: String) throws { try write(text.utf8, to: name) }
+
+  package func bytes(of name: String) throws -> [UInt8] {
+    [UInt8](try Data(contentsOf: URL(filePath: file(name))))
+  }
+
+  /// The names of what is in the folder, sorted.
+  package func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+  }
+
+  package func contains(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: file(name))
+  }
+
+  /// Makes a symbolic link, whether its target exists or not.
+  package func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(
+      atPath: file(name), withDestinationPath: target)
+  }
+}
