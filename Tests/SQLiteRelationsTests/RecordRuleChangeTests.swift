@@ -70,7 +70,9 @@ private enum New {
 
   private func open() throws -> Database { try Database.at(folder.file()) }
 
-  @Test func `a column that may be NULL gives way to one with the new rule`() throws {
+  @Test(.requires(.settings)) func `a column that may be NULL gives way to one with the new rule`()
+    throws
+  {
     let database = try open()
     #expect(
       try database.write { try $0.check(of: New.Toy.self) }.map(\.kind) == [.deleteRule])
@@ -80,7 +82,9 @@ private enum New {
     #expect(try database.read { try $0.count(of: New.Toy.self) } == 0)
   }
 
-  @Test func `a table that nobody refers to is made anew, and counts on`() throws {
+  @Test(.requires(.settings)) func `a table that nobody refers to is made anew, and counts on`()
+    throws
+  {
     let database = try open()
     try database.executeChange("DROP TABLE Toy")
     let pet = try database.insert(New.Pet(ownerID: nil, vetID: 1))
@@ -90,7 +94,8 @@ private enum New {
     #expect(try database.read { try $0.count(of: New.Pet.self) } == 0)
   }
 
-  @Test func `a table that others refer to gets the rule, and they keep what they have`() throws {
+  @Test(.requires(.settings))
+  func `a table that others refer to gets the rule, and they keep what they have`() throws {
     let database = try open()
     try database.insert(New.Pet(ownerID: nil, vetID: 1))
     #expect(try database.write { try $0.check(of: New.Pet.self) }.isEmpty)
@@ -101,12 +106,14 @@ private enum New {
     #expect(try database.rows("SELECT petID FROM Toy", as: Int?.self) == [nil])
   }
 
-  @Test(arguments: [
-    "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, petID REFERENCES Pet)",
-    "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, [petID] INT REFERENCES Pet(id) ON UPDATE SET NULL ON DELETE NO ACTION MATCH FULL)",
-    "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT /* , ( */, petID INT, FOREIGN KEY (`petid`) REFERENCES Pet (id) ON DELETE SET DEFAULT DEFERRABLE)",
-    "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, \"a \"\"( ,\" TEXT DEFAULT ('x,(' || 'petID'), petID INT CHECK (petID <> 'REFERENCES') REFERENCES Pet -- ,\n)",
-  ])
+  @Test(
+    .requires(.settings),
+    arguments: [
+      "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, petID REFERENCES Pet)",
+      "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, [petID] INT REFERENCES Pet(id) ON UPDATE SET NULL ON DELETE NO ACTION MATCH FULL)",
+      "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT /* , ( */, petID INT, FOREIGN KEY (`petid`) REFERENCES Pet (id) ON DELETE SET DEFAULT DEFERRABLE)",
+      "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, \"a \"\"( ,\" TEXT DEFAULT ('x,(' || 'petID'), petID INT CHECK (petID <> 'REFERENCES') REFERENCES Pet -- ,\n)",
+    ])
   func `a table of others gets the rule by its own words`(sql: String) throws {
     let database = try open()
     try database.executeChange("DROP TABLE Toy")

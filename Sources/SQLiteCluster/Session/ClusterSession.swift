@@ -297,9 +297,11 @@ final class ClusterSession: RemoteSession {
     let bringsMark = isFresh
     noteWriting()
     guard bringsMark else { return try node.execute(try target(), in: database, values) }
-    // The values are those of the first statement. A comment may end the text.
+    // The values are those of the first statement. A comment may end the text; else nothing is put between, since
+    // the schema keeps the text of a CREATE up to the semicolon.
+    let end = text.contains("--") ? "\n" : ""
     let change = try node.execute(
-      .sql("\(text)\n; SAVEPOINT \(ClusterSession.name(of: marks + 1))"), in: database, values)
+      .sql("\(text)\(end); SAVEPOINT \(ClusterSession.name(of: marks + 1))"), in: database, values)
     marks += 1
     isMarked = true
     return change
