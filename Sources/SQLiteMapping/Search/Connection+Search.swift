@@ -75,7 +75,9 @@ extension Database {
     _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
     limit: Int? = nil
   ) async throws -> sending [SearchResult<Value>] {
-    try await readBrieflyGiving { try $0.search(type, for: pattern, where: condition, limit: limit) }
+    try await readBrieflyGiving {
+      try $0.search(type, for: pattern, where: condition, limit: limit)
+    }
   }
 }
 
