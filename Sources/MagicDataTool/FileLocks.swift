@@ -23,8 +23,10 @@ struct FileLocks {
   /// process.
   static func holders(of path: String) -> [Holder] {
     #if os(Linux)
-      guard let bytes = FileManager.default.contents(atPath: "/proc/locks") else { return [] }
-      let list = String(decoding: bytes, as: UTF8.self)
+      // It comes in pieces, and a lock that is given up between two of them hides another one: so it is read
+      // several times.
+      let list = (0..<5).compactMap { _ in FileManager.default.contents(atPath: "/proc/locks") }
+        .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
       let files = [(path, false), (path + "-shm", true)].compactMap { path, isIndex in
         inode(of: path).map { (inode: $0, isIndex: isIndex) }
       }

@@ -14,6 +14,8 @@ import TestSupport
   private static var patient: Database.Options {
     var options = Database.Options()
     options.longestReadOnTask = .seconds(3_600)
+    // The threads of tests that run at the same time let a lock be held for long.
+    options.busyTimeout = .seconds(100)
     return options
   }
 

@@ -149,6 +149,7 @@ struct GroupCommitRun {
       }
     } catch {
       guard members.count == 1 else { return culprit }
+      if mayRunAgain(members[0], on: connection) { return nil }
       // A single member has its outcome: that of the work, of the beginning, or of the commit.
       fail(culprit ?? error)
       return nil
@@ -194,6 +195,11 @@ struct GroupCommitRun {
     _ = runTogether(on: connection, takesMore: false)
   }
 
+  /// Whether a member that failed runs again, on a new session of the server and with those behind it.
+  private func mayRunAgain(_ member: GroupCommitMember, on connection: Connection) -> Bool {
+    connection.handle.remote?.mayRunAgain == true && !member.isInterrupted
+  }
+
   private mutating func runFirstAlone(on connection: Connection) {
     let member = members.removeFirst()
     guard !isSuspended else {
@@ -204,8 +210,7 @@ struct GroupCommitRun {
     connection.interruption.end()
     let outcome = member.run(on: connection)
     connection.cache.orphanCheckedOut()
-    if outcome != nil, connection.handle.remote?.mayRunAgain == true, !member.isInterrupted {
-      // On a new session of the server, with those behind it.
+    if outcome != nil, mayRunAgain(member, on: connection) {
       return members.insert(member, at: 0)
     }
     answers.append((member, outcome))
