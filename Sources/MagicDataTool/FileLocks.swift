@@ -25,8 +25,7 @@ struct FileLocks {
     #if os(Linux)
       // It comes in pieces, and a lock that is given up between two of them hides another one: so it is read
       // several times.
-      let list = (0..<5).compactMap { _ in FileManager.default.contents(atPath: "/proc/locks") }
-        .map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+      let list = (0..<5).map { _ in text(of: "/proc/locks") }.joined(separator: "\n")
       let files = [(path, false), (path + "-shm", true)].compactMap { path, isIndex in
         inode(of: path).map { (inode: $0, isIndex: isIndex) }
       }
@@ -54,6 +53,19 @@ struct FileLocks {
   }
 
   #if os(Linux)
+    /// The text of a file whose size Linux does not tell, and which it gives in pieces that end where it likes
+    /// (`FileManager.contents` stops at the first one that is short); empty if there is none.
+    private static func text(of path: String) -> String {
+      guard let file = unsafe fopen(path, "re") else { return "" }
+      defer { unsafe fclose(file) }
+      var bytes: [UInt8] = []
+      var piece = [UInt8](repeating: 0, count: 1 << 14)
+      while case let count = unsafe fread(&piece, 1, piece.count, file), count > 0 {
+        bytes += piece.prefix(count)
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// What `/proc/locks` calls a file: device and number of the inode.
     private static func inode(of path: String) -> Substring? {
       var status = stat()

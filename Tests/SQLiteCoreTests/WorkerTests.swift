@@ -3,7 +3,7 @@ import SQLiteCore
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct WorkerTests {
+@Suite(.timeLimit(.minutes(20))) struct WorkerTests {
   /// Counts to a number, and lets all go on once it is reached.
   private final class Gathering: Sendable {
     private let missing: Mutex<Int>

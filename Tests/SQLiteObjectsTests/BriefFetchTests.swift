@@ -18,7 +18,7 @@ private struct Page: Record, Equatable, Sendable {
 }
 
 /// Look-ups that run on the threads of their tasks: ``Database/readBriefly(deadline:_:)``.
-@Suite(.timeLimit(.minutes(2))) struct BriefFetchTests {
+@Suite(.timeLimit(.minutes(20))) struct BriefFetchTests {
   let folder: TestFolder
   let magic: MagicData
   let database: Database
