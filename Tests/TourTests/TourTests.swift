@@ -72,6 +72,14 @@ import Tour
     #expect(await run(["--zoneinfo", folder.path]) == 0)
     let inFolder = String(output.text.dropFirst(onCluster.count))
     #expect(withoutTimes(onCluster) == withoutTimes(inFolder))
+    // Once more over what is there already.
+    for _ in 0..<2 {
+      let before = output.text.count
+      let status = await run(["--zoneinfo", folder.path, "--cluster", addresses])
+      #expect(errors.text == "")
+      #expect(status == 0)
+      #expect(withoutTimes(String(output.text.dropFirst(before))) == withoutTimes(onCluster))
+    }
   }
 
   /// What is told of each step: the columns of times, and the spaces that align them, go.
