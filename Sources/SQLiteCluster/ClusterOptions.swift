@@ -19,8 +19,8 @@ public struct ClusterOptions: Sendable {
   /// How long connecting to one node may take. While a leader is looked for, less at first: 200 ms.
   public var dialTimeout = Duration.seconds(2)
   /// How long one answer of a node may take, or one of its messages if it has many rows; and how long rows are taken
-  /// that nobody wants any more. A statement that may run without end, one that joins tables or
-  /// calls itself, is not asked of another node then, which it might stop too.
+  /// that nobody wants any more. If the node still takes connections then, it may be at work on the statement:
+  /// that is not asked of another node, which it might stop too.
   public var attemptTimeout = Duration.seconds(10)
   /// How long looking for a leader may take, and for the outcome of a write whose answer was lost.
   public var leaderTimeout = Duration.seconds(15)

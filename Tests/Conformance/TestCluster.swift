@@ -31,8 +31,11 @@ package final class TestCluster: Sendable {
     guard FileManager.default.fileExists(atPath: "/usr/include/dqlite.h") else { return nil }
     let source = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Fixture/node.c").path(percentEncoded: false)
-    let program = FileManager.default.temporaryDirectory
-      .appending(path: "magicdata-node-\(ProcessInfo.processInfo.processIdentifier)").path(
+    let temporary = FileManager.default.temporaryDirectory
+    removeLeftOvers(in: temporary.path(percentEncoded: false))
+    let program =
+      temporary
+      .appending(path: "\(programPrefix)\(ProcessInfo.processInfo.processIdentifier)").path(
         percentEncoded: false)
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
@@ -66,7 +69,9 @@ package final class TestCluster: Sendable {
     let place =
       FileManager.default.isWritableFile(atPath: memory)
       ? memory : FileManager.default.temporaryDirectory.path(percentEncoded: false)
-    folder = "\(place)/magicdata-cluster-\(UUID().uuidString)"
+    TestCluster.removeLeftOvers(in: place)
+    let process = ProcessInfo.processInfo.processIdentifier
+    folder = "\(place)/\(TestCluster.prefix)\(process)-\(UUID().uuidString)"
     let ids = (0..<count).map { $0 == 0 ? TestCluster.firstID : UInt64($0 + 1) }
     network = hasNetwork ? try TestNetwork(ids: ids) : nil
     var made: [Node] = []
@@ -97,6 +102,21 @@ package final class TestCluster: Sendable {
   }
 
   deinit { end() }
+
+  private static let prefix = "magicdata-cluster-"
+  private static let programPrefix = "magicdata-node-"
+
+  /// Removes what processes that were killed have left.
+  package static func removeLeftOvers(in place: String) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] {
+      guard let prefix = [prefix, programPrefix].first(where: { name.hasPrefix($0) }),
+        let process = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }
+        ),
+        kill(process, 0) != 0, errno == ESRCH
+      else { continue }
+      try? FileManager.default.removeItem(atPath: "\(place)/\(name)")
+    }
+  }
 
   private func end() {
     nodes.withLock { nodes in

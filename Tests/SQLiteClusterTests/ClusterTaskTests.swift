@@ -2,6 +2,7 @@ import Conformance
 import Foundation
 import SQLiteCluster
 import SQLiteCore
+import Synchronization
 import Testing
 
 /// Tasks that are cancelled, wait, or come late.
@@ -77,6 +78,36 @@ struct ClusterTaskTests {
     #expect(sums == [4_000, 4_000])
   }
 
+  @Test func `an access that has taken long runs again when its connection is lost`() throws {
+    let cluster = try TestCluster(count: 1)
+    let transport = CutTransport()
+    let database = try cluster.database {
+      $0.transport = transport
+      $0.leaderTimeout = .milliseconds(300)
+    }
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    var runs = 0
+    let count = try database.read { connection in
+      runs += 1
+      let count = try connection.firstRow("SELECT count(*) FROM t", as: Int.self)
+      guard runs == 1 else { return count }
+      usleep(400_000)
+      transport.cut()
+      return try connection.firstRow("SELECT count(*) FROM t", as: Int.self)
+    }
+    #expect(runs == 2)
+    #expect(count == 0)
+    try database.write { connection in
+      runs += 1
+      try connection.executeChange("INSERT INTO t VALUES (1)")
+      guard runs == 3 else { return }
+      usleep(400_000)
+      transport.cut()
+      try connection.executeChange("INSERT INTO t VALUES (2)")
+    }
+    #expect(runs == 4)
+  }
+
   @Test func `rows that are left half read do not disturb the next access`() throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database()
@@ -98,5 +129,42 @@ struct ClusterTaskTests {
       let count = try database.executeQuery("SELECT count(*) FROM t")[0][0]?.asInt()
       #expect(count == 2_000)
     }
+  }
+}
+
+/// Streams that can be cut.
+private final class CutTransport: ClusterTransport {
+  private let cuts = Atomic(0)
+
+  /// Ends all streams that are open.
+  func cut() { cuts.add(1, ordering: .relaxed) }
+
+  func connect(
+    to address: String, before deadline: ContinuousClock.Instant
+  ) throws -> any ClusterStream {
+    Stream(self, try SocketTransport().connect(to: address, before: deadline))
+  }
+
+  private final class Stream: ClusterStream {
+    private let transport: CutTransport
+    private let stream: any ClusterStream
+    private let number: Int
+
+    init(_ transport: CutTransport, _ stream: any ClusterStream) {
+      self.transport = transport
+      self.stream = stream
+      number = transport.cuts.load(ordering: .relaxed)
+    }
+
+    func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
+      try stream.send(bytes, before: deadline)
+    }
+
+    func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
+      guard number == transport.cuts.load(ordering: .relaxed) else { return [] }
+      return try stream.receive(atMost: count, before: deadline)
+    }
+
+    func close() { stream.close() }
   }
 }

@@ -351,6 +351,29 @@ private func text(_ text: String) -> [UInt64] {
     }
   }
 
+  @Test(arguments: [64, 65])
+  func `a cluster with more voters than would be asked is not believed`(_ count: Int) throws {
+    var nodes = [UInt64(count)] + [1] + text(FakeServerTests.address) + [0]
+    for index in 1..<count { nodes += [UInt64(index + 1)] + text("other:\(index)") + [0] }
+    // Each of them says whom it follows.
+    let leader = message(1, [1] + text(FakeServerTests.address))
+    let answers =
+      FakeServerTests.opening + [message(3, nodes)] + Array(repeating: leader, count: 32)
+      + [FakeServerTests.rows]
+    func rows() throws -> [Row] {
+      try query(answers) {
+        $0.reads = .linearizable
+        $0.attemptTimeout = .seconds(5)
+      }
+    }
+    if count == 64 {
+      #expect(try rows().count == 2)
+    } else {
+      let error = #expect(throws: SQLiteError.self) { try rows() }
+      #expect(error?.message.contains("too many nodes vote") == true)
+    }
+  }
+
   @Test func `random bytes give errors`() throws {
     var random = SplitMix64(seed: 9)
     for _ in 0..<300 {

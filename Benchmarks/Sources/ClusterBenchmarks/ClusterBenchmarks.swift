@@ -55,6 +55,24 @@ func microseconds(for count: Int, rounds: Int = 5, _ body: (Int) throws -> Void)
   return times.sorted()[rounds / 2]
 }
 
+/// The times that two ways of the same take, each in turn in each round, so that what slows the machine meets
+/// both.
+func microseconds(
+  for count: Int, rounds: Int = 5, _ first: (Int) throws -> Void,
+  beside second: (Int) throws -> Void
+) throws -> (Double, Double) {
+  var times: [(Double, Double)] = []
+  for round in 0..<rounds {
+    let start = round * count
+    times.append(
+      (
+        try microseconds(for: count, rounds: 1) { try first(start + $0) },
+        try microseconds(for: count, rounds: 1) { try second(start + $0) }
+      ))
+  }
+  return (times.map(\.0).sorted()[rounds / 2], times.map(\.1).sorted()[rounds / 2])
+}
+
 /// A number of the kernel's about a process, in KiB: `VmRSS` for example.
 func kibibytes(_ name: String, of process: Int32) -> Int {
   let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""

@@ -120,8 +120,9 @@ struct Requests {
   }
 
   private func writes(_ bare: BareConnection, _ database: Database) throws {
-    let floor = try microseconds(for: count / 4) { try bareWrite(bare, [$0]) }
-    let ours = try microseconds(for: count / 4) { index in
+    let (floor, ours) = try microseconds(for: count / 4, rounds: 11) { index in
+      try bareWrite(bare, [index])
+    } beside: { index in
       try database.executeChange("INSERT INTO w (n) VALUES (\(index))")
     }
     line("write of one row", floor, ours)

@@ -149,6 +149,16 @@ package final class Cluster: Sendable {
     return (connection, database)
   }
 
+  /// Whether a node that has not answered may still be at work: it takes a connection, and does not answer there
+  /// either. One that is away takes none; one that answers has lost what it was asked.
+  func isBusy(_ address: String, _ reasonToEnd: @escaping () -> String?) -> Bool {
+    let end = ContinuousClock.now + min(.seconds(1), options.attemptTimeout)
+    guard let node = try? NodeConnection(address, options, before: end) else { return false }
+    node.reasonToEnd = reasonToEnd
+    _ = try? node.leader(before: end)
+    return node.wasSilent
+  }
+
   /// Does what need not be done for each session, if it was not done within the last hour.
   func once(
     _ preparation: Preparation, _ body: () throws(SQLiteError) -> Void

@@ -18,6 +18,10 @@ package final class NodeConnection {
   private(set) var isBroken = false
   /// Whether the node has said nothing until the deadline: it may be away, or at work without end.
   private(set) var wasSilent = false
+  /// Whether the node has closed the connection, or has ended.
+  private(set) var hasClosed = false
+  /// Whether a part of the answer has come.
+  private var hasReceived = false
 
   /// Connects to a node and says which version of the protocol follows.
   init(
@@ -67,6 +71,7 @@ package final class NodeConnection {
       isBroken = true
       throw ReplyReader.nonsense("it says more than it was asked")
     }
+    hasReceived = false
     do {
       try stream.send(message, before: deadline)
     } catch {
@@ -146,16 +151,23 @@ package final class NodeConnection {
         isBroken = true
         throw SQLiteError(.interrupt, reason)
       }
+      // The rest is held back until what has come is acknowledged (Nagle's algorithm).
+      if hasReceived, let socket = stream.socketDescriptor { acknowledge(socket) }
       let bytes: [UInt8]?
       do {
         bytes = try stream.receive(
           atMost: max(16_384, min(count - (received.count - start), 1 << 18)),
           before: min(deadline, .now + .milliseconds(20)))
       } catch {
+        hasClosed = true
         throw broken("\(error)")
       }
       if let bytes {
-        guard !bytes.isEmpty else { throw broken("the node has closed it") }
+        guard !bytes.isEmpty else {
+          hasClosed = true
+          throw broken("the node has closed it")
+        }
+        hasReceived = true
         keep(bytes)
         // Also of a node that sends a byte now and then.
         guard received.count - start >= count || ContinuousClock.now < deadline else {

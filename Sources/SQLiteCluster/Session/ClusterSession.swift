@@ -23,6 +23,7 @@ final class ClusterSession: RemoteSession {
   private(set) var isWriting = false
   private(set) var isLost = false
   private(set) var mayRunAgain = false
+  private(set) var statementAtEnd: String?
   var lastInsertedRowID: Int64 = 0
   private(set) var changes: Int64 = 0
   private(set) var totalChanges: Int64 = 0
@@ -136,16 +137,9 @@ final class ClusterSession: RemoteSession {
     }
     guard let statement = parsed.statement else { return (nil, parsed.end) }
     let role = try statement.role(sql)
-    let range = parsed.span.range
-    let own = String(decoding: bytes[range], as: UTF8.self)
-    let text = NodeText(own)
-    let isWhole =
-      parsed.end >= bytes.count || range.lowerBound == 0 && range.upperBound >= bytes.count - 1
+    let text = NodeText(String(decoding: bytes[parsed.span.range], as: UTF8.self))
     return (
-      ClusterStatement(
-        self, sql: isWhole ? sql : own, text: text, role: role,
-        effort: statement.isBounded ? .bounded : .unbounded,
-        hasAllColumns: statement.hasAllColumns),
+      ClusterStatement(self, text: text, role: role, hasAllColumns: statement.hasAllColumns),
       parsed.end
     )
   }
@@ -157,11 +151,11 @@ final class ClusterSession: RemoteSession {
   /// - Parameters:
   ///   - sql: The text, if it may roll back the transaction.
   ///   - isPart: Whether the question is part of the one before.
-  ///   - effort: How long the node may take.
+  ///   - isWork: Whether it is a statement of the program's, which may take long.
   ///   - body: The request.
   /// - Throws: ``SQLiteError``, after noticing what it did to the session and the transaction.
   func requesting(
-    _ sql: String = "", isPart: Bool = false, effort: ClusterStatement.Effort = .little,
+    _ sql: String = "", isPart: Bool = false, isWork: Bool = false,
     _ body: () throws(SQLiteError) -> Void
   ) throws(SQLiteError) {
     guard !isLost else { throw NodeConnection.lost(node.address, "the session has ended") }
@@ -173,17 +167,18 @@ final class ClusterSession: RemoteSession {
       }
       // A node that is at work on a statement does not lead meanwhile: it is let finish, or it would have to
       // begin anew elsewhere.
-      if effort == .little { node.successor = { [check] in check.successor() } }
+      if !isWork { node.successor = { [check] in check.successor() } }
       defer { node.successor = { nil } }
       try body()
     } catch {
+      if isWork, node.hasClosed { statementAtEnd = sql }
       // What one node did not finish is not given to the next one.
-      let isUnbounded = effort == .unbounded && node.wasSilent
-      noteFailure(error, sql, mayRunAgain: !isUnbounded)
-      guard isUnbounded else { throw error }
+      let isBusy = isWork && node.wasSilent && cluster.isBusy(node.address, reasonToEnd)
+      noteFailure(error, sql, mayRunAgain: !isBusy)
+      guard isBusy else { throw error }
       throw SQLiteError(
         .leadershipLost,
-        "\(error.message); another node is not asked, which the statement might stop too", sql: sql)
+        "\(error.message); another node is not asked, which the statement might stop too")
     }
   }
 

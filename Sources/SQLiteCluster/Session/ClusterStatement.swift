@@ -25,21 +25,9 @@ final class ClusterStatement: RemoteStatement {
     case rollbackTo(String)
   }
 
-  /// How long a node may be at work.
-  enum Effort {
-    /// As long as it takes to look something up, or to commit.
-    case little
-    /// As long as one table has rows.
-    case bounded
-    /// Nobody knows: it might not end.
-    case unbounded
-  }
-
-  let sql: String
   /// The text that the node gets.
   let text: String
   let role: Role
-  private let effort: Effort
   let placeholders: [String]
   let parameterCount: Int
   private(set) var columnNames: [String] = []
@@ -59,14 +47,11 @@ final class ClusterStatement: RemoteStatement {
   private var isOpen = false
 
   init(
-    _ session: ClusterSession, sql: String, text: NodeText, role: Role, effort: Effort,
-    hasAllColumns: Bool
+    _ session: ClusterSession, text: NodeText, role: Role, hasAllColumns: Bool
   ) {
     self.session = session
-    self.sql = sql
     self.text = text.sql
     self.role = role
-    self.effort = effort
     self.hasAllColumns = hasAllColumns
     placeholders = text.placeholders
     parameterCount = text.parameterCount
@@ -85,7 +70,7 @@ final class ClusterStatement: RemoteStatement {
     case .query:
       if session.isAutocommit { try session.confirmLeader() }
       if hasAllColumns { try session.readSchema() }
-      try session.requesting(text, effort: effort) { () throws(SQLiteError) in
+      try session.requesting(text, isWork: true) { () throws(SQLiteError) in
         try begin(try session.node.query(try target(), in: session.database, values))
       }
       session.streaming = isOpen ? self : nil
@@ -97,7 +82,7 @@ final class ClusterStatement: RemoteStatement {
     case .control(let control): try session.control(control)
     case .change(let isInsert, let countsRows, let returnsRows):
       try session.changing { () throws(SQLiteError) in
-        try session.requesting(text, effort: effort) { () throws(SQLiteError) in
+        try session.requesting(text, isWork: true) { () throws(SQLiteError) in
           if returnsRows {
             session.noteWriting()
             if hasAllColumns { try session.readSchema(isPart: true) }
@@ -197,7 +182,7 @@ final class ClusterStatement: RemoteStatement {
       message = nil
       if messages.isEmpty {
         guard isOpen else { return false }
-        try session.requesting(isPart: true, effort: effort) { () throws(SQLiteError) in
+        try session.requesting(isPart: true, isWork: true) { () throws(SQLiteError) in
           try receive()
         }
       }
@@ -208,7 +193,7 @@ final class ClusterStatement: RemoteStatement {
   func end() {
     // What is left must come before the next request; a session that cannot receive it is lost.
     if isOpen {
-      try? session.requesting(isPart: true, effort: effort) { () throws(SQLiteError) in
+      try? session.requesting(isPart: true, isWork: true) { () throws(SQLiteError) in
         let deadline = ContinuousClock.now + session.cluster.options.attemptTimeout
         while isOpen {
           messages = []

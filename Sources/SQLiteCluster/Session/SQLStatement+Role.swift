@@ -56,19 +56,6 @@ extension SQLStatement {
   }
 }
 
-extension SQLStatement {
-  /// Whether the statement ends after as many steps as one table has rows, or few more: it names one table at
-  /// the most, besides lists.
-  var isBounded: Bool {
-    var tables = 0
-    forEachPart { part in
-      guard case .table(let name) = part else { return }
-      if !["json_each", "magicdata_list"].contains(name.name.text.lowercased()) { tables += 1 }
-    }
-    return tables <= 1
-  }
-}
-
 extension SQLSelectBody {
   fileprivate var hasAllColumns: Bool {
     if case .select(let core) = self { core.columns.hasAll } else { false }

@@ -8,7 +8,11 @@ struct Token {
 
   init() {
     var generator = SystemRandomNumberGenerator()
-    bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    bytes = (0..<2).flatMap { _ in
+      // Each call of the generator is one of the system's.
+      let word = generator.next()
+      return (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+    }
   }
 
   private static let name = Connection.tokenTable

@@ -18,7 +18,15 @@ public protocol ClusterTransport: Sendable {
 }
 
 /// A stream of bytes to a node and back. One thread at a time uses it.
+///
+/// A node holds back the next message of an answer until the one before is acknowledged, and a system may wait
+/// 40 milliseconds for that. The streams of ``SocketTransport`` acknowledge at once, also where another stream is
+/// wrapped around them; one that has a socket of its own names it by ``socketDescriptor``.
 public protocol ClusterStream: AnyObject {
+  /// The stream's own TCP socket, of which each part of an answer is acknowledged at once (`TCP_QUICKACK`, on Linux);
+  /// nil if it has none, or sees to that itself.
+  var socketDescriptor: Int32? { get }
+
   /// Sends all bytes.
   ///
   /// - Parameters:
@@ -38,6 +46,21 @@ public protocol ClusterStream: AnyObject {
 
   /// Closes the stream.
   func close()
+}
+
+extension ClusterStream {
+  /// None.
+  public var socketDescriptor: Int32? { nil }
+}
+
+/// Acknowledges at once what has come on a socket. Linux forgets it with what is sent next.
+func acknowledge(_ socket: Int32) {
+  #if os(Linux)
+    var yes: Int32 = 1
+    // It fails on a socket in the file system, where nothing is held back.
+    unsafe setsockopt(
+      socket, Int32(IPPROTO_TCP), TCP_QUICKACK, &yes, socklen_t(MemoryLayout<Int32>.size))
+  #endif
 }
 
 /// Plain sockets: `host:port` by TCP, and a path that begins with a slash by a socket in the file system.
@@ -198,7 +221,7 @@ private final class SocketStream: ClusterStream {
 
   func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
     if hasReceived {
-      acknowledge()
+      acknowledge(descriptor)
     } else {
       // What was just sent is not answered yet.
       guard wait(for: Int16(POLLIN), before: deadline) else { return nil }
@@ -218,17 +241,6 @@ private final class SocketStream: ClusterStream {
       }
       guard wait(for: Int16(POLLIN), before: deadline) else { return nil }
     }
-  }
-
-  /// Acknowledges what has come at once. A node holds back the next message of an answer until then (Nagle's
-  /// algorithm), and we would wait 40 ms, for something to send along.
-  private func acknowledge() {
-    #if os(Linux)
-      var yes: Int32 = 1
-      // It fails on a socket in the file system, where nothing is held back.
-      unsafe setsockopt(
-        descriptor, Int32(IPPROTO_TCP), TCP_QUICKACK, &yes, socklen_t(MemoryLayout<Int32>.size))
-    #endif
   }
 
   func close() {

@@ -109,7 +109,7 @@ extension Connection {
         unsafe String(decoding: UnsafeBufferPointer(start: $0, count: end), as: UTF8.self)
       }
     }
-    if let session = handle.remote { return try prepare(text(upTo: count), at: session) }
+    if let session = handle.remote { return try prepare(count, at: session, text) }
     // SQLite's compiler may take long, and nothing stops it.
     if interruption.place == .task, !interruption.isExempt { throw interruption.giveUp() }
     var pointer: OpaquePointer?
@@ -133,14 +133,15 @@ extension Connection {
     return true
   }
 
-  /// Lets a server compile the first statement of a text.
+  /// Lets a server compile the first statement of a text of `count` characters.
   private func prepare(
-    _ sql: String, at session: any RemoteSession
+    _ count: Int, at session: any RemoteSession, _ text: (_ end: Int) -> String
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
+    let sql = text(count)
     do throws(SQLiteError) {
       let (statement, end) = try session.prepare(sql)
       guard let statement else { return (nil, end) }
-      return (StatementHandle(try RemoteRun(statement, on: handle)), end)
+      return (StatementHandle(try RemoteRun(statement, on: handle), sql: text(end)), end)
     } catch {
       handle.remoteFailure = error
       throw failure(error.code.rawValue, sql: sql)

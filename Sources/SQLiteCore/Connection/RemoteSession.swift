@@ -2,7 +2,7 @@
 package protocol RemoteServer: AnyObject, Sendable {
   /// The name in messages.
   var name: String { get }
-  /// How long an access without a deadline is begun anew at most.
+  /// How long after its session was lost first an access without a deadline is begun anew, beyond three times.
   var patience: Duration { get }
 
   /// Whether an error says that a session is lost, and nothing about what was asked.
@@ -41,6 +41,8 @@ package protocol RemoteSession: AnyObject {
   /// Whether the transaction with which the session was lost has certainly not been committed, so that the
   /// access may run again.
   var mayRunAgain: Bool { get }
+  /// The statement that ran when the server ended the session, if one did: it may be why.
+  var statementAtEnd: String? { get }
   /// A query for a number that each transaction that writes changes, whoever makes it.
   var versionQuery: String { get }
   /// Returns why the access must end, if it must; asked while the session waits.
@@ -57,8 +59,6 @@ package protocol RemoteSession: AnyObject {
 
 /// A statement that a server has compiled.
 package protocol RemoteStatement: AnyObject {
-  /// The SQL as it was given.
-  var sql: String { get }
   /// The parameters as they are written, in the order of the text, `?`, `?1` and `:name` alike.
   var placeholders: [String] { get }
   /// The number of the highest parameter.
@@ -82,4 +82,41 @@ package protocol RemoteStatement: AnyObject {
 
   /// The blob by which a list is given to what stands for the table-valued function of lists.
   func bytes(of list: [Value]) throws(SQLiteError) -> [UInt8]
+}
+
+/// The sessions that an access has lost, which decide whether it runs again.
+struct SessionLosses {
+  private let patience: Duration
+  private let hasDeadline: Bool
+  /// When it runs again no more.
+  private var end: Moment?
+  private var count = 0
+  /// The statements at which a server has ended a session.
+  private var statements: Set<String> = []
+
+  /// - Parameters:
+  ///   - deadline: When the access must be over.
+  ///   - patience: How long after the first loss it may run again, if it has no deadline; three times in any
+  ///     case, since its runs may take long.
+  init(before deadline: Moment?, patience: Duration) {
+    end = deadline
+    hasDeadline = deadline != nil
+    self.patience = patience
+  }
+
+  /// Returns whether an access that has failed runs again, on another session.
+  ///
+  /// - Throws: ``SQLiteError`` if a statement has ended two sessions: a third server might end too.
+  mutating func mayRunAgain(after session: any RemoteSession) throws(SQLiteError) -> Bool {
+    guard session.mayRunAgain else { return false }
+    if let statement = session.statementAtEnd, !statements.insert(statement).inserted {
+      throw SQLiteError(
+        .abort, "two nodes have ended the session at this statement: no other one is asked",
+        sql: statement)
+    }
+    count += 1
+    let end = end ?? .now + patience
+    self.end = end
+    return .now < end || count <= 3 && !hasDeadline
+  }
 }

@@ -204,17 +204,23 @@ public final class Database: Sendable {
     _ access: Access, at server: any RemoteServer, _ slot: Int,
     _ body: (Connection) throws -> TransactionOutcome
   ) throws {
-    let end = access.deadline ?? .now + server.patience
+    var losses = SessionLosses(before: access.deadline, patience: server.patience)
     while true {
       var mayRunAgain = false
       do {
         return try withConnection(at: slot, { access.reasonToEnd }) { connection in
           let session = connection.handle.remote
           let commits = session?.commitCount
-          defer { mayRunAgain = session?.mayRunAgain == true && session?.commitCount == commits }
-          try access.run(on: connection, body)
+          do {
+            try access.run(on: connection, body)
+          } catch {
+            if let session, session.commitCount == commits {
+              mayRunAgain = try losses.mayRunAgain(after: session)
+            }
+            throw error
+          }
         }
-      } catch  where mayRunAgain && !access.cancellation.isRequested && Moment.now < end {
+      } catch  where mayRunAgain && !access.cancellation.isRequested {
         // On a new session.
       }
     }

@@ -129,7 +129,8 @@ extension Database {
       worker.start { [self] in
         scheduler.adopt(slot)
         var group = GroupCommitRun(
-          member, at: slot, of: scheduler, options.groupCommit, experience)
+          member, at: slot, of: scheduler, options.groupCommit, experience,
+          patience: server?.patience ?? .zero)
         run(&group, at: slot)
       }
     }

@@ -47,17 +47,20 @@ struct GroupCommitRun {
   /// Those who have it, and with which error.
   private var answers: [(member: GroupCommitMember, error: (any Error)?)] = []
   private var hasBegun = false
+  private var losses: SessionLosses
   /// Whether the database was suspended while a member ran: then all of them end.
   private var wasSuspended = false
 
+  /// - Parameter patience: How long after a session of a server was lost they may run again.
   init(
     _ first: GroupCommitMember, at slot: Int, of scheduler: Scheduler, _ limits: GroupCommit,
-    _ experience: GroupCommitExperience
+    _ experience: GroupCommitExperience, patience: Duration
   ) {
     self.scheduler = scheduler
     self.slot = slot
     self.limits = limits
     self.experience = experience
+    losses = SessionLosses(before: nil, patience: patience)
     members = [first]
   }
 
@@ -148,10 +151,16 @@ struct GroupCommitRun {
         return .commit
       }
     } catch {
+      let isAgain = Result { () throws(SQLiteError) in
+        try mayRunAgain(members[0], on: connection)
+      }
       guard members.count == 1 else { return culprit }
-      if mayRunAgain(members[0], on: connection) { return nil }
+      switch isAgain {
+      case .success(true): break
       // A single member has its outcome: that of the work, of the beginning, or of the commit.
-      fail(culprit ?? error)
+      case .success(false): fail(culprit ?? error)
+      case .failure(let refusal): fail(refusal)
+      }
       return nil
     }
     if takesMore, let commit { experience.note(count: members.count, commit: commit) }
@@ -196,8 +205,11 @@ struct GroupCommitRun {
   }
 
   /// Whether a member that failed runs again, on a new session of the server and with those behind it.
-  private func mayRunAgain(_ member: GroupCommitMember, on connection: Connection) -> Bool {
-    connection.handle.remote?.mayRunAgain == true && !member.isInterrupted
+  private mutating func mayRunAgain(
+    _ member: GroupCommitMember, on connection: Connection
+  ) throws(SQLiteError) -> Bool {
+    guard let session = connection.handle.remote else { return false }
+    return try losses.mayRunAgain(after: session) && !member.isInterrupted
   }
 
   private mutating func runFirstAlone(on connection: Connection) {
@@ -210,10 +222,14 @@ struct GroupCommitRun {
     connection.interruption.end()
     let outcome = member.run(on: connection)
     connection.cache.orphanCheckedOut()
-    if outcome != nil, mayRunAgain(member, on: connection) {
-      return members.insert(member, at: 0)
+    do throws(SQLiteError) {
+      if outcome != nil, try mayRunAgain(member, on: connection) {
+        return members.insert(member, at: 0)
+      }
+      answers.append((member, outcome))
+    } catch {
+      answers.append((member, error))
     }
-    answers.append((member, outcome))
   }
 
   /// Lets the deadline and cancellation of a member end the statements that follow; nil for those of

@@ -66,7 +66,7 @@ final class RemoteRun {
     row.reset()
     guard try statement.nextRow(into: row) else { return false }
     guard row.step() == SQLITE_ROW else {
-      throw SQLiteError(.internalError, "a row from a server cannot be read", sql: statement.sql)
+      throw SQLiteError(.internalError, "a row from a server cannot be read")
     }
     isAtRow = true
     return true
@@ -76,7 +76,7 @@ final class RemoteRun {
     guard !numbers.isEmpty else { return [] }
     defer { parameters.reset() }
     guard parameters.step() == SQLITE_ROW else {
-      throw SQLiteError(.internalError, "values cannot be read again", sql: statement.sql)
+      throw SQLiteError(.internalError, "values cannot be read again")
     }
     var values = [Value](repeating: .null, count: statement.parameterCount)
     for (index, number) in numbers.enumerated() where values.indices.contains(number - 1) {

@@ -65,10 +65,10 @@ import CSQLite
   }
 
   /// Takes over a statement that a server has compiled.
-  convenience init(_ remote: RemoteRun) {
+  convenience init(_ remote: RemoteRun, sql: String) {
     let statement = remote.statement
     unsafe self.init(
-      remote.parameters.pointer, remote, sql: statement.sql,
+      remote.parameters.pointer, remote, sql: sql,
       parameterCount: statement.parameterCount, isReadOnly: statement.isReadOnly)
   }
 
