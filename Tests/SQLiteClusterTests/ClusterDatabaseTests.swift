@@ -175,6 +175,20 @@ struct ClusterDatabaseTests {
     #expect(try database.executeQuery("SELECT \("ab")")[0][0]?.value == .text("ab"))
   }
 
+  @Test func `what is explained again and again does not keep a reader in the past`() throws {
+    let database = try database()
+    try database.executeChange("CREATE TABLE t (a)")
+    for count in 0..<4 {
+      let found = try database.read { connection in
+        _ = try connection.executeQuery("EXPLAIN SELECT count(*) FROM t")
+        _ = try connection.executeQuery("EXPLAIN QUERY PLAN SELECT count(*) FROM t")
+        return try connection.firstRow("SELECT count(*) FROM t", as: Int.self)
+      }
+      #expect(found == count)
+      try database.executeChange("INSERT INTO t VALUES (1)")
+    }
+  }
+
   @Test func `a list is one parameter`() throws {
     let database = try database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")

@@ -139,7 +139,9 @@ final class ClusterSession: RemoteSession {
     let role = try statement.role(sql)
     let text = NodeText(String(decoding: bytes[parsed.span.range], as: UTF8.self))
     return (
-      ClusterStatement(self, text: text, role: role, hasAllColumns: statement.hasAllColumns),
+      ClusterStatement(
+        self, text: text, role: role, hasAllColumns: statement.hasAllColumns,
+        staysCompiled: statement.staysCompiled),
       parsed.end
     )
   }

@@ -34,6 +34,8 @@ final class ClusterStatement: RemoteStatement {
 
   /// Whether it gives all columns of a table, whichever they are then.
   private let hasAllColumns: Bool
+  /// Whether the node compiles it once for all its runs.
+  private let staysCompiled: Bool
   private let session: ClusterSession
   private var hasRun = false
   /// The node's number of it, once it is compiled.
@@ -47,12 +49,13 @@ final class ClusterStatement: RemoteStatement {
   private var isOpen = false
 
   init(
-    _ session: ClusterSession, text: NodeText, role: Role, hasAllColumns: Bool
+    _ session: ClusterSession, text: NodeText, role: Role, hasAllColumns: Bool, staysCompiled: Bool
   ) {
     self.session = session
     self.text = text.sql
     self.role = role
     self.hasAllColumns = hasAllColumns
+    self.staysCompiled = staysCompiled
     placeholders = text.placeholders
     parameterCount = text.parameterCount
   }
@@ -99,9 +102,9 @@ final class ClusterStatement: RemoteStatement {
     hasRun = true
   }
 
-  /// The text the first time, and then the compiled statement, unless its columns may become others.
+  /// The text the first time, and then the compiled statement.
   private func target() throws(SQLiteError) -> NodeConnection.Target {
-    guard hasRun, !hasAllColumns else { return .sql(text) }
+    guard hasRun, staysCompiled else { return .sql(text) }
     if let number { return .statement(number) }
     let number = try session.node.prepare(text, in: session.database)
     self.number = number

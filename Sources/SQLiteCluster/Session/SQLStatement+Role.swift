@@ -13,6 +13,16 @@ extension SQLStatement {
     }
   }
 
+  /// Whether a node may compile it once for all its runs.
+  ///
+  /// The columns of `*` may become others. An EXPLAIN would hold the snapshot of its session, in which all later reads
+  /// would find what was there then: SQLite ends it only when it is reset, and a node of version 1.11 resets nothing
+  /// that has given its last row.
+  var staysCompiled: Bool {
+    if case .explain = self { return false }
+    return !hasAllColumns
+  }
+
   /// What a statement asks of a node.
   ///
   /// - Throws: ``SQLiteError`` for what would end the node, fool it, or is not there.

@@ -241,7 +241,8 @@ public final class Connection {
 }
 
 extension Connection: StatementOwner {
-  var totalChanges: Int64 { handle.totalChanges }
+  /// How many rows the connection has changed.
+  package var totalChanges: Int64 { handle.totalChanges }
 
   func change(since before: Int64) -> Change {
     Change(

@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-@Suite struct GroupTests {
+@Suite(.everyEngine) struct GroupTests {
   let magic: MagicData
 
   init() throws { magic = try Music.filled() }
@@ -25,7 +25,9 @@ import Testing
     #expect(try await fresh.aggregate(.count, by: \Music.Track.$name).isEmpty)
   }
 
-  @Test func `a sum of reals is a real, of none and of infinities too`() throws {
+  @Test(.requires(.functions)) func `a sum of reals is a real, of none and of infinities too`()
+    throws
+  {
     let artist = Music.Artist("Dan")
     try magic.update(artist)
     let none = (\Music.Artist.$albums.$tracks).sum(\.$price)
@@ -98,7 +100,7 @@ import Testing
     #expect(try magic.aggregate(.count((\Music.Artist.$albums).max(\.$year))) == 2)
   }
 
-  @Test func `the middle and parts of the values are found`() throws {
+  @Test(.requires(.functions)) func `the middle and parts of the values are found`() throws {
     #expect(try magic.aggregate(.median(\Music.Track.$seconds)) == 200)
     #expect(try magic.aggregate(.median(\Music.Track.$seconds), where: \.$seconds > 50) == 250)
     #expect(try magic.aggregate(.percentile(\Music.Track.$seconds, 0)) == 50)

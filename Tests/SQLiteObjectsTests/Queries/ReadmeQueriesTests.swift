@@ -1,9 +1,10 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
 
 // The code of the page on queries, block by block; `.ci/checks/readme` compares the texts.
-@Suite struct ReadmeQueriesTests {
+@Suite(.everyEngine) struct ReadmeQueriesTests {
   struct Artist: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
@@ -51,7 +52,7 @@ import Testing
 
   /// One artist with an album of four tracks, and one without.
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     let (ann, bob) = (Artist(), Artist())
     ann.name = "Ann"
     bob.name = "Bob"
@@ -122,7 +123,7 @@ import Testing
     #expect(lines.map(\.album?.title) == Array(repeating: "On Stage 1", count: 4))
   }
 
-  @Test func `values are calculated of objects and groups`() throws {
+  @Test(.requires(.functions)) func `values are calculated of objects and groups`() throws {
     let (number, total) = try magic.aggregate(.count, .sum(\Track.$price), where: \.$seconds > 60)
     let middle = try magic.aggregate(.median(\Track.$seconds))
     for (key, (count, average)) in try magic.aggregate(

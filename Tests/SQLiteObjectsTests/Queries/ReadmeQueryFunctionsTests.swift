@@ -1,9 +1,10 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
 
 /// The examples of “What queries calculate”.
-@Suite struct ReadmeQueryFunctionsTests {
+@Suite(.everyEngine) struct ReadmeQueryFunctionsTests {
   struct Line: MagicObject {
     static let traits: [PropertyTrait] = [.indexed(\Line.$price)]
     @PrimaryMagicValue var id: Int
@@ -17,8 +18,8 @@ import Testing
     init() { (name, price, quantity, date, paid) = ("", 0, 0, .distantPast, .distantPast) }
   }
 
-  @Test func `queries calculate with numbers, texts and dates`() throws {
-    let magic = try MagicData(type: .memory)
+  @Test(.requires(.functions)) func `queries calculate with numbers, texts and dates`() throws {
+    let magic = try MagicData.fresh()
     let start = Date(timeIntervalSince1970: 1_700_000_000)
     try magic.update(
       (1...10).map { id in
@@ -50,8 +51,8 @@ import Testing
     #expect(late == 4)
   }
 
-  @Test func `the functions stand in SQL of the user`() throws {
-    let magic = try MagicData(type: .memory)
+  @Test(.requires(.functions)) func `the functions stand in SQL of the user`() throws {
+    let magic = try MagicData.fresh()
     let line = Line()
     line.id = 1
     line.price = Decimal(string: "0.1") ?? 0

@@ -1,9 +1,10 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
 
 // The code of the page on queries from "Pages" on, block by block; `.ci/checks/readme` compares the texts.
-@Suite(.timeLimit(.minutes(10))) struct ReadmeWritingTests {
+@Suite(.timeLimit(.minutes(10)), .everyEngine) struct ReadmeWritingTests {
   struct Album: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var year: Int
@@ -53,7 +54,7 @@ import Testing
   let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try MagicData.fresh()
     let album = Album()
     album.year = 1969
     try magic.update(
@@ -75,7 +76,7 @@ import Testing
     #expect(first.objects.map(\.id) + second.objects.map(\.id) == Array(all.prefix(100)))
   }
 
-  @Test func `many objects are written by one statement`() throws {
+  @Test(.requires(.functions)) func `many objects are written by one statement`() throws {
     let rated = try #require(try magic.objects(of: Track.self).first)
     rated.rating = 3
     rated.seconds = -1

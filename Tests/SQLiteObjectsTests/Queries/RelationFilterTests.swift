@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-@Suite struct RelationFilterTests {
+@Suite(.everyEngine) struct RelationFilterTests {
   let magic: MagicData
 
   init() throws { magic = try Music.filled() }

@@ -1,9 +1,10 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
 
 /// What a music shop asks, answered by queries and by plain Swift over the objects in memory.
-@Suite(.timeLimit(.minutes(10))) struct ShopQuestionTests {
+@Suite(.timeLimit(.minutes(10)), .everyEngine) struct ShopQuestionTests {
   private typealias Artist = Chinook.Artist
   private typealias Album = Chinook.Album
   private typealias Genre = Chinook.Genre
@@ -15,7 +16,9 @@ import Testing
   private typealias InvoiceLine = Chinook.InvoiceLine
   private typealias Shop = Chinook.Shop
 
-  @Test func `thirty everyday questions have the answers of plain Swift`() throws {
+  @Test(.requires(.collations)) func `thirty everyday questions have the answers of plain Swift`()
+    throws
+  {
     let shop = Shop(seed: 18)
     let magic = try shop.saved()
     // 1. How many tracks are longer than ten minutes and rated?
@@ -287,7 +290,9 @@ import Testing
       shop.tracks.count { Double($0.milliseconds) > average })
   }
 
-  @Test func `each part of the language gives what plain Swift gives`() throws {
+  @Test(.requires(.collations)) func `each part of the language gives what plain Swift gives`()
+    throws
+  {
     let shop = Shop(seed: 18)
     let magic = try shop.saved()
     let tracksOf = Dictionary(

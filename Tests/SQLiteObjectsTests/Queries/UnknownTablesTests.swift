@@ -60,7 +60,7 @@ private actor Caller {
   }
 }
 
-@Suite struct UnknownTablesTests {
+@Suite(.everyEngine) struct UnknownTablesTests {
   let folder: TestFolder
 
   init() throws {

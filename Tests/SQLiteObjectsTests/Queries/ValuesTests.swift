@@ -4,7 +4,7 @@ import MagicData
 import Testing
 import TestSupport
 
-@Suite struct ValuesTests {
+@Suite(.everyEngine) struct ValuesTests {
   let magic: MagicData
 
   init() throws { magic = try Music.filled() }

@@ -2,7 +2,7 @@ import Conformance
 import MagicData
 import Testing
 
-@Suite struct LazyRelationTests {
+@Suite(.everyEngine) struct LazyRelationTests {
   let magic: MagicData
   let tree: Tree
 
@@ -150,9 +150,10 @@ import Testing
 
   @Test func `a stream of a million links holds one batch at a time`() async throws {
     let magic = try await MagicData.fresh()
-    let crowd = try #require(try Crowd.withMillionVisitors(in: magic))
+    let size = Engine.current == .local ? 1_000_000 : 20_000
+    let crowd = try #require(try Crowd.withVisitors(size, in: magic))
     let count = try await crowd.visitors.count(where: nil)
-    #expect(count == 1_000_000)
+    #expect(count == size)
     let living = Living()
     try await Visitor.$living.withValue(living) {
       var (sum, most) = (0, 0)
@@ -160,10 +161,10 @@ import Testing
         sum += visitor.number
         most = max(most, living.count)
       }
-      #expect(sum == 500_000_500_000)
+      #expect(sum == size * (size + 1) / 2)
       #expect(most <= 2001)
-      let one = try await crowd.visitors.randomValue(in: 999_999..<1_000_000)
-      #expect(one?.number == 1_000_000)
+      let one = try await crowd.visitors.randomValue(in: size - 1..<size)
+      #expect(one?.number == size)
     }
   }
 }
@@ -181,11 +182,11 @@ struct Crowd: MagicObject {
     guests = AsyncMagical(value: [])
   }
 
-  static func withMillionVisitors(in magic: MagicData) throws -> Crowd? {
+  static func withVisitors(_ count: Int, in magic: MagicData) throws -> Crowd? {
     try magic.update(Crowd("big"))
     try magic.database.write { connection in
       try connection.executeChange(
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) INSERT INTO Visitor (number) SELECT i FROM n"
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count)) INSERT INTO Visitor (number) SELECT i FROM n"
       )
       try connection.executeChange(
         "INSERT INTO Crowd_visitors (owner, position, target) SELECT 1, z_index, z_index FROM Visitor"

@@ -15,7 +15,7 @@ struct Keyed: MagicObject {
   }
 }
 
-@Suite struct MagicalSetTests {
+@Suite(.everyEngine) struct MagicalSetTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }
@@ -101,17 +101,18 @@ struct Keyed: MagicObject {
   }
 
   @Test func `a set of 100,000 objects is made, saved, fetched and changed`() throws {
+    let count = Engine.current == .local ? 100_000 : 2_000
     let tree = Tree("big")
-    tree.set = MagicalSet((0..<100_000).map { Leaf("\($0)") })
+    tree.set = MagicalSet((0..<count).map { Leaf("\($0)") })
     try magic.update(tree)
     let again = try magic.object(of: Tree.self, primary: tree.id)
-    #expect(again.set.count == 100_000)
+    #expect(again.set.count == count)
     again.set.insert(Leaf("added"))
     let (_, cost) = try magic.cost { try magic.update(again) }
     // The new object, its link, and the count of its table's numbers.
     #expect(cost.rows <= 3)
     #expect(cost.statements <= 12)
     let links = try magic.database.rows("SELECT count(*) FROM Tree_set", as: Int.self)
-    #expect(links == [100_001])
+    #expect(links == [count + 1])
   }
 }

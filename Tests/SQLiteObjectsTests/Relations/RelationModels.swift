@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 
 #if canImport(FoundationEssentials)
@@ -76,23 +77,26 @@ struct Cost {
 }
 
 extension MagicData {
-  /// Runs `body` on one connection, and says what that cost. For stores in memory.
+  /// Runs `body`, and says what that cost. For stores in memory, which have one connection, and for stores of a
+  /// cluster, of which the connection that writes and one that reads are counted together.
   func cost<Result>(_ body: () throws -> Result) throws -> (result: Result, cost: Cost) {
-    func totals() throws -> Cost {
-      try database.read { connection in
-        Cost(
-          statements: connection.statementCount,
-          rows: try connection.firstRow("SELECT total_changes()", as: Int.self) ?? 0)
-      }
+    func total(_ connection: Connection) throws -> Cost {
+      _ = try connection.firstRow("SELECT 1", as: Int.self)
+      return Cost(statements: connection.statementCount, rows: Int(connection.totalChanges))
     }
-    // Asking is three statements: BEGIN, SELECT and COMMIT, of which one comes before the count.
+    func totals() throws -> [Cost] {
+      let reading = try database.read { try total($0) }
+      return Engine.current == .local ? [reading] : [reading, try database.write { try total($0) }]
+    }
     let before = try totals()
     let result = try body()
-    let after = try totals()
-    return (
-      result,
-      Cost(statements: after.statements - before.statements - 3, rows: after.rows - before.rows)
-    )
+    var cost = Cost(statements: 0, rows: 0)
+    for (before, after) in zip(before, try totals()) {
+      // Asking is three statements: BEGIN, SELECT and COMMIT, of which two come before the count.
+      cost.statements += after.statements - before.statements - 3
+      cost.rows += after.rows - before.rows
+    }
+    return (result, cost)
   }
 
   /// The rows whose foreign keys lead nowhere.

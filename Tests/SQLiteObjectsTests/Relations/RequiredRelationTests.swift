@@ -85,7 +85,7 @@ private enum Loose {
   }
 }
 
-@Suite struct RequiredRelationTests {
+@Suite(.everyEngine) struct RequiredRelationTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }
@@ -418,7 +418,8 @@ private enum Loose {
     try magic.database.close()
   }
 
-  @Test func `a table of before is told, and keeps what is needed from then on`() throws {
+  @Test(.requires(.settings))
+  func `a table of before is told, and keeps what is needed from then on`() throws {
     let folder = try TestFolder()
     try Self.formerStore(folder.path)
     let magic = try MagicData.at(folder.path)
@@ -448,7 +449,8 @@ private enum Loose {
     #expect(try again.check(of: Pet.self) == [])
   }
 
-  @Test func `rows without what is needed are named and hinder the migration`() throws {
+  @Test(.requires(.settings))
+  func `rows without what is needed are named and hinder the migration`() throws {
     let folder = try TestFolder()
     try Self.formerStore(folder.path)
     let magic = try MagicData.at(folder.path)
@@ -478,7 +480,8 @@ private enum Loose {
     #expect(try magic.object(of: Loose.Pet.self).map { $0.owner?.name } == ["Ann", "Bob", nil])
   }
 
-  @Test func `a relation that becomes optional may be nil after its migration`() throws {
+  @Test(.requires(.settings))
+  func `a relation that becomes optional may be nil after its migration`() throws {
     let folder = try TestFolder()
     do { try MagicData.at(folder.path).update(Pet("Rex", of: Owner("Ann"))) }
     let magic = try MagicData.at(folder.path)

@@ -2,7 +2,7 @@ import Conformance
 import MagicData
 import Testing
 
-@Suite struct ReverseRelationTests {
+@Suite(.everyEngine) struct ReverseRelationTests {
   let magic: MagicData
   let leaf: Leaf
 

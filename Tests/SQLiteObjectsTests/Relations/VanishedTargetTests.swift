@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// What another process removes while this one has it at hand.
-@Suite struct VanishedTargetTests {
+@Suite(.everyEngine) struct VanishedTargetTests {
   let folder: TestFolder
   let magic: MagicData
   let tree: Tree
@@ -21,6 +21,11 @@ import TestSupport
     try await magic.update(tree)
     self.tree = try await magic.object(of: Tree.self, primary: tree.id)
     let path = folder.path
+    // A cluster's nodes are those of this process, where another session is as good as another process.
+    guard Engine.current == .local else {
+      try Self.removeLeaves(path)
+      return
+    }
     await #expect(processExitsWith: .success) { [path = path as String] in
       try VanishedTargetTests.removeLeaves(path)
     }
@@ -51,7 +56,7 @@ import TestSupport
     #expect(try tree.lazyList.randomValue() == nil)
   }
 
-  @Test func `what leads to it cannot be saved, by name`() throws {
+  @Test(.requires(.deferredViolations)) func `what leads to it cannot be saved, by name`() throws {
     let gone = tree.list[0]
     tree.set = [gone]
     #expect(throws: MagicError.self) { try magic.update(tree) }
