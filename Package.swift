@@ -132,7 +132,7 @@ let package = Package(
       name: "CoreHelper", dependencies: ["SQLiteCore"], path: "Tests/CoreHelper",
       swiftSettings: settings),
     tests(of: "SQLiteMapping", ["Conformance", "ExactText"]),
-    tests(of: "SQLiteSchema", ["MagicData", "SQLSyntax"]),
+    tests(of: "SQLiteSchema", ["Conformance", "MagicData", "SQLSyntax"]),
     tests(
       of: "SQLitePortable",
       ["Conformance", "SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),

@@ -3,7 +3,7 @@ import SQLiteCore
 import Testing
 
 /// What becomes of a table made by hand when a column's constraint changes in its text.
-@Suite(.everyEngine, .requires(.settings)) struct TableTextTests {
+@Suite(.everyEngine) struct TableTextTests {
   /// The table's text after a change.
   private func text(
     _ sql: String, _ change: (inout TableText) -> Bool

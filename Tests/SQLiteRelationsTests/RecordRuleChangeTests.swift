@@ -70,7 +70,7 @@ private enum New {
 
   private func open() throws -> Database { try Database.at(folder.file()) }
 
-  @Test(.requires(.settings)) func `a column that may be NULL gives way to one with the new rule`()
+  @Test func `a column that may be NULL gives way to one with the new rule`()
     throws
   {
     let database = try open()
@@ -82,7 +82,7 @@ private enum New {
     #expect(try database.read { try $0.count(of: New.Toy.self) } == 0)
   }
 
-  @Test(.requires(.settings)) func `a table that nobody refers to is made anew, and counts on`()
+  @Test func `a table that nobody refers to is made anew, and counts on`()
     throws
   {
     let database = try open()
@@ -94,8 +94,7 @@ private enum New {
     #expect(try database.read { try $0.count(of: New.Pet.self) } == 0)
   }
 
-  @Test(.requires(.settings))
-  func `a table that others refer to gets the rule, and they keep what they have`() throws {
+  @Test func `a table that others refer to gets the rule, and they keep what they have`() throws {
     let database = try open()
     try database.insert(New.Pet(ownerID: nil, vetID: 1))
     #expect(try database.write { try $0.check(of: New.Pet.self) }.isEmpty)
@@ -107,7 +106,6 @@ private enum New {
   }
 
   @Test(
-    .requires(.settings),
     arguments: [
       "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, petID REFERENCES Pet)",
       "CREATE TABLE Toy (id INTEGER PRIMARY KEY AUTOINCREMENT, [petID] INT REFERENCES Pet(id) ON UPDATE SET NULL ON DELETE NO ACTION MATCH FULL)",

@@ -1,9 +1,10 @@
+import Conformance
 import MagicData
 import SQLiteSchema
 import Testing
 
 /// Tables of objects that are made anew.
-@Suite struct ObjectRebuildTests {
+@Suite(.everyEngine) struct ObjectRebuildTests {
   struct Town: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
@@ -19,7 +20,9 @@ import Testing
   }
 
   @Test func `objects keep their identity, their relations and their writes`() throws {
-    let magic = try MagicData(type: .temporary)
+    let magic =
+      try Engine.current == .cluster
+      ? MagicData(server: .fresh(), assetFolder: nil) : MagicData(type: .temporary)
     let ulm = Town("Ulm", 3)
     let bonn = Town("Bonn", 30)
     bonn.next = ulm

@@ -1,14 +1,15 @@
+import Conformance
 import SQLiteCore
 import SQLiteMapping
 import SQLiteSchema
 import Testing
 
 // The blocks of SQLiteSchema's catalogue and of the README, word for word.
-@Suite struct ReadmeSchemaTests {
+@Suite(.everyEngine) struct ReadmeSchemaTests {
   let database: Database
 
   init() throws {
-    database = try Database.memory()
+    database = try Database.fresh()
     try database.executeMultipleChanges(
       """
       CREATE TABLE City (
@@ -42,7 +43,7 @@ import Testing
   }
 
   @Test func `two schemas are compared`() throws {
-    let wanted = try Database.memory()
+    let wanted = try Database.fresh()
     for change in try database.schemaChanges(to: wanted.schemaModel()) {
       print(change, change.statement?.printed() ?? "by making the table anew")
     }

@@ -1,12 +1,13 @@
+import Conformance
 import SQLiteCore
 import SQLiteSchema
 import Testing
 
-@Suite struct SchemaModelTests {
+@Suite(.everyEngine) struct SchemaModelTests {
   let database: Database
 
   init() throws {
-    database = try Database.memory()
+    database = try Database.fresh()
     try database.executeMultipleChanges(
       """
       CREATE TABLE a (
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test func `a schema is compared with another one`() throws {
-    let other = try Database.memory()
+    let other = try Database.fresh()
     try other.executeChange("CREATE TABLE a (id INTEGER PRIMARY KEY, b TEXT)")
     let changes = try other.schemaChanges(to: try database.schemaModel())
     #expect(changes.contains { $0.kind == .changeColumn("id") })

@@ -315,6 +315,11 @@ final class ClusterSession: RemoteSession {
     if sql.lowercased().contains("defer_foreign_keys") { mayDeferForeignKeys = true }
   }
 
+  func setSchemaPragma(_ name: String, _ value: Int32) throws(SQLiteError) {
+    try execute("PRAGMA \(name) = \(value)")
+    knowsSchema = false
+  }
+
   /// Notes how many rows a statement has changed, and which it has inserted last.
   func count(_ change: (rowID: Int64, changes: Int64), isInsert: Bool) {
     changes = change.changes

@@ -88,12 +88,15 @@ import Platform
   /// Notes that a statement begins, and returns what undoes its recording.
   func begin(_ statement: StatementHandle, on handle: ConnectionHandle) -> RecordedRun {
     statementCount += 1
-    if statement.changesSchema {
-      schemaChanges.append(statement.sql)
-      forgetLayouts()
-    }
+    if statement.changesSchema { noteSchemaChange(statement.sql) }
     return RecordedRun(
       mark: mark, statementCount: statementCount, totalChanges: handle.totalChanges)
+  }
+
+  /// Notes a change of the schema, by the statement that makes it or would make it.
+  func noteSchemaChange(_ sql: String) {
+    schemaChanges.append(sql)
+    forgetLayouts()
   }
 
   /// Drops the changes of a run that failed.

@@ -53,6 +53,9 @@ package protocol RemoteSession: AnyObject {
   /// - Returns: The statement, nil if there is none, and where it ends in bytes of UTF-8.
   func prepare(_ sql: String) throws(SQLiteError) -> (statement: (any RemoteStatement)?, end: Int)
 
+  /// Sets `writable_schema` or `schema_version`, which a program's own statements may not.
+  func setSchemaPragma(_ name: String, _ value: Int32) throws(SQLiteError)
+
   /// Ends the session. What was not committed is undone.
   func close()
 }

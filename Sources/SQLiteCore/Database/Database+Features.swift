@@ -17,7 +17,7 @@ extension Database {
     case backup = "a backup of its pages"
     /// ATTACH, VACUUM, checkpoints: what is about files.
     case files = "work on its files"
-    /// Settings that are switched within a transaction, as tables that are made anew need them.
+    /// Settings that are switched within a transaction, as undo and patches need them.
     case settings = "settings that change within a transaction"
     /// Which rows a transaction has changed. Without it observers are told only that something has.
     case rowChanges = "changes of single rows"

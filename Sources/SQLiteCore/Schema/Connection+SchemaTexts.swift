@@ -53,6 +53,8 @@ extension Connection {
     _ name: String, inPlaceOf newName: String, sql: String
   ) throws(SQLiteError) {
     let start = "sqlite_autoindex_"
+    let renaming: SQL = "ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)"
+    hooks.recorder?.noteSchemaChange(renaming.text)
     try writeSchema { () throws(SQLiteError) in
       try executeChange(
         """
@@ -75,27 +77,47 @@ extension Connection {
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
     let result: Result<Void, SQLiteError>
     do throws(SQLiteError) {
-      _ = try pragma("writable_schema", " = ON")
+      try setSchemaPragma("writable_schema", 1)
       try body()
       // Lets each connection, this one too, read the schema again.
-      _ = try pragma("schema_version", " = \(version &+ 1)")
+      try setSchemaPragma("schema_version", version &+ 1)
       result = .success(())
     } catch {
       result = .failure(error)
     }
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, forbidsDamage)
-    _ = try pragma("writable_schema", " = OFF")
+    do throws(SQLiteError) {
+      try setSchemaPragma("writable_schema", 0)
+    } catch {
+      // What went wrong first counts.
+      try result.get()
+      throw error
+    }
     try result.get()
   }
 
-  /// Runs `body` without foreign keys, as part of the open transaction: a table that is dropped takes no rows of
-  /// others along, and rows that refer to nothing are let in. The caller checks all keys afterwards.
+  private func setSchemaPragma(_ name: String, _ value: Int32) throws(SQLiteError) {
+    if let session = handle.remote { return try session.setSchemaPragma(name, value) }
+    _ = try pragma(name, " = \(value)")
+  }
+
+  /// Runs `body` without foreign keys, as part of the open transaction: rows that refer to nothing are let in. The
+  /// caller checks all keys afterwards.
+  ///
+  /// At a server the keys are deferred instead, since nobody there can turn them off within a transaction: a row
+  /// that is deleted takes those along that refer to it.
   ///
   /// Observers are not told of rows, but of the change of the schema.
   package func withoutForeignKeys<Result>(_ body: () throws -> Result) throws -> Result {
     hooks.recorder?.isPaused = true
     defer { hooks.recorder?.isPaused = false }
     // The pragma would do nothing within a transaction (https://www.sqlite.org/pragma.html#pragma_foreign_keys).
-    return try withoutSettings([SQLITE_DBCONFIG_ENABLE_FKEY], body)
+    guard handle.remote != nil else {
+      return try withoutSettings([SQLITE_DBCONFIG_ENABLE_FKEY], body)
+    }
+    let wasDeferred = try pragma("defer_foreign_keys") == .integer(1)
+    if !wasDeferred { _ = try pragma("defer_foreign_keys", " = ON") }
+    defer { if !wasDeferred { _ = try? pragma("defer_foreign_keys", " = OFF") } }
+    return try body()
   }
 }

@@ -1,14 +1,14 @@
 import SQLSyntax
 import SQLiteCore
 
-/// What goes when a table is dropped, besides its rows.
+/// What belongs to a table besides its rows, and is dropped with it.
 struct Belongings {
   /// The texts of its indexes, in the order in which they were made.
   fileprivate let indexes: [TableRebuild.SchemaObject]
   /// The texts of its triggers, likewise: those that were made later run first.
   fileprivate let triggers: [TableRebuild.SchemaObject]
-  /// The texts of its temporary triggers.
-  fileprivate let temporaryTriggers: [String]
+  /// The texts of its temporary triggers, likewise.
+  fileprivate let temporaryTriggers: [TableRebuild.SchemaObject]
   /// The greatest key that AUTOINCREMENT has given.
   fileprivate let sequence: Int64?
   /// What ANALYZE has found, for its indexes by their names.
@@ -17,21 +17,17 @@ struct Belongings {
   fileprivate let allIndexes: Set<TableIndex>
 
   init(of table: String, _ connection: Connection) throws {
-    func objects(_ kind: String) throws -> [TableRebuild.SchemaObject] {
+    func objects(_ kind: String, of schema: String) throws -> [TableRebuild.SchemaObject] {
       try connection.rows(
         """
-        SELECT name, sql FROM main.sqlite_schema WHERE type = \(kind) AND tbl_name = \(table) COLLATE NOCASE
-        AND sql IS NOT NULL ORDER BY rowid
+        SELECT name, sql FROM \(identifier: schema).sqlite_schema
+        WHERE type = \(kind) AND tbl_name = \(table) COLLATE NOCASE AND sql IS NOT NULL ORDER BY rowid
         """, as: String.self, String.self
       ).map { TableRebuild.SchemaObject(kind: kind, name: $0.0, sql: $0.1) }
     }
-    indexes = try objects("index")
-    triggers = try objects("trigger")
-    temporaryTriggers = try connection.rows(
-      """
-      SELECT sql FROM temp.sqlite_schema WHERE type = 'trigger' AND tbl_name = \(table) COLLATE NOCASE
-      ORDER BY rowid
-      """, as: String.self)
+    indexes = try objects("index", of: "main")
+    triggers = try objects("trigger", of: "main")
+    temporaryTriggers = try objects("trigger", of: "temp")
     allIndexes = Set(try connection.existingIndexes(of: table))
     let counts = try connection.tableExists("sqlite_sequence")
     sequence =
@@ -49,7 +45,25 @@ struct Belongings {
 }
 
 extension TableRebuild {
-  /// Makes anew what went with the old table.
+  /// Drops what the table has besides its rows.
+  func drop(_ belongings: Belongings) throws {
+    for index in belongings.indexes {
+      try connection.executeChange("DROP INDEX main.\(identifier: index.name)")
+    }
+    for trigger in belongings.triggers {
+      try connection.executeChange("DROP TRIGGER main.\(identifier: trigger.name)")
+    }
+    for trigger in belongings.temporaryTriggers {
+      try connection.executeChange("DROP TRIGGER temp.\(identifier: trigger.name)")
+    }
+    for statistics in ["sqlite_stat1", "sqlite_stat3", "sqlite_stat4"]
+    where try connection.tableExists(statistics) {
+      try connection.executeChange(
+        "DELETE FROM main.\(identifier: statistics) WHERE tbl = \(name) COLLATE NOCASE")
+    }
+  }
+
+  /// Makes anew what was dropped with the old table.
   func restore(_ belongings: Belongings) throws {
     try restoreSequence(belongings.sequence)
     for index in belongings.indexes where !droppedIndexes.contains(index.name) {
@@ -68,12 +82,14 @@ extension TableRebuild {
         throw refuse("the trigger “\(trigger.name)” would fail: \(error.message)")
       }
     }
-    for sql in belongings.temporaryTriggers {
+    for trigger in belongings.temporaryTriggers {
       // SQLite keeps the text without TEMP.
       let start = "CREATE TRIGGER "
-      guard sql.hasPrefix(start) else { throw refuse("a temporary trigger is not understood") }
+      guard trigger.sql.hasPrefix(start) else {
+        throw refuse("a temporary trigger is not understood")
+      }
       try connection.executeChange(
-        SQL(unchecked: "CREATE TEMP TRIGGER \(sql.dropFirst(start.count))"))
+        SQL(unchecked: "CREATE TEMP TRIGGER \(trigger.sql.dropFirst(start.count))"))
     }
     // What was counted of an index is true of one by that name with the same columns.
     let same = belongings.allIndexes.intersection(try connection.existingIndexes(of: name))

@@ -10,8 +10,8 @@ struct TableRebuild {
   let connection: Connection
   /// The name, as `sqlite_schema` has it.
   let name: String
-  /// The definition before the edits.
-  let old: SQLTableDefinition
+  /// The text before the edits.
+  private let oldText: SQLTableText
   /// The text, which the caller edits.
   var text: SQLTableText
   /// What columns take in place of their old values.
@@ -22,8 +22,12 @@ struct TableRebuild {
   var droppedIndexes: Set<String> = []
   /// New texts of views and triggers.
   var rewritten: [SchemaObject] = []
-  /// The table's name until it takes the place of the old one.
+  /// The name of the new table until it takes the place of the old one.
   let scratch: String
+  /// The name of the old table from then on.
+  private let outgoing: String
+  /// The definition before the edits.
+  var old: SQLTableDefinition { oldText.definition }
 
   /// A row of `sqlite_schema`.
   struct SchemaObject: Sendable {
@@ -55,11 +59,11 @@ struct TableRebuild {
     } catch {
       throw RebuildError(name, ["its SQL is not understood: \(error)"])
     }
-    old = text.definition
+    oldText = text
     let taken = try connection.rows("SELECT name FROM main.sqlite_schema", as: String.self)
-    var number = 1
-    while taken.contains(where: { isSameName($0, "magicdata_rebuild_\(number)") }) { number += 1 }
-    scratch = "magicdata_rebuild_\(number)"
+    let free = (1...taken.count + 2).map { "magicdata_rebuild_\($0)" }
+      .filter { name in !taken.contains { isSameName($0, name) } }
+    (scratch, outgoing) = (free[0], free[1])
   }
 
   /// Throws that something stands in the way.
@@ -79,8 +83,11 @@ struct TableRebuild {
       try makeScratch()
       try copyRows()
       try checkConversions()
-      try connection.executeChange("DROP TABLE main.\(identifier: name)")
+      try drop(belongings)
+      // Rows of others that refer to the table by its name would be deleted with it, unless it has another name.
+      try connection.putTable(name, inPlaceOf: outgoing, sql: try sql(of: oldText, named: outgoing))
       try connection.putTable(scratch, inPlaceOf: name, sql: text.text)
+      try connection.executeChange("DROP TABLE main.\(identifier: outgoing)")
       try restore(belongings)
     }
     for object in rewritten { try connection.setSQL(object.sql, of: object.kind, object.name) }
@@ -91,8 +98,19 @@ struct TableRebuild {
 
   /// Makes the new table, empty, under its other name.
   private func makeScratch() throws {
+    let sql = try sql(of: text, named: scratch)
+    do throws(SQLiteError) {
+      try connection.executeChange(SQL(unchecked: sql))
+    } catch {
+      guard error.code.primary == .error else { throw error }
+      throw refuse(words(of: error))
+    }
+  }
+
+  /// The table's text with another name.
+  private func sql(of text: SQLTableText, named newName: String) throws -> String {
     let name = name
-    let other = SQLName(scratch).description
+    let other = SQLName(newName).description
     var edits = [SQLEdit(text.table.name.name.span.range, other)]
     SQLStatement.createTable(text.table).forEachPart { part in
       // A CHECK may say the table's name before a column's.
@@ -105,12 +123,7 @@ struct TableRebuild {
     guard let sql = SQLEdit.apply(edits, to: text.text) else {
       throw refuse("its SQL is not understood")
     }
-    do throws(SQLiteError) {
-      try connection.executeChange(SQL(unchecked: sql))
-    } catch {
-      guard error.code.primary == .error else { throw error }
-      throw refuse(words(of: error))
-    }
+    return sql
   }
 
   /// SQLite's words, with the name that the user knows.

@@ -60,7 +60,7 @@ private enum New {
   }
 }
 
-@Suite(.everyEngine, .requires(.settings)) struct DeleteRuleChangeTests {
+@Suite(.everyEngine) struct DeleteRuleChangeTests {
   let folder: TestFolder
 
   /// A store of the old program: three workers, two of one boss, who is a friend of the third.
