@@ -60,6 +60,37 @@ struct ClusterProgramTests {
       try one.executeQuery("SELECT * FROM t")[0].values == [.integer(1), .integer(2), .integer(4)])
   }
 
+  @Test(arguments: [1, 2, 5, 10, 12, 40], [0, 3, 700])
+  func `a query that fails at some row says why`(columns: Int, rows: Int) throws {
+    let database = try TestCluster.shared.get().database("failing rows")
+    let names = (0..<columns - 1).map { ", \($0) AS \"column \($0)\"" }.joined()
+    let sql = """
+      WITH n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+      SELECT CASE WHEN i < \(rows) THEN i ELSE abs(-9223372036854775807 - 1) END\(names) FROM n
+      """
+    let error = #expect(throws: SQLiteError.self) {
+      try database.executeQuery(SQL(unchecked: sql))
+    }
+    #expect(error?.code == .error)
+    #expect(error?.message == "integer overflow")
+    #expect(try database.firstRow("SELECT 7", as: Int.self) == 7)
+  }
+
+  @Test func `a change that gives rows and fails says why, and what became of the others`() throws {
+    let database = try TestCluster.shared.get().database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)")
+    try database.executeChange("INSERT INTO t VALUES (1, 1)")
+    for sql: SQL in [
+      "INSERT INTO t VALUES (2, 1) RETURNING id",
+      "INSERT INTO t VALUES (3, 3), (4, 4), (5, 1) RETURNING id, n, id + 1, id + 2, id + 3",
+    ] {
+      let error = #expect(throws: SQLiteError.self) { try database.executeQuery(sql) }
+      #expect(error?.code == .uniqueConstraint)
+      #expect(error?.constraint?.columns == ["n"])
+    }
+    #expect(try database.rows("SELECT id FROM t", as: Int.self) == [1])
+  }
+
   @Test(arguments: [1, 15, 16, 17, 32, 33, 200])
   func `rows may have many columns`(count: Int) throws {
     let database = try database("columns \(count)")

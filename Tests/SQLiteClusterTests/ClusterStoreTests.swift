@@ -103,6 +103,67 @@ struct ClusterStoreTests {
     #expect(counts == [1, 2])
   }
 
+  @Test func `clients that open a new store and save at once make its tables once`() async throws {
+    try await withThrowingTaskGroup { group in
+      for writer in 0..<6 {
+        group.addTask {
+          let magic = try self.store("at once")
+          for number in 0..<4 {
+            let town = Town("\(writer)-\(number)", "Town")
+            town.inhabitants = [Inhabitant(writer * 10 + number, "Anna")]
+            try await magic.update(town)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let magic = try store("at once")
+    #expect(try await magic.count(of: Town.self) == 24)
+    let whole = try await magic.count(of: Town.self, where: (\Town.$inhabitants).count == 1)
+    #expect(whole == 24)
+    #expect(try await magic.database.executeQuery("PRAGMA foreign_key_check").isEmpty)
+  }
+
+  @Test func `of clients that migrate at once one makes each migration, and says so`() async throws
+  {
+    let magic = try store("migrations")
+    try await magic.update((0..<10).map { Town("\($0)", "Town") })
+    let stores = try (0..<5).map { _ in try store("migrations") }
+    let made = try await withThrowingTaskGroup(of: [String].self) { group in
+      for store in stores {
+        group.addTask {
+          try await store.migrate([
+            Migration("names are titles", .renameProperty("name", to: "title", of: "Town")),
+            Migration("no more years", .dropProperty("founded", of: "Town")),
+          ])
+        }
+      }
+      return try await group.reduce(into: []) { $0 += $1 }
+    }
+    #expect(made.sorted() == ["names are titles", "no more years"])
+    let titles = try await magic.database.rows("SELECT title FROM Town", as: String.self)
+    #expect(titles.count == 10)
+  }
+
+  @Test func `numbers of many objects are calculated, and those that do not fit are refused`()
+    async throws
+  {
+    let magic = try store()
+    try await magic.update((1...5).map { Inhabitant($0, "Anna") } + [])
+    try await magic.update((1...5).map { Town("\($0)", "Town", founded: $0) })
+    let changed = try await magic.updateAll(
+      of: Town.self, where: \.$founded > 2, set: [\.$founded += 10])
+    #expect(changed == 3)
+    let years = try await magic.values(
+      of: \Town.$founded, orderedBy: [.ascending(\Town.$id)])
+    #expect(years == [1, 2, 13, 14, 15])
+    let error = await #expect(throws: SQLiteError.self) {
+      try await magic.updateAll(of: Town.self, set: [\.$founded += Int.max - 5])
+    }
+    #expect(error?.code == .range)
+    #expect(try await magic.count(of: Town.self, where: \.$founded < 20) == 5)
+  }
+
   @Test func `what a cluster cannot do is named`() throws {
     let database = try TestCluster.shared.get().database()
     #expect(Database.Feature.allCases.allSatisfy { !database.has($0) })

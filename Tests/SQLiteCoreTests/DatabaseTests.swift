@@ -1,6 +1,7 @@
 import Conformance
 import SQLiteCore
 import Testing
+import TestSupport
 
 @Suite(.everyEngine) struct DatabaseTests {
   @Test func `values of every storage class survive a round trip`() throws {
@@ -30,6 +31,30 @@ import Testing
     }
     let count = try database.read { try $0.firstRow("SELECT count(*) FROM t", as: Int.self) }
     #expect(count == 0)
+  }
+
+  @Test func `a statement is compiled for the tables as they are now, whoever has changed them`()
+    throws
+  {
+    let folder = try TestFolder()
+    let one = try Database.at(folder.file())
+    let two = try Database.at(folder.file())
+    try one.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
+    try two.executeChange("INSERT INTO t VALUES (1, 'a')")
+    try one.executeChange("ALTER TABLE t ADD b INTEGER")
+    try two.executeChange("INSERT INTO t VALUES (\(2), 'b', 3)")
+    try one.executeChange("ALTER TABLE t RENAME a TO c")
+    try two.write { connection in
+      try connection.executeChange("INSERT INTO t (id, c) VALUES (3, 'c')")
+      #expect(try connection.firstRow("SELECT c FROM t WHERE id = 1", as: String.self) == "a")
+    }
+    try one.executeMultipleChanges("DROP TABLE t; CREATE TABLE t (b REAL, a TEXT, d BLOB, id TEXT)")
+    try two.executeChange("INSERT INTO t VALUES (1, 'a', NULL, 'x')")
+    #expect(try two.rows("SELECT id FROM t", as: String.self) == ["x"])
+    let error = #expect(throws: SQLiteError.self) {
+      try two.executeChange("INSERT INTO t VALUES (1, 2)")
+    }
+    #expect(error?.message == "table t has 4 columns but 2 values were supplied")
   }
 
   @Test func `a list of any length is one parameter`() throws {

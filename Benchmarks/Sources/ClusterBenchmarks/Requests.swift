@@ -120,7 +120,7 @@ struct Requests {
   }
 
   private func writes(_ bare: BareConnection, _ database: Database) throws {
-    let (floor, ours) = try microseconds(for: count / 4, rounds: 11) { index in
+    let (floor, ours) = try microseconds(for: 10, rounds: max(11, count / 8)) { index in
       try bareWrite(bare, [index])
     } beside: { index in
       try database.executeChange("INSERT INTO w (n) VALUES (\(index))")

@@ -33,6 +33,7 @@ extension AssetStore {
     to path: String, deadline: ContinuousClock.Instant? = nil,
     progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {
+    try database.require(.backup)
     let target = try Folder.open(path: path, operations)
     guard try target.names().isEmpty else { throw AssetError.folderNotEmpty(path: target.path) }
     var backup = AssetBackup(

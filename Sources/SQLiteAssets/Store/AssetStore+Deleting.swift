@@ -43,7 +43,8 @@ extension AssetStore {
   /// Opening a store does this, and so does each commit of this database that deletes or replaces assets,
   /// by whatever SQL. A file that a reader of this database still needs is removed when that has ended; one
   /// that a reader of another process needs, with the next commit of this database, with the next opening,
-  /// or by this call.
+  /// or by this call. The readers of a cluster are not known: there a file is kept for `leaderTimeout` after its
+  /// mark was seen by one of these.
   ///
   /// - Throws: ``AssetError`` or `SQLiteError`. Files that were not removed now are removed another time.
   public func removeDeletedFiles() throws {
@@ -68,17 +69,63 @@ extension AssetStore {
     }
   }
 
+  /// How many files are removed by one transaction.
+  private var limit: Int { 500 }
+
   /// Removes the marked files.
   ///
   /// - Parameter connection: The connection that writes, outside any transaction.
   func collect(in connection: Connection) throws {
-    let limit = 500
+    if let server = database.server {
+      return try collect(olderThan: server.patience, in: connection)
+    }
     while true {
       let marks = try connection.rows(
         "SELECT file FROM main.magicdata_asset_trash LIMIT \(limit)", as: Value.self)
       guard !marks.isEmpty else { return }
       guard try hasNoOlderReader(connection) else { return holdBack(in: connection) }
       try connection.transaction { try remove(marks, in: connection) }
+      if marks.count < limit { return }
+    }
+  }
+
+  /// Removes the files whose marks somebody has seen some time ago: a server does not tell who reads.
+  ///
+  /// - Parameters:
+  ///   - age: How long ago, at the least.
+  ///   - connection: The connection that writes, outside any transaction.
+  private func collect(olderThan age: Duration, in connection: Connection) throws {
+    let now: SQL = "CAST(strftime('%s', 'now') AS INTEGER)"
+    guard try connection.firstRow("SELECT 1 FROM main.magicdata_asset_trash LIMIT 1") != nil else {
+      return
+    }
+    if try connection.firstRow(
+      "SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_asset_seen'") == nil
+    {
+      try connection.executeChange(
+        """
+        CREATE TABLE IF NOT EXISTS main.magicdata_asset_seen (
+          file TEXT NOT NULL PRIMARY KEY, since INTEGER NOT NULL) WITHOUT ROWID
+        """)
+    }
+    let unseen: SQL =
+      "FROM main.magicdata_asset_trash WHERE file NOT IN (SELECT file FROM main.magicdata_asset_seen)"
+    if try connection.firstRow("SELECT 1 \(unseen) LIMIT 1") != nil {
+      try connection.executeChange(
+        "INSERT INTO main.magicdata_asset_seen (file, since) SELECT file, \(now) \(unseen)")
+    }
+    while true {
+      let marks = try connection.rows(
+        """
+        SELECT file FROM main.magicdata_asset_seen
+        WHERE since <= \(now) - \(age.components.seconds) LIMIT \(limit)
+        """, as: Value.self)
+      guard !marks.isEmpty else { return }
+      try connection.transaction {
+        try remove(marks, in: connection)
+        try connection.executeChange(
+          "DELETE FROM main.magicdata_asset_seen WHERE file IN \(marks)")
+      }
       if marks.count < limit { return }
     }
   }
@@ -135,6 +182,7 @@ extension AssetStore {
   ///
   /// - Parameter connection: A connection outside any transaction.
   func hasNoOlderReader(_ connection: Connection) throws -> Bool {
+    guard database.server == nil else { return false }
     let result = try connection.firstRow(
       "PRAGMA main.wal_checkpoint(PASSIVE)", as: Int.self, Int.self, Int.self)
     guard let (busy, log, copied) = result else { return false }

@@ -66,14 +66,14 @@ extension AssetStore {
     try mark(files, in: connection)
   }
 
-  /// Marks files for removal, as part of the open transaction, unless rows name them or somebody holds them: where
-  /// rows went without the triggers that do this.
+  /// ``mark(_:in:)`` for files whose rows went without the triggers that do this.
   package func releaseUnnamed(_ files: Set<String>, in connection: Connection) throws {
     guard !files.isEmpty else { return }
     try mark(files.sorted().map { .text($0) }, in: connection)
   }
 
-  private func mark(_ files: [Value], in connection: Connection) throws {
+  /// Marks files for removal, as part of the open transaction, unless rows name them or somebody holds them.
+  func mark(_ files: [Value], in connection: Connection) throws {
     let isHeld: SQL =
       try AssetSchema.hasHolds(connection)
       ? "value IN (SELECT file FROM main.magicdata_asset_held)" : "0"

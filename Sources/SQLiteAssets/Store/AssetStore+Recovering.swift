@@ -23,8 +23,13 @@ extension AssetStore {
     var known = try known(names)
     var isSettled = true
     if known.count < names.count {
-      isSettled = (try? database.write { try endCommitsCutOff(in: $0) }) != nil
-      known = try self.known(names)
+      // Read by the same transaction: at a server another reader may see less.
+      let all = try? database.write { connection in
+        try endCommitsCutOff(in: connection)
+        return try self.known(names, in: connection)
+      }
+      isSettled = all != nil
+      known = try all ?? self.known(names)
     }
     for name in names where isSettled || known.contains(name) {
       try settle(name, from: left, isKnown: known.contains(name))
@@ -33,9 +38,13 @@ extension AssetStore {
   }
 
   func known(_ names: [AssetFileName]) throws -> Set<AssetFileName> {
-    try database.read { connection in
-      Set(try names.filter { try isKnown($0, in: connection) })
-    }
+    try database.read { try known(names, in: $0) }
+  }
+
+  private func known(
+    _ names: [AssetFileName], in connection: Connection
+  ) throws -> Set<AssetFileName> {
+    Set(try names.filter { try isKnown($0, in: connection) })
   }
 
   /// Undoes for good, by the open transaction, what a failed or killed COMMIT wrote.

@@ -116,6 +116,10 @@ extension AssetStore {
       guard !unnamed.isEmpty else { return report }
       guard try hasNoOlderReader(connection) else {
         report.kept = unnamed.map(\.text)
+        if database.server != nil {
+          // They go once they are old enough.
+          try connection.transaction { try mark(unnamed.map { .text($0.text) }, in: connection) }
+        }
         return report
       }
       try connection.transaction {

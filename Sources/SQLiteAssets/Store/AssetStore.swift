@@ -36,6 +36,7 @@ public final class AssetStore: Sendable {
   let isHeldBack = Atomic(false)
   private let fileThreshold: Atomic<Int>
   private let watch = Mutex<Registration?>(nil)
+  private let writes = Mutex<ChangeSubscription?>(nil)
   private let replacement = Mutex<Registration?>(nil)
   /// The name of the trigger that notices marks, and of its function.
   private let signal = "magicdata_asset_marked_\(AssetID())"
@@ -138,8 +139,8 @@ public final class AssetStore: Sendable {
   /// The trigger belongs to the connection and not to the file, so that programs without this
   /// library are not troubled by it. It costs nothing unless an asset goes.
   private func watchMarks() throws {
-    // Without functions nobody is told: what others have deleted is found when the store is opened.
-    guard database.has(.functions) else { return }
+    // A server calls no functions.
+    if let server = database.server { return watchWrites(every: server.patience) }
     let setup = try database.setUpWriter { [weak self, signal] connection in
       try connection.addSignal(signal) { [weak self] connection in
         self?.scheduleUpkeep(in: connection)
@@ -149,6 +150,22 @@ public final class AssetStore: Sendable {
       if let self, isHeldBack.exchange(false, ordering: .relaxed) { holdBack(in: connection) }
     }
     watch.withLock { $0 = setup }
+  }
+
+  /// Looks for marks after a write, and after others only some time later.
+  private func watchWrites(every interval: Duration) {
+    let next = Mutex(ContinuousClock.now + interval)
+    let subscription = database.subscribe(to: .tables) { [weak self, worker] _ in
+      let isDue = next.withLock { next in
+        guard ContinuousClock.now >= next else { return false }
+        next = .now + interval
+        return true
+      }
+      guard isDue else { return }
+      // What cannot be removed now is tried again.
+      worker.start { [weak self] in try? self?.removeDeletedFiles() }
+    }
+    writes.withLock { $0 = subscription }
   }
 
   private static func makeTrigger(_ name: String, _ connection: Connection) throws {

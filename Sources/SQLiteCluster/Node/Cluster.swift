@@ -200,7 +200,8 @@ package final class Cluster: Sendable {
   var failureToKeep: SQLiteError? { known.withLock { $0.failure } }
 
   private func noLeader(_ failures: [String: String]) -> SQLiteError {
-    let list = failures.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    let asked = failures.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    let list = asked + candidates.filter { failures[$0] == nil }.map { "\($0): no time was left" }
     return SQLiteError(
       .cannotOpen,
       "no node of the cluster leads within \(options.leaderTimeout): \(list.joined(separator: "; "))"

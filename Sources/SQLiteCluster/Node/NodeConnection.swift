@@ -83,12 +83,11 @@ package final class NodeConnection {
   func reply(
     _ expected: ReplyKind, before deadline: ContinuousClock.Instant? = nil
   ) throws(SQLiteError) -> ReplyReader {
-    var reply = try message(before: deadline ?? .now + limits.attemptTimeout)
+    let reply = try message(before: deadline ?? .now + limits.attemptTimeout)
     if reply.kind == .failure {
       do throws(SQLiteError) {
-        let code = try reply.body.word()
-        throw NodeConnection.failure(
-          Int32(truncatingIfNeeded: code), try reply.body.text(), address)
+        let (code, text) = try reply.body.failure()
+        throw NodeConnection.failure(Int32(truncatingIfNeeded: code), text, address)
       } catch {
         if error.code == .lockingProtocol { isBroken = true }
         throw error

@@ -257,6 +257,13 @@ final class ClusterSession: RemoteSession {
     knowsSchema = !isAutocommit
   }
 
+  /// ``readSchema(isPart:)`` after a failure. Returns whether the schema may be another one now.
+  func learnsSchema() throws(SQLiteError) -> Bool {
+    guard !isLost, !knowsSchema else { return false }
+    try readSchema()
+    return true
+  }
+
   /// Lets the node forget a statement, before the next request.
   func forget(_ statement: UInt32) {
     if !isLost { forgotten.append(statement) }

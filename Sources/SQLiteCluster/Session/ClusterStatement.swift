@@ -68,6 +68,26 @@ final class ClusterStatement: RemoteStatement {
   }
 
   func run(_ values: [Value]) throws(SQLiteError) {
+    do throws(SQLiteError) {
+      try runOnce(values)
+    } catch {
+      // The node may have compiled it for tables as they were before others changed them.
+      guard error.code.primary == .error, mayNameTables, try session.learnsSchema() else {
+        throw error
+      }
+      try runOnce(values)
+    }
+    hasRun = true
+  }
+
+  private var mayNameTables: Bool {
+    switch role {
+    case .query, .change: true
+    case .setting, .control: false
+    }
+  }
+
+  private func runOnce(_ values: [Value]) throws(SQLiteError) {
     end()
     switch role {
     case .query:
@@ -99,7 +119,6 @@ final class ClusterStatement: RemoteStatement {
         if returnsRows { try session.askChanges(isInsert: isInsert) }
       }
     }
-    hasRun = true
   }
 
   /// The text the first time, and then the compiled statement.

@@ -70,9 +70,14 @@ package struct ReplyReader {
     while true {
       let word = try word(bytes, &position, end)
       // The lowest bit that is set stands in the first byte that is 0.
-      let zeros = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+      let zeros = zeros(word)
       if zeros != 0 { return start..<position - 8 + zeros.trailingZeroBitCount / 8 }
     }
+  }
+
+  /// Has bits set in the bytes of a word that are 0, from the first one on.
+  @inline(__always) private static func zeros(_ word: UInt64) -> UInt64 {
+    (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
   }
 
   /// Reads a word as two halves.
@@ -87,6 +92,21 @@ package struct ReplyReader {
     defer { position = next }
     let range = try unsafe ReplyReader.textRange(bytes.span.bytes, &next, end)
     return String(decoding: bytes[range], as: UTF8.self)
+  }
+
+  /// Reads the code and the text of a failure, from the end: a node of version 1.11 sends before them what it had
+  /// written of another answer, the names of columns and the rows up to the one that failed.
+  func failure() throws(SQLiteError) -> (code: UInt64, text: String) {
+    var failure = self
+    failure.position = end - 16
+    while failure.position >= position {
+      let start = failure.position
+      let code = try failure.word()
+      // No word of a text has a NUL but the last one, and each code has some.
+      if ReplyReader.zeros(code) != 0 { return (code, try failure.text()) }
+      failure.position = start - 8
+    }
+    throw ReplyReader.nonsense("a failure has no code")
   }
 
   /// Reads the types of a row's columns, four bits each, or the mark behind the last row.

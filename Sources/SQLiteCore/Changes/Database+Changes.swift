@@ -120,8 +120,9 @@ extension Database {
   /// This waits for nobody. It blocks the thread for a query without rows, or for the opening of the
   /// connection if that was closed.
   ///
-  /// - Returns: Nil if it cannot be read at once.
+  /// - Returns: Nil if it cannot be read at once, as that of a server.
   package func foreignVersionAtOnce() -> ForeignVersion? {
+    guard server == nil else { return nil }
     let access = Access(scope: .bare, deadline: nil)
     guard
       let grant = try? scheduler.grant(.write, access.cancellation)

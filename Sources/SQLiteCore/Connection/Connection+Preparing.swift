@@ -128,7 +128,8 @@ extension Connection {
 
   /// Returns whether a statement that did not compile may do so now.
   private func isMended() throws(SQLiteError) -> Bool {
-    guard handle.says("no such ") else { return try trustsTrigger() }
+    // The second: a table has other columns, as this connection knows it, than the statement has values.
+    guard handle.says("no such ") || handle.says("table ") else { return try trustsTrigger() }
     try readSchema()
     return true
   }

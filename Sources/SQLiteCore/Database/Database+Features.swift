@@ -26,7 +26,7 @@ extension Database {
   /// Returns whether this database can do something. What it cannot throws ``ResultCode/authorization``.
   public func has(_ feature: Feature) -> Bool { server == nil }
 
-  func require(_ feature: Feature) throws(SQLiteError) {
+  package func require(_ feature: Feature) throws(SQLiteError) {
     if let server { throw feature.refusal(server.name) }
   }
 }

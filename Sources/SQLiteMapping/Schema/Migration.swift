@@ -166,30 +166,32 @@ extension Database {
   /// Makes the migrations that this database has not had yet, each in a transaction of its own.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Returns: The names of those that were made.
+  /// - Returns: The names of those that were made by this call, and not by another one at the same time.
   /// - Throws: `SQLiteError` with `ResultCode.schema` if a newer program has been here; what a
   ///   step throws. The migration that failed has changed nothing then; those before it stay.
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
-    let pending = try read { try $0.pendingMigrations(of: migrations) }
-    for migration in pending {
-      try write { try $0.make(migration, ifPendingOf: migrations) }
+    var made: [String] = []
+    for migration in try read({ try $0.pendingMigrations(of: migrations) }) {
+      let isMade = try write { try $0.make(migration, ifPendingOf: migrations) }
+      if isMade { made.append(migration.name) }
     }
-    return pending.map(\.name)
+    return made
   }
 
   /// As the blocking ``migrate(_:)``, suspending the task.
   ///
   /// - Parameter migrations: All migrations of the program, the oldest first.
-  /// - Returns: The names of those that were made.
+  /// - Returns: The names of those that were made by this call, and not by another one at the same time.
   /// - Throws: As the blocking form, or `CancellationError`; migrations that were made stay.
   @discardableResult
   public func migrate(_ migrations: [Migration]) async throws -> [String] {
-    let pending = try await read { try $0.pendingMigrations(of: migrations) }
-    for migration in pending {
-      try await write { try $0.make(migration, ifPendingOf: migrations) }
+    var made: [String] = []
+    for migration in try await read({ try $0.pendingMigrations(of: migrations) }) {
+      let isMade = try await write { try $0.make(migration, ifPendingOf: migrations) }
+      if isMade { made.append(migration.name) }
     }
-    return pending.map(\.name)
+    return made
   }
 
   /// The migrations that this database has had, by whatever program.
@@ -259,10 +261,14 @@ extension Connection {
 }
 
 extension Connection {
-  /// Makes a migration, unless another process has made it meanwhile.
-  fileprivate func make(_ migration: Migration, ifPendingOf migrations: [Migration]) throws {
+  /// Makes a migration, unless somebody else has made it meanwhile. Returns whether it was made.
+  fileprivate func make(
+    _ migration: Migration, ifPendingOf migrations: [Migration]
+  ) throws -> Bool {
     let names = try pendingMigrations(of: migrations).map(\.name)
-    if names.contains(migration.name) { try make(migration) }
+    guard names.contains(migration.name) else { return false }
+    try make(migration)
+    return true
   }
 
   /// The migrations that the database has not had yet.

@@ -57,6 +57,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     let plan = try store.plan(Object.self)
     self.store = store
     self.plan = plan
+    let isRemote = store.database.server != nil
     var columns: [SQL] = []
     var values: [SQL] = []
     var slots: Set<Int> = []
@@ -65,7 +66,9 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
       guard slots.insert(slot).inserted else { throw plan.refuse(slot, "is set twice") }
       let name = plan.properties[slot].name
       columns.append("\(identifier: name)")
-      values.append(try FilterSQL.sql(assignment.checkedValue(of: name), on: plan, in: store))
+      values.append(
+        try FilterSQL.sql(
+          assignment.checkedValue(of: name, isRemote: isRemote), on: plan, in: store))
       if case .object = assignment.value { references.append(slot) }
     }
     let condition = try filter?.sql(in: store)
@@ -96,7 +99,14 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
   func run(on connection: Connection) throws -> Int {
     guard let sql, try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
     try store.prepareTables([plan], connection)
-    let count = try connection.executeChange(sql).rows
+    let count: Int
+    do throws(SQLiteError) {
+      count = try connection.executeChange(sql).rows
+    } catch {
+      guard connection.isRemote, error.message == "integer overflow" else { throw error }
+      throw SQLiteError(
+        .range, "a calculated number does not fit the property that it is for", sql: error.sql)
+    }
     if !references.isEmpty, connection.hasDeferredViolations { try throwMissingTarget(connection) }
     return count
   }
@@ -115,8 +125,24 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
 
 extension Assignment {
   /// The value, which is an error for a number that does not fit the property of a name.
-  fileprivate func checkedValue(of name: String) -> QueryNode {
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - isRemote: Whether a node calculates, which calls no functions of ours.
+  fileprivate func checkedValue(of name: String, isRemote: Bool) -> QueryNode {
     guard let range else { return value }
+    if isRemote {
+      // Nothing but an overflow is an error at a node.
+      return .form(
+        [
+          "CASE WHEN typeof(", ") = 'integer' AND (", ") BETWEEN ", " AND ", " THEN (",
+          ") ELSE abs(-9223372036854775807 - 1) END",
+        ],
+        [
+          value, value, .value(.integer(range.lowerBound)), .value(.integer(range.upperBound)),
+          value,
+        ])
+    }
     return .form(
       ["magicdata_fitting(", ", ", ", ", ", ", ")"],
       [

@@ -1,0 +1,133 @@
+import Conformance
+import Foundation
+import MagicCluster
+import MagicData
+import Testing
+import TestSupport
+
+private struct Film: MagicObject {
+  @PrimaryMagicValue var id: String
+  @MagicValue var script: MagicAsset<String>
+  @MagicValue var poster: MagicAsset<Data>
+
+  init() {
+    script = MagicAsset()
+    poster = MagicAsset()
+  }
+
+  init(_ id: String, poster: Int) {
+    self.id = id
+    script = MagicAsset(value: "script of \(id)", pathExtension: "txt")
+    self.poster = MagicAsset(value: Data(repeating: 7, count: poster), pathExtension: "png")
+  }
+}
+
+/// Assets of a cluster's store, in rows and in a folder that all clients share.
+@Suite(.enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct ClusterAssetTests {
+  let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
+  /// - Parameter timeout: How long a file stays once its object is gone.
+  private func store(
+    _ name: String = #function, folder: String?, timeout: Duration = .milliseconds(900)
+  ) throws -> MagicData {
+    var options = ClusterOptions()
+    options.leaderTimeout = timeout
+    return try MagicData(
+      cluster: TestCluster.shared.get().addresses, name: name, assetFolder: folder,
+      options: options)
+  }
+
+  /// The files of contents in the folder.
+  private func files() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path + "/files")
+  }
+
+  @Test func `files in a shared folder go after their objects, whichever client removes these`()
+    async throws
+  {
+    let one = try store(folder: folder.path)
+    let two = try store(folder: folder.path)
+    for id in 0..<6 {
+      try await (id % 2 == 0 ? one : two).update(Film("\(id)", poster: 10_000))
+    }
+    #expect(try files().count == 12)
+    for id in 0..<3 {
+      try await one.remove(try await one.object(of: Film.self, primary: "\(id)"))
+    }
+    try await two.assets.removeDeletedFiles()
+    #expect(try files().count == 6)
+    // A content that is replaced is another file.
+    let film = try await two.object(of: Film.self, primary: "5")
+    film.script = MagicAsset(value: "another", pathExtension: "txt")
+    try await two.update(film)
+    #expect(try await one.object(of: Film.self, primary: "5").script.get() == "another")
+    let report = try await one.assets.sweep()
+    #expect(report.kept.isEmpty && report.foreign.isEmpty)
+    #expect(try files().count == 6)
+    for store in [one, two, try store(folder: folder.path)] {
+      #expect(try await store.assets.verify().isEmpty)
+      for film in try await store.objects(of: Film.self) {
+        #expect(try await film.poster.get()?.count == 10_000)
+      }
+    }
+  }
+
+  @Test func `a file is kept as long as others may read it, and a store with marks opens`()
+    async throws
+  {
+    let magic = try store(folder: folder.path, timeout: .seconds(600))
+    try await magic.update([Film("a", poster: 10), Film("b", poster: 10)])
+    let film = try await magic.object(of: Film.self, primary: "a")
+    try await magic.remove(try await magic.object(of: Film.self, primary: "a"))
+    let other = try store(folder: folder.path, timeout: .seconds(600))
+    _ = try await other.assets.sweep()
+    #expect(try files().count == 4)
+    withExtendedLifetime(film) {}
+    // Without the wait they go.
+    _ = try store(folder: folder.path)
+    #expect(try files().count == 2)
+  }
+
+  @Test func `a file that no row names is marked, and goes another time`() async throws {
+    let magic = try store(folder: folder.path)
+    try await magic.update(Film("a", poster: 10))
+    // As a program does that drops the triggers.
+    try await magic.database.executeChange("DROP TRIGGER magicdata_asset_deleted")
+    try await magic.database.executeChange("DELETE FROM magicdata_asset")
+    let report = try await magic.assets.sweep()
+    #expect(report.kept.count == 2)
+    #expect(report.removed.isEmpty)
+    _ = try await magic.assets.sweep()
+    #expect(try files().isEmpty)
+  }
+
+  @Test func `contents in rows are whole, and one that is too large is refused`() async throws {
+    let magic = try store(folder: nil)
+    try await magic.update(Film("a", poster: 3 << 20))
+    let other = try store(folder: nil)
+    let film = try await other.object(of: Film.self, primary: "a")
+    #expect(try await film.poster.get()?.count == 3 << 20)
+    film.script = MagicAsset(value: "another", pathExtension: "txt")
+    try await other.update(film)
+    #expect(try await magic.object(of: Film.self, primary: "a").script.get() == "another")
+    let error = await #expect(throws: SQLiteError.self) {
+      try await magic.update(Film("b", poster: 65 << 20))
+    }
+    #expect(error?.code == .tooBig)
+    #expect(try await magic.count(of: Film.self) == 1)
+    #expect(try await magic.assets.records().count == 2)
+    try await magic.remove(film)
+    #expect(try await magic.assets.records().isEmpty)
+  }
+
+  @Test func `a backup is refused before anything is written`() async throws {
+    let magic = try store(folder: nil)
+    let path = folder.path + "/backup"
+    let error = await #expect(throws: SQLiteError.self) { try await magic.backup(to: path) }
+    #expect(error?.code == .authorization)
+    #expect(try folder.names().isEmpty)
+  }
+}
