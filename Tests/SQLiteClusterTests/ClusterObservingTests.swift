@@ -1,0 +1,102 @@
+import Conformance
+import Foundation
+import MagicCluster
+import MagicData
+import Synchronization
+import Testing
+
+private struct Note: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text: String
+
+  init() {}
+  init(_ id: Int, _ text: String) {
+    self.id = id
+    self.text = text
+  }
+}
+
+/// Results that are followed while others write and nodes are lost.
+@Suite(.serialized, .enabled(if: TestCluster.isThere, Comment(rawValue: TestCluster.reason)))
+struct ClusterObservingTests {
+  @Test func `an observer follows what all clients write, over the loss of leaders`() async throws {
+    let cluster = try TestCluster()
+    let one = try await MagicData(cluster: cluster.addresses, name: "notes")
+    let two = try await MagicData(cluster: cluster.addresses, name: "notes")
+    try await one.update(Note(1, "a"))
+    let seen = Mutex<[Int]>([])
+    let watching = Task {
+      for try await count in one.observeCount(of: Note.self) {
+        seen.withLock { $0.append(count) }
+        if count == 5 { break }
+      }
+    }
+    let listing = Task {
+      var size = 0
+      for try await change in one.observe(Note.self, orderedBy: [.ascending(\.$id)]).differences() {
+        for step in change.difference {
+          switch step {
+          case .insert: size += 1
+          case .remove: size -= 1
+          }
+        }
+        #expect(size == change.objects.count)
+        if size == 5 { return change.objects.map(\.text) }
+      }
+      return []
+    }
+    while seen.withLock(\.isEmpty) { try await Task.sleep(for: .milliseconds(5)) }
+    for id in 2...5 {
+      let leader = try cluster.leader()
+      if id % 2 == 0 { cluster.signal(leader, SIGKILL) }
+      try await (id % 2 == 0 ? two : one).update(Note(id, "\(id)"))
+      if id % 2 == 0 { try cluster.start(leader) }
+    }
+    try await watching.value
+    #expect(try await listing.value == ["a", "2", "3", "4", "5"])
+    let counts = seen.withLock { $0 }
+    #expect(counts == counts.sorted() && counts.first == 1 && counts.last == 5)
+  }
+
+  @Test func `an observer whose store is closed ends with an error, and a cancelled one without`()
+    async throws
+  {
+    let magic = try await MagicData(
+      cluster: TestCluster.shared.get().addresses, name: "observed notes")
+    let began = Flag()
+    let cancelled = Task {
+      for try await _ in magic.observeCount(of: Note.self) { began.set() }
+      return true
+    }
+    while !began.isSet { try await Task.sleep(for: .milliseconds(5)) }
+    cancelled.cancel()
+    #expect(try await cancelled.value)
+    let hasBegun = Flag()
+    let closed = Task {
+      for try await _ in magic.observeCount(of: Note.self) { hasBegun.set() }
+    }
+    while !hasBegun.isSet { try await Task.sleep(for: .milliseconds(5)) }
+    try await magic.database.close()
+    await #expect(throws: (any Error).self) { try await closed.value }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `an observer without a leader blocks no thread of the tasks`() async throws {
+    let cluster = try TestCluster()
+    var options = ClusterOptions()
+    options.leaderTimeout = .seconds(600)
+    let magic = try await MagicData(
+      cluster: cluster.addresses, name: "notes", options: options)
+    try await magic.update(Note(1, "a"))
+    for index in 0..<3 { cluster.signal(index, SIGKILL) }
+    let watching = (0..<20).map { _ in
+      Task { for try await _ in magic.observeCount(of: Note.self) {} }
+    }
+    // More than there are threads: tasks go on nevertheless.
+    try await Task.sleep(for: .milliseconds(50))
+    for task in watching { task.cancel() }
+    for task in watching { _ = await task.result }
+    for index in 0..<3 { try cluster.start(index) }
+    #expect(try await magic.count(of: Note.self) == 1)
+  }
+}
