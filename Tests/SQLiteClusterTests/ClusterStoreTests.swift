@@ -185,7 +185,27 @@ struct ClusterStoreTests {
     #expect(throws: SQLiteError.self) { try database.vacuum(into: "/tmp/never") }
   }
 
-  @Test func `a table that is made anew takes no rows of others along`() throws {
+  @Test func `a query that needs a function of the library's own names what the cluster lacks`()
+    throws
+  {
+    let magic = try store()
+    try magic.update(Town("z", "Zürich"))
+    let error = #expect(throws: SQLiteError.self) {
+      try magic.objects(of: Town.self, where: (\Town.$name).prefix(2) == "Zü")
+    }
+    #expect(error?.code == .authorization)
+    #expect(
+      error?.message.hasSuffix(
+        "functions of the program's own, nor this library's magicdata_text_prefix") == true)
+    // A slip of the user's is SQLite's matter.
+    let slip = #expect(throws: SQLiteError.self) {
+      try magic.database.executeQuery("SELECT uper(name) FROM Town")
+    }
+    #expect(slip?.code == .error)
+    #expect(try magic.objects(of: Town.self, where: \Town.$name == "Zürich").count == 1)
+  }
+
+  @Test func `the rows of a table that is made anew take no others along`() throws {
     let database = try TestCluster.shared.get().database()
     try database.executeMultipleChanges(
       """
@@ -197,8 +217,10 @@ struct ClusterStoreTests {
     try database.migrate([
       Migration("sizes are numbers", .changeType("size", to: "REAL", in: "city"))
     ])
-    #expect(try database.firstRow("SELECT size FROM city", as: Double.self) == 12)
-    #expect(try database.firstRow("SELECT city FROM person", as: Int.self) == 1)
+    #expect(try database.rows("SELECT size FROM city", as: Value.self) == [.real(12)])
+    #expect(try database.executeQuery("SELECT * FROM person").count == 1)
+    try database.executeChange("DELETE FROM city")
+    #expect(try database.executeQuery("SELECT * FROM person").isEmpty)
   }
 
   @Test func `what needs the values of changed rows is refused, and not recorded as nothing`()

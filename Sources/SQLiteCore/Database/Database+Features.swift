@@ -44,4 +44,20 @@ extension Database.Feature {
   fileprivate func refusal(_ name: String) -> SQLiteError {
     SQLiteError(.authorization, "\(name) does not have \(rawValue)")
   }
+
+  /// Names the feature that a server's SQLite lacks, where it says that it does not know a function or a collation
+  /// of this library's, such as those for exact decimals.
+  static func named(in error: SQLiteError) -> SQLiteError {
+    let words: [(start: String, feature: Self)] = [
+      ("no such function: ", .functions), ("no such collation sequence: ", .collations),
+    ]
+    guard error.code == .error,
+      let found = words.first(where: { error.message.hasPrefix($0.start + "magicdata_") })
+    else { return error }
+    return SQLiteError(
+      .authorization,
+      "the cluster's database does not have \(found.feature.rawValue), nor this library's "
+        + error.message.dropFirst(found.start.count),
+      sql: error.sql, offset: error.offset)
+  }
 }
