@@ -1,11 +1,12 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct ErrorTests {
+@Suite(.everyEngine) struct ErrorTests {
   let database: Database
 
   init() throws {
-    database = try .memory()
+    database = try .fresh()
     try database.executeMultipleChanges(
       """
       CREATE TABLE city (name TEXT NOT NULL, country TEXT, price REAL CHECK (price > 0.5),

@@ -1,3 +1,4 @@
+import Conformance
 import Dispatch
 import Foundation
 import SQLiteCore
@@ -18,6 +19,20 @@ extension GroupCommit {
 /// The commits of a database, counted by its trace.
 final class CommitCount: Sendable {
   private let count = Atomic<Int>(0)
+  /// Databases of a cluster, which count what they have committed.
+  private let remotes = Mutex<[Database]>([])
+
+  /// Opens a database whose commits are counted.
+  func database(_ path: String, _ groupCommit: GroupCommit = .unhurried) throws -> Database {
+    guard Engine.current == .cluster else {
+      return try Database(path: path, options: options(groupCommit))
+    }
+    var options = Database.Options()
+    options.groupCommit = groupCommit
+    let database = try Database.at(path, options: options)
+    remotes.withLock { $0.append(database) }
+    return database
+  }
 
   /// Options whose connections are counted.
   func options(_ groupCommit: GroupCommit = .unhurried) -> Database.Options {
@@ -31,7 +46,15 @@ final class CommitCount: Sendable {
     return options
   }
 
-  var value: Int { count.load(ordering: .relaxed) }
+  var value: Int {
+    get throws {
+      try remotes.withLock { $0 }.reduce(count.load(ordering: .relaxed)) {
+        try $0
+          + ($1.firstRow(
+            "SELECT max(number) FROM \(identifier: Connection.tokenTable)", as: Int.self) ?? 0)
+      }
+    }
+  }
 }
 
 /// Holds the writer's place, so that others wait for it.

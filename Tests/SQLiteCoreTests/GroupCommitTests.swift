@@ -11,14 +11,14 @@ private let endlessInsert: SQL = """
   INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n
   """
 
-@Suite(.timeLimit(.minutes(20)), .everyEngine, .requires(.localWork)) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(20)), .everyEngine) struct GroupCommitTests {
   let folder: TestFolder
   let commits = CommitCount()
 
   init() throws { folder = try TestFolder() }
 
   private func database(_ groupCommit: GroupCommit = .unhurried) throws -> Database {
-    let database = try Database(path: folder.file(), options: commits.options(groupCommit))
+    let database = try commits.database(folder.file(), groupCommit)
     try database.executeMultipleChanges(
       """
       CREATE TABLE t (a);
@@ -33,11 +33,11 @@ private let endlessInsert: SQL = """
 
   @Test func `writes that wait at the same time have one commit, in their order`() async throws {
     let database = try database()
-    let before = commits.value
+    let before = try commits.value
     let outcomes = await database.inGroup((0..<20).map(inserting))
     #expect(outcomes.map(\.summary) == (0..<20).map { "\($0)" })
     #expect(try database.numbers() == Array(0..<20))
-    #expect(commits.value == before + 1)
+    #expect(try commits.value == before + 1)
   }
 
   @Test(arguments: [1, 0, -3, 5, 19, 20])
@@ -45,11 +45,11 @@ private let endlessInsert: SQL = """
     var groupCommit = GroupCommit.unhurried
     groupCommit.maximumCount = count
     let database = try database(groupCommit)
-    let before = commits.value
+    let before = try commits.value
     _ = await database.inGroup((0..<20).map(inserting))
     #expect(try database.numbers() == Array(0..<20))
     let size = max(1, count)
-    #expect(commits.value == before + (20 + size - 1) / size)
+    #expect(try commits.value == before + (20 + size - 1) / size)
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1)])
@@ -59,16 +59,16 @@ private let endlessInsert: SQL = """
     var groupCommit = GroupCommit()
     groupCommit.maximumDuration = duration
     let database = try database(groupCommit)
-    let before = commits.value
+    let before = try commits.value
     _ = await database.inGroup((0..<6).map(inserting))
     #expect(try database.numbers() == Array(0..<6))
-    #expect(commits.value == before + 6)
+    #expect(try commits.value == before + 6)
   }
 
   @Test func `a write of its own is not overtaken`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
-    let before = commits.value
+    let before = try commits.value
     var tasks: [Task<Int, any Error>] = []
     for number in 0..<9 {
       tasks.append(
@@ -82,7 +82,7 @@ private let endlessInsert: SQL = """
     hold.release()
     for task in tasks { _ = try await task.value }
     #expect(try database.numbers() == Array(0..<9))
-    #expect(commits.value == before + 6)
+    #expect(try commits.value == before + 6)
   }
 
   @Test func `by an option all asynchronous writes are merged`() async throws {
@@ -90,16 +90,17 @@ private let endlessInsert: SQL = """
     groupCommit.includesAsyncWrites = true
     let database = try database(groupCommit)
     let hold = await WriterHold(database)
-    let before = commits.value
+    let before = try commits.value
     let tasks = (0..<10).map { number in
       Task { try await database.write { try inserting(number)($0) } }
     }
     await database.whenWaiting(10)
     hold.release()
     for task in tasks { _ = try await task.value }
-    #expect(commits.value == before + 1)
-    let plain = try Database(path: folder.file("plain"), options: commits.options())
+    #expect(try commits.value == before + 1)
+    let plain = try commits.database(folder.file("plain"))
     try await plain.executeChange("CREATE TABLE t (a)")
+    let start = try commits.value
     let second = await WriterHold(plain)
     let others = (0..<10).map { number in
       Task { try await plain.write { try inserting(number)($0) } }
@@ -107,12 +108,12 @@ private let endlessInsert: SQL = """
     await plain.whenWaiting(10)
     second.release()
     for task in others { _ = try await task.value }
-    #expect(commits.value == before + 11)
+    #expect(try commits.value == start + 10)
   }
 
   @Test func `what one throws undoes nothing of the others`() async throws {
     let database = try database()
-    let before = commits.value
+    let before = try commits.value
     let outcomes = await database.inGroup([
       inserting(0),
       { connection in
@@ -128,7 +129,7 @@ private let endlessInsert: SQL = """
     #expect(
       outcomes.map(\.summary) == ["0", "Stop()", "1 no such table: nowhere", "3"])
     #expect(try database.numbers() == [0, 3])
-    #expect(commits.value == before + 1)
+    #expect(try commits.value == before + 1)
   }
 
   @Test func `a closure may return rollback`() async throws {
@@ -206,7 +207,9 @@ private let endlessInsert: SQL = """
     #expect(try database.numbers() == [0, 1, 3])
   }
 
-  @Test func `a deadline ends the write it belongs to, and no other`() async throws {
+  @Test(.requires(.interruption)) func `a deadline ends the write it belongs to, and no other`()
+    async throws
+  {
     let database = try database()
     let hold = await WriterHold(database)
     let first = Task { try await database.writeInGroup(inserting(0)) }
@@ -247,7 +250,8 @@ private let endlessInsert: SQL = """
     try database.writeInGroup { _ in }
   }
 
-  @Test func `cancelling a task undoes its own write, whether it waits or runs`() async throws {
+  @Test(.requires(.interruption))
+  func `cancelling a task undoes its own write, whether it waits or runs`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
     let began = DispatchSemaphore(value: 0)
@@ -275,7 +279,9 @@ private let endlessInsert: SQL = """
     #expect(try database.numbers() == [0, 3])
   }
 
-  @Test func `interrupting stops the write that runs, and no other`() async throws {
+  @Test(.requires(.interruption)) func `interrupting stops the write that runs, and no other`()
+    async throws
+  {
     let database = try database()
     let hold = await WriterHold(database)
     let began = DispatchSemaphore(value: 0)
@@ -301,7 +307,7 @@ private let endlessInsert: SQL = """
 
   @Test func `foreign keys that lead nowhere at the end are the fault of one`() async throws {
     let database = try database()
-    let before = commits.value
+    let before = try commits.value
     let outcomes = await database.inGroup([
       inserting(0),
       { try $0.executeChange("INSERT INTO child VALUES (7)").rows },
@@ -320,7 +326,8 @@ private let endlessInsert: SQL = """
     #expect(
       try await database.firstRow("SELECT group_concat(parent) FROM child", as: String.self) == "8")
     #expect(try database.numbers() == [0, 3])
-    #expect(commits.value == before + 2)
+    // A server blames nobody before the commit, so that each has run alone.
+    #expect(try commits.value == before + (Engine.current == .local ? 2 : 3))
   }
 
   @Test(arguments: [true, false])
@@ -350,7 +357,7 @@ private let endlessInsert: SQL = """
     #expect(failed == ["INSERT INTO strict VALUES (8)", "COMMIT"])
   }
 
-  @Test func `a commit that fails is told to each`() async throws {
+  @Test(.requires(.files)) func `a commit that fails is told to each`() async throws {
     var options = commits.options()
     options.journalMode = .delete
     options.busyTimeout = .milliseconds(20)
@@ -408,7 +415,7 @@ private let endlessInsert: SQL = """
     #expect(try again.numbers() == [0])
   }
 
-  @Test func `suspending undoes the whole group`() async throws {
+  @Test(.requires(.interruption)) func `suspending undoes the whole group`() async throws {
     let database = try database()
     let hold = await WriterHold(database)
     let began = DispatchSemaphore(value: 0)
@@ -484,7 +491,9 @@ private let endlessInsert: SQL = """
       ])
   }
 
-  @Test func `subscribers are told of what was committed, in order`() async throws {
+  @Test(.requires(.rowChanges)) func `subscribers are told of what was committed, in order`()
+    async throws
+  {
     let database = try database()
     let told = Mutex<[[Int64]]>([])
     let subscription = database.subscribe(to: .values) { changes in
@@ -512,25 +521,27 @@ private let endlessInsert: SQL = """
     let fixture = try Fixture(kind)
     let database = fixture.database
     try await database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (0)")
+    let count = Engine.current == .local ? 100 : 20
     try await withThrowingTaskGroup { group in
-      for _ in 0..<100 {
+      for _ in 0..<count {
         group.addTask {
-          for _ in 0..<100 {
+          for _ in 0..<count {
             try await database.writeInGroup { try $0.executeChange("UPDATE t SET a = a + 1") }
           }
         }
       }
       try await group.waitForAll()
     }
-    #expect(try database.numbers() == [10_000])
+    #expect(try database.numbers() == [count * count])
   }
 
   @Test func `threads of merged and other calls add up`() throws {
     let database = try database()
     try database.executeChange("INSERT INTO t VALUES (0)")
     let errors = Mutex<[any Error]>([])
+    let calls = Engine.current == .local ? 100 : 20
     DispatchQueue.concurrentPerform(iterations: 12) { thread in
-      for call in 0..<100 {
+      for call in 0..<calls {
         do {
           switch (thread + call) % 4 {
           case 0: try database.write { try $0.executeChange("UPDATE t SET a = a + 1") }
@@ -543,6 +554,6 @@ private let endlessInsert: SQL = """
       }
     }
     #expect(errors.withLock { $0 }.isEmpty, "\(errors.withLock { $0.first })")
-    #expect(try database.numbers() == [900])
+    #expect(try database.numbers() == [9 * calls])
   }
 }

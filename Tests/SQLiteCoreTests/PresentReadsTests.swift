@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Work that waits for the reads that run when it is asked for.
-@Suite(.everyEngine, .requires(.files)) final class PresentReadsTests: Sendable {
+@Suite(.everyEngine) final class PresentReadsTests: Sendable {
   let path: String
   let database: Database
   private let log = Mutex<[String]>([])

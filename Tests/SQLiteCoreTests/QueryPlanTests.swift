@@ -2,7 +2,7 @@ import Conformance
 import SQLiteCore
 import Testing
 
-@Suite(.everyEngine, .requires(.localWork)) struct QueryPlanTests {
+@Suite(.everyEngine) struct QueryPlanTests {
   let database: Database
 
   init() throws {

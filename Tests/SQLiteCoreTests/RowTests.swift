@@ -1,10 +1,11 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct RowTests {
+@Suite(.everyEngine) struct RowTests {
   let database: Database
 
-  init() throws { database = try .memory() }
+  init() throws { database = try .fresh() }
 
   private func row(_ sql: SQL) throws -> Row {
     try #require(try database.firstRow(sql))
@@ -122,12 +123,13 @@ import Testing
   }
 
   @Test func `a million rows can be streamed`() throws {
+    let rows: Int64 = Engine.current == .local ? 1_000_000 : 50_000
     var count: Int64 = 0
     var size = 0
     try database.read { connection in
       try connection.forEachRow(
         """
-        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows))
         SELECT i, printf('row %d of many', i) FROM n
         """
       ) { row in
@@ -135,8 +137,8 @@ import Testing
         size += try row.text(at: 1).utf8.count
       }
     }
-    #expect(count == 500_000_500_000)
-    #expect(size > 15_000_000)
+    #expect(count == rows * (rows + 1) / 2)
+    #expect(size > rows * 15)
   }
 
   @Test func `what the closure throws ends the query`() throws {

@@ -7,7 +7,7 @@ import Testing
 import TestSupport
 
 /// Backup, serialization, blobs, limits, authorizer, trace, checkpoints.
-@Suite(.everyEngine, .requires(.backup)) struct ToolTests {
+@Suite(.everyEngine) struct ToolTests {
   private func filled(_ kind: Kind, rows: Int = 2_000) throws -> Fixture {
     let fixture = try Fixture(kind)
     try fixture.database.executeChange("CREATE TABLE t (a INTEGER PRIMARY KEY, b)")
@@ -19,7 +19,7 @@ import TestSupport
     return fixture
   }
 
-  @Test(arguments: Kind.allCases, Kind.allCases)
+  @Test(.requires(.backup), arguments: Kind.allCases, Kind.allCases)
   func `a backup copies everything`(from: Kind, to: Kind) throws {
     let source = try filled(from), target = try Fixture(to)
     try target.database.executeChange("CREATE TABLE old (a)")
@@ -36,7 +36,9 @@ import TestSupport
     #expect(try source.count() == 2_000)
   }
 
-  @Test func `a backup that is stopped leaves the destination as it was`() throws {
+  @Test(.requires(.backup)) func `a backup that is stopped leaves the destination as it was`()
+    throws
+  {
     let source = try filled(.file), target = try Fixture(.file)
     try target.database.executeMultipleChanges("CREATE TABLE old (a); INSERT INTO old VALUES (1)")
     #expect(throws: Stop.self) {
@@ -50,7 +52,7 @@ import TestSupport
     #expect(error?.code == .misuse)
   }
 
-  @Test func `a backup is of one moment while others write`() throws {
+  @Test(.requires(.backup)) func `a backup is of one moment while others write`() throws {
     let source = try filled(.file), target = try Fixture(.file)
     let database = source.database
     try database.backup(to: target.database, pagesPerStep: 20) { _ in
@@ -65,7 +67,7 @@ import TestSupport
     #expect(try source.count() > 2_000)
   }
 
-  @Test func `cancelling ends a backup`() async throws {
+  @Test(.requires(.backup)) func `cancelling ends a backup`() async throws {
     let source = try filled(.file), target = try Fixture(.memory)
     let started = Mutex<Task<Void, any Error>?>(nil)
     let task = Task {
@@ -81,7 +83,8 @@ import TestSupport
     #expect(try await target.database.existingTables().isEmpty)
   }
 
-  @Test func `VACUUM INTO writes a private copy and overwrites nothing`() throws {
+  @Test(.requires(.files)) func `VACUUM INTO writes a private copy and overwrites nothing`() throws
+  {
     let source = try filled(.file)
     let path = source.folder.file("copy's.db")
     try source.database.vacuum(into: path)
@@ -94,7 +97,7 @@ import TestSupport
     #expect(sqliteError { try source.database.vacuum(into: source.folder.file("no/x")) } != nil)
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(.requires(.backup), arguments: Kind.allCases)
   func `a database becomes bytes and comes back`(kind: Kind) throws {
     let source = try filled(kind)
     let bytes = try source.database.serialized()
@@ -107,7 +110,7 @@ import TestSupport
     #expect(try source.count() == 2_000)
   }
 
-  @Test func `bytes that are not a database are refused`() throws {
+  @Test(.requires(.backup)) func `bytes that are not a database are refused`() throws {
     #expect(try Database.memory(serialized: []).existingTables().isEmpty)
     let junk = [UInt8](repeating: 65, count: 4_096)
     #expect(sqliteError { _ = try Database.memory(serialized: junk) }?.code == .notADatabase)
@@ -127,7 +130,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: Kind.allCases)
+  @Test(.requires(.blobs), arguments: Kind.allCases)
   func `a blob is read and written in place`(kind: Kind) throws {
     let fixture = try Fixture(kind)
     try fixture.database.write { connection in
@@ -172,7 +175,7 @@ import TestSupport
     #expect(leaked?.byteCount == 0)
   }
 
-  @Test func `a blob whose row changed throws`() throws {
+  @Test(.requires(.blobs)) func `a blob whose row changed throws`() throws {
     let fixture = try filled(.memory)
     try fixture.database.write { connection in
       try connection.withBlob(table: "t", column: "b", rowID: 1) { blob in
@@ -199,7 +202,7 @@ import TestSupport
     }
   }
 
-  @Test func `an untrusted file is read with low limits`() throws {
+  @Test(.requires(.files)) func `an untrusted file is read with low limits`() throws {
     let fixture = try filled(.file)
     try fixture.database.executeMultipleChanges(
       """
@@ -217,7 +220,8 @@ import TestSupport
     #expect(sqliteError { try database.executeChange("DELETE FROM t") } != nil)
   }
 
-  @Test func `an authorizer decides, cached statements included`() throws {
+  @Test(.requires(.authorization)) func `an authorizer decides, cached statements included`() throws
+  {
     let fixture = try filled(.memory)
     let seen = Mutex<[Authorization]>([])
     try fixture.database.withoutTransaction { connection in
@@ -239,7 +243,9 @@ import TestSupport
     #expect(try fixture.count() == 0)
   }
 
-  @Test func `a trace tells of statements and shows values only if asked`() throws {
+  @Test(.requires(.tracing)) func `a trace tells of statements and shows values only if asked`()
+    throws
+  {
     let fixture = try filled(.memory)
     let events = Mutex<[TraceEvent]>([])
     try fixture.database.withoutTransaction { connection in
@@ -261,7 +267,7 @@ import TestSupport
     #expect(ended)
   }
 
-  @Test func `a checkpoint empties the log`() throws {
+  @Test(.requires(.files)) func `a checkpoint empties the log`() throws {
     let fixture = try filled(.file)
     let passive = try fixture.database.checkpoint()
     #expect(passive.logPages ?? 0 > 0)

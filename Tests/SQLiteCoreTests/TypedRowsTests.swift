@@ -1,10 +1,11 @@
+import Conformance
 import SQLiteCore
 import Testing
 
-@Suite struct TypedRowsTests {
+@Suite(.everyEngine) struct TypedRowsTests {
   let database: Database
 
-  init() throws { database = try .memory() }
+  init() throws { database = try .fresh() }
 
   @Test func `one column gives its own type`() throws {
     #expect(try database.firstRow("SELECT 1", as: Int.self) == 1)

@@ -1,13 +1,14 @@
+import Conformance
 import Foundation
 import SQLiteCore
 import SQLiteMapping
 import Testing
 
 /// The code of the chapter "Records", so that it compiles and does what is said.
-@Suite struct ReadmeRecordsTests {
+@Suite(.everyEngine) struct ReadmeRecordsTests {
   let database: Database
 
-  init() throws { database = try Database.memory() }
+  init() throws { database = try Database.fresh() }
 
   private func fill() throws {
     // Writing

@@ -139,6 +139,10 @@ extension Connection {
     _ count: Int, at session: any RemoteSession, _ text: (_ end: Int) -> String
   ) throws(SQLiteError) -> (statement: StatementHandle?, end: Int) {
     let sql = text(count)
+    // The other limits that have a meaning for a server's statements hold for those that carry values.
+    guard count <= handle.limit(SQLITE_LIMIT_SQL_LENGTH, -1) else {
+      throw SQLiteError(.tooBig, "the statement is longer than the limit")
+    }
     do throws(SQLiteError) {
       let (statement, end) = try session.prepare(sql)
       guard let statement else { return (nil, end) }

@@ -115,7 +115,7 @@ struct GroupCommitRun {
           let outcome = try runFirst(on: connection)
           // Alone it is a write like any other.
           guard outcome == .commit, connection.state.isSound, !connection.isAutocommit,
-            mayTakeMore(until: end)
+            !connection.defersAtServer, mayTakeMore(until: end)
           else {
             commit = .now
             return outcome
@@ -135,6 +135,7 @@ struct GroupCommitRun {
             culprit = outcome
             throw GivenUp()
           }
+          if connection.defersAtServer { throw GivenUp() }
           outcomes.append(outcome)
           connection.interruption.end()
           try connection.endDeferral()
@@ -254,10 +255,14 @@ extension Interruption {
 }
 
 extension Connection {
+  /// Whether a member has deferred foreign keys at a server: then each runs alone. A server does not tell of those
+  /// that lead nowhere before the commit, and forgets them when the deferral ends.
+  fileprivate var defersAtServer: Bool { handle.remote?.mayDeferForeignKeys == true }
+
   /// Ends what `PRAGMA defer_foreign_keys` has begun: it lasts until the commit, and would reach
   /// the members that come later.
   fileprivate func endDeferral() throws(SQLiteError) {
-    if let session = handle.remote, !session.mayDeferForeignKeys { return }
+    guard handle.remote == nil else { return }
     try withoutAuthorizer { () throws(SQLiteError) in
       // Not from the cache: SQLite asks for the setting when it compiles.
       guard try pragma("defer_foreign_keys") != .integer(0) else { return }

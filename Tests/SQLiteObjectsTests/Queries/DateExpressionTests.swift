@@ -5,7 +5,7 @@ import Testing
 import TestSupport
 
 /// Parts of dates and arithmetic with them, from the year 0000 to 9999.
-@Suite(.everyEngine, .requires(.functions)) struct DateExpressionTests {
+@Suite(.everyEngine) struct DateExpressionTests {
   struct Stay: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var from: Date
@@ -136,7 +136,7 @@ import TestSupport
     try expect((\Stay.$from).minute, where: filter, #line, component(.minute))
   }
 
-  @Test func `seconds are added and taken exactly as Date does`() throws {
+  @Test(.requires(.functions)) func `seconds are added and taken exactly as Date does`() throws {
     func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
     // A day away from both ends of the range.
     let filter: Filter<Stay> =
@@ -163,7 +163,7 @@ import TestSupport
     #expect(late == expected)
   }
 
-  @Test func `a date beyond the range is an error`() throws {
+  @Test(.requires(.functions)) func `a date beyond the range is an error`() throws {
     #expect(throws: SQLiteError.self) { try magic.values(of: \Stay.$from + 1e12) }
     #expect(throws: SQLiteError.self) { try magic.values(of: \Stay.$from - .infinity) }
     #expect(throws: (any Error).self) { try magic.values(of: \Stay.$from + .nan) }
