@@ -418,7 +418,7 @@ private enum Loose {
     try magic.database.close()
   }
 
-  @Test(.requires(.settings))
+  @Test
   func `a table of before is told, and keeps what is needed from then on`() throws {
     let folder = try TestFolder()
     try Self.formerStore(folder.path)
@@ -449,7 +449,7 @@ private enum Loose {
     #expect(try again.check(of: Pet.self) == [])
   }
 
-  @Test(.requires(.settings))
+  @Test
   func `rows without what is needed are named and hinder the migration`() throws {
     let folder = try TestFolder()
     try Self.formerStore(folder.path)
@@ -480,7 +480,7 @@ private enum Loose {
     #expect(try magic.object(of: Loose.Pet.self).map { $0.owner?.name } == ["Ann", "Bob", nil])
   }
 
-  @Test(.requires(.settings))
+  @Test
   func `a relation that becomes optional may be nil after its migration`() throws {
     let folder = try TestFolder()
     do { try MagicData.at(folder.path).update(Pet("Rex", of: Owner("Ann"))) }
