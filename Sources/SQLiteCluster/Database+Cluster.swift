@@ -36,7 +36,7 @@ extension Database {
   ///
   /// - Parameters:
   ///   - addresses: The addresses of one node or more. The others are learned.
-  ///   - name: The database's name in the cluster. It is made if it is not there.
+  ///   - name: The database's name in the cluster, of 255 bytes at the most. It is made if it is not there.
   ///   - options: How to talk to the cluster.
   /// - Throws: `SQLiteError` that says what each node answered, if none leads; that the file for the known
   ///   nodes cannot be written; or that the database has columns whose values would end a node.

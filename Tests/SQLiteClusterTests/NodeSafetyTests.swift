@@ -92,6 +92,66 @@ struct NodeSafetyTests {
     #expect(cluster.isRunning(0))
   }
 
+  @Test(arguments: [
+    ":memory:", "file:x", "file:x?mode=memory", "x-wal", "x-journal", "x-shm", "", "a\0b",
+    String(repeating: "n", count: 256),
+  ])
+  func `a name that would end a node is refused`(_ name: String) throws {
+    let cluster = try TestCluster(count: 1)
+    let error = #expect(throws: SQLiteError.self) { try cluster.database(name) }
+    #expect(error?.code == .misuse)
+    #expect(cluster.isRunning(0))
+  }
+
+  @Test func `any other name is one of its own`() throws {
+    let cluster = try TestCluster(count: 1)
+    let names = [
+      "a b", "a/b", "../x", "/tmp/x", "é😀", "a\nb", "a?b", "%00", ":MEMORY:", "FILE:x", "x", "X",
+      String(repeating: "n", count: 255),
+    ]
+    for (number, name) in names.enumerated() {
+      let database = try cluster.database(name)
+      try database.executeChange("CREATE TABLE t (n INTEGER)")
+      try database.executeChange("INSERT INTO t VALUES (\(number))")
+    }
+    for (number, name) in names.enumerated() {
+      let rows = try cluster.database(name).rows("SELECT n FROM t", as: Int.self)
+      #expect(rows == [number])
+    }
+    #expect(cluster.isRunning(0))
+  }
+
+  @Test func `options of any size are kept to`() throws {
+    let cluster = try TestCluster.shared.get()
+    let database = try cluster.database("any options") { options in
+      options.leaderTimeout = .seconds(Int64.max)
+      options.attemptTimeout = .seconds(Int64.max)
+      options.dialTimeout = .seconds(Int64.max)
+      options.maximumMessageSize = .max
+      options.tokenAge = .max
+    }
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT);
+      WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+        INSERT INTO t (s) SELECT 'some text' FROM n
+      """)
+    try database.withoutTransaction { connection in
+      var rows = try connection.statement("SELECT * FROM t")
+      let isRow = try rows.step()
+      #expect(isRow)
+      #expect(try connection.executeQuery("SELECT 1").count == 1)
+    }
+    for size in [0, -8, .min] {
+      #expect(throws: SQLiteError.self) {
+        try cluster.database("any options") {
+          $0.maximumMessageSize = size
+          $0.leaderTimeout = .seconds(-1)
+        }
+      }
+    }
+  }
+
   @Test func `a message that is too large is refused before it is sent`() throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database { $0.maximumMessageSize = 1 << 20 }

@@ -41,8 +41,8 @@ package final class Cluster: Sendable {
     guard !addresses.isEmpty else {
       throw SQLiteError(.misuse, "a cluster needs the address of one node at the least")
     }
-    guard !database.isEmpty, !database.utf8.contains(0) else {
-      throw SQLiteError(.misuse, "the name of a database is empty or contains a NUL")
+    if let reason = Cluster.fault(of: database) {
+      throw SQLiteError(.misuse, "“\(database.prefix(40))” is no name of a database: \(reason)")
     }
     seeds = addresses
     self.database = database
@@ -51,6 +51,18 @@ package final class Cluster: Sendable {
       let addresses = try KnownNodes(path).read()
       known.withLock { $0.learned = addresses }
     }
+  }
+
+  /// Why a node cannot open a database of a name, if it cannot: some names end a node of version 1.11.
+  private static func fault(of name: String) -> String? {
+    if name.isEmpty { return "it is empty" }
+    if name.utf8.contains(0) { return "it contains a NUL" }
+    if name.utf8.count > 255 { return "it is longer than 255 bytes" }
+    if name == ":memory:" || name.hasPrefix("file:") { return "SQLite has another use for it" }
+    for suffix in ["-wal", "-journal", "-shm"] where name.hasSuffix(suffix) {
+      return "the log of another database would be named so"
+    }
+    return nil
   }
 
   /// The addresses to try, the last leader's first.

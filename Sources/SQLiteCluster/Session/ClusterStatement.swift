@@ -187,7 +187,7 @@ final class ClusterStatement: RemoteStatement {
   /// - Throws: ``SQLiteError`` also for more rows than are kept, sixteen of the largest messages: a node
   ///   might never end.
   func drain() throws(SQLiteError) {
-    var room = session.cluster.options.maximumMessageSize * 16
+    var room = min(session.cluster.options.maximumMessageSize, .max / 16) * 16
     while isOpen {
       try receive()
       room -= messages.last?.count ?? 0

@@ -185,7 +185,7 @@ private final class SocketStream: ClusterStream {
   /// Waits until something can be done, and returns whether that was before the deadline.
   private func wait(for events: Int16, before deadline: ContinuousClock.Instant) -> Bool {
     while true {
-      let (seconds, attoseconds) = (deadline - .now).components
+      let (seconds, attoseconds) = min(deadline - .now, .seconds(1_000)).components
       let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
       var entry = pollfd(fd: descriptor, events: events, revents: 0)
       // Rounded up, or the last millisecond would be spent in a loop.
