@@ -203,10 +203,7 @@ struct NodeSafetyTests {
   ])
   func `a statement without an end stops one node, and not the others`(_ sql: String) throws {
     let cluster = try TestCluster()
-    let database = try cluster.database {
-      $0.attemptTimeout = .seconds(1)
-      $0.leaderTimeout = .seconds(5)
-    }
+    let database = try cluster.database()
     try database.executeMultipleChanges(
       """
       CREATE TABLE t (id INTEGER PRIMARY KEY);
@@ -217,8 +214,9 @@ struct NodeSafetyTests {
         BEGIN DELETE FROM t WHERE id IN (SELECT i FROM endless); END;
       """)
     let leader = try cluster.leader()
+    let hasty = try cluster.database { $0.attemptTimeout = .milliseconds(500) }
     let error = #expect(throws: SQLiteError.self) {
-      try database.withoutTransaction { _ = try $0.executeQuery(SQL(unchecked: sql)) }
+      try hasty.withoutTransaction { _ = try $0.executeQuery(SQL(unchecked: sql)) }
     }
     #expect(error?.code == .leadershipLost)
     #expect(error?.message.contains("another node is not asked") == true)

@@ -109,13 +109,18 @@ struct SessionLosses {
 
   /// Returns whether an access that has failed runs again, on another session.
   ///
+  /// - Parameters:
+  ///   - session: The session that it had.
+  ///   - failure: How it has failed.
   /// - Throws: ``SQLiteError`` if a statement has ended two sessions: a third server might end too.
-  mutating func mayRunAgain(after session: any RemoteSession) throws(SQLiteError) -> Bool {
+  mutating func mayRunAgain(
+    after session: any RemoteSession, _ failure: (any Error)?
+  ) throws(SQLiteError) -> Bool {
     guard session.mayRunAgain else { return false }
     if let statement = session.statementAtEnd, !statements.insert(statement).inserted {
       throw SQLiteError(
         .abort, "two nodes have ended the session at this statement: no other one is asked",
-        sql: statement)
+        sql: (failure as? SQLiteError)?.sql ?? statement)
     }
     count += 1
     let end = end ?? .now + patience

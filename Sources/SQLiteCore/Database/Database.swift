@@ -215,7 +215,7 @@ public final class Database: Sendable {
             try access.run(on: connection, body)
           } catch {
             if let session, session.commitCount == commits {
-              mayRunAgain = try losses.mayRunAgain(after: session)
+              mayRunAgain = try losses.mayRunAgain(after: session, error)
             }
             throw error
           }

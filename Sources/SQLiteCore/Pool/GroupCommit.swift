@@ -153,7 +153,7 @@ struct GroupCommitRun {
       }
     } catch {
       let isAgain = Result { () throws(SQLiteError) in
-        try mayRunAgain(members[0], on: connection)
+        try mayRunAgain(members[0], error, on: connection)
       }
       guard members.count == 1 else { return culprit }
       switch isAgain {
@@ -207,10 +207,10 @@ struct GroupCommitRun {
 
   /// Whether a member that failed runs again, on a new session of the server and with those behind it.
   private mutating func mayRunAgain(
-    _ member: GroupCommitMember, on connection: Connection
+    _ member: GroupCommitMember, _ failure: (any Error)?, on connection: Connection
   ) throws(SQLiteError) -> Bool {
     guard let session = connection.handle.remote else { return false }
-    return try losses.mayRunAgain(after: session) && !member.isInterrupted
+    return try losses.mayRunAgain(after: session, failure) && !member.isInterrupted
   }
 
   private mutating func runFirstAlone(on connection: Connection) {
@@ -224,7 +224,7 @@ struct GroupCommitRun {
     let outcome = member.run(on: connection)
     connection.cache.orphanCheckedOut()
     do throws(SQLiteError) {
-      if outcome != nil, try mayRunAgain(member, on: connection) {
+      if let outcome, try mayRunAgain(member, outcome, on: connection) {
         return members.insert(member, at: 0)
       }
       answers.append((member, outcome))
