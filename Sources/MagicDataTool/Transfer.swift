@@ -63,6 +63,10 @@ extension Command {
       throw ToolError.failed("\(file.path) is there already (--replace replaces it)")
     }
     guard let database = try cluster ?? place?.openForReading(session) else { return .failed }
+    // A node makes a database of each name that it is asked for: a slip would give an empty text.
+    if cluster != nil, try database.existingTables().allSatisfy({ $0 == Connection.tokenTable }) {
+      throw ToolError.failed("the cluster's database has nothing in it: is its name right?")
+    }
     try database.dump(to: file) { try session.progress($0.words(of: "writing")) }
     if try database.tableExists("magicdata_asset"),
       let count = try database.rows(

@@ -49,6 +49,7 @@ struct ClusterDumpTests {
       CREATE TABLE plain (x, double AS (x * 2));
       CREATE VIRTUAL TABLE word USING fts5(text);
       CREATE VIRTUAL TABLE names USING fts5(name, content=parent, content_rowid=id);
+      CREATE VIRTUAL TABLE words USING fts5vocab(word, row);
       CREATE VIRTUAL TABLE box USING rtree(id, low, high);
       CREATE INDEX parent_name ON parent (name);
       CREATE VIEW names_view AS SELECT name FROM parent;
@@ -89,7 +90,8 @@ struct ClusterDumpTests {
       "SELECT * FROM key ORDER BY a", "SELECT rowid, x, double FROM plain ORDER BY rowid",
       "SELECT rowid, text FROM word WHERE word MATCH 'two' ORDER BY rowid",
       "SELECT rowid FROM names WHERE names MATCH '17' ORDER BY rowid",
-      "SELECT id FROM box WHERE low > 3", "SELECT seq FROM sqlite_sequence WHERE name = 'parent'",
+      "SELECT term, doc FROM words", "SELECT id FROM box WHERE low > 3",
+      "SELECT seq FROM sqlite_sequence WHERE name = 'parent'",
       "PRAGMA user_version", "SELECT count(*) FROM names_view",
     ].flatMap { sql in
       try database.executeQuery(SQL(unchecked: sql)).map { row in
@@ -124,6 +126,28 @@ struct ClusterDumpTests {
     let copy = try Database.memory(restoring: file("back"))
     #expect(try content(of: copy) == expected)
     #expect(try !copy.existingTables().contains { $0.hasPrefix("magicdata_") })
+  }
+
+  @Test(arguments: [
+    "CREATE TABLE flag (id INTEGER PRIMARY KEY, isSet BOOLEAN)",
+    "CREATE INDEX parent_v ON parent (v COLLATE magicdata_decimal)",
+  ])
+  func `a file whose schema a cluster refuses leaves nothing there`(_ sql: String) throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let cluster = try TestCluster(count: 1)
+    let source = try source(rows: 1_500)
+    try source.dump(to: .spon(path: "\(folder)/good.spon"))
+    try source.executeChange(SQL(unchecked: sql))
+    try source.dump(to: .spon(path: "\(folder)/bad.spon"))
+
+    let database = try cluster.database()
+    #expect(throws: DumpError.self) {
+      try database.restore(from: .spon(path: "\(folder)/bad.spon"))
+    }
+    #expect(try database.existingTables().allSatisfy { $0 == "magicdata_token" })
+    // Neither does it stand in the way of another file.
+    try database.restore(from: .spon(path: "\(folder)/good.spon"))
+    #expect(try database.firstRow("SELECT count(*) FROM parent", as: Int.self) == 1_499)
   }
 
   @Test func `a database with something in it is not overwritten`() throws {

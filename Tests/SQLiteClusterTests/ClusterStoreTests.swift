@@ -1,4 +1,5 @@
 import Conformance
+import Foundation
 import MagicCluster
 import MagicData
 import SQLiteHistory
@@ -37,6 +38,19 @@ private final class Inhabitant: MagicObject {
   init(_ id: Int, _ name: String) {
     self.id = id
     self.name = name
+  }
+}
+
+private final class Ware: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var price: Decimal
+
+  static var traits: [PropertyTrait] { [.indexed(\Ware.$price)] }
+
+  init() {}
+  init(_ id: Int, _ price: Decimal) {
+    self.id = id
+    self.price = price
   }
 }
 
@@ -203,6 +217,18 @@ struct ClusterStoreTests {
     }
     #expect(slip?.code == .error)
     #expect(try magic.objects(of: Town.self, where: \Town.$name == "Zürich").count == 1)
+  }
+
+  @Test func `an index that needs a collation of the library's own names what the cluster lacks`()
+    throws
+  {
+    let magic = try store()
+    let error = #expect(throws: SQLiteError.self) { try magic.update(Ware(1, 2.5)) }
+    #expect(error?.code == .authorization)
+    #expect(
+      error?.message.hasSuffix(
+        "collations of the program's own, nor this library's magicdata_decimal") == true)
+    #expect(try !magic.database.existingTables().contains("Ware"))
   }
 
   @Test func `the rows of a table that is made anew take no others along`() throws {

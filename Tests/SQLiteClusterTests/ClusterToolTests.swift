@@ -60,6 +60,17 @@ struct ClusterToolTests {
     #expect(again.errors.contains("item"))
   }
 
+  @Test func `a name that no database has gives no empty dump`() throws {
+    let cluster = try TestCluster(count: 1)
+    let path = FileManager.default.temporaryDirectory
+      .appending(path: "magicdata-\(UUID().uuidString).spon").path(percentEncoded: false)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let result = run("dump", "--cluster", cluster.addresses[0], "--name", "shpo", path)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("is its name right?"), "\(result.errors)")
+    #expect(!FileManager.default.fileExists(atPath: path))
+  }
+
   @Test(arguments: [
     ["info"], ["info", "--cluster", "a:1"], ["info", "--name", "a"],
     ["info", "path", "--cluster", "a:1", "--name", "a"],

@@ -51,7 +51,8 @@ extension Database.Feature {
     let words: [(start: String, feature: Self)] = [
       ("no such function: ", .functions), ("no such collation sequence: ", .collations),
     ]
-    guard error.code == .error,
+    // A collation that is not there has an extended code.
+    guard error.code.primary == .error,
       let found = words.first(where: { error.message.hasPrefix($0.start + "magicdata_") })
     else { return error }
     return SQLiteError(

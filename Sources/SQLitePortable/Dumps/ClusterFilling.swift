@@ -28,6 +28,8 @@ struct ClusterFilling {
     /// The columns of its rows; none if it has no rows of its own.
     var columns: [String] = []
     var rowCount: Int64 = 0
+    /// Whether it is a full-text index of another table, of which it is made.
+    var isRebuilt = false
   }
 
   /// How far the copy has come: the step, and how many of its rows are there.
@@ -50,7 +52,7 @@ struct ClusterFilling {
   mutating func run() throws {
     let steps = try source.read { try Self.steps($0) }
     let fingerprint = Self.fingerprint(of: steps)
-    var position = try begin(fingerprint)
+    var position = try begin(fingerprint, steps)
     for step in steps[..<min(position.step, steps.count)] { progress.rows += Int(step.rowCount) }
     while position.step < steps.count {
       let step = steps[position.step]
@@ -89,8 +91,10 @@ struct ClusterFilling {
       case ("table", "shadow"): continue
       case ("table", "virtual"):
         var step = Step(kind: .virtualTable, name: name, sql: sql)
-        // The rows of an index over another table are made of that.
-        if !sql.lowercased().filter({ !$0.isWhitespace }).contains("content=") {
+        let words = sql.lowercased().filter { !$0.isWhitespace }
+        // The rows of an index over another table are made of that, and a vocabulary shows those of an index.
+        step.isRebuilt = words.contains("content=")
+        if !step.isRebuilt, !words.contains("usingfts5vocab(") {
           step.columns =
             ["rowid"]
             + (try connection.rows(
@@ -131,7 +135,7 @@ struct ClusterFilling {
   // MARK: The target
 
   /// Finds out how far an interrupted copy of the same source has come, or begins.
-  private func begin(_ fingerprint: Int64) throws -> Position {
+  private func begin(_ fingerprint: Int64, _ steps: [Step]) throws -> Position {
     let numbers = try source.read { connection in
       try ["user_version", "application_id"].map { name in
         (name, try connection.pragma(name).map { try Int64(databaseValue: $0) } ?? 0)
@@ -154,6 +158,11 @@ struct ClusterFilling {
           .misuse,
           "only an empty database of a cluster can be restored, and this one has the table \(other)"
         )
+      }
+      // A schema that a node refuses is refused before something is there: the database would be of no use.
+      _ = try connection.savepoint {
+        for step in steps { try Self.make(step, connection) }
+        return TransactionOutcome.rollback
       }
       try connection.executeChange(
         "CREATE TABLE magicdata_restore (source INTEGER, step INTEGER, rows INTEGER)")
@@ -197,17 +206,21 @@ struct ClusterFilling {
       let isThere = try connection.firstRow(
         "SELECT 1 FROM sqlite_schema WHERE name = \(step.name) AND type = \(type)")
       guard isThere == nil else { return }
-      do {
-        try connection.executeChange(SQL(unchecked: step.sql))
-        if step.kind == .virtualTable, step.columns.isEmpty { try rebuild(step, connection) }
-      } catch let error as SQLiteError where !error.mayPass {
-        throw DumpError.schema(name: step.name, reason: error.message)
-      }
+      try Self.make(step, connection)
+    }
+  }
+
+  private static func make(_ step: Step, _ connection: Connection) throws {
+    do {
+      try connection.executeChange(SQL(unchecked: step.sql))
+      if step.isRebuilt { try rebuild(step, connection) }
+    } catch let error as SQLiteError where !error.mayPass {
+      throw DumpError.schema(name: step.name, reason: error.message)
     }
   }
 
   /// Makes a full-text index of the table that it is about. Nothing else keeps its rows elsewhere.
-  private func rebuild(_ step: Step, _ connection: Connection) throws {
+  private static func rebuild(_ step: Step, _ connection: Connection) throws {
     try connection.executeChange(
       "INSERT INTO \(identifier: step.name) (\(identifier: step.name)) VALUES ('rebuild')")
   }
