@@ -108,6 +108,29 @@ struct ClusterTaskTests {
     #expect(runs == 4)
   }
 
+  @Test func `an access that loses its session again and again says so`() throws {
+    let cluster = try TestCluster(count: 1)
+    let transport = CutTransport()
+    let database = try cluster.database {
+      $0.transport = transport
+      $0.leaderTimeout = .milliseconds(300)
+    }
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    var runs = 0
+    let error = #expect(throws: SQLiteError.self) {
+      try database.write { connection in
+        runs += 1
+        usleep(150_000)
+        transport.cut()
+        // Another statement each time: it is not to blame.
+        try connection.executeChange(SQL(unchecked: "INSERT INTO t VALUES (\(runs))"))
+      }
+    }
+    #expect(runs == 4)
+    #expect(error?.message.contains("begun 4 times") == true, "\(error as Any)")
+    #expect(try database.firstRow("SELECT count(*) FROM t", as: Int.self) == 0)
+  }
+
   @Test func `rows that are left half read do not disturb the next access`() throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database()

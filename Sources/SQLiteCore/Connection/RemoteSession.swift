@@ -127,4 +127,14 @@ struct SessionLosses {
     self.end = end
     return .now < end || count <= 3 && !hasDeadline
   }
+
+  /// Returns the error that an access ends by, which says so if it has lost several sessions: it may be why.
+  func explained(_ error: any Error) -> any Error {
+    guard count >= 3, let error = error as? SQLiteError else { return error }
+    return SQLiteError(
+      error.code,
+      "\(error.message); the access was begun \(count) times and lost its session each time: if a statement or the "
+        + "commit takes a node longer than the others wait for it, it loses the lead, and smaller transactions help",
+      sql: error.sql)
+  }
 }

@@ -222,6 +222,8 @@ public final class Database: Sendable {
         }
       } catch  where mayRunAgain && !access.cancellation.isRequested {
         // On a new session.
+      } catch {
+        throw losses.explained(error)
       }
     }
   }
