@@ -329,10 +329,17 @@ extension Relation {
   }
 
   /// An end that is the key of no row of the destination, or nil if there is none.
-  package func missingEnd(in connection: Connection) throws(SQLiteError) -> Int64? {
+  ///
+  /// - Parameters:
+  ///   - starts: The starts whose ends are looked at, or nil for all.
+  ///   - connection: The connection.
+  package func missingEnd(
+    from starts: [Int64]? = nil, in connection: Connection
+  ) throws(SQLiteError) -> Int64? {
     let (row, key) = (SQL(unchecked: destination.table), SQL(unchecked: destination.key))
+    let among: SQL = if let starts { "\(startSQL) IN \(starts) AND " } else { "" }
     return try connection.firstRow(
-      "SELECT \(endSQL) FROM \(tableSQL) WHERE \(endSQL) IS NOT NULL AND \(endSQL) NOT IN (SELECT \(key) FROM \(row)) LIMIT 1",
+      "SELECT \(endSQL) FROM \(tableSQL) WHERE \(among)\(endSQL) IS NOT NULL AND \(endSQL) NOT IN (SELECT \(key) FROM \(row)) LIMIT 1",
       as: Int64.self)
   }
 }

@@ -45,8 +45,6 @@ package enum Capability: String, CaseIterable, Sendable {
   case localWork = "SQLite's work in this process"
   /// Statements that end while they run: a node cannot be asked to stop.
   case interruption
-  /// How many foreign keys lead nowhere before the commit, which names what a link leads to.
-  case deferredViolations = "foreign keys that wait for the commit"
   /// Claims of tables that several databases of a process share.
   case sharedClaims = "claims of tables by other databases of the process"
 }

@@ -20,7 +20,8 @@ package final class TestCluster: Sendable {
     var input: Int32 = -1
   }
 
-  private let folder: String
+  /// Where the nodes keep their files, and tests theirs; it goes away with the cluster.
+  package let folder: String
   private let nodes: Mutex<[Node]>
   package let addresses: [String]
   /// The network between the nodes, if it is one that can be cut.

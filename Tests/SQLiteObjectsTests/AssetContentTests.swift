@@ -1,10 +1,11 @@
+import Conformance
 import Foundation
 import MagicData
 import Synchronization
 import Testing
 
 /// What is read of assets, and how often.
-@Suite struct AssetContentTests {
+@Suite(.everyEngine) struct AssetContentTests {
   /// Counts how often it was made of a file's bytes.
   struct Counted: MagicAssetConvert, Codable, Sendable {
     private static let reads = Mutex<[String: Int]>([:])
@@ -44,7 +45,7 @@ import Testing
   init() throws {
     folder = FileManager.default.temporaryDirectory.path + "/Content-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    magic = try MagicData(path: folder + "/store")
+    magic = try MagicData.at(folder + "/store")
   }
 
   private func saved(_ title: String) throws -> Page {
@@ -175,7 +176,8 @@ import Testing
     #expect(try page.body.path != nil)
   }
 
-  @Test func `a backup of a store is a store, while objects are saved`() async throws {
+  @Test(.requires(.backup))
+  func `a backup of a store is a store, while objects are saved`() async throws {
     defer { cleanUp() }
     let pages = (0..<20).map { Page("\($0)") }
     try await magic.update(pages)
@@ -196,7 +198,7 @@ import Testing
       let path = "\(folder)/backup-\(round)"
       let backup = try await magic.backup(to: path)
       #expect(backup.faults == [])
-      let copy = try await MagicData(path: path)
+      let copy = try await MagicData.at(path)
       let objects = try await copy.objects(of: Page.self)
       #expect(objects.count == 20)
       for page in objects {

@@ -4,7 +4,7 @@ import MagicData
 import Testing
 
 /// Objects with assets.
-@Suite struct AssetObjectTests {
+@Suite(.everyEngine) struct AssetObjectTests {
   struct Job: MagicalCodable, Equatable {
     let title: String
     let salary: Int
@@ -35,9 +35,7 @@ import Testing
   init() throws { magic = try MagicData.fresh(.temporary) }
 
   private var files: [String] {
-    get throws {
-      try FileManager.default.contentsOfDirectory(atPath: magic.assets.path + "/files").sorted()
-    }
+    get throws { try magic.assetFiles }
   }
 
   private func fetched(_ film: Film) throws -> Film {

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -44,12 +45,12 @@ private struct Page: MagicObject {
 }
 
 /// An object's asset is what is in the store now, whoever saved it.
-@Suite struct AssetPresenceTests {
+@Suite(.everyEngine) struct AssetPresenceTests {
   private static let contents: [String?] = [nil, "first", "second"]
 
   @Test(arguments: contents, contents)
   func `an asset is what is in the store now`(before: String?, after: String?) async throws {
-    let magic = try await MagicData(type: .temporary)
+    let magic = try await MagicData.fresh(.temporary)
     let saved = Page(before)
     try await magic.update(saved)
     let fetched = try await magic.object(of: Page.self, primary: saved.id)
@@ -82,7 +83,7 @@ private struct Page: MagicObject {
   }
 
   @Test func `an optional asset that was set to nil is nil, before and after the save`() throws {
-    let magic = try MagicData(type: .temporary)
+    let magic = try MagicData.fresh(.temporary)
     try magic.update(Page("first"))
     let page = try magic.objects(of: Page.self)[0]
     page.maybe = nil
@@ -94,7 +95,7 @@ private struct Page: MagicObject {
   }
 
   @Test func `the assets of a removed object are gone, and it is not saved without them`() throws {
-    let magic = try MagicData(type: .temporary)
+    let magic = try MagicData.fresh(.temporary)
     let (empty, full) = (Page(nil), Page("first"))
     try magic.update([empty, full])
     let copies = try magic.objects(of: Page.self)

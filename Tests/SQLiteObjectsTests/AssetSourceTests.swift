@@ -1,9 +1,10 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
 
 /// Where the contents of objects' assets come from: users' files, other stores, backups.
-@Suite struct AssetSourceTests {
+@Suite(.everyEngine) struct AssetSourceTests {
   struct Page: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var body: MagicAsset<Data>
@@ -19,7 +20,7 @@ import Testing
   init() throws {
     folder = FileManager.default.temporaryDirectory.path + "/Source-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    magic = try MagicData(path: folder + "/store")
+    magic = try MagicData.at(folder + "/store")
   }
 
   private func cleanUp() { try? FileManager.default.removeItem(atPath: folder) }
@@ -68,7 +69,8 @@ import Testing
     }
   }
 
-  @Test func `more files are copied at once than a process may have open`() async throws {
+  @Test(.requires(.localWork))
+  func `more files are copied at once than a process may have open`() async throws {
     await #expect(processExitsWith: .success) {
       let folder = FileManager.default.temporaryDirectory.path + "/Many-\(UUID().uuidString)"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -94,7 +96,8 @@ import Testing
     }
   }
 
-  @Test func `an asset is taken back from a backup`() async throws {
+  @Test(.requires(.backup))
+  func `an asset is taken back from a backup`() async throws {
     defer { cleanUp() }
     let page = Page(.init(value: Data("before".utf8), pathExtension: "txt"))
     try await magic.update(page)
@@ -114,7 +117,7 @@ import Testing
 }
 
 /// Contents that are in rows, or move between row and file.
-@Suite struct AssetThresholdTests {
+@Suite(.everyEngine) struct AssetThresholdTests {
   typealias Page = AssetSourceTests.Page
 
   private func withFolder(_ body: (String) async throws -> Void) async throws {
@@ -124,14 +127,21 @@ import Testing
     try await body(folder)
   }
 
-  private func files(_ magic: MagicData) throws -> Int {
-    try FileManager.default.contentsOfDirectory(atPath: magic.assets.path + "/files").count
+  private func store(_ folder: String, minimumFileSize: Int) async throws -> MagicData {
+    let magic = try await MagicData.at(folder)
+    magic.assets.minimumFileSize = minimumFileSize
+    return magic
   }
 
-  @Test func `the size is given where a store is opened, in each form`() async throws {
+  private func files(_ magic: MagicData) throws -> Int {
+    try magic.assetFiles.count
+  }
+
+  @Test(.requires(.files))
+  func `the size is given where a store is opened, in each form`() async throws {
     try await withFolder { folder in
       let url = URL(filePath: folder)
-      #expect(try await MagicData(path: folder).assets.minimumFileSize == 0)
+      #expect(try await MagicData.at(folder).assets.minimumFileSize == 0)
       #expect(try await MagicData(path: folder, minimumFileSize: 5).assets.minimumFileSize == 5)
       #expect(try await MagicData(path: url, minimumFileSize: 6).assets.minimumFileSize == 6)
       func blocking() throws {
@@ -151,7 +161,7 @@ import Testing
     async throws
   {
     try await withFolder { folder in
-      let magic = try await MagicData(path: folder, minimumFileSize: 100)
+      let magic = try await store(folder, minimumFileSize: 100)
       let page = Page(.init(value: Data(count: 99), pathExtension: "bin"))
       try await magic.update(page)
       for size in [99, 100, 5, 0, 1_000, 101, 99] {
@@ -187,11 +197,11 @@ import Testing
     try await withFolder { folder in
       let page = Page(.init(value: Data([1, 2])))
       do {
-        let magic = try await MagicData(path: folder)
+        let magic = try await MagicData.at(folder)
         try await magic.update(page)
         #expect(try files(magic) == 1)
       }
-      let magic = try await MagicData(path: folder, minimumFileSize: 1_000)
+      let magic = try await store(folder, minimumFileSize: 1_000)
       let found = try await magic.object(of: Page.self, primary: page.id)
       #expect(try await found.body.get() == Data([1, 2]))
       #expect(try files(magic) == 1)

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import SQLiteCore
 import Synchronization
@@ -18,7 +19,7 @@ private struct Page: Record, Equatable, Sendable {
 }
 
 /// Look-ups that run on the threads of their tasks: ``Database/readBriefly(deadline:_:)``.
-@Suite(.timeLimit(.minutes(20))) struct BriefFetchTests {
+@Suite(.everyEngine, .timeLimit(.minutes(20))) struct BriefFetchTests {
   let folder: TestFolder
   let magic: MagicData
   let database: Database
@@ -27,11 +28,12 @@ private struct Page: Record, Equatable, Sendable {
     var options = Database.Options()
     options.longestReadOnTask = .seconds(3_600)
     folder = try TestFolder()
-    magic = try MagicData(path: folder.path + "/store", options: options)
+    magic = try MagicData.at(folder.path + "/store", options: options)
     database = magic.database
   }
 
-  @Test func `an object is found on the thread of the task`() async throws {
+  @Test(.requires(.localWork))
+  func `an object is found on the thread of the task`() async throws {
     let note = Note("a")
     try await magic.update(note)
     for _ in 0..<2 { #expect(try await magic.object(of: Note.self, primary: note.id).text == "a") }
@@ -43,7 +45,8 @@ private struct Page: Record, Equatable, Sendable {
     #expect(database.readOnTaskCount == before + 12)
   }
 
-  @Test func `a record is found on the thread of the task, also by several tasks at once`()
+  @Test(.requires(.localWork))
+  func `a record is found on the thread of the task, also by several tasks at once`()
     async throws
   {
     try await database.insert(Page(id: 1, text: "a"))

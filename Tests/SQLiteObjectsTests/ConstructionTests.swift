@@ -98,7 +98,7 @@ private struct Curious: MagicObject {
 }
 
 /// How fetched objects come to their values, whatever their `init()` does.
-@Suite struct ConstructionTests {
+@Suite(.everyEngine) struct ConstructionTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }

@@ -29,7 +29,7 @@ private let third: Condition = \.$age < 50
 private let never = Condition(sql: "FALSE")
 private let always = Condition(sql: "TRUE")
 
-@Suite struct FilterSQLTests {
+@Suite(.everyEngine) struct FilterSQLTests {
   let magic: MagicData
 
   init() throws {
@@ -208,7 +208,8 @@ private let always = Condition(sql: "TRUE")
     #expect(try magic.values(of: \Quoted.$group, \.$group, where: \.$group + 1 > 1).count == 1)
   }
 
-  @Test func `thousands of conditions in a row are as deep as a few`() throws {
+  @Test(.requires(.manyParameters))
+  func `thousands of conditions in a row are as deep as a few`() throws {
     var any: Condition = \.$age == 0
     var all: Condition = \.$age != 0
     var other = all

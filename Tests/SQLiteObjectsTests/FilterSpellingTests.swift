@@ -112,7 +112,7 @@ let spelledFilters: [Filter<Player>] = {
   return filters
 }()
 
-@Suite struct FilterSpellingTests {
+@Suite(.everyEngine) struct FilterSpellingTests {
   let magic: MagicData
 
   init() throws {

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -13,7 +14,7 @@ private struct Account: MagicObject {
 }
 
 /// Objects that are saved by tasks whose writes are merged.
-@Suite(.timeLimit(.minutes(20))) struct GroupedSavingTests {
+@Suite(.everyEngine, .timeLimit(.minutes(20))) struct GroupedSavingTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
@@ -22,7 +23,7 @@ private struct Account: MagicObject {
     var options = Database.Options()
     options.groupCommit.includesAsyncWrites = true
     options.synchronous = .normalLosesLastCommitsOnPowerCut
-    return try MagicData(path: "\(folder.path)/store.sqlite3", options: options)
+    return try MagicData.at("\(folder.path)/store.sqlite3", options: options)
   }
 
   @Test func `each task's object is saved once and knows its key`() async throws {

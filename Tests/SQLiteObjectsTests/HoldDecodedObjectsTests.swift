@@ -27,7 +27,7 @@ private struct Essay: MagicObject {
 }
 
 /// Issue 16, line 9: objects decoded from JSON whose relations were not looked up.
-@Suite struct HoldDecodedObjectsTests {
+@Suite(.everyEngine) struct HoldDecodedObjectsTests {
   private static let json = Data(
     #"{"id":"e","writer":"a","editor":"b","readers":["a","b"],"lazy":"a","lazyList":["b"]}"#.utf8)
 

@@ -39,7 +39,7 @@ private struct Plain: MagicObject {
   init() { text = "" }
 }
 
-@Suite struct InsertingTests {
+@Suite(.everyEngine) struct InsertingTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }

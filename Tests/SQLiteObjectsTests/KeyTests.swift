@@ -29,7 +29,7 @@ private struct Named: MagicObject {
 }
 
 /// What tells objects apart: in one store, in two, and among objects of one key.
-@Suite struct KeyTests {
+@Suite(.everyEngine) struct KeyTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }

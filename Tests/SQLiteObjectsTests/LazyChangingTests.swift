@@ -4,7 +4,7 @@ import MagicData
 import Testing
 
 /// Collections that are changed without being fetched.
-@Suite struct LazyChangingTests {
+@Suite(.everyEngine) struct LazyChangingTests {
   let magic: MagicData
   /// Nine songs, "1" to "9".
   let all: [Song]
@@ -53,7 +53,8 @@ import Testing
     #expect(cost.rows == 0)
   }
 
-  @Test func `an appended song is written without reading the others`() throws {
+  @Test(.requires(.localWork))
+  func `an appended song is written without reading the others`() throws {
     let mine = try fetched()
     mine.later.append(song(4))
     let (_, cost) = try magic.cost { try magic.update(mine) }

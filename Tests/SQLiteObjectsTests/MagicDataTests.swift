@@ -32,7 +32,7 @@ struct Counted: MagicObject {
   }
 }
 
-@Suite struct MagicDataTests {
+@Suite(.everyEngine) struct MagicDataTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh(.temporary) }

@@ -276,7 +276,7 @@ private struct History {
   }
 }
 
-@Suite struct MergingModelTests {
+@Suite(.everyEngine) struct MergingModelTests {
   @Test(arguments: 0..<8)
   func `2,000 histories of up to five writers end as the reference says`(part: UInt64) throws {
     let magic = try MagicData.fresh()

@@ -47,7 +47,7 @@ struct Playlist: MagicObject {
   var titles: String { songs.map(\.title).joined() }
 }
 
-@Suite struct MergingTests {
+@Suite(.everyEngine) struct MergingTests {
   let magic: MagicData
   /// Nine songs, "1" to "9".
   let all: [Song]
@@ -374,7 +374,8 @@ struct Playlist: MagicObject {
     #expect(found.songs.map(\.title) == (0..<20).map { "\($0)" })
   }
 
-  @Test func `a song that is appended costs one row and no look at the others`() throws {
+  @Test(.requires(.localWork))
+  func `a song that is appended costs one row and no look at the others`() throws {
     let mine = try fetched()
     mine.songs.append(song(4))
     let (_, cost) = try magic.cost { try magic.update(mine) }

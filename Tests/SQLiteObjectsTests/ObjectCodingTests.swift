@@ -48,7 +48,7 @@ private struct Shelf: MagicObject {
   }
 }
 
-@Suite struct ObjectCodingTests {
+@Suite(.everyEngine) struct ObjectCodingTests {
   let magic: MagicData
   let encoder: JSONEncoder
   let decoder = JSONDecoder()

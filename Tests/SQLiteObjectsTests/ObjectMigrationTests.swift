@@ -104,7 +104,7 @@ private final class Spouse: MagicObject {
 }
 
 /// Renames and removals by declared migrations, on objects with relations and assets.
-@Suite struct ObjectMigrationTests {
+@Suite(.everyEngine) struct ObjectMigrationTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
@@ -129,7 +129,7 @@ private final class Spouse: MagicObject {
   }
 
   private func files(_ magic: MagicData) throws -> [String] {
-    try FileManager.default.contentsOfDirectory(atPath: magic.assets.path + "/files")
+    try magic.assetFiles
   }
 
   private func names(_ type: String, _ magic: MagicData) throws -> [String] {

@@ -19,7 +19,7 @@ private struct Tag: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct ObservationTests {
+@Suite(.everyEngine, .timeLimit(.minutes(20))) struct ObservationTests {
   let folder: TestFolder
   let magic: MagicData
 
@@ -58,7 +58,9 @@ private struct Tag: MagicObject {
     #expect(try await iterator.next()?.map(\.text) == ["from the other"])
   }
 
-  @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
+  @Test(
+    .requires(.files),
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
   func `what another process commits is seen`() async throws {
     try await magic.update(Entry("a"))
     var iterator = magic.observe(Entry.self).makeAsyncIterator()

@@ -49,7 +49,7 @@ private struct House: MagicObject, Equatable, Sendable {
   static func == (left: House, right: House) -> Bool { left.number == right.number }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct ObservedDifferenceTests {
+@Suite(.everyEngine, .timeLimit(.minutes(20))) struct ObservedDifferenceTests {
   @Test func `a list that takes over each difference shows what the query finds`() async throws {
     let magic = try await MagicData.fresh(.temporary)
     var random = SplitMix64(seed: 20_261_122)
@@ -149,7 +149,8 @@ private struct House: MagicObject, Equatable, Sendable {
     #expect(try await towns.next()?.objects.isEmpty == true)
   }
 
-  @Test func `commits that do not match run no query, whatever the size of the result`()
+  @Test(.requires(.tracing))
+  func `commits that do not match run no query, whatever the size of the result`()
     async throws
   {
     for size in [10, 1_000] {

@@ -46,7 +46,7 @@ private struct Lid: MagicObject {
   init(_ color: String) { self.color = color }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct ObservedResultsTests {
+@Suite(.everyEngine, .timeLimit(.minutes(20))) struct ObservedResultsTests {
   let folder: TestFolder
   let magic: MagicData
 
@@ -204,7 +204,8 @@ private struct Lid: MagicObject {
     #expect(try await count.next() == 1)
   }
 
-  @Test func `what another process commits is seen`() async throws {
+  @Test(.requires(.files))
+  func `what another process commits is seen`() async throws {
     var count = magic.observeCount(of: Shelf.self).makeAsyncIterator()
     #expect(try await count.next() == 1)
     let process = Process()

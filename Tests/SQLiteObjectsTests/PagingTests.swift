@@ -38,7 +38,7 @@ private struct Disc: MagicObject {
   }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct PagingTests {
+@Suite(.everyEngine, .timeLimit(.minutes(10))) struct PagingTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh() }
@@ -177,7 +177,8 @@ private struct Disc: MagicObject {
     #expect(rest.objects.isEmpty)
   }
 
-  @Test func `each part of a page is one range of an index, wherever the page is`() throws {
+  @Test(.requires(.tracing))
+  func `each part of a page is one range of an index, wherever the page is`() throws {
     let log = Mutex<[String]>([])
     var options = Database.Options()
     options.prepareConnection = { connection in

@@ -23,7 +23,7 @@ private enum Grade: Int, Codable, MagicComparable {
 }
 
 /// What an object promises that no value can show: messages, types and other processes.
-@Suite struct PromiseTests {
+@Suite(.everyEngine) struct PromiseTests {
   let folder: TestFolder
 
   init() throws { folder = try TestFolder() }
@@ -32,7 +32,8 @@ private enum Grade: Int, Codable, MagicComparable {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
   }
 
-  @Test func `reading a value of a new object that was never set names type and line`() async {
+  @Test(.requires(.localWork))
+  func `reading a value of a new object that was never set names type and line`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -44,8 +45,8 @@ private enum Grade: Int, Codable, MagicComparable {
     #expect(message(result).contains("never set"))
   }
 
-  @Test func `reading a value of a saved object that was never set names type and property`() async
-  {
+  @Test(.requires(.localWork))
+  func `reading a value of a saved object that was never set names type and property`() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
@@ -72,7 +73,8 @@ private enum Grade: Int, Codable, MagicComparable {
     for type in sorted { #expect(type is any MagicComparable.Type, "\(type)") }
   }
 
-  @Test func `processes that write objects on one path add up`() async throws {
+  @Test(.requires(.files))
+  func `processes that write objects on one path add up`() async throws {
     let magic = try await MagicData.at(folder.path)
     try await magic.update(Order("all"))
     let path = folder.path

@@ -3,7 +3,7 @@ import Foundation
 import MagicData
 import Testing
 
-@Suite struct QueryTests {
+@Suite(.everyEngine) struct QueryTests {
   let magic: MagicData
   let reds = Team("Reds", city: "Bern")
   let blues = Team("Blues")

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -25,7 +26,7 @@ struct Subtitles: MagicAssetConvert {
 }
 
 /// The code of the README's chapter on assets; `.ci/checks/readme` compares the texts.
-@Suite struct ReadmeAssetsTests {
+@Suite(.everyEngine) struct ReadmeAssetsTests {
   let folder: String
 
   init() throws {
@@ -34,6 +35,16 @@ struct Subtitles: MagicAssetConvert {
   }
 
   private func cleanUp() { try? FileManager.default.removeItem(atPath: folder) }
+
+  // swift-format-ignore: AlwaysUseLowerCamelCase
+  /// Lets the article's line open a store on the engine of the test.
+  private func MagicData(
+    path: String, minimumFileSize: Int
+  ) async throws -> SQLiteObjects.MagicData {
+    let magic: MagicData = try await .at(path)
+    magic.assets.minimumFileSize = minimumFileSize
+    return magic
+  }
 
   @Test func `objects keep files as the README says`() async throws {
     defer { cleanUp() }
@@ -45,7 +56,7 @@ struct Subtitles: MagicAssetConvert {
       }
       continuation.finish()
     }
-    let magic = try await MagicData(path: folder + "/store")
+    let magic: MagicData = try await .at(folder + "/store")
 
     let film = Film("Metropolis")
     film.script = MagicAsset(value: "FADE IN", pathExtension: "txt")
@@ -79,7 +90,8 @@ struct Subtitles: MagicAssetConvert {
     #expect(try film.poster.path?.hasSuffix(".jpg") == true)
 
     try await magic.database.executeChange("DELETE FROM Film WHERE name = 'Metropolis'")
-    #expect(try FileManager.default.contentsOfDirectory(atPath: magic.assets.path + "/files") == [])
+    let files = { try magic.assetFiles }
+    #expect(try files() == [])
 
     let subtitles = MagicAsset(value: try Subtitles(assetData: Data("a\nb".utf8)))
     #expect(try await subtitles.get()?.lines == ["a", "b"])
@@ -87,7 +99,7 @@ struct Subtitles: MagicAssetConvert {
 
   @Test func `assets are swapped as the README says`() async throws {
     defer { cleanUp() }
-    let magic = try await MagicData(path: folder + "/store")
+    let magic: MagicData = try await .at(folder + "/store")
     let (first, second) = (Film("Metropolis"), Film("Nosferatu"))
     first.poster = MagicAsset(value: Data([1]))
     second.poster = MagicAsset(value: Data([2]))
@@ -99,7 +111,8 @@ struct Subtitles: MagicAssetConvert {
     #expect(posters == [Data([2]), Data([1])])
   }
 
-  @Test func `a store is looked after as the README says`() async throws {
+  @Test(.requires(.backup))
+  func `a store is looked after as the README says`() async throws {
     defer { cleanUp() }
     let magic = try await MagicData(path: folder + "/store", minimumFileSize: 4_096)
     let (film, other) = (Film("Metropolis"), Film("Nosferatu"))
@@ -125,7 +138,7 @@ struct Subtitles: MagicAssetConvert {
   @Test func `the store below is used as the README says`() async throws {
     defer { cleanUp() }
     let jpeg: [UInt8] = [1, 2, 3]
-    let database = try Database(path: folder + "/data.sqlite3")
+    let database = try Database.at(folder + "/data.sqlite3")
 
     let assets = try await AssetStore(database, folder: folder + "/assets")
     try await database.executeMultipleChanges(

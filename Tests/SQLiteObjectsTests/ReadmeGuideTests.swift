@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -16,13 +17,19 @@ private struct Ship: MagicObject {
 }
 
 /// The examples of the articles on migrations, observation, transactions and errors, line for line.
-@Suite struct ReadmeGuideTests {
+@Suite(.everyEngine) struct ReadmeGuideTests {
   let magic: MagicData
 
   init() throws {
-    magic = try MagicData(type: .memory)
+    magic = try SQLiteObjects.MagicData.fresh()
     try magic.update([Ship("Beagle", tons: 242), Ship("Titanic", tons: 46_328)])
   }
+
+  // swift-format-ignore: AlwaysUseLowerCamelCase
+  /// Lets the article's line open a store on the engine of the test.
+  private func MagicData(
+    path: String, options: Database.Options
+  ) async throws -> SQLiteObjects.MagicData { try await .at(path, options: options) }
 
   @Test func `several calls are one`() async throws {
     let magic = magic

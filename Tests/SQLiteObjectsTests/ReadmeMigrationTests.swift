@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 import TestSupport
@@ -22,11 +23,11 @@ private struct Book: MagicObject {
 }
 
 /// The README's example of migrations of objects, line for line.
-@Suite struct ReadmeMigrationTests {
+@Suite(.everyEngine) struct ReadmeMigrationTests {
   @Test func `objects keep what a migration renames`() throws {
     let folder = try TestFolder()
-    try MagicData(path: folder.path).update(Before.Book("Momo"))
-    let magic = try MagicData(path: folder.path)
+    try MagicData.at(folder.path).update(Before.Book("Momo"))
+    let magic = try MagicData.at(folder.path)
     try magic.migrate([
       Migration("names are titles", .renameProperty("name", to: "title", of: "Book")),
       Migration("no more ranks", .dropProperty("rank", of: "Book")),

@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -41,14 +42,14 @@ private enum Guide {
 }
 
 /// The code of the README's chapter on relations, block by block.
-@Suite struct ReadmeRelationsTests {
+@Suite(.everyEngine) struct ReadmeRelationsTests {
   private typealias Shop = Guide.Shop
   private typealias Person = Guide.Person
   private typealias Note = Guide.Note
   private typealias Tag = Guide.Tag
 
   @Test func `relations do what the guide says`() async throws {
-    let magic = try await MagicData(type: .memory)
+    let magic = try await MagicData.fresh()
 
     let shop = Shop("Books")
     let (ada, bob) = (Person("Ada"), Person("Bob"))
@@ -101,7 +102,7 @@ private enum Guide {
   }
 
   @Test func `records are linked as the guide says`() async throws {
-    let database = try Database.memory()
+    let database = try Database.fresh()
     let noteTags = CrossReference<Note, Tag>(
       "note_tag", leftKeyName: "noteID", rightKeyName: "tagID")
     let note = try await database.update(Note(text: "Buy milk"))

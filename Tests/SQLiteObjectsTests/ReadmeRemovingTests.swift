@@ -1,3 +1,4 @@
+import Conformance
 import MagicData
 import Testing
 
@@ -8,9 +9,9 @@ private struct Ticket: MagicObject {
   init(isExpired: Bool) { self.isExpired = isExpired }
 }
 
-@Suite struct ReadmeRemovingTests {
+@Suite(.everyEngine) struct ReadmeRemovingTests {
   @Test func `the README's example of removing several objects works`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     try magic.update([Ticket(isExpired: true), Ticket(isExpired: false), Ticket(isExpired: true)])
     let expired = try magic.objects(of: Ticket.self, where: \.$isExpired == true)
     let count = try magic.remove(contentsOf: expired)

@@ -1,3 +1,4 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
@@ -22,7 +23,7 @@ struct City: MagicObject {
 }
 
 /// The code of the README, block by block; `.ci/checks/readme` compares the texts.
-@Suite struct ReadmeTests {
+@Suite(.everyEngine) struct ReadmeTests {
   let folder: String
 
   init() throws {
@@ -33,7 +34,7 @@ struct City: MagicObject {
   @Test func `the first five minutes do what they say`() async throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
 
-    let magic = try await MagicData(path: folder)
+    let magic = try await MagicData.at(folder)
 
     let toronto = City("Toronto", population: 2_794_356)
     let milan = City("Milan", population: 1_354_196)
@@ -69,7 +70,7 @@ struct City: MagicObject {
   }
 
   @Test func `queries find relations, values and groups`() throws {
-    let magic = try MagicData(type: .memory)
+    let magic = try MagicData.fresh()
     let toronto = City("Toronto", population: 2_794_357)
     toronto.twins = [City("Milan", population: 1_354_196)]
     try magic.update(toronto)

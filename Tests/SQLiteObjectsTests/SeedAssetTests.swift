@@ -1,9 +1,10 @@
+import Conformance
 import Foundation
 import MagicData
 import Testing
 
 /// What the seeds say of assets and images, snippet by snippet, beyond ``SeedSnippetTests``.
-@Suite struct SeedAssetTests {
+@Suite(.everyEngine) struct SeedAssetTests {
   /// An image, as far as the snippets need one: something that has bytes of its own form.
   struct Image: MagicAssetConvert, Equatable {
     let pixels: [UInt8]
@@ -49,7 +50,7 @@ import Testing
 
   let magic: MagicData
 
-  init() throws { magic = try MagicData(type: .temporary) }
+  init() throws { magic = try MagicData.fresh(.temporary) }
 
   @Test func `every element that the seed lists is kept in a file of its own`() async throws {
     let instance = TestModel()

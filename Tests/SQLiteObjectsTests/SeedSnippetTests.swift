@@ -137,12 +137,13 @@ private enum Seed {
   }
 }
 
-@Suite struct SeedSnippetTests {
+@Suite(.everyEngine) struct SeedSnippetTests {
   let magic: MagicData
 
   init() async throws { magic = try await MagicData.fresh() }
 
-  @Test func `stores are made in four places`() async throws {
+  @Test(.requires(.files))
+  func `stores are made in four places`() async throws {
     let folder = try TestFolder()
     unsafe setenv("XDG_DATA_HOME", folder.path, 1)
     defer { unsafe unsetenv("XDG_DATA_HOME") }
@@ -159,7 +160,8 @@ private enum Seed {
     #expect(memory.database.path == nil)
   }
 
-  @Test func `a temporary store takes its files with it`() async throws {
+  @Test(.requires(.files))
+  func `a temporary store takes its files with it`() async throws {
     var magic: MagicData? = try await MagicData.fresh(.temporary)
     let path = try #require(magic?.database.path)
     #expect(FileManager.default.fileExists(atPath: path))

@@ -17,7 +17,7 @@ private struct Numbered: MagicObject {
 }
 
 /// What objects and the store know of each other after saves and removals that go together.
-@Suite struct SettlingTests {
+@Suite(.everyEngine) struct SettlingTests {
   @Test(arguments: [1, 3, 15, 20, 40]) func `keys of their own are kept for those who bring them`(
     count: Int
   ) throws {

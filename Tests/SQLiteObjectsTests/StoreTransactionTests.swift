@@ -2,6 +2,7 @@ import Conformance
 import Foundation
 import MagicData
 import Testing
+import TestSupport
 
 private struct Account: MagicObject {
   @PrimaryMagicValue var id: Int
@@ -33,7 +34,7 @@ private enum Later {
 private struct Stop: Error {}
 
 /// Several calls as one.
-@Suite struct StoreTransactionTests {
+@Suite(.everyEngine) struct StoreTransactionTests {
   let magic: MagicData
 
   init() throws { magic = try MagicData.fresh(.temporary) }
@@ -85,8 +86,8 @@ private struct Stop: Error {}
     #expect(try await old.note?.get() == "staged")
     #expect(try await new.friends.get().map(\.id) == [1])
     #expect(try await magic.assets.verify().isEmpty)
-    let files = magic.assets.path + "/files"
-    #expect(try FileManager.default.contentsOfDirectory(atPath: files).count == 1)
+    let files = { try magic.assetFiles }
+    #expect(try files().count == 1)
   }
 
   @Test func `an object that was fetched in what is undone is not taken for another`() throws {
@@ -184,10 +185,12 @@ private struct Stop: Error {}
   }
 
   @Test func `a read refuses to save, and reads what later properties will be`() throws {
+    let folder = try TestFolder()
+    let path = folder.file("store")
+    let magic = try MagicData.at(path)
     try magic.update(Plain("a"))
     #expect(throws: SQLiteError.self) { try magic.read { try magic.update(Plain("b")) } }
     #expect(throws: SQLiteError.self) { try magic.read { try magic.transaction {} } }
-    let path = try #require(magic.database.path)
     // The programs run one after the other: in one process a table belongs to one type.
     try magic.database.close()
     let later = try MagicData.at(path)

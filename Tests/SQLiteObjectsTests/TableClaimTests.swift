@@ -31,7 +31,7 @@ private struct TownName: Record, Sendable, Equatable {
   var name: String
 }
 
-@Suite struct TableClaimTests {
+@Suite(.everyEngine) struct TableClaimTests {
   let folder: String
 
   init() {
@@ -42,7 +42,8 @@ private struct TownName: Record, Sendable, Equatable {
 
   private func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
-  @Test func `two types of objects on one table are refused, also by another store`() throws {
+  @Test(.requires(.sharedClaims))
+  func `two types of objects on one table are refused, also by another store`() throws {
     defer { remove() }
     let magic = try MagicData.at(folder)
     let second = try MagicData.at(folder)

@@ -138,6 +138,9 @@ final class ClusterSession: RemoteSession {
     guard let statement = parsed.statement else { return (nil, parsed.end) }
     let role = try statement.role(sql)
     let text = NodeText(String(decoding: bytes[parsed.span.range], as: UTF8.self))
+    guard text.parameterCount <= Request.maximumParameterCount else {
+      throw Request.tooManyValues(text.parameterCount)
+    }
     return (
       ClusterStatement(
         self, text: text, role: role, hasAllColumns: statement.hasAllColumns,

@@ -54,14 +54,18 @@ package struct Request {
     pad()
   }
 
+  static func tooManyValues(_ count: Int) -> SQLiteError {
+    SQLiteError(
+      .range,
+      "a statement for a cluster takes at most \(Request.maximumParameterCount) values, not \(count)"
+    )
+  }
+
   /// Writes the values of parameters: their number, their types, and they themselves.
   mutating func append(_ values: [Value]) throws(SQLiteError) {
     guard !values.isEmpty else { return }
     guard let count = UInt8(exactly: values.count) else {
-      throw SQLiteError(
-        .range,
-        "a statement for a cluster takes at most \(Request.maximumParameterCount) values, "
-          + "not \(values.count)")
+      throw Request.tooManyValues(values.count)
     }
     bytes.append(count)
     for value in values { bytes.append(ValueType(of: value).rawValue) }

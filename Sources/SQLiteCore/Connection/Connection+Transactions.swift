@@ -175,8 +175,9 @@ extension Connection {
         try execute(.commit)
       }
     } catch {
+      let reason = scope.isOutermost ? actions.reason(for: error, self) : nil
       try? rollBack(scope)
-      throw error
+      throw reason ?? error
     }
     state.close()
     if !state.isInsideScope, handle.isAutocommit { committed() }
@@ -350,19 +351,34 @@ final class TransactionActions {
   fileprivate var beforeCommit: [(Connection) throws -> Void] = []
   fileprivate var afterCommit: [(Connection) -> Void] = []
   fileprivate var afterRollback: [(Connection) -> Void] = []
+  fileprivate var foreignKeyErrors: [(Connection) throws -> (any Error)?] = []
 
   var counts: ActionCounts {
     if isEmpty { return ActionCounts() }
     return ActionCounts(
       beforeCommit: beforeCommit.count, afterCommit: afterCommit.count,
-      afterRollback: afterRollback.count)
+      afterRollback: afterRollback.count, foreignKeyErrors: foreignKeyErrors.count)
   }
 
   fileprivate func removeAll() {
     beforeCommit = []
     afterCommit = []
     afterRollback = []
+    foreignKeyErrors = []
     isEmpty = true
+  }
+
+  /// The error that says more than that of a commit which has failed, while its transaction is still open.
+  fileprivate func reason(for error: any Error, _ connection: Connection) -> (any Error)? {
+    guard !foreignKeyErrors.isEmpty, !connection.isAutocommit,
+      (error as? SQLiteError)?.code == .foreignKeyConstraint
+    else { return nil }
+    let pending = foreignKeyErrors
+    for find in pending {
+      // One that cannot look is no reason.
+      if let reason = try? find(connection) { return reason }
+    }
+    return nil
   }
 }
 
@@ -385,6 +401,13 @@ extension Connection {
   package func afterRollback(_ action: @escaping (Connection) -> Void) {
     actions.isEmpty = false
     actions.afterRollback.append(action)
+  }
+
+  /// Asks `find` for an error if the commit fails since foreign keys lead nowhere: SQLite's own names none, and a
+  /// server does not tell before the commit. Forgotten if the scope that is open now is rolled back.
+  package func onForeignKeyFailure(_ find: @escaping (Connection) throws -> (any Error)?) {
+    actions.isEmpty = false
+    actions.foreignKeyErrors.append(find)
   }
 
   /// Runs the actions that wait for a commit, those before it first.
@@ -414,6 +437,8 @@ extension Connection {
     if actions.isEmpty { return }
     actions.beforeCommit.removeLast(max(0, actions.beforeCommit.count - counts.beforeCommit))
     actions.afterCommit.removeLast(max(0, actions.afterCommit.count - counts.afterCommit))
+    actions.foreignKeyErrors.removeLast(
+      max(0, actions.foreignKeyErrors.count - counts.foreignKeyErrors))
     let pending = actions.afterRollback[min(counts.afterRollback, actions.afterRollback.count)...]
     actions.afterRollback.removeLast(pending.count)
     // The last action is undone first.

@@ -159,4 +159,5 @@ struct ActionCounts {
   var beforeCommit = 0
   var afterCommit = 0
   var afterRollback = 0
+  var foreignKeyErrors = 0
 }

@@ -35,6 +35,9 @@ extension Connection {
   /// Whether the database is one of a server.
   package var isRemote: Bool { handle.remote != nil }
 
+  /// How many values a statement may have in any case: SQLite takes more if it is told to.
+  package var maximumParameterCount: Int { isRemote ? 255 : 999 }
+
   func require(_ feature: Database.Feature) throws(SQLiteError) {
     if isRemote { throw feature.refusal("the cluster's database") }
   }

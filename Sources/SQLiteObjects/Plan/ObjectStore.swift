@@ -16,6 +16,8 @@ extension StoreToken {
 package protocol ObjectStore: StoreToken {
   /// The tables that the store has looked up.
   var tables: TableCache { get }
+  /// Whether the database is one of a server, which has no functions and collations of this library.
+  var isRemote: Bool { get }
   /// The relations that the store was asked for.
   var relations: RelationCache { get }
   /// Returns what is known of a type.

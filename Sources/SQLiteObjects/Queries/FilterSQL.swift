@@ -82,11 +82,12 @@ struct FilterSQL {
       }
       sql.append(value: .integer(zIndex))
     case .comparing(let left, let comparison, let right, _):
-      try write(left, comparison, right, rows, to: &sql)
+      let isEqual = comparison == .equal || comparison == .notEqual
+      try write(isEqual ? equated(left) : left, comparison, right, rows, to: &sql)
     case .calculation(let left, let arithmetic, let right, _):
       try write(left, arithmetic, right, rows, to: &sql)
     case .isIn(let operand, let values):
-      try write(operand: operand, rows, to: &sql)
+      try write(operand: equated(operand), rows, to: &sql)
       sql.append(" IN \(values)")
     case .writing(let form, let operands, _):
       for (piece, operand) in zip(form.pieces, operands) {
@@ -118,6 +119,15 @@ struct FilterSQL {
 
 // Comparisons and numbers.
 extension FilterSQL {
+  /// A value that is asked for its equals: equal ones have one stored form, so that a server without our collations
+  /// finds them too.
+  private func equated(_ node: QueryNode) -> QueryNode {
+    guard store.isRemote, case .writing(let form, let operands, _) = node,
+      form.pieces == QueryNode.orderPieces
+    else { return node }
+    return operands[0]
+  }
+
   /// Writes an expression as the operand of an operator or a function.
   private mutating func write(
     operand node: QueryNode, _ rows: Rows, to sql: inout SQL

@@ -126,8 +126,11 @@ extension QueryNode {
   /// The value in the order of its type, where the stored forms have another: decimals are texts.
   func ordered(as type: Any.Type) -> QueryNode {
     guard QueryNode.needsOrder(type) else { return self }
-    return .form(["", " COLLATE magicdata_decimal"], [self])
+    return .form(QueryNode.orderPieces, [self])
   }
+
+  /// The SQL around a value in the order of its type.
+  static let orderPieces = ["", " COLLATE magicdata_decimal"]
 
   /// Whether the stored forms of a type do not sort as its values do.
   static func needsOrder(_ type: Any.Type) -> Bool {

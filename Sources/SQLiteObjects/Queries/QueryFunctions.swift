@@ -133,16 +133,7 @@ enum QueryFunctions {
         case .text(let name) = values[3]
       else { throw SQLiteError(.misuse, "a range is of integers, for a property of a name") }
       guard case .integer(let number) = values[0], number >= least, number <= greatest else {
-        let found =
-          switch values[0] {
-          case .integer(let number): "\(number)"
-          case .real(let number): "\(number)"
-          default: values[0].storageClass
-          }
-        throw SQLiteError(
-          .range,
-          "the calculated number \(found) does not fit “\(name)”, which is from \(least) to \(greatest)"
-        )
+        throw NumberFit(name: name, range: least...max(least, greatest)).error(values[0])
       }
       return values[0]
     }

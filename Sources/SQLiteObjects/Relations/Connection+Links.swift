@@ -49,3 +49,38 @@ extension Connection {
     }
   }
 }
+
+extension Connection {
+  /// Makes sure that relations which a save has changed lead to no object that is gone.
+  ///
+  /// SQLite knows that one does, and not which. A server says neither before its commit fails: it is asked then, or at
+  /// once if the commit is that of a transaction around the save, whose body may go on without it.
+  ///
+  /// - Parameter relations: The relations, and the keys of the objects that they lead from; nil for all.
+  /// - Throws: ``MagicError/missingTarget(type:zIndex:)``.
+  func expectTargets(
+    of relations: () throws -> [(ObjectRelation, owners: [Int64]?)]
+  ) throws {
+    guard isRemote else {
+      if hasDeferredViolations, let error = try missingTarget(of: relations()) { throw error }
+      return
+    }
+    let relations = try relations()
+    if relations.isEmpty { return }
+    if isInsideAnother {
+      if let error = try missingTarget(of: relations) { throw error }
+    } else {
+      onForeignKeyFailure { try $0.missingTarget(of: relations) }
+    }
+  }
+
+  private func missingTarget(
+    of relations: [(ObjectRelation, owners: [Int64]?)]
+  ) throws -> MagicError? {
+    for (relation, owners) in relations {
+      guard let lost = try relation.keys.missingEnd(from: owners, in: self) else { continue }
+      return .missingTarget(type: relation.destination.typeName, zIndex: lost)
+    }
+    return nil
+  }
+}

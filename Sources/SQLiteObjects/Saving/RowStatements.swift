@@ -71,7 +71,7 @@ final class InsertStatement {
     let change = try unsafe statement.run()
     guard change.rows > 0 else { return nil }
     // An object that was there keeps its key, and nothing is inserted. A node tells an earlier row's number then.
-    if mayKeepKey, connection.isRemote || change.lastInsertedRowID == 0 { return nil }
+    if mayKeepKey, connection.isRemote && !mustBeNew || change.lastInsertedRowID == 0 { return nil }
     return key ?? change.lastInsertedRowID
   }
 }

@@ -84,9 +84,10 @@ extension SaveGraph.Transaction {
   struct InsertBatch {
     /// The most objects that one statement inserts. It updates the table's counter once, whose cost is
     /// half that of a row (benchmark `insert`).
-    static var size: Int { 16 }
+    static var maximumSize: Int { 16 }
 
-    var isAllowed = false
+    /// How many objects one statement inserts; 1 if each needs its own.
+    var size = 1
     var statement: InsertStatement?
     /// The highest key that the table has or had, once it was asked for.
     var lastKey: Int64?
@@ -97,33 +98,34 @@ extension SaveGraph.Transaction {
   /// Returns whether an object can be inserted together with others of its type: if it is new and has plain
   /// values, if the keys are known before, and if no trigger can skip a row or insert others.
   mutating func mayBatch(_ index: Int) throws -> Bool {
-    guard nodes.count >= InsertBatch.size, !nodes[index].snapshot.isKnown, matching.isEmpty,
+    guard nodes.count >= InsertBatch.maximumSize, !nodes[index].snapshot.isKnown, matching.isEmpty,
       nodes[index].expected == nil, isUnknown(index)
     else { return false }
     if let first = pending.first, nodes[first].plan === nodes[index].plan { return true }
     let plan = nodes[index].plan
     guard plan.isPlain else { return false }
     let type = ObjectIdentifier(plan.type)
-    if let known = batches[type] { return known.isAllowed }
+    if let known = batches[type] { return known.size > 1 }
     var batch = InsertBatch()
     let isKeyKnown = plan.primary == nil || plan.counting != nil
-    // Each SQLite takes at least 999 parameters.
-    let fits = !plan.columns.isEmpty && (plan.columns.count + 1) * InsertBatch.size <= 999
-    if isKeyKnown, fits {
-      batch.isAllowed =
-        try connection.firstRow(
-          "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = \(plan.table) COLLATE NOCASE"
-        ) == nil
+    let room = connection.maximumParameterCount / (plan.columns.count + 1)
+    if isKeyKnown, !plan.columns.isEmpty, room > 1,
+      try connection.firstRow(
+        "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = \(plan.table) COLLATE NOCASE"
+      ) == nil
+    {
+      batch.size = min(room, InsertBatch.maximumSize)
     }
     batches[type] = batch
-    return batch.isAllowed
+    return batch.size > 1
   }
 
   /// Lets a new object wait until there are as many of its type as one statement inserts.
   mutating func addToBatch(_ index: Int) throws {
     if let first = pending.first, nodes[first].plan !== nodes[index].plan { try insertPending() }
     pending.append(index)
-    if pending.count >= InsertBatch.size { try insertBatch() }
+    let type = ObjectIdentifier(nodes[index].plan.type)
+    if pending.count >= batches[type]?.size ?? 1 { try insertBatch() }
   }
 
   /// Inserts the waiting objects one by one.
@@ -142,7 +144,7 @@ extension SaveGraph.Transaction {
     let statement =
       try batch.statement
       ?? InsertStatement(
-        plan, hasKey: true, rows: InsertBatch.size, mustBeNew: insertsOnly, connection)
+        plan, hasKey: true, rows: batch.size, mustBeNew: insertsOnly, connection)
     batch.statement = statement
     // The keys that this batch has given already, and that the table does not know.
     var highest: Int64 = 0
@@ -180,7 +182,7 @@ extension SaveGraph.Transaction {
   }
 
   private mutating func insertEachInstead(_ type: ObjectIdentifier) throws {
-    batches[type]?.isAllowed = false
+    batches[type]?.size = 1
     try insertPending()
   }
 }

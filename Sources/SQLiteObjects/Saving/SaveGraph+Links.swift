@@ -11,7 +11,7 @@ extension SaveGraph.Transaction {
       if nodes[index].expected != nil { try expectUnchangedLinks(index) }
     }
     for index in nodes.indices where !nodes[index].late.isEmpty { try writeLinks(of: index) }
-    if connection.hasDeferredViolations { try throwMissingTarget() }
+    try connection.expectTargets { try changedRelations() }
   }
 
   /// Compares the links of an object with those that it knows.
@@ -157,16 +157,23 @@ extension SaveGraph.Transaction {
     return table
   }
 
-  /// Throws an error that names the object that is gone, which SQLite's does not.
-  private func throwMissingTarget() throws {
-    var seen: Set<ObjectIdentifier> = []
-    for node in nodes where seen.insert(ObjectIdentifier(node.plan.type)).inserted {
-      for (slot, property) in node.plan.properties.enumerated() {
-        guard property.isRelation else { continue }
-        let relation = try store.relations.relation(node.plan, slot, in: store)
-        if let lost = try relation.keys.missingEnd(in: connection) {
-          throw MagicError.missingTarget(type: relation.destination.typeName, zIndex: lost)
+  /// The relations that this save may have changed, with the keys of the objects that they lead from.
+  private func changedRelations() throws -> [(ObjectRelation, owners: [Int64]?)] {
+    var owners: [ObjectIdentifier: (plan: ObjectPlan, keys: [Int64])] = [:]
+    for (index, node) in nodes.enumerated() {
+      guard let key = saved[index]?.zIndex else { continue }
+      let isChanged =
+        !node.edits.isEmpty
+        || node.late.contains { slot, _ in
+          node.plan.properties[slot].isRelation && (isNew[index] || self.isChanged(slot, index))
         }
+      if isChanged {
+        owners[ObjectIdentifier(node.plan.type), default: (node.plan, [])].keys.append(key)
+      }
+    }
+    return try owners.values.flatMap { plan, keys in
+      try plan.properties.indices.filter { plan.properties[$0].isRelation }.map {
+        (try store.relations.relation(plan, $0, in: store), keys)
       }
     }
   }

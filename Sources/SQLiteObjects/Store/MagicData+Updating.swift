@@ -50,6 +50,8 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
   private let sql: SQL?
   /// The properties that are set to an object.
   private var references: [Int] = []
+  /// Where the server has no function for it: the numbers that may not fit, and how to find one.
+  private var checks: [Check] = []
 
   init(
     _ store: any ObjectStore, _ filter: Filter<Object>?, _ assignments: [Assignment<Object>]
@@ -57,31 +59,36 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     let plan = try store.plan(Object.self)
     self.store = store
     self.plan = plan
-    let isRemote = store.database.server != nil
     var columns: [SQL] = []
     var values: [SQL] = []
+    var fits: [NumberFit?] = []
+    let condition = try filter?.sql(in: store)
     var slots: Set<Int> = []
     for assignment in assignments {
       let slot = try plan.slot(of: assignment)
       guard slots.insert(slot).inserted else { throw plan.refuse(slot, "is set twice") }
       let name = plan.properties[slot].name
       columns.append("\(identifier: name)")
-      values.append(
-        try FilterSQL.sql(
-          assignment.checkedValue(of: name, isRemote: isRemote), on: plan, in: store))
+      let node = store.isRemote ? assignment.value : assignment.checkedValue(of: name)
+      let value = try FilterSQL.sql(node, on: plan, in: store)
+      let fit = store.isRemote ? assignment.fit(of: name) : nil
+      values.append(value)
+      fits.append(fit)
+      if let fit { checks.append(Check(fit, value, in: plan, where: condition)) }
       if case .object = assignment.value { references.append(slot) }
     }
-    let condition = try filter?.sql(in: store)
-    sql = columns.isEmpty ? nil : MassUpdate.sql(plan, columns, values, where: condition)
+    sql = columns.isEmpty ? nil : MassUpdate.sql(plan, columns, values, fits, where: condition)
   }
 
   private static func sql(
-    _ plan: ObjectPlan, _ columns: [SQL], _ values: [SQL], where condition: SQL?
+    _ plan: ObjectPlan, _ columns: [SQL], _ values: [SQL], _ fits: [NumberFit?],
+    where condition: SQL?
   ) -> SQL {
     let table: SQL = "\(identifier: plan.table)"
     let key = SQL(unchecked: plan.qualifiedKey)
     func list(_ values: [SQL]) -> SQL {
-      SQL(joining: zip(columns, values).map { "\($0) = \($1)" }, separator: ", ")
+      let fitting = zip(values, fits).map { value, fit in fit?.checked(value) ?? value }
+      return SQL(joining: zip(columns, fitting).map { "\($0) = \($1)" }, separator: ", ")
     }
     var clause: SQL = ""
     if let condition { clause = " WHERE \(condition)" }
@@ -99,56 +106,93 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
   func run(on connection: Connection) throws -> Int {
     guard let sql, try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
     try store.prepareTables([plan], connection)
-    let count: Int
-    do throws(SQLiteError) {
-      count = try connection.executeChange(sql).rows
-    } catch {
-      guard connection.isRemote, error.message == "integer overflow" else { throw error }
-      throw SQLiteError(
-        .range, "a calculated number does not fit the property that it is for", sql: error.sql)
+    let count = try change(sql, connection)
+    try connection.expectTargets {
+      try references.map { (try store.relations.relation(plan, $0, in: store), owners: nil) }
     }
-    if !references.isEmpty, connection.hasDeferredViolations { try throwMissingTarget(connection) }
     return count
   }
 
-  /// Throws if one of the objects is gone, to which properties were set: SQLite says so at the commit only, and
-  /// not which.
-  private func throwMissingTarget(_ connection: Connection) throws {
-    for slot in references {
-      let relation = try store.relations.relation(plan, slot, in: store)
-      if let lost = try relation.keys.missingEnd(in: connection) {
-        throw MagicError.missingTarget(type: relation.destination.typeName, zIndex: lost)
+  private func change(_ sql: SQL, _ connection: Connection) throws -> Int {
+    do {
+      return try connection.executeChange(sql).rows
+    } catch let error as SQLiteError where error.message.contains(NumberFit.failure) {
+      for check in checks {
+        if let value = try connection.firstRow(check.search, as: Value.self) {
+          throw check.fit.error(value)
+        }
       }
+      throw error
+    }
+  }
+
+  /// A number that may not fit, and the query for one that does not.
+  private struct Check: Sendable {
+    let fit: NumberFit
+    let search: SQL
+
+    init(_ fit: NumberFit, _ value: SQL, in plan: ObjectPlan, where condition: SQL?) {
+      self.fit = fit
+      var search: SQL = "SELECT \(value) FROM \(identifier: plan.table) WHERE NOT ("
+      search.append(fit.condition(value))
+      search.append(")")
+      if let condition { search.append(" AND (\(condition))") }
+      search.append(" LIMIT 1")
+      self.search = search
     }
   }
 }
 
 extension Assignment {
+  /// What the value must fit, if it is calculated for an integer.
+  fileprivate func fit(of name: String) -> NumberFit? {
+    range.map { NumberFit(name: name, range: $0) }
+  }
+
   /// The value, which is an error for a number that does not fit the property of a name.
-  ///
-  /// - Parameters:
-  ///   - name: The name.
-  ///   - isRemote: Whether a node calculates, which calls no functions of ours.
-  fileprivate func checkedValue(of name: String, isRemote: Bool) -> QueryNode {
-    guard let range else { return value }
-    if isRemote {
-      // Nothing but an overflow is an error at a node.
-      return .form(
-        [
-          "CASE WHEN typeof(", ") = 'integer' AND (", ") BETWEEN ", " AND ", " THEN (",
-          ") ELSE abs(-9223372036854775807 - 1) END",
-        ],
-        [
-          value, value, .value(.integer(range.lowerBound)), .value(.integer(range.upperBound)),
-          value,
-        ])
-    }
-    return .form(
+  fileprivate func checkedValue(of name: String) -> QueryNode {
+    fit(of: name)?.checked(value) ?? value
+  }
+}
+
+/// Whether a number that was calculated fits a property.
+struct NumberFit: Sendable {
+  let name: String
+  let range: ClosedRange<Int64>
+
+  /// The value, which is an error for a number that does not fit.
+  fileprivate func checked(_ value: QueryNode) -> QueryNode {
+    .form(
       ["magicdata_fitting(", ", ", ", ", ", ", ")"],
       [
         value, .value(.integer(range.lowerBound)), .value(.integer(range.upperBound)),
         .value(.text(name)),
       ])
+  }
+
+  /// The same without a function of this library: the error is one of SQLite's, which names neither.
+  fileprivate func checked(_ value: SQL) -> SQL {
+    "CASE WHEN \(condition(value)) THEN \(value) ELSE abs(ifnull(length(\(value)), 0) * 0 - \(Int64.max) - 1) END"
+  }
+
+  fileprivate static let failure = "integer overflow"
+
+  fileprivate func condition(_ value: SQL) -> SQL {
+    "typeof(\(value)) = 'integer' AND (\(value)) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+  }
+
+  /// The error for a value that does not fit.
+  func error(_ value: Value) -> SQLiteError {
+    let found =
+      switch value {
+      case .integer(let number): "\(number)"
+      case .real(let number): "\(number)"
+      default: value.storageClass
+      }
+    return SQLiteError(
+      .range,
+      "the calculated number \(found) does not fit “\(name)”, which is from \(range.lowerBound) to \(range.upperBound)"
+    )
   }
 }
 

@@ -31,6 +31,7 @@ public final class MagicData: ObjectStore {
   private let content: ContentGeneration
   /// The number of the store's content: objects of a content that was replaced have another.
   package var generation: Int { content.current }
+  package var isRemote: Bool { !database.has(.functions) }
   /// Notices what others commit.
   let watch: ForeignWatch
   /// A folder that goes away with the store.
