@@ -116,14 +116,21 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
   private func change(_ sql: SQL, _ connection: Connection) throws -> Int {
     do {
       return try connection.executeChange(sql).rows
-    } catch let error as SQLiteError where error.message.contains(NumberFit.failure) {
-      for check in checks {
-        if let value = try connection.firstRow(check.search, as: Value.self) {
-          throw check.fit.error(value)
-        }
-      }
-      throw error
+    } catch {
+      throw try misfit(error, connection) ?? error
     }
+  }
+
+  /// The number that does not fit, if that is what an error comes from.
+  private func misfit(_ error: any Error, _ connection: Connection) throws -> (any Error)? {
+    guard let error = error as? SQLiteError, error.message.contains(NumberFit.failure) else {
+      return nil
+    }
+    for check in checks {
+      let found = try connection.firstRow(check.search, as: Value.self)
+      if let found { return check.fit.error(found) }
+    }
+    return nil
   }
 
   /// A number that may not fit, and the query for one that does not.
