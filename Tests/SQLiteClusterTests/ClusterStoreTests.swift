@@ -3,6 +3,7 @@ import Foundation
 import MagicCluster
 import MagicData
 import SQLiteHistory
+import SQLitePortable
 import SQLiteSchema
 import Testing
 
@@ -219,16 +220,50 @@ struct ClusterStoreTests {
     #expect(try magic.objects(of: Town.self, where: \Town.$name == "Zürich").count == 1)
   }
 
-  @Test func `an index that needs a collation of the library's own names what the cluster lacks`()
-    throws
+  @Test func `decimals are found by an index, and their order names what the cluster lacks`() throws
   {
     let magic = try store()
-    let error = #expect(throws: SQLiteError.self) { try magic.update(Ware(1, 2.5)) }
+    try magic.update([Ware(1, 2.5), Ware(2, 10), Ware(3, 2.5)])
+    #expect(try magic.objects(of: Ware.self, where: \.$price == 2.5).map(\.id) == [1, 3])
+    #expect(try magic.objects(of: Ware.self, where: (\Ware.$price).isIn([10, 7])).map(\.id) == [2])
+    let plan = try magic.database.executeQuery(
+      "EXPLAIN QUERY PLAN SELECT * FROM Ware WHERE price = '2.5'")
+    #expect("\(plan.map(\.values))".contains("INDEX"))
+    let error = #expect(throws: SQLiteError.self) {
+      try magic.objects(of: Ware.self, where: \.$price > 5)
+    }
     #expect(error?.code == .authorization)
     #expect(
       error?.message.hasSuffix(
         "collations of the program's own, nor this library's magicdata_decimal") == true)
-    #expect(try !magic.database.existingTables().contains("Ware"))
+    // Another client finds nothing that is to be made.
+    let other = try store()
+    #expect(try other.check(of: Ware.self).isEmpty)
+    try other.update(Ware(4, 1))
+    #expect(try other.database.read { try $0.existingIndexes(of: "Ware").count } == 1)
+  }
+
+  @Test func `a file with decimals moves to a cluster and back`() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(
+      path: "magicdata-wares-\(UUID().uuidString)"
+    ).path(percentEncoded: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let source = try MagicData(path: folder)
+    try source.update([Ware(1, 2.5), Ware(2, 10)])
+    try source.database.dump(to: .spon(path: folder + "/out.spon"))
+    let magic = try store()
+    try magic.database.executeMultipleChanges(
+      magic.database.existingTables().map { "DROP TABLE \(identifier: $0)" })
+    try magic.database.restore(from: .spon(path: folder + "/out.spon"))
+    let moved = try store()
+    #expect(try moved.objects(of: Ware.self, where: \.$price == 10).map(\.id) == [2])
+    #expect(try moved.check(of: Ware.self).isEmpty)
+    try moved.database.dump(to: .spon(path: folder + "/back.spon"))
+    try source.database.restore(from: .spon(path: folder + "/back.spon"))
+    // The first use gives the index its order again.
+    #expect(try source.objects(of: Ware.self, where: \.$price > 5).map(\.id) == [2])
+    try source.update(Ware(3, 1))
+    #expect(try source.check(of: Ware.self).isEmpty)
   }
 
   @Test func `the rows of a table that is made anew take no others along`() throws {

@@ -165,7 +165,10 @@ struct NodeSafetyTests {
     #expect(try database.executeQuery("SELECT id FROM t").map { $0[0]?.value } == [.integer(2)])
     // A row that is too large is not taken either, and the session goes on.
     try cluster.database().executeChange("INSERT INTO t VALUES (3, zeroblob(3000000))")
-    #expect(throws: SQLiteError.self) { try database.executeQuery("SELECT b FROM t WHERE id = 3") }
+    let answer = #expect(throws: SQLiteError.self) {
+      try database.executeQuery("SELECT b FROM t WHERE id = 3")
+    }
+    #expect(answer?.code == .tooBig)
     #expect(try database.executeQuery("SELECT count(*) FROM t")[0][0]?.value == .integer(2))
     #expect(cluster.isRunning(0))
   }

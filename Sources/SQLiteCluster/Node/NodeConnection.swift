@@ -128,7 +128,10 @@ package final class NodeConnection {
     let (words, kind) = try head.halves()
     guard Int(words) <= limits.maximumMessageSize / 8 else {
       isBroken = true
-      throw ReplyReader.nonsense("it says to be \(words) words long")
+      throw SQLiteError(
+        .tooBig,
+        "an answer of \(words) words of 8 bytes is larger than the \(limits.maximumMessageSize) bytes that a cluster gives"
+      )
     }
     guard let kind = ReplyKind(rawValue: UInt8(kind & 0xff)) else {
       isBroken = true

@@ -269,7 +269,7 @@ extension Connection {
 
   /// The indexes that a table lacks.
   package func missingIndexes(of table: TableDefinition) throws(SQLiteError) -> [IndexDefinition] {
-    let needed = table.neededIndexes
+    let needed = table.neededIndexes(hasDecimalOrder: !isRemote)
     guard !needed.isEmpty else { return [] }
     let existing = try existingIndexes(of: table.name)
     return needed.filter { index in !existing.contains { index.isFulfilled(by: $0) } }

@@ -232,10 +232,16 @@ extension SQL {
 extension TableDefinition {
   /// The indexes that the table needs, those of UNIQUE columns among them, each once: of two with the
   /// same columns the unique one.
-  package var neededIndexes: [IndexDefinition] {
+  ///
+  /// - Parameter hasDecimalOrder: Whether the database knows the order of decimals. A node does not: the index
+  ///   finds equal ones, which are one text.
+  func neededIndexes(hasDecimalOrder: Bool) -> [IndexDefinition] {
     var needed: [IndexDefinition] = []
     let unique = columns.filter(\.isUnique).map { IndexDefinition([$0.name], isUnique: true) }
-    for index in unique + indexes {
+    for var index in unique + indexes {
+      if !hasDecimalOrder {
+        index.collations = index.collations.filter { $0.value != DecimalOrder.collation }
+      }
       let known = needed.firstIndex {
         $0.hasColumns(index.columns) && $0.collations == index.collations
       }
