@@ -37,6 +37,38 @@ struct ClusterTaskTests {
     #expect(ids == [1, 3])
   }
 
+  @Test func `a task that is cancelled, or late, between two rows says so`() async throws {
+    let cluster = try TestCluster(count: 1)
+    let database = try cluster.database()
+    let sql: SQL =
+      "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i, i FROM n"
+    for _ in 0..<20 {
+      let isAtRow = Flag()
+      let isCancelled = Flag()
+      let reading = Task.detached {
+        try await database.read { connection in
+          try connection.forEachRow(sql) { row in
+            guard row.integer(at: 0) == 2 else { return }
+            isAtRow.set()
+            while !isCancelled.isSet { usleep(100) }
+          }
+        }
+      }
+      while !isAtRow.isSet { try await Task.sleep(for: .milliseconds(1)) }
+      reading.cancel()
+      isCancelled.set()
+      await #expect(throws: CancellationError.self) { try await reading.value }
+    }
+    let error = await #expect(throws: SQLiteError.self) {
+      try await database.read(deadline: .now + .milliseconds(50)) { connection in
+        try connection.forEachRow(sql) { row in
+          if row.integer(at: 0) == 2 { usleep(100_000) }
+        }
+      }
+    }
+    #expect(error?.code == .interrupt)
+  }
+
   @Test func `a task that waits for a leader can be cancelled`() async throws {
     let cluster = try TestCluster()
     let database = try cluster.database { $0.leaderTimeout = .seconds(600) }

@@ -65,9 +65,7 @@ final class RemoteRun {
     guard let row else { return false }
     row.reset()
     guard try statement.nextRow(into: row) else { return false }
-    guard row.step() == SQLITE_ROW else {
-      throw SQLiteError(.internalError, "a row from a server cannot be read")
-    }
+    try RemoteRun.check(row.step(), "a row from a server cannot be read")
     isAtRow = true
     return true
   }
@@ -75,14 +73,19 @@ final class RemoteRun {
   private func values() throws(SQLiteError) -> [Value] {
     guard !numbers.isEmpty else { return [] }
     defer { parameters.reset() }
-    guard parameters.step() == SQLITE_ROW else {
-      throw SQLiteError(.internalError, "values cannot be read again")
-    }
+    try RemoteRun.check(parameters.step(), "values cannot be read again")
     var values = [Value](repeating: .null, count: statement.parameterCount)
     for (index, number) in numbers.enumerated() where values.indices.contains(number - 1) {
       values[number - 1] = try parameters.value(at: Int32(index))
     }
     return values
+  }
+
+  /// A carrier gives its row, unless the task is cancelled or the deadline has passed meanwhile.
+  private static func check(_ code: Int32, _ failure: String) throws(SQLiteError) {
+    guard code != SQLITE_ROW else { return }
+    throw code == SQLITE_INTERRUPT
+      ? SQLiteError(.interrupt, "interrupted") : SQLiteError(.internalError, failure)
   }
 
   private func prepareRow() throws(SQLiteError) {
