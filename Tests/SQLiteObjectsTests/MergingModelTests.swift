@@ -278,11 +278,13 @@ private struct History {
 
 @Suite(.everyEngine) struct MergingModelTests {
   @Test(arguments: 0..<8)
-  func `2,000 histories of up to five writers end as the reference says`(part: UInt64) throws {
+  func `histories of up to five writers end as the reference says`(part: UInt64) throws {
     let magic = try MagicData.fresh()
     let all = (0..<40).map { Song("\($0)") }
     try magic.update(all)
-    for seed in (part * 250 + 1)...(part * 250 + 250) {
+    // A node takes some ten times as long.
+    let count: UInt64 = Engine.current == .cluster ? 20 : 250
+    for seed in (part * 250 + 1)...(part * 250 + count) {
       var history = try History(magic, all, seed: seed)
       for _ in 0..<10 { try history.step() }
       try history.finish()

@@ -135,6 +135,22 @@ struct Impossible: MagicObject {
     #expect(try magic.count(of: Nullifying.self) == 0)
   }
 
+  @Test
+  func `a link to nothing is told where it is saved, so that the transaction around it can go on`()
+    throws
+  {
+    try magic.update(team)
+    let gone = try #require(try magic.object(of: Club.self).first)
+    try magic.database.executeChange("DELETE FROM Club")
+    try magic.transaction {
+      #expect(throws: MagicError.missingTarget(type: "Club", zIndex: 1)) {
+        try magic.update(Nullifying(gone))
+      }
+      try magic.update(Nullifying(Club("new")))
+    }
+    #expect(try magic.count(of: Nullifying.self) == 1)
+  }
+
   @Test func `a reference to nothing is a named error`() throws {
     try magic.update(Nullifying(team))
     try magic.database.withoutTransaction { connection in
