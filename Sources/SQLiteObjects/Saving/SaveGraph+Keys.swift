@@ -105,7 +105,10 @@ extension SaveGraph.Transaction {
     let plan = nodes[index].plan
     guard plan.isPlain else { return false }
     let type = ObjectIdentifier(plan.type)
-    if let known = batches[type] { return known.size > 1 }
+    if let known = batches[type] {
+      pendingLimit = known.size
+      return known.size > 1
+    }
     var batch = InsertBatch()
     let isKeyKnown = plan.primary == nil || plan.counting != nil
     let room = connection.maximumParameterCount / (plan.columns.count + 1)
@@ -117,6 +120,7 @@ extension SaveGraph.Transaction {
       batch.size = min(room, InsertBatch.maximumSize)
     }
     batches[type] = batch
+    pendingLimit = batch.size
     return batch.size > 1
   }
 
@@ -124,8 +128,7 @@ extension SaveGraph.Transaction {
   mutating func addToBatch(_ index: Int) throws {
     if let first = pending.first, nodes[first].plan !== nodes[index].plan { try insertPending() }
     pending.append(index)
-    let type = ObjectIdentifier(nodes[index].plan.type)
-    if pending.count >= batches[type]?.size ?? 1 { try insertBatch() }
+    if pending.count >= pendingLimit { try insertBatch() }
   }
 
   /// Inserts the waiting objects one by one.

@@ -111,6 +111,8 @@ extension SaveGraph {
     var lastUpdate: UpdateStatement?
     /// New objects of one type that are to be inserted by one statement.
     var pending: [Int] = []
+    /// How many of them one statement inserts.
+    var pendingLimit = 1
     /// The state of inserting many objects, for each type of plain values.
     var batches: [ObjectIdentifier: InsertBatch] = [:]
     /// The number of rows that were written outside of batches.
