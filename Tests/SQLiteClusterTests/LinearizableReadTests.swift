@@ -66,6 +66,29 @@ struct LinearizableReadTests {
     #expect(value == 2)
   }
 
+  @Test func `a read that was late before it began leaves no transaction open`() throws {
+    let cluster = try TestCluster()
+    let database = try cluster.database()
+    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    for _ in 0..<5 {
+      _ = try database.read { try $0.executeQuery("SELECT * FROM t") }
+      // The leader answers, and those who are asked whom they follow do not.
+      let leader = try cluster.leader()
+      let others = (0..<3).filter { $0 != leader }
+      for index in others { cluster.signal(index, SIGSTOP) }
+      let error = #expect(throws: SQLiteError.self) {
+        try database.read(deadline: .now + .milliseconds(30)) {
+          try $0.executeQuery("SELECT * FROM t")
+        }
+      }
+      for index in others { cluster.signal(index, SIGCONT) }
+      #expect(error?.code == .interrupt)
+      for _ in 0..<8 {
+        #expect(try database.read { try $0.executeQuery("SELECT * FROM t").isEmpty })
+      }
+    }
+  }
+
   @Test func `reads go on when a follower is stopped or gone`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database()

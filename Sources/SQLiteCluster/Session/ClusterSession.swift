@@ -415,16 +415,34 @@ final class ClusterSession: RemoteSession {
     let sql = "BEGIN \(mode.rawValue)"
     if mode == .deferred, cluster.options.reads == .linearizable {
       // It reads nothing yet, so that the others may answer meanwhile.
-      try requesting { () throws(SQLiteError) in
-        try check.begin()
-        _ = try node.execute(.sql(sql), in: database)
-        try check.finish()
+      var hasBegun = false
+      do throws(SQLiteError) {
+        try requesting { () throws(SQLiteError) in
+          try check.begin()
+          _ = try node.execute(.sql(sql), in: database)
+          hasBegun = true
+          try check.finish()
+        }
+      } catch {
+        if hasBegun, !isLost { undoBegin() }
+        throw error
       }
     } else {
       try waitingForLock { () throws(SQLiteError) in try execute(sql) }
     }
     isAutocommit = false
     isWriting = mode != .deferred
+  }
+
+  /// Ends a transaction that the node has begun, where the others have not answered before the access was to end.
+  private func undoBegin() {
+    node.reasonToEnd = { nil }
+    defer { node.reasonToEnd = reasonToEnd }
+    do throws(SQLiteError) {
+      _ = try node.execute(.sql("ROLLBACK"), in: database)
+    } catch {
+      lose(mayRunAgain: false)
+    }
   }
 
   private func waitingForLock(_ body: () throws(SQLiteError) -> Void) throws(SQLiteError) {
