@@ -28,7 +28,8 @@ extension MagicData {
   /// As ``transaction(_:)``, without blocking the task.
   ///
   /// `body` does not suspend, so that nothing can come between its calls, which are the blocking ones. It
-  /// runs once, on a thread of the database's own, never merged with other writes. Cancelling the task
+  /// runs on a thread of the database's own, never merged with other writes: once, and again only on a cluster
+  /// whose node was lost before the commit. Cancelling the task
   /// stops a running statement, or the next one, and undoes the transaction; a commit that has begun is
   /// finished.
   ///
