@@ -176,7 +176,7 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     /// Waits for the next commit, or returns at once if there was one since the last call.
     ///
     /// - Returns: Nil once the task is cancelled.
-    /// - Throws: ``MagicError`` or `SQLiteError`, such as when the database was closed.
+    /// - Throws: ``MagicError``, such as ``MagicError/closed``, or `SQLiteError`.
     nonisolated(nonsending) public mutating func next() async throws -> Void? {
       if let failure = changes.failure { throw failure }
       try changes.checkOpen()
@@ -190,8 +190,8 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator { Iterator(changes: self) }
 
   /// Throws if the database was closed: there are no more changes then.
-  fileprivate func checkOpen() throws(SQLiteError) {
-    guard store.database.isClosed else { return }
-    throw SQLiteError(.misuse, "the database was closed")
+  fileprivate func checkOpen() throws(MagicError) {
+    // The fetch that follows a change says the same.
+    if store.database.isClosed { throw MagicError.closed }
   }
 }
