@@ -2,6 +2,7 @@ import Conformance
 import Foundation
 import MagicCluster
 import MagicData
+import SQLitePortable
 import Testing
 import TestSupport
 
@@ -129,5 +130,42 @@ struct ClusterAssetTests {
     let error = await #expect(throws: SQLiteError.self) { try await magic.backup(to: path) }
     #expect(error?.code == .authorization)
     #expect(try folder.names().isEmpty)
+  }
+
+  @Test func `a store with files moves to a cluster and back, by a dump and a copy of the folder`()
+    throws
+  {
+    let file = try MagicData(path: folder.path + "/before")
+    for id in 0..<4 { try file.update(Film("\(id)", poster: id * 20_000)) }
+    try file.remove(try file.object(of: Film.self, primary: "3"))
+    let dump = DataFile.spon(path: folder.path + "/films.spon")
+    try file.database.dump(to: dump)
+    let shared = folder.path + "/shared"
+    try FileManager.default.copyItem(atPath: folder.path + "/before/assets", toPath: shared)
+
+    let addresses = try TestCluster.shared.get().addresses
+    let name = "moved-with-files"
+    try Database(cluster: addresses, name: name).restore(from: dump)
+    let magic = try MagicData(cluster: addresses, name: name, assetFolder: shared)
+    for id in 0..<3 {
+      let film = try magic.object(of: Film.self, primary: "\(id)")
+      #expect(try film.script.get() == "script of \(id)")
+      #expect(try film.poster.get() == Data(repeating: 7, count: id * 20_000))
+    }
+    #expect(try magic.assets.verify() == [])
+    try magic.update(Film("new", poster: 50_000))
+
+    let back = DataFile.spon(path: folder.path + "/back.spon")
+    try magic.database.dump(to: back)
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/after", withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: shared, toPath: folder.path + "/after/assets")
+    try Database(path: folder.path + "/after/default.sqlite3").restore(from: back)
+    let after = try MagicData(path: folder.path + "/after")
+    #expect(try after.object(of: Film.self).map(\.id).sorted() == ["0", "1", "2", "new"])
+    #expect(
+      try after.object(of: Film.self, primary: "new").poster.get()
+        == Data(repeating: 7, count: 50_000))
+    #expect(try after.assets.verify() == [])
   }
 }
