@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["127.0.0.1:1"], ["no port"], ["[::1", "127.0.0.1:1"], ["/no/such/socket", "a:b:c"],
+    ["127.0.0.1:1"], ["[::1", "127.0.0.1:1"], ["/no/such/socket", "a:b:c"],
   ])
   func `addresses that lead nowhere are named`(_ addresses: [String]) async throws {
     var options = ClusterOptions()
@@ -97,6 +97,17 @@ import Testing
     }
     #expect(error?.code == .cannotOpen)
     #expect(addresses.allSatisfy { error?.message.contains($0) == true })
+  }
+
+  @Test func `what is no address is not tried again`() async throws {
+    var options = ClusterOptions()
+    options.leaderTimeout = .seconds(36_000)
+    let addresses = ["", "no port", "/\(String(repeating: "long", count: 100))"]
+    let error = await #expect(throws: SQLiteError.self) {
+      try await Database(cluster: addresses, name: "test", options: options)
+    }
+    #expect(error?.code == .misuse)
+    #expect(error?.message.contains("no port: an address is host:port") == true)
   }
 
   @Test func `what can never be opened is refused before a node is asked`() async throws {

@@ -86,6 +86,8 @@ package final class Cluster: Sendable {
     // Short at first, so that a node that is away does not hold up the question to the others.
     var patience = min(Duration.milliseconds(200), options.attemptTimeout)
     var failures: [String: String] = [:]
+    // What is no address will never be one.
+    var misspelled: Set<String> = []
     // They stay open from one round to the next, so that a round takes as long as one answer.
     var connections: [String: NodeConnection] = [:]
     while true {
@@ -100,6 +102,7 @@ package final class Cluster: Sendable {
       var answered: [String: NodeConnection] = [:]
       // One at the least.
       while failures.isEmpty || .now < deadline, let address = addresses.popFirst() {
+        var isReached = false
         do throws(SQLiteError) {
           let end = min(deadline, .now + patience)
           let connection: NodeConnection
@@ -110,6 +113,7 @@ package final class Cluster: Sendable {
             connection.reasonToEnd = reasonToEnd
             try connection.askForLeader(before: end)
           }
+          isReached = true
           switch try connection.leaderReply(before: end) {
           case address?: return try open(connection, deadline)
           case let other?:
@@ -121,10 +125,14 @@ package final class Cluster: Sendable {
           answered[address] = connection
         } catch {
           if error.code == .interrupt { throw error }
+          if error.code == .misuse, !isReached { misspelled.insert(address) }
           failures[address] = error.message
         }
       }
       connections = answered
+      if misspelled.isSuperset(of: candidates) {
+        throw SQLiteError(.misuse, failures.values.sorted().joined(separator: "; "))
+      }
       guard ContinuousClock.now < deadline else { throw noLeader(failures) }
       if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       sleepThread(for: pause * Double.random(in: 0.5...1))

@@ -34,6 +34,7 @@ package final class NodeConnection {
         to: address, before: min(deadline, .now + options.dialTimeout))
       try stream.send([1, 0, 0, 0, 0, 0, 0, 0], before: deadline)
     } catch {
+      if let error = error as? SQLiteError, error.code == .misuse { throw error }
       throw NodeConnection.lost(address, "\(error)")
     }
   }

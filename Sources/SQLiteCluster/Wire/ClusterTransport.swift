@@ -11,7 +11,8 @@ public protocol ClusterTransport: Sendable {
   /// - Parameters:
   ///   - address: The node's address, as the program or another node names it.
   ///   - deadline: When to give up.
-  /// - Throws: An error that says what was in the way.
+  /// - Throws: An error that says what was in the way; `SQLiteError` with `ResultCode.misuse` for what is no address,
+  ///   which is not tried again.
   func connect(
     to address: String, before deadline: ContinuousClock.Instant
   ) throws -> any ClusterStream
@@ -100,8 +101,8 @@ private final class SocketStream: ClusterStream {
 
   deinit { close() }
 
-  private func error(_ what: String) -> SQLiteError {
-    SQLiteError(.cannotOpen, "\(address): \(what)")
+  private func error(_ what: String, _ code: ResultCode = .cannotOpen) -> SQLiteError {
+    SQLiteError(code, "\(address): \(what)")
   }
 
   private func connectToPath(_ deadline: ContinuousClock.Instant) throws(SQLiteError) {
@@ -109,7 +110,9 @@ private final class SocketStream: ClusterStream {
     name.sun_family = sa_family_t(AF_UNIX)
     let path = Array(address.utf8)
     let room = MemoryLayout.size(ofValue: name.sun_path)
-    guard path.count < room, !path.contains(0) else { throw error("this is no path of a socket") }
+    guard path.count < room, !path.contains(0) else {
+      throw error("this is no path of a socket", .misuse)
+    }
     unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path) }
     let code = unsafe withUnsafePointer(to: &name) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -121,7 +124,7 @@ private final class SocketStream: ClusterStream {
 
   private func connectToHost(_ deadline: ContinuousClock.Instant) throws(SQLiteError) {
     guard let colon = address.lastIndex(of: ":"), !address.utf8.contains(0) else {
-      throw error("an address is host:port")
+      throw error("an address is host:port", .misuse)
     }
     var host = String(address[..<colon])
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }

@@ -162,47 +162,6 @@ extension Assignment {
   }
 }
 
-/// Whether a number that was calculated fits a property.
-struct NumberFit: Sendable {
-  let name: String
-  let range: ClosedRange<Int64>
-
-  /// The value, which is an error for a number that does not fit.
-  fileprivate func checked(_ value: QueryNode) -> QueryNode {
-    .form(
-      ["magicdata_fitting(", ", ", ", ", ", ", ")"],
-      [
-        value, .value(.integer(range.lowerBound)), .value(.integer(range.upperBound)),
-        .value(.text(name)),
-      ])
-  }
-
-  /// The same without a function of this library: the error is one of SQLite's, which names neither.
-  fileprivate func checked(_ value: SQL) -> SQL {
-    "CASE WHEN \(condition(value)) THEN \(value) ELSE abs(ifnull(length(\(value)), 0) * 0 - \(Int64.max) - 1) END"
-  }
-
-  fileprivate static let failure = "integer overflow"
-
-  fileprivate func condition(_ value: SQL) -> SQL {
-    "typeof(\(value)) = 'integer' AND (\(value)) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
-  }
-
-  /// The error for a value that does not fit.
-  func error(_ value: Value) -> SQLiteError {
-    let found =
-      switch value {
-      case .integer(let number): "\(number)"
-      case .real(let number): "\(number)"
-      default: value.storageClass
-      }
-    return SQLiteError(
-      .range,
-      "the calculated number \(found) does not fit “\(name)”, which is from \(range.lowerBound) to \(range.upperBound)"
-    )
-  }
-}
-
 extension ObjectPlan {
   /// The property that an assignment sets.
   ///
