@@ -129,20 +129,35 @@ package final class TestCluster: Sendable {
   /// dqlite bootstraps a cluster by a node of this number.
   private static let firstID: UInt64 = 0x2dc1_7185_8c31_55be
 
+  /// How many ports were tried.
+  private static let portCount = Mutex(Int(ProcessInfo.processInfo.processIdentifier) * 64)
+
+  /// A port that nobody has, below those that the system gives to sockets of its own choice: a node that is
+  /// killed finds it free when it starts again.
   private static func freePort() throws -> UInt16 {
+    for _ in 0..<1_000 {
+      let number = portCount.withLock { count in
+        count += 1
+        return count
+      }
+      let port = UInt16(10_000 + number % 20_000)
+      if isFree(port) { return port }
+    }
+    throw SQLiteError(.cannotOpen, "there is no free port")
+  }
+
+  private static func isFree(_ port: UInt16) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var name = sockaddr_in()
     name.sin_family = sa_family_t(AF_INET)
+    name.sin_port = port.bigEndian
     name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = unsafe withUnsafeMutablePointer(to: &name) { pointer in
+    return unsafe withUnsafePointer(to: &name) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(descriptor, $0, size) == 0 && getsockname(descriptor, $0, &size) == 0
+        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
-    guard isBound else { throw SQLiteError(.cannotOpen, "there is no free port") }
-    return UInt16(bigEndian: name.sin_port)
   }
 
   /// Starts a node again that was killed.
