@@ -110,7 +110,8 @@ struct ClusterTaskTests {
     #expect(sums == [4_000, 4_000])
   }
 
-  @Test func `an access that has taken long runs again when its connection is lost`() throws {
+  /// A database whose connections can be cut, with an empty table.
+  private func databaseToCut() throws -> (TestCluster, CutTransport, Database) {
     let cluster = try TestCluster(count: 1)
     let transport = CutTransport()
     let database = try cluster.database {
@@ -118,6 +119,12 @@ struct ClusterTaskTests {
       $0.leaderTimeout = .milliseconds(300)
     }
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    return (cluster, transport, database)
+  }
+
+  @Test func `an access that has taken long runs again when its connection is lost`() throws {
+    let (cluster, transport, database) = try databaseToCut()
+    defer { withExtendedLifetime(cluster) {} }
     var runs = 0
     let count = try database.read { connection in
       runs += 1
@@ -141,13 +148,8 @@ struct ClusterTaskTests {
   }
 
   @Test func `an access that loses its session again and again says so`() throws {
-    let cluster = try TestCluster(count: 1)
-    let transport = CutTransport()
-    let database = try cluster.database {
-      $0.transport = transport
-      $0.leaderTimeout = .milliseconds(300)
-    }
-    try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let (cluster, transport, database) = try databaseToCut()
+    defer { withExtendedLifetime(cluster) {} }
     var runs = 0
     let error = #expect(throws: SQLiteError.self) {
       try database.write { connection in
