@@ -75,25 +75,17 @@ extension Connection {
     let version = try Int32(databaseValue: try pragma("schema_version") ?? .null)
     let forbidsDamage = !environment.allowsSchemaDamage
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, false)
-    let result: Result<Void, SQLiteError>
-    do throws(SQLiteError) {
+    let result = Result { () throws(SQLiteError) in
       try setSchemaPragma("writable_schema", 1)
       try body()
       // Lets each connection, this one too, read the schema again.
       try setSchemaPragma("schema_version", version &+ 1)
-      result = .success(())
-    } catch {
-      result = .failure(error)
     }
     try handle.configure(SQLITE_DBCONFIG_DEFENSIVE, forbidsDamage)
-    do throws(SQLiteError) {
-      try setSchemaPragma("writable_schema", 0)
-    } catch {
-      // What went wrong first counts.
-      try result.get()
-      throw error
-    }
+    let ending = Result { () throws(SQLiteError) in try setSchemaPragma("writable_schema", 0) }
+    // What went wrong first counts.
     try result.get()
+    try ending.get()
   }
 
   private func setSchemaPragma(_ name: String, _ value: Int32) throws(SQLiteError) {
@@ -115,9 +107,8 @@ extension Connection {
     guard handle.remote != nil else {
       return try withoutSettings([SQLITE_DBCONFIG_ENABLE_FKEY], body)
     }
-    let wasDeferred = try pragma("defer_foreign_keys") == .integer(1)
-    if !wasDeferred { _ = try pragma("defer_foreign_keys", " = ON") }
-    defer { if !wasDeferred { _ = try? pragma("defer_foreign_keys", " = OFF") } }
+    // Up to the end of the transaction: to end it earlier would let what leads nowhere pass.
+    _ = try pragma("defer_foreign_keys", " = ON")
     return try body()
   }
 }

@@ -61,8 +61,9 @@ struct TableRebuild {
     }
     oldText = text
     let taken = try connection.rows("SELECT name FROM main.sqlite_schema", as: String.self)
-    let free = (1...taken.count + 2).map { "magicdata_rebuild_\($0)" }
-      .filter { name in !taken.contains { isSameName($0, name) } }
+    let free = Array(
+      (1...).lazy.map { "magicdata_rebuild_\($0)" }
+        .filter { name in !taken.contains { isSameName($0, name) } }.prefix(2))
     (scratch, outgoing) = (free[0], free[1])
   }
 
