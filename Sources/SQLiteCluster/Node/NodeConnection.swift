@@ -114,8 +114,24 @@ package final class NodeConnection {
       SQLiteError(.notLeader, "the node \(address) does not lead any more: \(message)")
     case ResultCode.leadershipLost.rawValue, 8458:
       SQLiteError(.leadershipLost, "the node \(address) has lost the lead: \(message)")
-    default: SQLiteError(ResultCode(rawValue: code), message)
+    default: missingFeature(code, message) ?? SQLiteError(ResultCode(rawValue: code), message)
     }
+  }
+
+  /// Names what a node lacks, where it says that it does not know a function or a collation of this library's, such
+  /// as those for exact decimals.
+  private static func missingFeature(_ code: Int32, _ message: String) -> SQLiteError? {
+    let words: [(start: String, feature: Database.Feature)] = [
+      ("no such function: ", .functions), ("no such collation sequence: ", .collations),
+    ]
+    // A collation that is not there has an extended code.
+    guard ResultCode(rawValue: code).primary == .error,
+      let found = words.first(where: { message.hasPrefix($0.start + "magicdata_") })
+    else { return nil }
+    return SQLiteError(
+      .authorization,
+      "the cluster's database does not have \(found.feature.rawValue), nor this library's "
+        + message.dropFirst(found.start.count))
   }
 
   private func broken(_ why: String) -> SQLiteError {

@@ -28,6 +28,7 @@ final class ClusterSession: RemoteSession {
   private(set) var changes: Int64 = 0
   private(set) var totalChanges: Int64 = 0
   private(set) var commitCount = 0
+  var maximumParameterCount: Int { Request.maximumParameterCount }
   var versionQuery: String { Token.count }
   var reasonToEnd: () -> String? = { nil } {
     didSet { node.reasonToEnd = reasonToEnd }
@@ -212,7 +213,7 @@ final class ClusterSession: RemoteSession {
 
   private static func mayHaveRolledBack(_ error: SQLiteError, _ sql: String) -> Bool {
     switch error.code.primary {
-    case .error, .range, .mismatch, .misuse, .busy, .tooBig: false
+    case .error, .authorization, .range, .mismatch, .misuse, .busy, .tooBig: false
     case .constraint:
       error.code == .triggerConstraint
         || sql.utf8.count >= 8 && sql.lowercased().contains("rollback")

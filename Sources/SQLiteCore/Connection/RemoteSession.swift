@@ -43,6 +43,8 @@ package protocol RemoteSession: AnyObject {
   var mayRunAgain: Bool { get }
   /// The statement that ran when the server ended the session, if one did: it may be why.
   var statementAtEnd: String? { get }
+  /// How many values a statement may have.
+  var maximumParameterCount: Int { get }
   /// A query for a number that each transaction that writes changes, whoever makes it.
   var versionQuery: String { get }
   /// Returns why the access must end, if it must; asked while the session waits.

@@ -36,7 +36,7 @@ extension Connection {
   package var isRemote: Bool { handle.remote != nil }
 
   /// How many values a statement may have in any case: SQLite takes more if it is told to.
-  package var maximumParameterCount: Int { isRemote ? 255 : 999 }
+  package var maximumParameterCount: Int { handle.remote?.maximumParameterCount ?? 999 }
 
   func require(_ feature: Database.Feature) throws(SQLiteError) {
     if isRemote { throw feature.refusal("the cluster's database") }
@@ -46,22 +46,5 @@ extension Connection {
 extension Database.Feature {
   fileprivate func refusal(_ name: String) -> SQLiteError {
     SQLiteError(.authorization, "\(name) does not have \(rawValue)")
-  }
-
-  /// Names the feature that a server's SQLite lacks, where it says that it does not know a function or a collation
-  /// of this library's, such as those for exact decimals.
-  static func named(in error: SQLiteError) -> SQLiteError {
-    let words: [(start: String, feature: Self)] = [
-      ("no such function: ", .functions), ("no such collation sequence: ", .collations),
-    ]
-    // A collation that is not there has an extended code.
-    guard error.code.primary == .error,
-      let found = words.first(where: { error.message.hasPrefix($0.start + "magicdata_") })
-    else { return error }
-    return SQLiteError(
-      .authorization,
-      "the cluster's database does not have \(found.feature.rawValue), nor this library's "
-        + error.message.dropFirst(found.start.count),
-      sql: error.sql, offset: error.offset)
   }
 }

@@ -130,7 +130,6 @@ extension StatementHandle {
       unsafe pointer = unsafe isRow ? remote.row?.pointer : remote.parameters.pointer
       return isRow ? SQLITE_ROW : SQLITE_DONE
     } catch {
-      let error = Database.Feature.named(in: error)
       remote.note(error)
       endRemoteRun()
       return error.code.rawValue

@@ -130,7 +130,7 @@ extension QueryNode {
   }
 
   /// The SQL around a value in the order of its type.
-  static let orderPieces = ["", " COLLATE magicdata_decimal"]
+  static let orderPieces = ["", " COLLATE \(DecimalOrder.collation)"]
 
   /// Whether the stored forms of a type do not sort as its values do.
   static func needsOrder(_ type: Any.Type) -> Bool {
