@@ -60,8 +60,8 @@ import UndoWorkload
     try magic.update(ann)
     try magic.database.executeMultipleChanges(
       """
-      CREATE TABLE loose (a, b);
-      INSERT INTO loose VALUES (1, 2), (1, 2);
+      CREATE TABLE loose (a INTEGER, b INTEGER, n INTEGER PRIMARY KEY);
+      INSERT INTO loose (a, b) VALUES (1, 2), (1, 2);
       CREATE TABLE log (n INTEGER PRIMARY KEY, text TEXT);
       CREATE TRIGGER seen AFTER UPDATE ON Author BEGIN INSERT INTO log (text) VALUES (new.name); END;
       """)
@@ -85,6 +85,89 @@ import UndoWorkload
     #expect(try magic.search(Book.self, for: .prefix("alpha")).isEmpty)
     try history.undo()
     #expect(try Dump(magic) == before)
+  }
+
+  @Test func `rows without a primary key are refused, and objects come back after VACUUM`() throws {
+    struct Remark: Record {
+      var id: UUID
+      var text: String
+    }
+    let history = try magic.history()
+    let author = Author("ann")
+    author.books = [Book("b1", "alpha", on: Shelf("hall")), Book("b2", "beta")]
+    author.books[0].notes = ["x": Note("one")]
+    author.friends = [Author("bob")]
+    author.photo = MagicAsset(value: Data("one".utf8))
+    try magic.update(author)
+    let remark = Remark(id: UUID(), text: "one")
+    try magic.database.update(remark)
+    try magic.database.executeMultipleChanges(
+      "CREATE TABLE loose (a INTEGER); INSERT INTO loose VALUES (1), (2)")
+    // Nothing of the object layer is refused.
+    let layouts = try magic.database.read { connection in
+      try connection.rows(
+        """
+        SELECT t.name, EXISTS (SELECT 1 FROM pragma_table_xinfo(t.name) WHERE pk > 0)
+        FROM pragma_table_list AS t
+        WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+        """, as: String.self, Bool.self)
+    }
+    #expect(layouts.count > 12)
+    #expect(
+      layouts.filter { !$0.1 }.map(\.0).sorted()
+        == ["loose", "magicdata_asset_store"])
+    let before = try Dump(magic)
+    let error = #expect(throws: PatchError.self) {
+      try magic.undoable("Loose") {
+        try magic.remove(author)
+        try magic.database.executeChange("UPDATE loose SET a = 3 WHERE a = 1")
+      }
+    }
+    #expect(error?.reason == .noKey(table: "loose"))
+    // Also in a transaction that goes on.
+    try magic.transaction {
+      #expect(throws: PatchError.self) {
+        try magic.undoable("Loose") { try magic.database.executeChange("DELETE FROM loose") }
+      }
+    }
+    #expect(!history.canUndo)
+    #expect(try Dump(magic) == before)
+    // Other writes go on, with a trail too.
+    let trail = try magic.keepTrail()
+    try magic.database.executeChange("DELETE FROM loose WHERE a = 1")
+    withExtendedLifetime(trail) {}
+    let second = try Dump(magic)
+    try magic.undoable("Remove") {
+      try magic.remove(author)
+      try magic.database.remove(remark)
+    }
+    try magic.database.withoutTransaction { _ = try $0.executeChange("VACUUM") }
+    try history.undo()
+    #expect(try Dump(magic) == second)
+  }
+
+  @Test func `an exchange of unique values is undone with columns that came later`() throws {
+    let history = try magic.history()
+    let (ann, bob) = (Author("ann"), Author("bob"))
+    try magic.update([ann, bob])
+    try magic.undoable("Swap") {
+      try magic.database.executeMultipleChanges(
+        """
+        UPDATE Author SET email = 'tmp' WHERE id = 1; UPDATE Author SET email = 'ann@x' WHERE id = 2;
+        UPDATE Author SET email = 'bob@x' WHERE id = 1
+        """)
+    }
+    try magic.database.executeMultipleChanges(
+      "ALTER TABLE Author ADD COLUMN later TEXT DEFAULT 'none'; UPDATE Author SET later = 'l' || id"
+    )
+    func rows() throws -> [String] {
+      try magic.database.rows(
+        "SELECT id || email || later FROM Author ORDER BY id", as: String.self)
+    }
+    try history.undo()
+    #expect(try rows() == ["1ann@xl1", "2bob@xl2"])
+    try history.redo()
+    #expect(try rows() == ["1bob@xl1", "2ann@xl2"])
   }
 
   @Test func `assets come back, and their files go when no group needs them`() throws {

@@ -27,8 +27,8 @@ private struct Reminder: MagicObject {
     magic = try MagicData(type: .temporary)
     try magic.update(person)
     try magic.update(Reminder())
-    try magic.database.executeChange("CREATE TABLE stats (moves INTEGER)")
-    try magic.database.executeChange("INSERT INTO stats VALUES (0)")
+    try magic.database.executeChange("CREATE TABLE stats (id INTEGER PRIMARY KEY, moves INTEGER)")
+    try magic.database.executeChange("INSERT INTO stats (moves) VALUES (0)")
   }
 
   @Test func `a rename is undone`() throws {

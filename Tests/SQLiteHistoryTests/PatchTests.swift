@@ -145,14 +145,50 @@ import TestSupport
     #expect(error?.description.contains("no column “n”") == true)
   }
 
-  @Test func `a table without a key is patched by its rowid`() throws {
-    let one = try database("CREATE TABLE t (a)"), other = try database("CREATE TABLE t (a)")
-    try other.apply(try one.patch { try $0.executeChange("INSERT INTO t VALUES (1), (2)") })
-    let patch = try one.patch {
-      try $0.executeMultipleChanges("UPDATE t SET a = 'x' WHERE a = 1; DELETE FROM t WHERE a = 2")
+  @Test(arguments: [
+    ("a TEXT", "UPDATE t SET a = 'x' WHERE a = 1"), ("a TEXT", "DELETE FROM t"),
+    ("a TEXT UNIQUE NOT NULL", "INSERT INTO t VALUES (3)"),
+    ("a TEXT PRIMARY KEY", "INSERT INTO t VALUES (NULL)"),
+    ("a TEXT PRIMARY KEY", "UPDATE t SET a = NULL WHERE a = 1"),
+  ])
+  func `rows without a primary key are refused, since VACUUM renumbers them`(
+    columns: String, change: String
+  ) throws {
+    let database = try database(
+      "CREATE TABLE t (\(columns)); CREATE TABLE u (id INTEGER PRIMARY KEY)")
+    try database.executeChange("INSERT INTO t VALUES (1), (2)")
+    let before = try database.dump("t", order: "1")
+    func work(_ connection: Connection) throws {
+      try connection.executeChange("INSERT INTO u DEFAULT VALUES")
+      try connection.executeChange(SQL(unchecked: change))
     }
-    try other.apply(try Patch(data: patch.data))
-    #expect(try other.dump("t", order: "1") == ["[SQLiteCore.Value.text(\"x\")]"])
+    let error = #expect(throws: PatchError.self) { try database.patch { try work($0) } }
+    #expect(error?.reason == .noKey(table: "t"))
+    #expect("\(try #require(error))".contains("declare a PRIMARY KEY"))
+    // In a transaction that goes on, nothing of it stays.
+    try database.write { connection in
+      #expect(throws: PatchError.self) { try connection.patch { try work(connection) } }
+    }
+    #expect(try database.dump("t", order: "1") == before)
+    #expect(try database.dump("u", order: "1").isEmpty)
+    // What comes to nothing is no change.
+    let empty = try database.patch { connection in
+      try connection.executeMultipleChanges(
+        "INSERT INTO t VALUES ('9'); DELETE FROM t WHERE a = '9'")
+    }
+    #expect(empty.isEmpty)
+  }
+
+  @Test func `a changeset with rowids of another program is refused`() throws {
+    let table = Patch.Table(
+      name: "t", keyPositions: [1, 0], columns: nil,
+      rows: [
+        Patch.Row(.insert, isIndirect: false, old: [nil, nil], new: [.integer(1), .text("x")])
+      ])
+    let database = try database("CREATE TABLE t (a)")
+    let data = Patch(tables: [table]).data
+    let error = #expect(throws: PatchError.self) { try database.apply(Patch(data: data)) }
+    #expect(error?.reason == .noKey(table: "t"))
   }
 
   @Test func `generated columns are left out, and what they are made of is exact`() throws {

@@ -270,7 +270,6 @@ import Testing
         "DROP TABLE house; CREATE TABLE house (id, town, plan TEXT PRIMARY KEY)", "house",
         "its primary key is plan", true
       ),
-      ("DROP TABLE house; CREATE TABLE house (id, town, plan)", "house", "no primary key", false),
     ]
     for (change, table, reason, isNameless) in refused {
       let database = try database()

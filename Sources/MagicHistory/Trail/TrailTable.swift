@@ -53,7 +53,9 @@ enum TrailTable {
       """)
     if let rows {
       let encoder = JSONEncoder()
-      for table in try HistoryRecording.patch(rows).tables {
+      // Rows without a key are those of no object.
+      let changes = try HistoryRecording.changes(rows).filter(\.hasKeys)
+      for table in try Patch(changes).tables {
         let columns = table.columns ?? []
         let title = asciiLowercased(table.name)
         for row in table.rows {

@@ -235,8 +235,12 @@ enum HistoryRecording {
   struct Undone: Error {}
 
   /// The changes of recorded rows but those of this library's own books, and of indexes of full-text search.
-  static func patch(_ rows: RecordedRows) throws -> Patch {
-    Patch(try rows.coalesced { !$0.isShadow && holds($0.table) })
+  ///
+  /// - Throws: `PatchError.Reason.noKey` for rows that cannot be found again.
+  static func patch(_ rows: RecordedRows) throws -> Patch { try Patch(changes(rows)) }
+
+  static func changes(_ rows: RecordedRows) throws -> [TableDeltas] {
+    try rows.coalesced { !$0.isShadow && holds($0.table) }
   }
 
   static func holds(_ table: String) -> Bool {
@@ -250,31 +254,34 @@ enum HistoryRecording {
     _ patch: Patch, _ connection: Connection, isIdempotent: Bool = false,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
   ) throws -> PatchReport {
+    // Triggers keep an index of full-text search in step, and none run here.
     let indexed = try patch.tables.compactMap { table in
-      try SearchTable(of: table.name, connection).map { ($0, table) }
+      try SearchTable(of: table.name, connection).map { ($0, try table.conditions(connection)) }
     }
-    // Triggers keep such an index in step, and none run here.
-    for (index, table) in indexed {
-      for row in table.rows { try index.takeOut(where: table.condition(row), connection) }
+    for (index, conditions) in indexed {
+      for condition in conditions { try index.takeOut(where: condition, connection) }
     }
     let report = try connection.applyExactly(
       patch, isIdempotent: isIdempotent, onConflict: resolve)
-    for (index, table) in indexed {
-      for row in table.rows { try index.putIn(where: table.condition(row), connection) }
+    for (index, conditions) in indexed {
+      for condition in conditions { try index.putIn(where: condition, connection) }
     }
     return report
   }
 }
 
 extension Patch.Table {
-  /// The condition that finds a row.
-  fileprivate func condition(_ row: Patch.Row) -> SQL {
-    let names = columns ?? []
-    let values = key(of: row).values
-    return SQL(
-      joining: zip(keyColumns, values).map { column, value in
-        "\(identifier: names.indices.contains(column) ? names[column] : Patch.rowIDColumn) = \(value)"
-      }, separator: " AND ")
+  /// The conditions that find the rows.
+  fileprivate func conditions(_ connection: Connection) throws -> [SQL] {
+    // A changeset of another program has no names.
+    let names =
+      try columns ?? connection.columns(of: name).filter { $0.kind == .ordinary }.map(\.name)
+    return rows.map { row in
+      SQL(
+        joining: zip(keyColumns, key(of: row).values).compactMap { column, value in
+          names.indices.contains(column) ? "\(identifier: names[column]) = \(value)" : nil
+        }, separator: " AND ")
+    }
   }
 }
 
@@ -323,8 +330,9 @@ extension MagicData {
   ///   - name: The name of the group, for a menu.
   ///   - body: The calls.
   /// - Returns: What `body` returns.
-  /// - Throws: What `body` throws, ``HistoryError/noHistory``, or `SQLiteError`, such as with `ResultCode.tooBig` if
-  ///   the rows are too many to be kept; then nothing was saved.
+  /// - Throws: What `body` throws, ``HistoryError/noHistory``, `PatchError.Reason.noKey` if a row has changed that has no
+  ///   primary key, or `SQLiteError`, such as with `ResultCode.tooBig` if the rows are too many to be kept; then nothing
+  ///   was saved.
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
     let history = try presentHistory

@@ -12,8 +12,9 @@ extension Database {
   ///   - deadline: The time at which the write must be over. A statement that still runs then is stopped.
   ///   - body: The work. The connection must not be kept.
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
-  /// - Throws: The error of `body`, or `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without
-  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`.
+  /// - Throws: The error of `body`; ``PatchError/Reason/noKey(table:)`` if it has changed a row that has no primary key;
+  ///   `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`. Nothing
+  ///   is changed then.
   public func patch<Result>(
     deadline: ContinuousClock.Instant? = nil, _ body: (Connection) throws -> Result
   ) throws -> Patch {
@@ -75,12 +76,16 @@ extension Connection {
   /// changed.
   ///
   /// - Parameter body: The work.
-  /// - Throws: The error of `body`, or `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without
-  ///   `SQLITE_ENABLE_PREUPDATE_HOOK`, with `ResultCode.tooBig` if the changed rows take more than 256 MB.
+  /// - Throws: The error of `body`; ``PatchError/Reason/noKey(table:)`` if it has changed a row that has no primary key;
+  ///   `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, with
+  ///   `ResultCode.tooBig` if the changed rows take more than 256 MB. Nothing is changed then.
   public func recordingPatch<Result>(
     _ body: () throws -> Result
   ) throws -> (result: Result, patch: Patch) {
-    let (result, rows) = try recordingRows { try savepoint(body) }
-    return (result, try Patch(rows))
+    // The outer savepoint takes back what cannot be in a patch.
+    try savepoint {
+      let (result, rows) = try recordingRows { try savepoint(body) }
+      return (result, try Patch(rows))
+    }
   }
 }

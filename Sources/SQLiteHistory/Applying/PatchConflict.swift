@@ -10,7 +10,8 @@ public struct PatchConflict: Hashable, Sendable {
     case notFound
     /// A row with the primary key of the one to be inserted is there already.
     case conflict
-    /// The change would break a constraint: UNIQUE, NOT NULL or CHECK, or a trigger refuses it.
+    /// The change would break a constraint: UNIQUE, NOT NULL or CHECK, or a trigger refuses it. Rows that exchange unique
+    /// values among themselves break none.
     case constraint
     /// At the end a foreign key leads nowhere, also one that is `ON DELETE RESTRICT`. This cannot be resolved: nothing is
     /// applied.
@@ -25,7 +26,7 @@ public struct PatchConflict: Hashable, Sendable {
   public let columns: [String]
   /// The row of the patch. For ``Kind/foreignKey`` it is the row whose reference leads nowhere, as if it was inserted.
   public let row: Patch.Row
-  /// The primary key of the row, or its rowid.
+  /// The primary key of the row; its rowid for a ``Kind/foreignKey``.
   public let key: [Value]
   /// The row as it is in the database, nil if it is not there.
   public let current: [Value]?
@@ -88,11 +89,24 @@ public struct PatchReport: Hashable, Sendable {
   public internal(set) var presentCount = 0
   /// The conflicts and how they were resolved, in the order in which they were found.
   public internal(set) var resolved: [Resolved] = []
-  /// The rows that ``presentCount`` counts.
-  var passedOver: [Settled] = []
+  /// The rows that were not simply applied, in the order in which they were found.
+  var settled: [Settled] = []
+
+  /// A row of the patch that was not simply applied.
+  struct Settled: Hashable, Sendable {
+    let table: String
+    let keyPositions: [UInt8]
+    /// The columns of the rows as they are named in the database.
+    let columns: [String]
+    let row: Patch.Row
+    /// The row in the database before; nil if it was missing.
+    let before: [Value]?
+    /// The row in the database after; nil if it is missing.
+    let after: [Value]?
+  }
 }
 
-/// A ``Patch`` that was not applied: nothing has changed.
+/// A ``Patch`` that was not made or not applied: nothing has changed.
 public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason.
   public enum Reason: Hashable, Sendable {
@@ -100,6 +114,9 @@ public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
     case conflicts([PatchConflict])
     /// A table is missing, or has other columns or another primary key than the patch.
     case schema(table: String, difference: String)
+    /// Rows of a table cannot be identified: it declares no primary key, or a row has NULL in it. SQLite numbers such rows
+    /// by a rowid, which VACUUM changes. The table needs a PRIMARY KEY whose columns are NOT NULL.
+    case noKey(table: String)
   }
 
   /// The reason.
@@ -119,6 +136,9 @@ public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
       return "the patch conflicts with \(conflicts.count) rows: \(shown)\(more)"
     case .schema(let table, let difference):
       return "the patch does not fit the table “\(table)”: \(difference)"
+    case .noKey(let table):
+      return
+        "rows of “\(table)” cannot be identified, since VACUUM may renumber them: declare a PRIMARY KEY of columns that are NOT NULL"
     }
   }
 }

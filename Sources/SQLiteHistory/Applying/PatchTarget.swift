@@ -28,29 +28,16 @@ struct PatchTarget {
     guard try connection.tableExists(name) else { throw refused("there is no such table") }
     let present = try connection.columns(of: name)
     let stored = present.filter { $0.kind == .ordinary }
-    let usesRowID = !present.contains { $0.primaryKeyPosition > 0 }
-    let columns: [String]
-    if usesRowID {
-      guard keyColumns == [0], table.columns.map({ $0.first == Patch.rowIDColumn }) ?? true else {
-        throw refused("it has no primary key")
-      }
-      let taken = Set(present.map { asciiLowercased($0.name) })
-      guard let alias = ["_rowid_", "rowid", "oid"].first(where: { !taken.contains($0) }) else {
-        throw refused("its rowid has no name")
-      }
-      columns =
-        [alias]
-        + (try Self.columns(table, table.columns.map { Array($0.dropFirst()) }, stored, 1, refused))
-    } else {
-      columns = try Self.columns(table, table.columns, stored, 0, refused)
-      let keys = Set(keyColumns.map { asciiLowercased(columns[$0]) })
-      let presentKeys = Set(
-        present.filter { $0.primaryKeyPosition > 0 }.map { asciiLowercased($0.name) })
-      guard keys == presentKeys else {
-        throw refused("its primary key is \(presentKeys.sorted().joined(separator: ", "))")
-      }
+    guard present.contains(where: { $0.primaryKeyPosition > 0 }) else {
+      throw PatchError(reason: .noKey(table: name))
     }
-    self.columns = columns
+    columns = try Self.columns(table, stored, refused)
+    let keys = Set(keyColumns.map { [columns] in asciiLowercased(columns[$0]) })
+    let presentKeys = Set(
+      present.filter { $0.primaryKeyPosition > 0 }.map { asciiLowercased($0.name) })
+    guard keys == presentKeys else {
+      throw refused("its primary key is \(presentKeys.sorted().joined(separator: ", "))")
+    }
     let quoted = columns.map { SQL("\(identifier: $0)").text }
     let title = SQL("\(identifier: name)").text
     let list = quoted.joined(separator: ", ")
@@ -65,11 +52,10 @@ struct PatchTarget {
 
   /// Finds the columns by their names if these are known, else by their places.
   private static func columns(
-    _ table: Patch.Table, _ names: [String]?, _ stored: [TableColumn], _ hidden: Int,
-    _ refused: (String) -> PatchError
+    _ table: Patch.Table, _ stored: [TableColumn], _ refused: (String) -> PatchError
   ) throws -> [String] {
-    guard let names else {
-      let count = table.keyPositions.count - hidden
+    guard let names = table.columns else {
+      let count = table.keyPositions.count
       guard count <= stored.count else {
         throw refused("it has \(stored.count) columns, and the patch \(count)")
       }
@@ -125,6 +111,62 @@ struct PatchTarget {
       parameter += 1
     }
     try statement.run()
+  }
+
+  /// Gives the columns that an update sets temporary values, as far as a unique index needs them.
+  ///
+  /// - Parameters:
+  ///   - values: The values of the update.
+  ///   - current: The row as it is.
+  ///   - key: The row's key.
+  ///   - connection: The connection.
+  /// - Returns: Whether it was possible.
+  func park(
+    _ values: [(column: Int, value: Value)], current: [Value], _ key: [Value],
+    on connection: Connection
+  ) throws -> Bool {
+    let unique = try uniqueColumns(on: connection)
+    let parked = values.map(\.column).filter { unique.contains($0) && !current[$0].isNull }
+    // Shorter and shorter ones, which a CHECK or the expression of an index may need.
+    for shift in stride(from: 2 as Int64, to: 62, by: 4) {
+      do {
+        try update(
+          parked.map { ($0, Value.random(like: current[$0], atMost: .max >> shift)) }, key,
+          on: connection)
+        return true
+      } catch let error as SQLiteError where [.constraint, .error].contains(error.code.primary) {
+        continue
+      }
+    }
+    return false
+  }
+
+  /// The columns that unique indexes depend on: all of them where an index has a condition, an expression or a
+  /// generated column.
+  private func uniqueColumns(on connection: Connection) throws -> Set<Int> {
+    var found: Set<Int> = []
+    for index in try connection.existingIndexes(of: name) where index.isUnique {
+      let places = index.columns.map { column in
+        columns.firstIndex { asciiLowercased($0) == column.map(asciiLowercased) }
+      }
+      if index.isPartial || places.contains(nil) { return Set(columns.indices) }
+      found.formUnion(places.compactMap(\.self))
+    }
+    return found
+  }
+}
+
+extension Value {
+  /// Returns a random value of the storage class of another one.
+  fileprivate static func random(like other: Value, atMost limit: Int64) -> Value {
+    let number = Int64.random(in: 1...limit)
+    return switch other {
+    case .null: .null
+    case .integer: .integer(number)
+    case .real: .real(Double(number))
+    case .text: .text("\(number)")
+    case .blob: .blob(Array("\(number)".utf8))
+    }
   }
 }
 

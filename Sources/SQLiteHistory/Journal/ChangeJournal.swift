@@ -175,7 +175,8 @@ public final class ChangeJournal: Sendable {
   /// - Parameter mark: The mark.
   /// - Returns: The patch; nil if the journal does not reach back so far, or lacks a transaction that changed too
   ///   much.
-  /// - Throws: `SQLiteError`; ``PatchError`` if a table has been made anew with other columns since.
+  /// - Throws: `SQLiteError`; ``PatchError`` if a table has been created again with other columns since, or if a row without
+  ///   a primary key has changed.
   public func patch(since mark: JournalMark) throws -> Patch? {
     try database.read { try self.patch(since: mark, $0) }
   }

@@ -37,8 +37,7 @@ extension Patch {
   /// The patch as a changeset of SQLite's session extension, which `sqlite3changeset_apply` and its like read.
   ///
   /// The names of the columns are not in it, so that a copy whose columns have other places is not noticed:
-  /// encode the patch itself to keep them. Tables without a declared key are known to SQLite from version 3.43 on;
-  /// older versions pass over them.
+  /// encode the patch itself to keep them.
   ///
   /// - Complexity: O(*n*), where *n* is the size of all values.
   public var data: Data {

@@ -4,19 +4,22 @@ extension Patch {
   /// Returns this patch as it must be for those who apply the other patch first, with the same outcome as here.
   ///
   /// This copy has made `local`, and then applied `remote`, of which some rows were in conflict. Others have `remote`, and
-  /// get `local` now: rebased, it carries the resolutions, and none of them meets these conflicts again.
+  /// get `local` now: rebased, it carries the resolutions, and applies without a conflict.
   ///
   ///     let report = try database.apply(remote) { $0.kind == .data ? .merge : .omit }
   ///     let patch = try local.rebased(onto: report)
-  ///     // elsewhere: remote is there already
+  ///     // elsewhere, after remote
   ///     try other.apply(patch)
   ///
-  /// The rules are those of `sqlite3rebaser_rebase` (<https://www.sqlite.org/session/rebaser.html>): what was replaced
-  /// is left out, and what was kept here expects the values of the other patch. Besides,
-  /// ``PatchResolution/merge`` counts as ``PatchResolution/omit`` of the columns in conflict,
-  /// ``PatchResolution/set(_:)`` puts the given values into this patch's row, and rows that were passed over since they were as the
-  /// other patch has them already are left out. Where nobody but the two has changed anything, and no
-  /// conflict was a ``PatchConflict/Kind/constraint``, the other copy ends with the same rows as this one.
+  /// There is one rule: for each row that was in conflict, the rebased patch leads from the row that the others have to
+  /// the row that this copy has now. So a row that was replaced is left out, and a row that was kept expects the values
+  /// of the other patch and takes back what only that has changed. The latter is where the result differs from
+  /// `sqlite3rebaser_rebase` (<https://www.sqlite.org/session/rebaser.html>), after which such copies stay different. A row
+  /// of the other patch that a constraint kept out here is taken out there.
+  ///
+  /// The other copy ends with the same rows as this one, if `local` holds all changes of this copy that the other one
+  /// lacks (several patches are one by ``combined(with:)``), and if no trigger and no action of a foreign key has changed
+  /// further rows.
   ///
   /// After several patches this is called with each report, in the order in which they were applied.
   ///
@@ -24,186 +27,148 @@ extension Patch {
   /// - Throws: ``PatchError`` if a table has other columns in the report.
   /// - Complexity: O(*n* + *m*), where *n* is the number of rows of this patch and *m* that of conflicts.
   public func rebased(onto report: PatchReport) throws -> Patch {
-    let settled = Dictionary(grouping: report.settled) { asciiLowercased($0.table) }
-    guard !settled.isEmpty else { return self }
+    var rebased = tables.map { RebasedTable($0) }
+    for settled in report.settled {
+      let name = asciiLowercased(settled.table)
+      var places = rebased.indices.filter { asciiLowercased(rebased[$0].table.name) == name }
+      if places.isEmpty {
+        places = [rebased.count]
+        rebased.append(
+          RebasedTable(
+            Table(
+              name: settled.table, keyPositions: settled.keyPositions, columns: settled.columns,
+              rows: [])))
+      }
+      // A table that was altered meanwhile is there twice.
+      let holder = try places.first { try rebased[$0].holds(settled) } ?? places[places.count - 1]
+      try rebased[holder].rebase(onto: settled)
+    }
     return Patch(
-      tables: try tables.map { table in
-        guard let settled = settled[asciiLowercased(table.name)] else { return table }
-        var byKey: [RowKey: [Settlement]] = [:]
-        for row in settled {
-          let settlement = try Settlement(row, in: table)
-          byKey[settlement.key, default: []].append(settlement)
-        }
-        var result = table
-        result.rows = table.rows.compactMap { row in
-          guard let settlements = byKey[table.key(of: row)] else { return row }
-          return settlements.reduce(Optional(row)) { row, settlement in
-            row.flatMap { settlement.rebased($0, keys: table.keyColumns) }
-          }
-        }
-        return result
+      tables: rebased.map { rebased in
+        var table = rebased.table
+        table.rows = rebased.rows.compactMap(\.self)
+        return table
       })
   }
 }
 
-extension PatchReport {
-  /// A row of the applied patch that was not simply applied.
-  struct Settled: Hashable, Sendable {
-    let table: String
-    /// The columns of `row` as they are named in the database.
-    let columns: [String]
-    let row: Patch.Row
-    /// Whether the row is now as the patch has it.
-    let isTheirs: Bool
-    /// The values that the one who was asked gave, by their columns.
-    var given: [Int: Value] = [:]
-    /// The row as it was before it was settled; empty if it was not there.
-    var before: [Value] = []
+/// The rows of one table of a patch that is rebased.
+private struct RebasedTable {
+  let table: Patch.Table
+  private(set) var rows: [Patch.Row?]
+  private var places: [RowKey: Int]
+  private let keys: [Int]
+
+  init(_ table: Patch.Table) {
+    self.table = table
+    rows = table.rows
+    keys = table.keyColumns
+    places = Dictionary(
+      table.rows.enumerated().map { (table.key(of: $1), $0) }, uniquingKeysWith: { $1 })
   }
 
-  fileprivate var settled: [Settled] {
-    passedOver
-      + resolved.map { resolved in
-        let conflict = resolved.conflict
-        var settled = Settled(
-          table: conflict.table, columns: conflict.columns, row: conflict.row,
-          isTheirs: resolved.resolution == .replace)
-        if case .set(let values) = resolved.resolution {
-          let columns = conflict.columns.map(asciiLowercased)
-          for (name, value) in values {
-            if let column = columns.firstIndex(of: asciiLowercased(name)) {
-              settled.given[column] = value
-            }
-          }
-          settled.before = conflict.current ?? []
-        }
-        return settled
-      }
-  }
-}
-
-/// How a row of another patch was settled, in the columns of a table of this one.
-private struct Settlement {
-  /// The other patch's effect on a column.
-  private enum Effect {
-    case none
-    /// Others have this value, and here it was not taken.
-    case kept(theirs: Value)
-    /// The value is theirs here, too.
-    case replaced
-  }
-
-  let key: RowKey
-  private let isDelete: Bool
-  private let isTheirs: Bool
-  private var effects: [Effect] = []
-  private var given: [(now: Value, before: Value)?] = []
-
-  init(_ settled: PatchReport.Settled, in table: Patch.Table) throws {
-    let row = settled.row
-    let places = try Self.places(settled.columns, in: table)
-    isDelete = row.kind == .delete
-    isTheirs = settled.isTheirs
-    let values = isDelete ? row.old : row.new
-    let keys = row.kind == .insert ? row.new : row.old
-    key = RowKey(
-      table.keyColumns.map { column in
-        places[column].flatMap { keys.indices.contains($0) ? keys[$0] : nil } ?? .null
-      })
-    for place in places {
-      guard let place, values.indices.contains(place), let value = values[place] else {
-        effects.append(.none)
-        given.append(nil)
-        continue
-      }
-      effects.append(isTheirs ? .replaced : .kept(theirs: value))
-      given.append(nil)
-    }
-    for (column, place) in places.enumerated() {
-      guard let place, let now = settled.given[place], settled.before.indices.contains(place) else {
-        continue
-      }
-      given[column] = (now, settled.before[place])
-    }
-  }
-
-  /// Returns for each column of a table the place among the columns of the other patch; nil where that lacks it.
-  private static func places(_ columns: [String], in table: Patch.Table) throws -> [Int?] {
+  /// Returns for each column the index of the settled row's column of that name, if it has one.
+  private func columns(of settled: PatchReport.Settled) throws -> [Int?] {
     guard let names = table.columns else {
-      guard columns.count == table.keyPositions.count else {
+      guard settled.columns.count == table.keyPositions.count else {
         throw PatchError(
           reason: .schema(
             table: table.name,
             difference:
-              "the patch has \(table.keyPositions.count) columns, and the one that was applied \(columns.count)"
+              "the patch has \(table.keyPositions.count) columns, and the one that was applied \(settled.columns.count)"
           ))
       }
-      return columns.indices.map(\.self)
+      return settled.columns.indices.map(\.self)
     }
-    let lowercased = columns.map(asciiLowercased)
-    return try names.enumerated().map { index, name in
-      // The rowid may have another name where a column has that one.
-      if index == 0, name == Patch.rowIDColumn, table.keyColumns == [0] { return 0 }
-      let place = lowercased.firstIndex(of: asciiLowercased(name))
-      guard place != nil || table.keyPositions[index] == 0 else {
-        throw PatchError(
-          reason: .schema(
-            table: table.name, difference: "the patch that was applied has no column “\(name)”"))
-      }
+    let lowercased = settled.columns.map(asciiLowercased)
+    return try names.indices.map { column in
+      let place = lowercased.firstIndex(of: asciiLowercased(names[column]))
+      if place == nil, keys.contains(column) { throw missing(column) }
       return place
     }
   }
 
-  /// Returns a row of the local patch for those who have the other patch's; nil if nothing is left of it.
-  func rebased(_ row: Patch.Row, keys: [Int]) -> Patch.Row? {
-    switch (row.kind, isDelete) {
-    case (.insert, true): return row
-    case (.insert, false):
-      if isTheirs { return nil }
-      var old = row.new
-      for column in old.indices where !keys.contains(column) {
-        // What is there is not known: the conflict is for those who meet it.
-        guard case .kept(let theirs) = effects[column] else { return row }
-        old[column] = theirs
+  /// The error for a column that the patch that was applied lacks.
+  private func missing(_ column: Int) -> PatchError {
+    let name = table.columns?[column] ?? "\(column)"
+    return PatchError(
+      reason: .schema(
+        table: table.name, difference: "the patch that was applied has no column “\(name)”"))
+  }
+
+  private func key(of settled: PatchReport.Settled) throws -> RowKey {
+    let columns = try columns(of: settled)
+    let values = settled.row.kind == .insert ? settled.row.new : settled.row.old
+    return RowKey(keys.map { columns[$0].flatMap { values[$0] } ?? .null })
+  }
+
+  func holds(_ settled: PatchReport.Settled) throws -> Bool {
+    places[try key(of: settled)] != nil
+  }
+
+  mutating func rebase(onto settled: PatchReport.Settled) throws {
+    let key = try key(of: settled)
+    if let place = places[key] {
+      rows[place] = try rebased(rows[place], onto: settled)
+    } else if let row = try rebased(nil, onto: settled) {
+      places[key] = rows.count
+      rows.append(row)
+    }
+  }
+
+  /// Returns the change from the row that the others have to the row that is here; nil if both are the same.
+  private func rebased(
+    _ row: Patch.Row?, onto settled: PatchReport.Settled
+  ) throws -> Patch.Row? {
+    let places = try columns(of: settled)
+    func own(_ values: [Value?]) -> [Value?] { places.map { $0.flatMap { values[$0] } } }
+    // The row as it was there before the other patch: the one here, without the changes of this patch.
+    let before: [Value?]? =
+      row?.kind == .insert
+      ? nil
+      : places.indices.map { column in
+        row?.old[column] ?? places[column].flatMap { settled.before?[$0] }
       }
-      return .update(old, row.new, keys, isIndirect: row.isIndirect)
-    case (.delete, true): return nil
-    case (.delete, false):
-      let old = row.old.indices.map { column in
-        guard !keys.contains(column), case .kept(let theirs) = effects[column] else {
-          return row.old[column]
-        }
-        return theirs
+    let (old, new) = (own(settled.row.old), own(settled.row.new))
+    let there: [Value?]? =
+      switch settled.row.kind {
+      case .insert: new
+      case .delete: nil
+      case .update: places.indices.map { new[$0] ?? old[$0] ?? before?[$0] }
       }
-      return Patch.Row(.delete, isIndirect: row.isIndirect, old: old, new: row.new)
-    case (.update, true):
-      if isTheirs { return nil }
-      // It is gone elsewhere: so it is inserted, with the values that it had.
-      let new = row.new.indices.map { column -> Value? in
-        if let value = row.new[column] { return value }
-        if case .kept(let theirs) = effects[column] { return theirs }
-        return row.old[column] ?? .null
-      }
+    let here = settled.after.map { own($0) }.map { values in
+      values.indices.map { values[$0] ?? row?.new[$0] }
+    }
+    guard let here else {
+      guard let there else { return nil }
+      if let column = there.firstIndex(of: nil) { throw missing(column) }
       return Patch.Row(
-        .insert, isIndirect: row.isIndirect, old: row.new.map { _ in nil }, new: new)
-    case (.update, false):
-      var old = row.old
-      var new = row.new
-      for column in old.indices where !keys.contains(column) {
-        switch effects[column] {
-        case .none: break
-        case .replaced:
-          old[column] = nil
-          new[column] = nil
-        case .kept(let theirs):
-          if old[column] != nil || given[column] != nil { old[column] = theirs }
-        }
-        if let (now, before) = given[column] {
-          old[column] = old[column] ?? before
-          new[column] = now
-        }
+        .delete, isIndirect: row?.isIndirect ?? false, old: there, new: there.map { _ in nil })
+    }
+    try refuseFurtherColumns(of: settled, places, isThere: there != nil)
+    guard let there else {
+      if let column = here.firstIndex(of: nil) { throw missing(column) }
+      return Patch.Row(
+        .insert, isIndirect: row?.isIndirect ?? false, old: here.map { _ in nil }, new: here)
+    }
+    if let column = here.indices.first(where: { here[$0] != nil && there[$0] == nil }) {
+      throw missing(column)
+    }
+    return .update(there, here, keys, isIndirect: row?.isIndirect ?? false)
+  }
+
+  /// Refuses a row that differs in a column that this patch cannot carry.
+  private func refuseFurtherColumns(
+    of settled: PatchReport.Settled, _ places: [Int?], isThere: Bool
+  ) throws {
+    for (index, name) in settled.columns.enumerated() where !places.contains(index) {
+      if isThere, settled.row.new[index] ?? settled.after?[index] == settled.after?[index] {
+        continue
       }
-      return .update(old, new, keys, isIndirect: row.isIndirect)
+      throw PatchError(
+        reason: .schema(
+          table: table.name,
+          difference: "the patch that was applied has a column “\(name)” besides"))
     }
   }
 }

@@ -14,8 +14,9 @@ public import SQLiteCore
 /// Columns that did not change are left out of an update. ``data`` is a changeset of SQLite's session extension
 /// (<https://www.sqlite.org/sessionintro.html>), which other programs read.
 ///
-/// Left out are tables of this library's own facts, shadow tables of virtual tables, and rows whose primary key has a
-/// NULL. Generated columns are left out of each row.
+/// Left out are tables of this library's own facts and shadow tables of virtual tables. Generated columns are left out of
+/// each row. A patch of rows that have no primary key is refused, with ``PatchError/Reason/noKey(table:)``: nothing that
+/// VACUUM keeps identifies them.
 public struct Patch: Hashable, Sendable {
   /// The effect on a row.
   public enum Kind: Hashable, Sendable {
@@ -54,8 +55,7 @@ public struct Patch: Hashable, Sendable {
     public let name: String
     /// For each column its place in the primary key, from 1, and 0 outside it.
     public let keyPositions: [UInt8]
-    /// The columns' names; nil if they are not known, since a changeset does not have them. The key of a table
-    /// without a declared one is its first column, `_rowid_`.
+    /// The columns' names; nil if they are not known, since a changeset does not have them.
     public internal(set) var columns: [String]?
     /// The rows.
     public internal(set) var rows: [Row]
@@ -83,9 +83,6 @@ public struct Patch: Hashable, Sendable {
           || columns?.map(asciiLowercased) == other.columns?.map(asciiLowercased))
     }
   }
-
-  /// The name of the key column of tables without a declared key, as in newer session extensions.
-  package static let rowIDColumn = "_rowid_"
 
   /// The tables. One table may stand here twice if its columns changed in between.
   public internal(set) var tables: [Table]
@@ -138,7 +135,7 @@ public struct Patch: Hashable, Sendable {
   }
 }
 
-/// The primary key of a row, or its rowid, for looking it up.
+/// The primary key of a row, for looking it up.
 package enum RowKey: Hashable, Sendable {
   case one(Value)
   case several([Value])

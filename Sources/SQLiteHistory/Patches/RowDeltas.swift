@@ -19,6 +19,15 @@ package struct TableDeltas: Sendable {
   package var keyColumns: [Int] {
     layout.columns.indices.filter { layout.columns[$0].keyPosition > 0 }
   }
+
+  /// Whether each row can be identified by a declared key, which VACUUM keeps.
+  package var hasKeys: Bool {
+    let keys = keyColumns
+    return !keys.isEmpty
+      && rows.allSatisfy { row in
+        !keys.contains { key in row.old?[key].isNull ?? false || row.new?[key].isNull ?? false }
+      }
+  }
 }
 
 extension RecordedRows {
@@ -149,7 +158,7 @@ extension Patch {
   ///
   /// - Throws: `SQLiteError` if the bytes are damaged.
   package init(_ recorded: RecordedRows) throws {
-    self.init(try recorded.coalesced { Patch.holds($0) })
+    try self.init(recorded.coalesced { Patch.holds($0) })
   }
 
   /// Whether the rows of a table belong into a patch.
@@ -162,42 +171,34 @@ extension Patch {
     !["magicdata_meta", "magicdata_journal"].contains(asciiLowercased(table))
   }
 
-  package init(_ deltas: [TableDeltas]) {
-    self.init(tables: deltas.map { Table($0) })
+  /// - Throws: ``PatchError/Reason/noKey(table:)``.
+  package init(_ deltas: [TableDeltas]) throws(PatchError) {
+    self.init(tables: try deltas.map { deltas throws(PatchError) in try Table(deltas) })
   }
 }
 
 extension Patch.Table {
-  fileprivate init(_ deltas: TableDeltas) {
+  fileprivate init(_ deltas: TableDeltas) throws(PatchError) {
+    guard deltas.hasKeys else { throw PatchError(reason: .noKey(table: deltas.layout.table)) }
     let layout = deltas.layout
     let columns = layout.columns.indices.filter { !layout.columns[$0].isGenerated }
-    let usesRowID = deltas.keyColumns.isEmpty
-    var names = columns.map { layout.columns[$0].name }
-    var positions = columns.map { UInt8(clamping: layout.columns[$0].keyPosition) }
-    if usesRowID {
-      names.insert(Patch.rowIDColumn, at: 0)
-      positions.insert(1, at: 0)
-    }
-    let keys = deltas.keyColumns
+    let names = columns.map { layout.columns[$0].name }
+    let positions = columns.map { UInt8(clamping: layout.columns[$0].keyPosition) }
     var rows: [Patch.Row] = []
     for row in deltas.rows {
-      if (row.old ?? row.new)?.isKeyMissing(keys) ?? true { continue }
-      let rowID: [Value?] = usesRowID ? [.integer(row.rowID)] : []
       let nothing = [Value?](repeating: nil, count: names.count)
       switch (row.old, row.new) {
       case (let old?, nil):
         rows.append(
           Patch.Row(
-            .delete, isIndirect: row.isIndirect, old: rowID + columns.map { old[$0] }, new: nothing)
-        )
+            .delete, isIndirect: row.isIndirect, old: columns.map { old[$0] }, new: nothing))
       case (nil, let new?):
         rows.append(
           Patch.Row(
-            .insert, isIndirect: row.isIndirect, old: nothing, new: rowID + columns.map { new[$0] })
-        )
+            .insert, isIndirect: row.isIndirect, old: nothing, new: columns.map { new[$0] }))
       case (let old?, let new?):
-        var before = rowID
-        var after: [Value?] = usesRowID ? [nil] : []
+        var before: [Value?] = []
+        var after: [Value?] = []
         for column in columns {
           let isKey = layout.columns[column].keyPosition > 0
           let isSame = old[column] == new[column]
@@ -211,9 +212,4 @@ extension Patch.Table {
     }
     self.init(name: layout.table, keyPositions: positions, columns: names, rows: rows)
   }
-}
-
-extension [Value] {
-  /// Whether a declared key has a NULL, so that the row cannot be found by it.
-  fileprivate func isKeyMissing(_ keys: [Int]) -> Bool { keys.contains { self[$0].isNull } }
 }

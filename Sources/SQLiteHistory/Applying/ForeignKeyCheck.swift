@@ -1,0 +1,113 @@
+import SQLiteCore
+
+/// Checks the foreign keys of single rows.
+final class ForeignKeyCheck {
+  private let connection: Connection
+  private var own: [String: [ForeignKey]] = [:]
+  /// The foreign keys that lead to a table, with the tables that have them.
+  private var leading: [String: [(child: String, key: ForeignKey)]] = [:]
+
+  init(_ connection: Connection) { self.connection = connection }
+
+  /// The columns of a table that foreign keys are about.
+  struct KeyColumns {
+    /// Those that lead to other rows.
+    fileprivate var own: Set<Int> = []
+    /// Those that other rows lead to.
+    fileprivate var leading: Set<Int> = []
+
+    /// Whether a row that a patch has written may break one.
+    func isTouched(by row: Patch.Row) -> Bool {
+      switch row.kind {
+      case .insert: !own.isEmpty
+      case .delete: !leading.isEmpty
+      case .update:
+        own.contains { row.new[$0] != nil } || leading.contains { row.new[$0] != nil }
+      }
+    }
+  }
+
+  /// The columns of a table that foreign keys are about; nil if there are none.
+  func keys(of target: PatchTarget) throws -> KeyColumns? {
+    let names = target.columns.map(asciiLowercased)
+    func indexes(_ columns: [String]) -> [Int] {
+      columns.compactMap { names.firstIndex(of: asciiLowercased($0)) }
+    }
+    var columns = KeyColumns()
+    for key in try keys(of: target.name) { columns.own.formUnion(indexes(key.columns)) }
+    for (_, key) in try keys(leadingTo: target.name) {
+      columns.leading.formUnion(indexes(try parentColumns(key)))
+    }
+    return columns.own.isEmpty && columns.leading.isEmpty ? nil : columns
+  }
+
+  /// Returns the broken foreign keys of a row, as child and parent.
+  func violations(
+    of target: PatchTarget, _ row: Patch.Row, isThere current: [Value]?
+  ) throws -> [(String, String)] {
+    var found: [(String, String)] = []
+    let names = target.columns.map(asciiLowercased)
+    func value(_ column: String, _ values: [Value]) -> Value? {
+      names.firstIndex(of: asciiLowercased(column)).map { values[$0] }
+    }
+    if let current {
+      for key in try keys(of: target.name) {
+        let values = key.columns.map { value($0, current) ?? .null }
+        if values.contains(where: \.isNull) { continue }
+        let columns = try parentColumns(key)
+        if try !exists(key.referencedTable, columns, values) {
+          found.append((target.name, key.referencedTable))
+        }
+      }
+    }
+    // Values that others may have referred to, and that are gone.
+    let before = row.old.enumerated().map { index, value in value ?? row.new[index] ?? .null }
+    guard row.kind != .insert else { return found }
+    for (child, key) in try keys(leadingTo: target.name) {
+      let columns = try parentColumns(key)
+      let gone = columns.map { value($0, before) ?? .null }
+      if gone.contains(where: \.isNull) || gone.count != key.columns.count { continue }
+      if try exists(target.name, columns, gone) { continue }
+      if try exists(child, key.columns, gone) { found.append((child, target.name)) }
+    }
+    return found
+  }
+
+  private func keys(of table: String) throws -> [ForeignKey] {
+    if let known = own[table] { return known }
+    let keys = try connection.foreignKeys(of: table)
+    own[table] = keys
+    return keys
+  }
+
+  private func keys(leadingTo table: String) throws -> [(child: String, key: ForeignKey)] {
+    if let known = leading[table] { return known }
+    var keys: [(child: String, key: ForeignKey)] = []
+    for child in try connection.tables(referringTo: table) + [table] {
+      for key in try self.keys(of: child)
+      where asciiLowercased(key.referencedTable) == asciiLowercased(table) {
+        keys.append((child, key))
+      }
+    }
+    leading[table] = keys
+    return keys
+  }
+
+  /// The columns that a foreign key refers to: those that it names, or the primary key.
+  private func parentColumns(_ key: ForeignKey) throws -> [String] {
+    guard key.referencedColumns.isEmpty else { return key.referencedColumns }
+    return try connection.columns(of: key.referencedTable).filter { $0.primaryKeyPosition > 0 }
+      .sorted { $0.primaryKeyPosition < $1.primaryKeyPosition }.map(\.name)
+  }
+
+  private func exists(_ table: String, _ columns: [String], _ values: [Value]) throws -> Bool {
+    guard !columns.isEmpty else { return false }
+    let conditions = zip(columns, values).map { column, value -> SQL in
+      "\(identifier: column) = \(value)"
+    }
+    return try connection.firstRow(
+      "SELECT 1 FROM main.\(identifier: table) WHERE \(SQL(joining: conditions, separator: " AND "))"
+    )
+      != nil
+  }
+}

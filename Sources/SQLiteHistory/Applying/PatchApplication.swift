@@ -1,0 +1,373 @@
+import SQLiteCore
+
+/// One application of a patch.
+final class PatchApplication {
+  private let connection: Connection
+  private let targets: [PatchTarget]
+  private let isIdempotent: Bool
+  /// Whether a trigger of the database may act.
+  private let mayTrigger: Bool
+  private let onConflict: ((PatchConflict) throws -> PatchResolution)?
+  private var report = PatchReport()
+  /// The conflicts that no closure has resolved.
+  private var unresolved: [PatchConflict] = []
+  /// Rows that broke a constraint, and may be possible after other rows have changed.
+  private var stuck: [StuckRow] = []
+
+  private struct StuckRow {
+    let target: Int
+    let row: Patch.Row
+    let error: SQLiteError
+  }
+
+  /// What a row of the patch does to the row in the database.
+  private enum Change {
+    case none
+    case insert([Value?])
+    case update([(column: Int, value: Value)])
+    case delete
+
+    /// The row after the change.
+    func outcome(_ current: [Value]?) -> [Value]? {
+      switch self {
+      case .none: return current
+      case .insert(let values): return values.map { $0 ?? .null }
+      case .update(let values):
+        var row = current
+        for (column, value) in values { row?[column] = value }
+        return row
+      case .delete: return nil
+      }
+    }
+  }
+
+  init(
+    _ patch: Patch, on connection: Connection, isIdempotent: Bool, isExact: Bool,
+    onConflict: ((PatchConflict) throws -> PatchResolution)?
+  ) throws {
+    self.connection = connection
+    mayTrigger =
+      try !isExact
+      && connection.firstRow(
+        """
+        SELECT 1 FROM main.sqlite_schema WHERE type = 'trigger'
+        UNION ALL SELECT 1 FROM temp.sqlite_schema WHERE type = 'trigger'
+        """) != nil
+    self.isIdempotent = isIdempotent
+    self.onConflict = onConflict
+    targets = try patch.tables.map { try PatchTarget($0, on: connection) }
+  }
+
+  func run() throws {
+    // Triggers and foreign keys have made most of their changes by the time that these rows are looked at.
+    for isIndirect in [false, true] {
+      for (index, target) in targets.enumerated() {
+        for row in target.table.rows where row.isIndirect == isIndirect {
+          try attempt(index, row)
+        }
+      }
+      try retry()
+      try exchange()
+    }
+    for row in stuck {
+      let current = try current(row.target, row.row)
+      let conflict = conflict(
+        .constraint, row.target, row.row, current, message: row.error.message)
+      _ = try resolve(conflict, row.target)
+    }
+  }
+
+  /// Applies the stuck rows again for as long as that helps, in alternating directions: one row may wait for the next.
+  private func retry() throws {
+    var count = Int.max
+    while !stuck.isEmpty, stuck.count < count {
+      count = stuck.count
+      let rows = stuck.reversed()
+      stuck = []
+      for row in rows { try attempt(row.target, row.row) }
+    }
+  }
+
+  private func attempt(_ index: Int, _ row: Patch.Row) throws {
+    let mark = report.mark
+    let change = try decide(index, row, current(index, row))
+    do {
+      try perform(change, index, row)
+    } catch let error as SQLiteError where error.code.primary == .constraint {
+      report.rollBack(to: mark)
+      stuck.append(StuckRow(target: index, row: row, error: error))
+    }
+  }
+
+  private func current(_ index: Int, _ row: Patch.Row) throws -> [Value]? {
+    try targets[index].current(targets[index].key(of: row), on: connection)
+  }
+
+  private func perform(_ change: Change, _ index: Int, _ row: Patch.Row) throws {
+    let target = targets[index]
+    switch change {
+    case .none: return
+    case .insert(let values): try target.insert(values, on: connection)
+    case .update(let values): try target.update(values, target.key(of: row), on: connection)
+    case .delete: try target.delete(target.key(of: row), on: connection)
+    }
+    report.appliedCount += 1
+  }
+}
+
+// Rows that exchange unique values.
+extension PatchApplication {
+  /// Applies stuck rows that wait for each other's unique values.
+  ///
+  /// Each updated row gets temporary values first, and then its own. Its other columns are never written, and triggers
+  /// and foreign keys act as for any two updates. A row that fails even so is left out, and the others are tried again
+  /// without it. The rounds are limited: where many rows wait for one that fails, each round finds the next of them.
+  private func exchange() throws {
+    var places = Array(stuck.indices)
+    for _ in 0..<8 where places.contains(where: { stuck[$0].row.kind == .update }) {
+      let mark = report.mark
+      var failed: Set<Int> = []
+      try connection.savepoint {
+        failed = try exchange(places)
+        return failed.isEmpty ? TransactionOutcome.commit : .rollback
+      }
+      guard !failed.isEmpty else {
+        for place in places.reversed() { stuck.remove(at: place) }
+        return
+      }
+      report.rollBack(to: mark)
+      places.removeAll { failed.contains($0) }
+    }
+  }
+
+  /// Applies the stuck rows at some places, after temporary values for all of them, and returns those that failed.
+  private func exchange(_ places: [Int]) throws -> Set<Int> {
+    var failed: Set<Int> = []
+    var waiting: [(place: Int, change: Change)] = []
+    for place in places {
+      let (index, row) = (stuck[place].target, stuck[place].row)
+      let current = try current(index, row)
+      let change = try decide(index, row, current)
+      waiting.append((place, change))
+      guard case .update(let values) = change, let current else { continue }
+      let isParked = try withoutChecks {
+        try targets[index].park(
+          values, current: current, targets[index].key(of: row), on: connection)
+      }
+      if !isParked { failed.insert(place) }
+    }
+    guard failed.isEmpty else { return failed }
+    var count = Int.max
+    while !waiting.isEmpty, waiting.count < count {
+      count = waiting.count
+      waiting = try waiting.filter { place, change in
+        do {
+          try perform(change, stuck[place].target, stuck[place].row)
+          return false
+        } catch let error as SQLiteError where error.code.primary == .constraint {
+          return true
+        }
+      }
+    }
+    return Set(waiting.map(\.place))
+  }
+
+  /// Runs `body` without CHECK constraints, unless a trigger may act, which could store what they refuse.
+  private func withoutChecks<Result>(_ body: () throws -> Result) throws -> Result {
+    guard !mayTrigger, try connection.pragma("ignore_check_constraints") == .integer(0) else {
+      return try body()
+    }
+    _ = try connection.pragma("ignore_check_constraints", " = ON")
+    let result = Swift.Result { try body() }
+    _ = try connection.pragma("ignore_check_constraints", " = OFF")
+    return try result.get()
+  }
+}
+
+// Conflicts.
+extension PatchApplication {
+  /// Returns the change that a row of the patch asks for. Where it does not fit, the closure decides.
+  private func decide(
+    _ index: Int, _ row: Patch.Row, _ current: [Value]?
+  ) throws -> Change {
+    if isIdempotent || row.isIndirect, isPresent(row, current) {
+      report.presentCount += 1
+      settle(index, row, current, .none)
+      return .none
+    }
+    let kind: PatchConflict.Kind? =
+      switch (row.kind, current) {
+      case (.insert, nil): nil
+      case (.insert, _?): .conflict
+      case (.update, nil), (.delete, nil): .notFound
+      case (.update, let current?), (.delete, let current?):
+        differing(row, current).isEmpty ? nil : .data
+      }
+    guard let kind else { return theirs(index, row, current) }
+    return try resolve(conflict(kind, index, row, current), index)
+  }
+
+  /// Returns the change that makes the row in the database like the patch's.
+  private func theirs(_ index: Int, _ row: Patch.Row, _ current: [Value]?) -> Change {
+    switch row.kind {
+    case .insert where current == nil: .insert(row.new)
+    case .insert, .update: .update(targets[index].values(row.new))
+    case .delete: .delete
+    }
+  }
+
+  /// Asks what to do about a conflict. Without a closure the row is left as it is, for an error at the end.
+  private func resolve(_ conflict: PatchConflict, _ index: Int) throws -> Change {
+    guard let onConflict else {
+      unresolved.append(conflict)
+      return .none
+    }
+    let resolution = try onConflict(conflict)
+    let change: Change
+    switch (resolution, conflict.kind, conflict.row.kind) {
+    case (.abort, _, _): throw PatchError(reason: .conflicts([conflict]))
+    case (.omit, _, _): change = .none
+    case (.replace, .data, _), (.replace, .conflict, _):
+      change = theirs(index, conflict.row, conflict.current)
+    case (.merge, .data, .update):
+      change = try merged(conflict, index, given: [:], resolution)
+    case (.set(let given), .data, .update):
+      change = try merged(conflict, index, given: given, resolution)
+    default: throw refusal(of: resolution, conflict)
+    }
+    report.resolved.append(.init(conflict: conflict, resolution: resolution))
+    settle(index, conflict.row, conflict.current, change)
+    return change
+  }
+
+  /// Returns the update that sets the given columns, and those of the patch that are not in conflict.
+  private func merged(
+    _ conflict: PatchConflict, _ index: Int, given: [String: Value], _ resolution: PatchResolution
+  ) throws -> Change {
+    let target = targets[index]
+    let differing = Set(conflict.current.map { self.differing(conflict.row, $0) } ?? [])
+    var values = target.values(conflict.row.new)
+    values.removeAll { differing.contains($0.column) }
+    for (name, value) in given {
+      guard
+        let column = target.columns.firstIndex(where: {
+          asciiLowercased($0) == asciiLowercased(name)
+        }), !target.keyColumns.contains(column)
+      else { throw refusal(of: resolution, conflict) }
+      values.removeAll { $0.column == column }
+      values.append((column, value))
+    }
+    return .update(values)
+  }
+
+  private func refusal(of resolution: PatchResolution, _ conflict: PatchConflict) -> SQLiteError {
+    SQLiteError(.misuse, "“\(resolution)” is no answer to this conflict: \(conflict)")
+  }
+
+  /// Notes the row before and after a change that is not simply the patch's.
+  private func settle(_ index: Int, _ row: Patch.Row, _ current: [Value]?, _ change: Change) {
+    let target = targets[index]
+    report.settled.append(
+      .init(
+        table: target.name, keyPositions: target.table.keyPositions, columns: target.columns,
+        row: row, before: current, after: change.outcome(current)))
+  }
+
+  /// Whether the row is already as the patch makes it.
+  private func isPresent(_ row: Patch.Row, _ current: [Value]?) -> Bool {
+    switch (row.kind, current) {
+    case (.delete, nil): true
+    case (.delete, _?), (_, nil): false
+    case (.insert, let current?), (.update, let current?):
+      current.indices.allSatisfy {
+        row.new[$0].map { [value = current[$0]] in $0 == value } ?? true
+      }
+    }
+  }
+
+  /// The columns that are not as the row of the patch expects them.
+  private func differing(_ row: Patch.Row, _ current: [Value]) -> [Int] {
+    let expected = row.kind == .insert ? row.new : row.old
+    return current.indices.filter {
+      expected[$0].map { [value = current[$0]] in $0 != value } ?? false
+    }
+  }
+
+  private func conflict(
+    _ kind: PatchConflict.Kind, _ index: Int, _ row: Patch.Row, _ current: [Value]?,
+    message: String? = nil
+  ) -> PatchConflict {
+    let target = targets[index]
+    let columns = current.map { differing(row, $0).map { target.columns[$0] } } ?? []
+    return PatchConflict(
+      kind: kind, table: target.name, columns: target.columns, row: row, key: target.key(of: row),
+      current: current, conflictingColumns: kind == .constraint ? [] : columns, message: message)
+  }
+}
+
+// The end.
+extension PatchApplication {
+  /// Notes the rows whose foreign keys lead nowhere.
+  func noteForeignKeys() throws {
+    for target in try connection.existingTables() {
+      for row in try connection.rows(
+        "SELECT rowid, parent FROM pragma_foreign_key_check(\(target)) LIMIT 10",
+        as: Int64?.self, String.self)
+      {
+        note(target, row.0.map { [.integer($0)] } ?? [], parent: row.1)
+      }
+    }
+    if unresolved.isEmpty { note(targets[0].name, [], parent: "?") }
+  }
+
+  private func note(_ table: String, _ key: [Value], parent: String) {
+    unresolved.append(
+      PatchConflict(
+        kind: .foreignKey, table: table, columns: [],
+        row: Patch.Row(.insert, isIndirect: false, old: [], new: []), key: key, current: nil,
+        conflictingColumns: [],
+        message: "a row would refer to a row of “\(parent)” that is not there"))
+  }
+
+  /// Looks for the parents of the rows that were written, and for the children of those that are gone.
+  func checkTouchedForeignKeys() throws {
+    let touched = ForeignKeyCheck(connection)
+    for target in targets {
+      guard let keys = try touched.keys(of: target) else { continue }
+      // A closure may have set any column.
+      for row in target.table.rows where onConflict != nil || keys.isTouched(by: row) {
+        let key = target.key(of: row)
+        for (table, parent) in try touched.violations(
+          of: target, row, isThere: try target.current(key, on: connection))
+        {
+          note(table, key, parent: parent)
+        }
+      }
+    }
+  }
+
+  func finish() throws -> PatchReport {
+    guard unresolved.isEmpty else { throw PatchError(reason: .conflicts(unresolved)) }
+    return report
+  }
+}
+
+extension PatchTarget {
+  /// The columns outside the key that a row of a patch sets.
+  fileprivate func values(_ new: [Value?]) -> [(column: Int, value: Value)] {
+    new.indices.compactMap { column in
+      keyColumns.contains(column) ? nil : new[column].map { (column, $0) }
+    }
+  }
+}
+
+extension PatchReport {
+  /// The number of entries at a moment, for taking back those of a row that failed.
+  fileprivate var mark: [Int] { [appliedCount, presentCount, resolved.count, settled.count] }
+
+  fileprivate mutating func rollBack(to mark: [Int]) {
+    (appliedCount, presentCount) = (mark[0], mark[1])
+    resolved.removeLast(resolved.count - mark[2])
+    settled.removeLast(settled.count - mark[3])
+  }
+}
