@@ -15,6 +15,27 @@ func residentBytes() -> Int {
   return pages * 4_096
 }
 
+#if canImport(Glibc)
+  /// Runs `body` in a forked process, which prints its outcome.
+  func forked(_ name: String, _ body: () throws -> Void) throws {
+    fflush(nil)
+    let child = fork()
+    if child == 0 {
+      do {
+        try body()
+        print("\(name): done")
+      } catch {
+        print("\(name): \("\(error)".contains("forked") ? "refused" : "\(error)")")
+      }
+      fflush(nil)
+      _exit(0)
+    }
+    var status: Int32 = 0
+    unsafe waitpid(child, &status, 0)
+    if status != 0 { print("\(name): the child ended with status \(status)") }
+  }
+#endif
+
 func run(_ arguments: [String]) throws {
   switch arguments.first {
   case "add":
@@ -68,6 +89,24 @@ func run(_ arguments: [String]) throws {
       try connection.executeChange("UPDATE t SET a = a + 1000")
       kill(getpid(), SIGKILL)
     }
+  #if canImport(Glibc)
+    case "fork":
+      // fork <path>: writes, forks, and prints what the child's accesses and the parent's next write give.
+      let database = try Database(path: arguments[1])
+      try database.executeChange("UPDATE t SET a = a + 1")
+      try forked("write") { try database.executeChange("UPDATE t SET a = a + 1000") }
+      try forked("read") { _ = try database.rows("SELECT a FROM t", as: Int.self) }
+      try forked("close") { try database.close() }
+      try forked("open again") { _ = try Database(path: arguments[1]) }
+      try forked("open another") {
+        try Database.memory().executeChange("CREATE TABLE other (a)")
+      }
+      try database.write { connection in
+        try forked("write inside") { try connection.executeChange("UPDATE t SET a = a + 1000") }
+      }
+      try database.executeChange("UPDATE t SET a = a + 1")
+      print("parent: \(try database.firstRow("SELECT a FROM t", as: Int.self) ?? 0)")
+  #endif
   default:
     throw SQLiteError(.misuse, "unknown command")
   }

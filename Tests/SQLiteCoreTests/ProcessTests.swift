@@ -78,6 +78,19 @@ import TestSupport
     #expect(try database.firstRow("PRAGMA integrity_check", as: String.self) == "ok")
   }
 
+  #if canImport(Glibc)
+    @Test func `a forked process cannot use its parent's connections`() throws {
+      try makeCounter().close()
+      let (status, output) = try finish(start(["fork", folder.file()]))
+      #expect(status == 0)
+      #expect(
+        output.split(separator: "\n") == [
+          "write: refused", "read: refused", "close: refused", "open again: refused",
+          "open another: done", "write inside: refused", "parent: 2",
+        ])
+    }
+  #endif
+
   @Test(.enabled(if: getuid() == 0, "only root can give up its rights"))
   func `missing permissions are named`() throws {
     let manager = FileManager.default

@@ -198,6 +198,7 @@ public final class Connection {
     guard user.load(ordering: .relaxed) == currentThread() else {
       throw SQLiteError(.misuse, "a connection was used outside its access", sql: sql)
     }
+    try ForkCount.check(handle.forks)
     guard !hooks.callback.isRunning else {
       throw SQLiteError(
         .misuse, "an authorizer or a trace cannot use the database that it belongs to", sql: sql)

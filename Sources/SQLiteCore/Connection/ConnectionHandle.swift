@@ -3,6 +3,8 @@ import CSQLite
 /// The owner of one `sqlite3` pointer: one C call for each method.
 @safe final class ConnectionHandle {
   let pointer: OpaquePointer
+  /// The forks of this process when the connection was opened.
+  let forks = ForkCount.atOpening
   /// Kept until the handle is closed.
   var presence: AnyObject?
   /// The session at a server to which all statements go; the database behind `pointer`, which is empty, then
@@ -40,6 +42,8 @@ import CSQLite
   }
 
   deinit {
+    // A forked process must not even close its parent's connection.
+    guard ForkCount.current == forks else { return }
     // A transaction that is still open is rolled back, and what the hooks lead to is gone by then.
     removeHooks()
     remote?.close()

@@ -58,6 +58,7 @@ extension Database {
   package var pendingDeadlineCount: Int { scheduler.deadlineCount }
 
   private func checkOutside() throws(SQLiteError) {
+    try scheduler.checkProcess()
     guard !scheduler.isHeldByThisThread else {
       throw SQLiteError(.misuse, "this cannot be called inside an access to the database")
     }

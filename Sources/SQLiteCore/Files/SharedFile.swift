@@ -31,6 +31,8 @@ final class SharedFile: Sendable {
   let commits = CommitBodies()
   /// The path; nil for a database that has no file.
   let name: String?
+  /// The forks of this process when the file was opened.
+  private let forks = ForkCount.atOpening
   private let presences = Atomic<Int>(0)
   /// The file that the connections have open.
   private let file = Mutex<FileIdentity?>(nil)
@@ -149,6 +151,7 @@ extension SharedFile {
     let bytes = Array(path.utf8)
     for other in open {
       guard let identity = other.identity, let name = other.name else { continue }
+      if wanted == identity { try ForkCount.check(other.forks) }
       if Array(name.utf8) == bytes {
         guard wanted == identity else {
           throw SQLiteError(

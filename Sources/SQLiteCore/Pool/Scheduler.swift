@@ -109,6 +109,8 @@ final class Scheduler: Sendable {
   }
 
   private let state: Mutex<State>
+  /// The forks of this process when the database was opened.
+  private let forks = ForkCount.atOpening
   private let threads: [ThreadMark]
   private let hasReaders: Bool
   /// The one timer, for the earliest deadline of those who wait; made when it is first needed. Locked
@@ -188,6 +190,8 @@ final class Scheduler: Sendable {
   func grant(
     _ kind: Access.Kind, _ cancellation: Cancellation
   ) throws(SQLiteError) -> Grant? {
+    // Before the lock, which another thread may have held at the fork.
+    try checkProcess()
     if let slot = slotOfThisThread() {
       guard kind == .read || state.withLock({ $0.holders[slot]?.kind }) == .write else {
         throw SQLiteError(
@@ -212,6 +216,9 @@ final class Scheduler: Sendable {
     state.holders[slot] = Holder(kind: kind, since: now, cancellation: cancellation)
     return .success(slot)
   }
+
+  /// Throws if this process was forked since the database was opened.
+  func checkProcess() throws(SQLiteError) { try ForkCount.check(forks) }
 
   /// Runs `body` while nobody has the slot of the writer, unless somebody wants it.
   func whileWriterIsIdle(_ body: () -> Void) {
@@ -240,6 +247,7 @@ final class Scheduler: Sendable {
     _ kind: Access.Kind, _ cancellation: Cancellation, member: GroupCommitMember? = nil,
     until deadline: Moment? = nil, wake: @escaping Wake
   ) {
+    do { try checkProcess() } catch { return wake(.failure(error), nil) }
     let waiter = Waiter(kind, cancellation, member: member, wake: wake)
     let lane = lane(kind)
     let now = Moment.now
