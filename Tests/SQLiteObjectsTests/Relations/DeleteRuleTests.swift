@@ -56,6 +56,38 @@ struct Required: MagicObject {
   init(_ team: Club) { self.team = team }
 }
 
+/// References one type by two rules, the stricter one declared first.
+struct RestrictingFirst: MagicObject {
+  static var traits: [PropertyTrait] {
+    [.onDelete(\Self.$founder, .restrict), .onDelete(\Self.$team, .cascade)]
+  }
+
+  @MagicValue var founder: Club
+  @MagicValue var team: Club
+
+  init() {}
+  init(founder: Club, team: Club) {
+    self.founder = founder
+    self.team = team
+  }
+}
+
+/// References one type by two rules, the stricter one declared last.
+struct CascadingFirst: MagicObject {
+  static var traits: [PropertyTrait] {
+    [.onDelete(\Self.$team, .cascade), .onDelete(\Self.$founder, .restrict)]
+  }
+
+  @MagicValue var team: Club
+  @MagicValue var founder: Club
+
+  init() {}
+  init(founder: Club, team: Club) {
+    self.team = team
+    self.founder = founder
+  }
+}
+
 struct Impossible: MagicObject {
   static var traits: [PropertyTrait] { [.onDelete(\Self.$teams, .cascade)] }
 
@@ -97,6 +129,31 @@ struct Impossible: MagicObject {
     try magic.remove(owner)
     try magic.remove(team)
     #expect(try magic.count(of: Club.self) == 0)
+  }
+
+  @Test func `an object that the removal deletes by cascade does not restrict it`() throws {
+    let other = Club("b")
+    try magic.update([
+      RestrictingFirst(founder: team, team: team), RestrictingFirst(founder: team, team: other),
+    ])
+    try magic.update([
+      CascadingFirst(founder: other, team: other), CascadingFirst(founder: other, team: team),
+    ])
+    // One of the two that reference each club by `founder` would remain.
+    #expect(throws: MagicError.restricted(type: "Club", by: ["RestrictingFirst.founder"])) {
+      try magic.remove(team)
+    }
+    #expect(throws: MagicError.restricted(type: "Club", by: ["CascadingFirst.founder"])) {
+      try magic.remove(other)
+    }
+    #expect(try magic.count(of: RestrictingFirst.self) == 2)
+    #expect(try magic.count(of: CascadingFirst.self) == 2)
+    try magic.removeAll(of: RestrictingFirst.self, where: \.$team.$name == "b")
+    try magic.removeAll(of: CascadingFirst.self, where: \.$team.$name == "a")
+    try magic.remove(team)
+    try magic.remove(other)
+    #expect(try magic.count(of: RestrictingFirst.self) == 0)
+    #expect(try magic.count(of: CascadingFirst.self) == 0)
   }
 
   @Test func `restrict holds for collections too`() throws {
