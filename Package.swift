@@ -65,7 +65,7 @@ let package = Package(
     layer("SQLLexer", []),
     // SQL as a tree: it knows no database.
     layer("SQLSyntax", ["SQLLexer"]),
-    layer("SQLiteCore", ["CSQLite", "ExactText", "Platform", "SQLLexer"]),
+    layer("SQLiteCore", ["CSQLite", "ExactText", "Platform", "SQLLexer", "SystemFiles"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
     // The schema as a model, and tables made anew: objects do without the parser.
     layer("SQLiteSchema", ["SQLSyntax", "SQLiteCore", "SQLiteMapping"]),
@@ -135,7 +135,10 @@ let package = Package(
     tests(of: "SQLiteSchema", ["Conformance", "MagicData", "SQLSyntax"]),
     tests(
       of: "SQLitePortable",
-      ["Conformance", "SPON", "SQLiteCore", "SQLiteMapping", "SQLiteRelations", "SystemFiles"]),
+      [
+        "Conformance", "MagicData", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteMapping",
+        "SQLiteRelations", "SystemFiles",
+      ]),
     tests(of: "SQLiteAssets", ["CSHA256", "SystemFiles"]),
     .testTarget(
       name: "SQLiteClusterTests",
@@ -166,13 +169,15 @@ let package = Package(
     .target(
       name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS",
       linkerSettings: [.linkedLibrary("sqlite3")]),
+    // Ends a process before a call that changes a file.
+    .target(name: "CTracer", path: "Tests/CTracer"),
     .target(
       name: "Workload",
       dependencies: ["MagicData", "SQLSyntax", "SQLitePortable", "SQLiteSchema", "TestSupport"],
       path: "Tests/Workload",
       swiftSettings: settings),
     .executableTarget(
-      name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS"],
+      name: "ReliabilityHelper", dependencies: ["Workload", "CFaultVFS", "CTracer"],
       path: "Tests/ReliabilityHelper", swiftSettings: settings),
     // What SQLite says of a text, beside what our parser says.
     .target(
@@ -188,7 +193,8 @@ let package = Package(
     .testTarget(
       name: "ReliabilityTests",
       dependencies: [
-        "Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper", "SQLitePortable", "TestSupport",
+        "Workload", "CFaultVFS", "Fuzzing", "ReliabilityHelper", "SQLitePortable", "SystemFiles",
+        "TestSupport",
       ],
       swiftSettings: settings),
   ]

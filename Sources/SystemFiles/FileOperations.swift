@@ -22,6 +22,8 @@ package protocol FileOperations: Sendable {
   func link(
     _ name: String, from folder: Int32, to other: Int32, as newName: String
   ) throws(SystemFailure)
+  /// Gives an entry another name, in place of the file that has it (`renameat`).
+  func replace(_ name: String, by newName: String, in folder: Int32) throws(SystemFailure)
   /// Removes a file from a folder (`unlinkat`).
   func remove(_ name: String, in folder: Int32) throws(SystemFailure)
   /// Removes an empty folder from a folder (`unlinkat` with `AT_REMOVEDIR`).

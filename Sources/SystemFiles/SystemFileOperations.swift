@@ -144,7 +144,6 @@ package struct SystemFileOperations: FileOperations {
     #endif
   }
 
-  /// Gives an entry another name, in place of the file that has it (`renameat`).
   package func replace(
     _ name: String, by newName: String, in folder: Int32
   ) throws(SystemFailure) {

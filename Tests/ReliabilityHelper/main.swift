@@ -1,6 +1,9 @@
 // A process of its own for the tests of reliability: what only another process can show.
 import Foundation
 import MagicData
+import Workload
+
+import CTracer
 
 func run(_ arguments: [String]) throws {
   switch arguments.first {
@@ -12,6 +15,13 @@ func run(_ arguments: [String]) throws {
     try command.run(milliseconds: Int(arguments[3]) ?? 0)
   case "limit":
     try LimitCommand(folder: arguments[1], size: UInt64(arguments[2]) ?? 0).run()
+  case "file":
+    guard let work = FileWork(rawValue: arguments[1]) else {
+      throw SQLiteError(.misuse, "unknown work")
+    }
+    try work.run(in: arguments[2])
+  case "trace":
+    exit(unsafe tracer_run(CommandLine.argc - 2, CommandLine.unsafeArgv + 2))
   case "look":
     // Opens a database, reads, and closes it, as any other program may.
     let database = try Database(path: arguments[1], options: .init(mode: .readWrite))

@@ -15,6 +15,15 @@ struct Helper {
 
   init(_ arguments: [String]) throws {
     process = Process()
+    process.executableURL = URL(filePath: try Self.path())
+    process.arguments = arguments
+    pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+  }
+
+  /// The path of the program.
+  static func path() throws -> String {
     // The program that runs now is the tests' own, or the tool that has loaded them.
     let folders =
       [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
@@ -25,11 +34,16 @@ struct Helper {
     let manager = FileManager.default
     guard let helper = candidates.first(where: { manager.isExecutableFile(atPath: $0.path) })
     else { throw SQLiteError(.notFound, "ReliabilityHelper is not beside the tests") }
-    process.executableURL = helper
-    process.arguments = arguments
-    pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
+    return helper.path
+  }
+
+  /// Whether it can trace another program: on Linux, unless a container forbids it.
+  static var canTrace: Bool {
+    #if os(Linux)
+      (try? run("trace", "0", "/", "/bin/true").status) == 0
+    #else
+      false
+    #endif
   }
 
   func finish() throws -> Result {

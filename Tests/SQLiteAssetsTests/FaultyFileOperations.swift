@@ -127,6 +127,11 @@ final class FaultyFileOperations: FileOperations {
     try system.link(name, from: folder, to: other, as: newName)
   }
 
+  func replace(_ name: String, by newName: String, in folder: Int32) throws(SystemFailure) {
+    try begin("renameat")
+    try system.replace(name, by: newName, in: folder)
+  }
+
   func remove(_ name: String, in folder: Int32) throws(SystemFailure) {
     try begin("unlinkat")
     try system.remove(name, in: folder)

@@ -13,43 +13,54 @@ public struct AssetBackup: Hashable, Sendable {
 }
 
 extension AssetStore {
-  /// Copies the database and its assets, as one state of one moment, into a fresh folder.
+  /// Copies the database and its assets, as one state of one moment, into a new folder.
+  ///
+  /// The folder appears when the copy is complete. If the process is killed before, the path is as it was, and the
+  /// next copy into the same place removes the remains.
   ///
   /// The store may be read and written meanwhile; nothing that the copy needs is removed. In WAL mode
   /// the log grows until the copy is done. Where the file system can, files share their content with
-  /// the copies. The database comes last, so that a copy that was cut off has none.
+  /// the copies.
   ///
   /// A backup is a store like any other: open `default.sqlite3` in it with the assets in `assets`, or
   /// the folder itself as a `MagicData`.
   ///
   /// - Parameters:
-  ///   - path: A folder that is empty or missing. The folder above it must exist.
+  ///   - path: The path of a folder that is missing, or empty and then replaced. The folder above it must exist. A
+  ///     mount point can't be replaced: name a folder in it.
   ///   - deadline: When the copy must be finished.
   ///   - progress: Called after each file, within a read of the database; what it throws ends the copy.
   /// - Returns: Where the parts are, and what was wrong with assets: look at it.
   /// - Throws: ``AssetError``, such as ``AssetError/folderNotEmpty(path:)``, `SQLiteError`, or what
-  ///   `progress` throws. What was written so far stays.
+  ///   `progress` throws. Then the path is as it was.
   public func backup(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {
     try database.require(.backup)
-    let target = try Folder.open(path: path, operations)
-    guard try target.names().isEmpty else { throw AssetError.folderNotEmpty(path: target.path) }
-    var backup = AssetBackup(
-      database: target.path(of: "default.sqlite3"), assets: target.path(of: "assets"))
-    try database.read(deadline: deadline) { connection in
+    let path = try File.absolute(path)
+    PendingFile.removeAbandoned(beside: path, operations)
+    if let present = try Folder.existing(path: path, operations), try !present.names().isEmpty {
+      throw AssetError.folderNotEmpty(path: path)
+    }
+    let pending = try naming(path) { () throws(SystemFailure) in
+      try PendingFile(path, operations)
+    }
+    let target = try Folder.open(path: pending.contentPath, operations)
+    let faults = try database.read(deadline: deadline) { connection in
       // Files that this snapshot sees stay where they are, since it is older than any later commit.
-      let copy = try StoreFolder(path: backup.assets, identity: identity, operations)
-      backup.faults = try copyFiles(to: copy.files, connection, progress)
-      let other = try Database(path: backup.database)
+      let copy = try StoreFolder(path: target.path(of: "assets"), identity: identity, operations)
+      let faults = try copyFiles(to: copy.files, connection, progress)
+      let other = try Database(path: target.path(of: "default.sqlite3"))
       try database.backup(to: other, deadline: deadline)
       // Marked files were not copied, unless a row names them.
       try other.executeChange("DELETE FROM magicdata_asset_trash")
       try other.close()
+      return faults
     }
-    try target.sync()
-    return backup
+    try naming(path) { () throws(SystemFailure) in try pending.publish(replacing: true) }
+    return AssetBackup(
+      database: "\(path)/default.sqlite3", assets: "\(path)/assets", faults: faults)
   }
 
   /// As ``backup(to:deadline:progress:)``, without blocking the task. Cancelling the task ends it before the

@@ -43,9 +43,8 @@ struct KnownNodes {
     let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
     do throws(SystemFailure) {
       let file = try PendingFile(path)
-      try unsafe file.write(bytes.span.bytes)
-      try file.sync()
-      try file.takeName()
+      try unsafe file.makeFile().write(bytes.span.bytes)
+      try file.publish(replacing: true)
     } catch {
       throw failure("written", error)
     }

@@ -1,4 +1,5 @@
 import CSQLite
+import Platform
 
 /// How far a backup is.
 public struct BackupProgress: Hashable, Sendable {
@@ -77,50 +78,46 @@ extension Database {
     }
   }
 
-  /// Writes a copy without unused space into a new file (`VACUUM INTO`).
+  /// Writes a copy without unused space into a new file (`VACUUM INTO`), which appears when it is complete.
   ///
   /// - Parameter path: The path of the copy. A file there must be empty, without journals beside it.
   /// - Throws: ``SQLiteError``; then no file is made.
   public func vacuum(into path: String) throws {
-    try require(.files)
-    let target = try emptyFile(at: path)
-    do {
-      try withoutTransaction { try $0.executeChange("VACUUM INTO \(target.name)") }
-    } catch {
-      target.removeIfMade()
-      throw error
-    }
+    let (copy, name) = try emptyCopy(at: path)
+    try withoutTransaction { try $0.executeChange("VACUUM INTO \(name)") }
+    try copy.publish(replacing: try checkIsFree(path) == .emptyFile)
   }
 
   /// As ``vacuum(into:)``, without blocking the task; cancelling the task ends it.
   ///
   /// - Throws: As the blocking form, or `CancellationError`.
   public func vacuum(into path: String) async throws {
-    try require(.files)
-    let target = try emptyFile(at: path)
-    do {
-      try await withoutTransaction { try $0.executeChange("VACUUM INTO \(target.name)") }
-    } catch {
-      target.removeIfMade()
-      throw error
-    }
+    let (copy, name) = try emptyCopy(at: path)
+    try await withoutTransaction { try $0.executeChange("VACUUM INTO \(name)") }
+    try copy.publish(replacing: try checkIsFree(path) == .emptyFile)
   }
 
-  /// Makes the file with the permissions of this one.
-  ///
-  /// - Throws: ``SQLiteError`` also if journals are beside it, which belong to another file.
-  private func emptyFile(at path: String) throws(SQLiteError) -> DatabaseFile {
-    try OpenDatabases.checkMayReplace(path)
+  /// Makes an empty file with the permissions of this one, and returns its absolute path too.
+  private func emptyCopy(at path: String) throws(SQLiteError) -> (AtomicFile, String) {
+    try require(.files)
+    let copy = try AtomicFile(path)
+    _ = try checkIsFree(path)
     var options = Options()
     options.filePermissions = self.options.filePermissions
-    let file = try DatabaseFile(path: path, options: options)
-    do {
-      try OpenDatabases.checkMayReplace(file.name)
-    } catch {
-      file.removeIfMade()
-      throw error
+    return (copy, try DatabaseFile(path: copy.contentPath, options: options).name)
+  }
+
+  private enum FreePath {
+    case missing, emptyFile
+  }
+
+  private func checkIsFree(_ path: String) throws(SQLiteError) -> FreePath {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return .missing }
+    guard status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else {
+      throw SQLiteError(.cannotOpen, "\(path): the file exists already")
     }
-    return file
+    return .emptyFile
   }
 }
 

@@ -125,9 +125,6 @@ public final class Database: Sendable {
   /// The absolute path of the file, or nil for a database that has none of its own.
   public var path: String? { file.path }
 
-  /// Whether opening this database has made the file.
-  package var madeFile: Bool { file.wasMade }
-
   /// Whether this and another value are databases on one file.
   package func isOnFile(of other: Database) -> Bool { shared === other.shared }
 

@@ -68,15 +68,6 @@ final class DatabaseFile: Sendable {
     watch = nil
   }
 
-  /// Removes the file if this value has made it, and nobody has opened it.
-  func removeIfMade() {
-    guard wasMade, case .file(let path) = location else { return }
-    SharedFile.making.withLock { _ in
-      guard !OpenDatabases.contains(path) else { return }
-      _ = unsafe unlink(path)
-    }
-  }
-
   /// Opens a connection.
   ///
   /// - Parameters:

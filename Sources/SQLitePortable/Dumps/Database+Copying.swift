@@ -1,26 +1,25 @@
 import Essentials
 import SQLiteCore
+import SystemFiles
 
 extension Database {
   /// Copies all pages into the database at a path, in one transaction there.
   ///
   /// - Parameters:
-  ///   - path: A database, or where none is yet.
+  ///   - path: A database, or a path where a file is to appear.
   ///   - deadline: When the copy must be finished.
   ///   - progress: Called now and then with the bytes copied, and with how many there are.
-  /// - Throws: `SQLiteError`, or what `progress` throws; then nothing stands where nothing stood.
+  /// - Throws: `SQLiteError`, or what `progress` throws; then the path is as it was.
   func copy(
     to path: String, deadline: ContinuousClock.Instant? = nil,
     _ progress: (DumpProgress) throws -> Void
   ) throws {
     try Self.filling(path) { file in
       guard server != nil else { return try copy(to: file, deadline: deadline, progress) }
-      // A server gives rows and no pages: by way of a text, which has all that there is.
-      let text = DataFile.spon(
-        path: path + ".dump-" + String(UInt64.random(in: 0 ... .max), radix: 16))
-      defer { try? FileManager.default.removeItem(atPath: text.path) }
-      try dump(to: text, progress: progress)
-      try file.restore(from: text, deadline: deadline)
+      // A server returns rows but no pages, so the content travels as a text, which has everything.
+      let text = try AtomicFile(path + ".spon")
+      try dump(to: .spon(path: text.contentPath), progress: progress)
+      try file.restore(from: .spon(path: text.contentPath), deadline: deadline)
     }
   }
 
@@ -49,11 +48,25 @@ extension Database {
     try withoutTransaction { _ = try $0.pragma("page_size", " = \(size)") }
   }
 
-  /// Opens the database at a path, fills it and closes it. If that fails where there was no file, there
-  /// is none afterwards.
+  /// Fills the database at a path. If it is missing, it appears when `body` has returned.
   ///
-  /// The file is opened by SQLite and keeps its journal mode: what a log beside it holds belongs to it.
+  /// An existing file is opened by SQLite, since it may be in use, and keeps its journal mode. `body` must fill it in
+  /// one transaction. SQLite also removes the journals of a file that is gone.
   static func filling(_ path: String, _ body: (Database) throws -> Void) throws {
+    let names = [path] + OpenDatabases.suffixes.map { path + $0 }
+    guard !names.contains(where: { FileManager.default.fileExists(atPath: $0) }) else {
+      // A process may have been killed after the file had its name.
+      PendingFile.removeAbandoned(beside: path)
+      return try filling(databaseAt: path, body)
+    }
+    let file = try AtomicFile(path)
+    try filling(databaseAt: file.contentPath, body)
+    try file.publish(replacing: false)
+  }
+
+  private static func filling(
+    databaseAt path: String, _ body: (Database) throws -> Void
+  ) throws {
     var options = Options()
     options.journalMode = .delete
     options.keepsJournalMode = true
@@ -63,11 +76,6 @@ extension Database {
       try target.close()
     } catch {
       try? target.close()
-      if target.madeFile, let file = target.path {
-        for suffix in [""] + OpenDatabases.suffixes {
-          try? FileManager.default.removeItem(atPath: file + suffix)
-        }
-      }
       throw error
     }
   }

@@ -35,7 +35,7 @@ extension Database {
     _ connection: Connection, to path: String, _ format: any DumpFormat,
     _ progress: @escaping (DumpProgress) throws -> Void
   ) throws {
-    let file = try AtomicFile(path)
+    let file = try TextWriter(path)
     var writer = DumpWriter(connection, format, file, progress)
     try writer.run()
     try file.finish()

@@ -4,13 +4,13 @@ import SQLiteCore
 struct DumpWriter {
   let connection: Connection
   let format: any DumpFormat
-  let file: AtomicFile
+  let file: TextWriter
   let report: (DumpProgress) throws -> Void
   private var progress = DumpProgress()
   private var lineCount = 0
 
   init(
-    _ connection: Connection, _ format: any DumpFormat, _ file: AtomicFile,
+    _ connection: Connection, _ format: any DumpFormat, _ file: TextWriter,
     _ report: @escaping (DumpProgress) throws -> Void
   ) {
     self.connection = connection

@@ -2,22 +2,18 @@ import Platform
 import SQLiteCore
 import SystemFiles
 
-/// A file that appears under its name when all of it is written and synced, or not at all.
-final class AtomicFile {
-  private let path: String
-  private let file: PendingFile
+/// Writes a text into a file that appears when the text is complete.
+final class TextWriter {
+  private let file: AtomicFile
+  private let content: Descriptor
   private var buffer: [UInt8] = []
 
   /// Begins a file.
   ///
-  /// - Parameter path: Its name to be. A file there is replaced, unless it is a database in use.
+  /// - Parameter path: The path of the file. A file there is replaced, unless it is a database in use.
   init(_ path: String) throws(SQLiteError) {
-    try checkIsPath(path)
-    try OpenDatabases.checkMayReplace(path)
-    self.path = path
-    file = try naming(path, "cannot be written") { () throws(SystemFailure) in
-      try PendingFile(path)
-    }
+    file = try AtomicFile(path)
+    content = try file.makeFile()
     buffer.reserveCapacity(1 << 17)
   }
 
@@ -29,22 +25,17 @@ final class AtomicFile {
   private func flush() throws(SQLiteError) {
     var bytes: [UInt8] = []
     swap(&bytes, &buffer)
-    do throws(SystemFailure) {
-      try file.write(unsafe bytes.span.bytes)
-    } catch {
-      throw failure(path, "cannot be written", error)
+    try naming(file.path, "cannot be written") { () throws(SystemFailure) in
+      try content.write(unsafe bytes.span.bytes)
     }
     bytes.removeAll(keepingCapacity: true)
     swap(&bytes, &buffer)
   }
 
-  /// Gives the file its name, durably.
+  /// Gives the file its path.
   func finish() throws(SQLiteError) {
     try flush()
-    try naming(path, "cannot be synced") { () throws(SystemFailure) in try file.sync() }
-    // Somebody may have opened a database there meanwhile.
-    try OpenDatabases.checkMayReplace(path)
-    try naming(path, "cannot be replaced") { () throws(SystemFailure) in try file.takeName() }
+    try file.publish(replacing: true)
   }
 }
 
@@ -122,25 +113,4 @@ final class LineReader {
     isAtEnd = piece.count < wanted
     buffer += piece
   }
-}
-
-private func checkIsPath(_ path: String) throws(SQLiteError) {
-  guard !path.isEmpty, !path.utf8.contains(0) else {
-    throw SQLiteError(.cannotOpen, "“\(path)” is not the path of a file")
-  }
-}
-
-/// Runs a call into the file system, and names the file if it fails.
-private func naming<Result>(
-  _ path: String, _ problem: String, _ call: () throws(SystemFailure) -> Result
-) throws(SQLiteError) -> Result {
-  do {
-    return try retrying(call)
-  } catch {
-    throw failure(path, problem, error)
-  }
-}
-
-private func failure(_ path: String, _ problem: String, _ failure: SystemFailure) -> SQLiteError {
-  SQLiteError(.cannotOpen, "\(path): the file \(problem): \(systemMessage(failure.number))")
 }
