@@ -15,7 +15,8 @@ extension Command {
       --NAME VALUE        binds a value to the parameter :NAME, @NAME or $NAME: a number if VALUE is
                           spelled as SQLite spells one, else a text. --:NAME if NAME is an option here
       --format FORMAT     table, csv or json
-      --write             the statement may write, in a transaction that is undone if it fails
+      --write             the statement may write, in a transaction that is undone if it fails; the
+                          number of rows changed is told, in a pipe on the error output
       --migrated-to NAME  refuse to write unless NAME is the last migration that the store has had
       --wait SECONDS      how long to wait for the locks of others; 5 if it is not said
 
@@ -36,18 +37,22 @@ extension Command {
     let opened = try place.openForWriting(session)
     let changed = try opened.database.write { try run(sql, $0, session) }
     try opened.database.close()
-    if let changed, session.output.isTerminal {
-      try session.output.write(changed == 1 ? "1 row changed\n" : "\(changed) rows changed\n")
+    let words = changed == 1 ? "1 row changed" : "\(changed) rows changed"
+    if session.output.isTerminal {
+      try session.output.write(words + "\n")
+    } else {
+      // In a pipe the output is the rows alone.
+      try session.note(words)
     }
     return .done
   }
 
   /// Runs a statement and writes its rows.
   ///
-  /// - Returns: How many rows it has changed, or nil for a query.
+  /// - Returns: How many rows it has changed.
   private static func run(
     _ sql: String, _ connection: Connection, _ session: Session
-  ) throws -> Int? {
+  ) throws -> Int {
     let arguments = session.words.parameters.mapValues { value(of: $0) as (any Bindable)? }
     let sql = SQL(unchecked: sql)
     if !session.words.flags.contains("--write") {
@@ -55,9 +60,14 @@ extension Command {
     }
     var statement = try connection.statement(sql, withArgs: arguments)
     let count = statement.columnCount
+    // Statements that change no rows leave SQLite's number as it was.
+    let before = connection.totalChanges
+    func changed() -> Int {
+      connection.totalChanges == before ? 0 : connection.numberOfRowsModified
+    }
     guard count > 0 else {
       while try statement.step() { try session.interruption.check() }
-      return connection.numberOfRowsModified
+      return changed()
     }
     var writer = try session.results(statement.columnNames)
     while try statement.step() {
@@ -74,7 +84,7 @@ extension Command {
       try writer.add(values)
     }
     try writer.finish()
-    return nil
+    return changed()
   }
 
   /// Throws unless a statement only reads.

@@ -28,18 +28,11 @@ extension Command {
       }
       return .done
     }
-    let isNew = try Place.kind(of: target) == .missing
-    do {
-      let backup = try assets.backup(to: target) {
-        try session.progress($0.words(of: "copying"))
-      }
-      for fault in backup.faults { try session.note("\(fault)") }
-      return backup.faults.isEmpty ? .done : .found
-    } catch {
-      // A folder that was there is the user's.
-      if isNew { try? FileManager.default.removeItem(atPath: target) }
-      throw error
+    let backup = try assets.backup(to: target) {
+      try session.progress($0.words(of: "copying"))
     }
+    for fault in backup.faults { try session.note("\(fault)") }
+    return backup.faults.isEmpty ? .done : .found
   }
 
   static let dump = Command(
@@ -68,15 +61,19 @@ extension Command {
       throw ToolError.failed("the cluster's database has nothing in it: is its name right?")
     }
     try database.dump(to: file) { try session.progress($0.words(of: "writing")) }
-    if try database.tableExists("magicdata_asset"),
+    try noteFiles(of: database, &session)
+    return .done
+  }
+
+  /// Tells that the rows of a database name files, which no text holds.
+  private static func noteFiles(of database: Database, _ session: inout Session) throws {
+    guard try database.tableExists("magicdata_asset"),
       let count = try database.rows(
         "SELECT count(*) FROM magicdata_asset WHERE content IS NULL", as: Int.self
       ).first, count > 0
-    {
-      try session.note(
-        "\(count) files of assets are not in the text: `magicdata backup` copies them")
-    }
-    return .done
+    else { return }
+    try session.note(
+      "\(count) files of assets are not in the text: `magicdata backup` copies them")
   }
 
   static let restore = Command(
@@ -85,6 +82,9 @@ extension Command {
     explanation: """
       Makes a database of a text. If it fails, PATH is as it was. A database of a cluster must be empty; if
       that fails or is ended, the same command goes on where it stopped.
+
+      A text holds no files of assets. Of a dump of a store, `check` therefore reports them as missing until
+      they are copied into the folder next to PATH that it names.
 
       --as FORMAT         spon or json; without it, what the end of the file's name says
       --replace           PATH may be there: all that it holds is replaced, unless a newer program has
@@ -110,6 +110,7 @@ extension Command {
     let path = session.words.operands[1]
     guard try Place.kind(of: path) != .missing else {
       try file.copy(to: .sqlite(path: path)) { try session.progress($0.words(of: "reading")) }
+      try noteFiles(of: Place(path).openForReading(session), &session)
       return .done
     }
     guard session.words.flags.contains("--replace") else {
@@ -118,6 +119,28 @@ extension Command {
     let opened = try Place(path).openForWriting(session)
     try opened.database.restore(from: file) { try session.progress($0.words(of: "reading")) }
     try opened.database.close()
+    return .done
+  }
+}
+
+extension Command {
+  static let `import` = Command(
+    name: "import", summary: "make a store of collections of a file that SwiftDatabase saved",
+    usage: "FILE PATH",
+    explanation: """
+      Makes a database of the tables in FILE, a JSON document of the older library SwiftDatabase. PATH must be
+      missing. Each item keeps its JSON text; CodableStore(path: PATH, coder: JSONCoder()) opens the database.
+      """,
+    operands: 2...2, run: importFile)
+
+  private static func importFile(_ session: inout Session) throws -> Ending {
+    let (file, path) = (session.words.operands[0], session.words.operands[1])
+    guard try Place.kind(of: file) == .file else { throw ToolError.failed("\(file) is no file") }
+    guard try Place.kind(of: path) == .missing else {
+      throw ToolError.failed("\(path) is there already")
+    }
+    try CodableStore(importing: Data(contentsOf: URL(filePath: file)))
+      .save(to: URL(filePath: path))
     return .done
   }
 }

@@ -10,7 +10,8 @@ import TestSupport
     let help = fixture.run("--help")
     #expect(help.status == 0)
     for command in [
-      "info", "check", "repair", "backup", "dump", "restore", "query", "schema", "sweep", "watch",
+      "info", "check", "repair", "backup", "dump", "restore", "import", "query", "schema", "sweep",
+      "watch",
     ] {
       #expect(help.output.contains("\n  \(command) "))
       let own = fixture.run(command, "--help")

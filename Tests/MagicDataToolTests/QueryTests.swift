@@ -146,6 +146,26 @@ private struct Page: MagicObject {
     #expect(result.output == "title\nTea\n")
   }
 
+  @Test func `a statement that writes says how many rows changed, in a pipe beside the output`() {
+    let changed = query("--write", "UPDATE Person SET name = name || '!'")
+    #expect(changed.output == "")
+    #expect(changed.errors == "3 rows changed\n")
+    let returned = query("--write", "DELETE FROM Person WHERE id = 2 RETURNING id")
+    #expect(returned.output == "id\n2\n")
+    #expect(returned.errors == "1 row changed\n")
+    #expect(query("--write", "CREATE TABLE t (a)").errors == "0 rows changed\n")
+  }
+
+  @Test func `a parameter without a value is named, and so is no call of the library`() {
+    let missing = query("SELECT :x, :y, ?3", "--x", "1")
+    #expect(missing.status == 1)
+    #expect(missing.errors.contains("there is no value for the parameter :y, ?3"))
+    #expect(query("SELECT :x, ?").errors.contains("the parameter :x, number 2"))
+    let two = query("SELECT 1; SELECT 2")
+    #expect(two.errors.contains("there is more than one statement"))
+    #expect(!two.errors.contains("execute"))
+  }
+
   @Test func `a statement that writes takes the files with its rows`() throws {
     let result = query(
       "--write", "DELETE FROM Person WHERE name = :name", "--name", "Bob", isTerminal: true)

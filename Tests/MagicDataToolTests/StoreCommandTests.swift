@@ -192,6 +192,32 @@ import TestSupport
       fixture.run("query", fixture.store, "SELECT count(*) AS n FROM Person").output == "n\n3\n")
   }
 
+  @Test func `a restored dump of a store tells that its files are missing`() throws {
+    let text = fixture.folder.path + "/text.spon"
+    let copy = fixture.folder.path + "/copy.sqlite3"
+    #expect(fixture.run("dump", fixture.store, text).status == 0)
+    let restored = fixture.run("restore", text, copy)
+    #expect(restored.status == 0)
+    #expect(restored.errors.contains("3 files of assets are not in the text"))
+    let check = fixture.run("check", copy)
+    #expect(check.status == 3)
+    #expect(fixture.run("restore", "--help").output.contains("`check` therefore reports them"))
+  }
+
+  @Test func `a file of SwiftDatabase becomes a database`() throws {
+    let (old, new) = (fixture.folder.path + "/old.json", fixture.folder.path + "/new")
+    // [1,2] in base64.
+    try Data(#"{"Int":{"typeDescription":"Array<Int>","data":"WzEsMl0="}}"#.utf8)
+      .write(to: URL(filePath: old))
+    #expect(fixture.run("import", old, new).status == 0)
+    #expect(fixture.run("query", new, "SELECT item FROM \"items Int\"").output == "item\n1\n2\n")
+    #expect(fixture.run("import", old, new).errors.contains("is there already"))
+    #expect(fixture.run("import", old + "x", new + "2").errors.contains("is no file"))
+    try Data("nonsense".utf8).write(to: URL(filePath: old))
+    #expect(fixture.run("import", old, new + "2").status == 1)
+    #expect(try fixture.names(in: fixture.folder.path).sorted() == ["new", "old.json", "store"])
+  }
+
   @Test func `a schema is SQL, and two are told apart`() throws {
     let path = fixture.folder.path + "/a.sqlite3"
     let database = try Database(path: path)

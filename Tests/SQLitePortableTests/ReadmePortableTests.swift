@@ -42,6 +42,16 @@ import TestSupport
     #expect(rest == [Person(id: 1, name: "Mike", age: 24)])
   }
 
+  @Test func importing() throws {
+    let (oldURL, newURL) = (URL(filePath: folder.file("old")), URL(filePath: folder.file("new")))
+    try ComingFromTheSeedsTests.saved.write(to: oldURL)
+    let imported = try CodableStore(importing: Data(contentsOf: oldURL))
+    try imported.save(to: newURL)
+    let store = try CodableStore(path: newURL.path, coder: JSONCoder())
+    #expect(try store.count(of: ComingFromTheSeedsTests.Person.self) == 1)
+    try store.database.close()
+  }
+
   @Test func reports() throws {
     let store = try CodableStore()
     try store.insert(on: "Person", item: Address(city: "x"))

@@ -44,8 +44,8 @@ extension Connection {
     guard let statement else { throw SQLiteError(.misuse, "there is no statement", sql: sql) }
     guard SQLScanner.isBlank(sql, from: end) else {
       throw SQLiteError(
-        .misuse, "there is more than one statement; executeMultipleChanges runs several", sql: sql,
-        offset: end)
+        .misuse, "there is more than one statement: run one at a time, or all as a script",
+        sql: sql, offset: end)
     }
     cache.use(statement, isKept: true)
     return statement

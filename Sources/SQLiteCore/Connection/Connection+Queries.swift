@@ -178,7 +178,6 @@ extension Connection {
   ) throws(SQLiteError) -> Statement {
     try checkNothingBound(sql)
     var statement = Statement(try checkOut(sql.text), of: self)
-    try statement.checkCount(arguments.count)
     var bound = Set<Int>()
     for (name, value) in arguments {
       let index = try statement.parameter(named: name)
@@ -187,6 +186,7 @@ extension Connection {
       }
       try statement.bind(value?.databaseValue ?? .null, at: index)
     }
+    try statement.checkHasValues(bound)
     return statement
   }
 

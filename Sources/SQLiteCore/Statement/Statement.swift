@@ -213,6 +213,15 @@ extension Statement {
     throw SQLiteError(.range, "there is no parameter named \(name)", sql: sql)
   }
 
+  /// Throws unless all parameters are among the bound ones.
+  func checkHasValues(_ bound: Set<Int>) throws(SQLiteError) {
+    guard bound.count < handle.parameterCount else { return }
+    let missing = (1...handle.parameterCount).filter { !bound.contains($0) }.prefix(10)
+    let names = missing.map { handle.parameterName($0) ?? "number \($0)" }
+    throw SQLiteError(
+      .range, "there is no value for the parameter \(names.joined(separator: ", "))", sql: sql)
+  }
+
   @usableFromInline func checkCount(_ count: Int) throws(SQLiteError) {
     guard count == handle.parameterCount else {
       let parameters = handle.parameterCount

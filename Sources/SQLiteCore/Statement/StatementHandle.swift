@@ -383,6 +383,14 @@ extension StatementHandle {
     return index == 0 ? nil : Int(index)
   }
 
+  /// The name of a parameter with its prefix, or nil (`sqlite3_bind_parameter_name`).
+  func parameterName(_ index: Int) -> String? {
+    guard let name = unsafe sqlite3_bind_parameter_name(pointer, Int32(clamping: index)) else {
+      return nil
+    }
+    return unsafe String(cString: name)
+  }
+
   @inline(__always) private func check(_ code: Int32, _ parameter: Int32) throws(SQLiteError) {
     guard code == SQLITE_OK else { throw refusal(code, parameter) }
     isBound = true

@@ -30,10 +30,10 @@ extension CodableStore {
     try await database.write { try Self.replaceContent(of: $0, by: Self.source(data)) }
   }
 
-  /// Writes all items into a database file, whose content is there in whole or as it was before.
+  /// Writes all items into a database file. The file is replaced as a whole, or stays as it was.
   ///
-  /// SQLite writes the file, in one transaction: it may be open elsewhere, and what a crash left beside it
-  /// is settled first. The file becomes a store without any other tables.
+  /// A new file appears when it is complete. SQLite writes into an existing one, in one transaction: it may be open
+  /// elsewhere, and the remains of a crash are settled first. The file becomes a store without any other tables.
   ///
   /// - Parameter url: The file, or nil for ``fileURL``. A file there must be a database, and not that of
   ///   this store, whose changes last at once.
@@ -89,7 +89,7 @@ extension CodableStore {
     do {
       source = try Database.reading(path)
     } catch  where error.code.primary == .notADatabase {
-      throw CodableStoreError.notAStore(error.message)
+      throw CodableStoreError.notADatabase(error)
     }
     try replaceContent(of: connection, by: source)
   }
@@ -104,7 +104,7 @@ extension CodableStore {
     do {
       return try Database.memory(serialized: Array(data))
     } catch let error as SQLiteError {
-      throw CodableStoreError.notAStore(error.message)
+      throw CodableStoreError.notADatabase(error)
     }
   }
 

@@ -1,3 +1,5 @@
+import SQLiteCore
+
 /// An error of a ``CodableStore``.
 public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
   /// Two types have one name: name the table of one of them. The name, and the second type.
@@ -15,6 +17,11 @@ public enum CodableStoreError: Error, Hashable, CustomStringConvertible {
     case .notAStore(let reason): "this is not a store of collections: \(reason)"
     case .noFile: "no file was named to save to or to load from"
     }
+  }
+
+  /// The error of bytes that are not a database.
+  static func notADatabase(_ error: SQLiteError) -> CodableStoreError {
+    .notAStore("\(error.message) (CodableStore(importing:) reads what SwiftDatabase saved)")
   }
 }
 

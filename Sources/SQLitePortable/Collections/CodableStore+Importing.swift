@@ -1,0 +1,101 @@
+public import Essentials
+import SQLiteCore
+
+extension CodableStore {
+  /// Makes a store in memory with the tables that SwiftDatabase has saved.
+  ///
+  ///     let store = try CodableStore(importing: Data(contentsOf: oldURL))
+  ///     try store.save(to: newURL)
+  ///     let people: [Person] = try CodableStore(path: newPath, coder: JSONCoder()).read()
+  ///
+  /// SwiftDatabase, the older library, saves one JSON document whose tables are JSON too. Each item keeps its JSON
+  /// text, so no item has to be decoded here. The store therefore has a ``JSONCoder``, and so must every store that
+  /// opens the file later.
+  ///
+  /// - Parameters:
+  ///   - data: The content of a file of SwiftDatabase, or its `data`.
+  ///   - decoder: The decoder that SwiftDatabase was given. It applies to the document, not to the items.
+  /// - Throws: ``CodableStoreError/notAStore(_:)``, or `SQLiteError`.
+  public convenience init(importing data: Data, decoder: JSONDecoder = JSONDecoder()) throws {
+    let tables: [String: OlderTable]
+    do {
+      tables = try decoder.decode([String: OlderTable].self, from: data)
+    } catch {
+      throw CodableStoreError.notAStore("SwiftDatabase did not save it: \(error)")
+    }
+    try self.init(coder: JSONCoder())
+    try database.write { connection in
+      for (name, table) in tables.sorted(by: { $0.key < $1.key }) {
+        // Keys are made when an item is first searched, by its type.
+        let entry = try CollectionCatalog(connection: connection).add(name, keys: "none")
+        var insert = try connection.statement(
+          "INSERT INTO \(identifier: entry.table) (item) VALUES (?)")
+        for item in try table.items(of: name) { try insert.run(item) }
+      }
+    }
+  }
+}
+
+/// A table as SwiftDatabase saves it.
+private struct OlderTable: Decodable {
+  /// The JSON of an array of items, or nil for a table without any.
+  let data: Data?
+
+  private struct Anything: Decodable {
+    init(from decoder: any Decoder) {}
+  }
+
+  /// Returns the JSON of each item.
+  func items(of table: String) throws -> [String] {
+    guard let data else { return [] }
+    let count: Int
+    do {
+      count = try JSONDecoder().decode([Anything].self, from: data).count
+    } catch {
+      throw CodableStoreError.notAStore("the table “\(table)” is no JSON array: \(error)")
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw CodableStoreError.notAStore("the table “\(table)” is not UTF-8")
+    }
+    let items = Self.elements(of: text.utf8)
+    guard items.count == count else {
+      throw CodableStoreError.notAStore("the table “\(table)” has unreadable items")
+    }
+    return items
+  }
+
+  /// Splits the text of a JSON array, which has been read before, into the texts of its elements.
+  private static func elements(of array: String.UTF8View) -> [String] {
+    var elements: [String] = []
+    var element: [UInt8] = []
+    var depth = 0
+    var isInString = false
+    var isEscaped = false
+    func add() { elements.append(String(decoding: element, as: UTF8.self)) }
+    for byte in array {
+      if isInString {
+        isInString = isEscaped || byte != UInt8(ascii: "\"")
+        isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+        element.append(byte)
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): continue
+      case UInt8(ascii: "["), UInt8(ascii: "{"):
+        depth += 1
+        if depth == 1 { continue }
+      case UInt8(ascii: "]"), UInt8(ascii: "}"):
+        depth -= 1
+        if depth == 0, !element.isEmpty { add() }
+      case UInt8(ascii: ",") where depth == 1:
+        add()
+        element.removeAll(keepingCapacity: true)
+        continue
+      case UInt8(ascii: "\""): isInString = true
+      default: break
+      }
+      element.append(byte)
+    }
+    return elements
+  }
+}
