@@ -45,10 +45,7 @@ struct FileKillTests {
     var numbers = Array(1...count)
     numbers.shuffle(using: &random)
     // The last changes decide, and all are killed in a long run.
-    numbers =
-      Array((numbers + numbers + numbers).prefix(max(0, Self.kills - 3))) + [
-        count, count - 1, count - 2,
-      ]
+    numbers = (0..<Self.kills - 3).map { numbers[$0 % count] } + [count, count - 1, count - 2]
     var outcomes: [FileWork.State: Int] = [:]
     for number in numbers {
       try work.prepare(in: folder.path)
