@@ -128,6 +128,85 @@ import UndoWorkload
     #expect(try Dump(copy) == Dump(magic))
   }
 
+  private static let digest = Value.blob([UInt8](repeating: 7, count: 32))
+
+  @Test(arguments: [
+    ("id", Value.text("../../outside")), ("id", .integer(.min)), ("id", .blob([0xff])),
+    ("id", .text("")), ("id", .text("0123456789ABCDEF0123456789ABCDEF")),
+    ("file", .text("../../outside")), ("file", .text("")), ("file", .integer(.max)),
+    ("file", .blob([1])), ("file", .text("/etc/passwd")), ("file", .text("a\0b")),
+    ("file", .text("0123456789abcdef0123456789abcdef./x")),
+    ("file", .text("0123456789abcdef0123456789abcdef." + String(repeating: "x", count: 65))),
+    ("size", .integer(.max)), ("size", .integer(.min)), ("size", .integer(-1)),
+    ("size", .integer(2)),
+    ("size", .real(.infinity)), ("size", .text("x")), ("sha256", .blob([])),
+    ("sha256", digest), ("sha256", .text("x")), ("sha256", .blob([UInt8](repeating: 7, count: 33))),
+    ("content", .blob([])), ("content", .text("one")), ("content", .integer(1)),
+    ("content", .blob([1, 2, 3])),
+  ])
+  func `a row of an asset that no store writes is refused, and nothing is changed`(
+    column: String, value: Value
+  ) throws {
+    let ann = author("ann", "one")
+    for isInRow in [true, false] {
+      magic.assets.minimumFileSize = isInRow ? 100 : 0
+      try magic.removeAll(of: Author.self)
+      try copy.removeAll(of: Author.self)
+      let insert = try magic.patch(assetsTo: outbox) {
+        ann.photo = MagicAsset(value: Data("one".utf8), pathExtension: "txt")
+        try magic.update(ann)
+      }
+      let update = try magic.patch(assetsTo: outbox) {
+        ann.photo?.set(Data("two".utf8))
+        try magic.update(ann)
+      }
+      func forged(_ patch: Patch) throws -> Patch {
+        Patch(
+          tables: try patch.tables.map { table in
+            guard table.name == "magicdata_asset" else { return table }
+            let place = try #require(table.columns?.firstIndex(of: column))
+            return Patch.Table(
+              name: table.name, keyPositions: table.keyPositions, columns: table.columns,
+              rows: table.rows.map { row in
+                var (old, new) = (row.old, row.new)
+                new[place] = value
+                if row.kind == .update, old[place] == nil { old[place] = .null }
+                return Patch.Row(row.kind, isIndirect: row.isIndirect, old: old, new: new)
+              })
+          })
+      }
+      let before = try Dump(copy)
+      func refused(_ patch: Patch) throws {
+        // The owner's reference is refused where the asset has another id.
+        #expect {
+          try copy.apply(patch, assetsFrom: outbox) { $0.kind == .data ? .replace : .omit }
+        } throws: { error in
+          error is AssetError || column == "id" && error is PatchError
+        }
+      }
+      try refused(forged(insert))
+      #expect(try Dump(copy) == before)
+      try copy.apply(insert, assetsFrom: outbox)
+      let second = try Dump(copy)
+      if column != "id" { try refused(forged(update)) }
+      #expect(try Dump(copy) == second)
+      #expect(try copy.assets.verify().isEmpty)
+      // A single column of an asset that is there.
+      guard column != "id" else { continue }
+      let id = try #require(try copy.assets.records().first?.id)
+      try refused(
+        Patch(tables: [
+          Patch.Table(
+            name: "MagicData_Asset", keyPositions: [1, 0], columns: ["id", column],
+            rows: [
+              Patch.Row(
+                .update, isIndirect: false, old: [id.databaseValue, .null], new: [nil, value])
+            ])
+        ]))
+      #expect(try Dump(copy) == second)
+    }
+  }
+
   @Test func `what fails or is rolled back leaves no file`() throws {
     #expect(throws: CancellationError.self) {
       try magic.patch(assetsTo: outbox) {

@@ -101,8 +101,8 @@ extension MagicData {
   ///   - onConflict: Decides about a row that does not fit; it must not use the store. Nil for throwing an error that
   ///     names all of them.
   /// - Returns: What was done.
-  /// - Throws: `PatchError`; `AssetError`, such as `missingFile` or `damagedFile`; `SQLiteError`; what `onConflict`
-  ///   throws. Nothing is changed then.
+  /// - Throws: `PatchError`; `AssetError`: `missingFile`, `damagedFile`, or `damagedRow` for the row of an asset that no
+  ///   store writes; `SQLiteError`; what `onConflict` throws. Nothing is changed then.
   @discardableResult
   public func apply(
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,
@@ -136,7 +136,7 @@ extension MagicData {
     _ onConflict: ((PatchConflict) throws -> PatchResolution)?
   ) throws -> PatchReport {
     let patch = patch.filtered { HistoryRecording.holds($0) }
-    let report = try arriving.adopted(in: connection) {
+    let report = try arriving.adopted(patch.assetKeys, in: connection) {
       try HistoryRecording.apply(patch, connection, isIdempotent: isIdempotent, onConflict)
     }
     // No trigger has marked what is gone.
@@ -155,9 +155,18 @@ extension Patch {
     let isNew: Bool
   }
 
+  private var assetTables: [Table] {
+    tables.filter { asciiLowercased($0.name) == "magicdata_asset" }
+  }
+
+  /// The keys of the assets' rows, which may be no ids.
+  fileprivate var assetKeys: Set<Value> {
+    Set(assetTables.flatMap { table in table.rows.flatMap { table.key(of: $0).values } })
+  }
+
   private var assetRows: [AssetRow] {
     var found: [AssetRow] = []
-    for table in tables where asciiLowercased(table.name) == "magicdata_asset" {
+    for table in assetTables {
       // A changeset of another program has no names.
       let columns =
         table.columns?.map(asciiLowercased) ?? ["id", "file", "size", "sha256", "content"]

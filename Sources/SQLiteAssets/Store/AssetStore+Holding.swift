@@ -66,8 +66,9 @@ extension AssetStore {
     try mark(files, in: connection)
   }
 
-  /// ``mark(_:in:)`` for files whose rows went without the triggers that do this.
+  /// ``mark(_:in:)`` for files whose rows were deleted without the triggers that do this. Other names are passed over.
   package func releaseUnnamed(_ files: Set<String>, in connection: Connection) throws {
+    let files = files.filter { AssetFileName($0) != nil }
     guard !files.isEmpty else { return }
     try mark(files.sorted().map { .text($0) }, in: connection)
   }

@@ -102,7 +102,6 @@ extension AssetStore {
 package final class ArrivingAssets: Sendable {
   private let store: AssetStore
   private let path: String?
-  private let names: Set<AssetFileName>
   /// The contents under names of their own, which this removes unless a row takes them.
   private let contents: Mutex<[AssetFileName: Content]>
 
@@ -116,11 +115,11 @@ package final class ArrivingAssets: Sendable {
   package init(_ names: Set<String>, from path: String?, to store: AssetStore) throws {
     self.store = store
     self.path = path
-    self.names = Set(names.compactMap { AssetFileName($0) })
     contents = Mutex([:])
     guard path != nil else { return }
-    let known = try store.known(Array(self.names))
-    for name in self.names where !known.contains(name) {
+    let names = names.compactMap { AssetFileName($0) }
+    let known = try store.known(names)
+    for name in names where !known.contains(name) {
       // What is missing is missed only if a row needs it.
       if let content = try arrive(name) { contents.withLock { $0[name] = content } }
     }
@@ -140,34 +139,36 @@ package final class ArrivingAssets: Sendable {
     }
   }
 
-  /// Runs `change`, by which rows may name the contents, and sees to it that each that does has its own.
+  /// Runs `change`, which may write the rows of assets, and checks that each of them then has its content.
   ///
   /// - Parameters:
+  ///   - keys: The keys of the rows, as whoever has made the change names them.
   ///   - connection: The connection that writes, inside a transaction.
   ///   - change: The change.
-  /// - Throws: ``AssetError/missingFile(_:path:)`` or ``AssetError/damagedFile(_:path:)`` if a row names a content
-  ///   that did not come, or another one; what `change` throws.
+  /// - Throws: ``AssetError/damagedRow(id:)`` if a row is one that no store writes;
+  ///   ``AssetError/missingFile(_:path:)`` or ``AssetError/damagedFile(_:path:)`` if it names a content that did not come,
+  ///   or another one; what `change` throws.
   package func adopted<Result>(
-    in connection: Connection, by change: () throws -> Result
+    _ keys: Set<Value>, in connection: Connection, by change: () throws -> Result
   ) throws -> Result {
-    var before: [AssetFileName: AssetRecord] = [:]
-    for name in names { before[name] = try row(name, connection) }
+    var before: [Value: AssetRecord] = [:]
+    for key in keys {
+      do { before[key] = try row(key, connection) } catch is AssetError {}
+    }
     let result = try change()
-    for name in names {
-      guard let row = try row(name, connection) else { continue }
-      if let known = before[name], known.isInRow == row.isInRow, known.size == row.size,
-        known.sha256 == row.sha256
-      {
-        continue
+    for key in keys {
+      guard let row = try row(key, connection) else { continue }
+      if row.isInRow {
+        try checkContent(of: row, connection)
+      } else if row != before[key] {
+        try adopt(row, connection)
       }
-      try row.isInRow ? checkContent(of: row, connection) : adopt(row, connection)
     }
     return result
   }
 
-  /// The row that names a file.
-  private func row(_ name: AssetFileName, _ connection: Connection) throws -> AssetRecord? {
-    try store.record(where: "file = \(name.text)", in: connection)
+  private func row(_ key: Value, _ connection: Connection) throws -> AssetRecord? {
+    try store.record(where: "id = \(key)", in: connection)
   }
 
   /// Compares the content that a row brought with its digest.
