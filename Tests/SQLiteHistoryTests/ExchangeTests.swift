@@ -280,8 +280,8 @@ import TestSupport
     // What a trigger refuses is a conflict.
     try other.executeMultipleChanges(
       """
-      CREATE TRIGGER short BEFORE UPDATE ON t WHEN length(new.code) > 1
-      BEGIN SELECT RAISE(ABORT, 'too long'); END
+      CREATE TRIGGER short BEFORE UPDATE ON t WHEN new.code NOT IN ('A', 'B')
+      BEGIN SELECT RAISE(ABORT, 'unknown'); END
       """)
     let error = #expect(throws: PatchError.self) { try other.apply(patch.inverted) }
     #expect(error?.conflicts.map(\.kind) == [.constraint, .constraint])
