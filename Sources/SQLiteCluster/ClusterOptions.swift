@@ -29,6 +29,12 @@ public struct ClusterOptions: Sendable {
   /// Whether a database is refused that has columns whose values would end a node when they are read: those
   /// declared BOOLEAN, DATE, DATETIME or TIMESTAMP.
   public var checksColumnTypes = true
+  /// Whether the nodes get the database's name as it is, which a database of another program needs.
+  ///
+  /// The default is false: the database `shop` is called `4:shop` at the nodes. A node of version 1.11 opens the first
+  /// database whose name begins with the requested one, so `tenant 1` may open `tenant 10`. A length in front rules that
+  /// out. If you send plain names, make sure that no name of the cluster is the beginning of another one.
+  public var sendsPlainName = false
   /// How old the tokens of writes must be, in seconds, to be removed.
   public var tokenAge = 86_400
   /// Makes the streams to the nodes.

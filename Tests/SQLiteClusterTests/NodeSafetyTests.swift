@@ -121,6 +121,24 @@ struct NodeSafetyTests {
     #expect(cluster.isRunning(0))
   }
 
+  /// A node of version 1.11 opens the first database whose name begins with the one that it is asked for.
+  @Test func `a name that is the beginning of another one has its own database on every node`()
+    throws
+  {
+    let cluster = try TestCluster()
+    let names = ["tenant 10", "tenant 1", "tenant", "t"]
+    for (number, name) in names.enumerated() {
+      let database = try cluster.database(name)
+      try database.executeChange("CREATE TABLE t (n INTEGER)")
+      try database.executeChange("INSERT INTO t VALUES (\(number))")
+    }
+    cluster.signal(try cluster.leader(), SIGKILL)
+    for (number, name) in names.enumerated() {
+      let rows = try cluster.database(name).rows("SELECT n FROM t", as: Int.self)
+      #expect(rows == [number])
+    }
+  }
+
   @Test func `options of any size are kept to`() throws {
     let cluster = try TestCluster.shared.get()
     let database = try cluster.database("any options") { options in

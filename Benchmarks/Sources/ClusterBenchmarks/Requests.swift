@@ -34,7 +34,7 @@ struct Requests {
       let follower = nodes.first(where: { !$0.isLeader })?.address
     else { throw Failure("no node leads") }
     let bare = try BareConnection(leader)
-    try bare.open("test")
+    try bare.open("4:test")
     let other = try BareConnection(follower)
     try bare.prepare(Requests.point)
     try bare.prepare(Requests.fetch)

@@ -65,6 +65,11 @@ package final class Cluster: Sendable {
     return nil
   }
 
+  /// The database's name at the nodes. With its length in front, no name is the beginning of another one.
+  private var nameAtNodes: String {
+    options.sendsPlainName ? database : "\(database.utf8.count):\(database)"
+  }
+
   /// The addresses to try, the last leader's first.
   private var candidates: [String] {
     let known = known.withLock { $0 }
@@ -158,7 +163,7 @@ package final class Cluster: Sendable {
   private func open(
     _ connection: NodeConnection, _ deadline: ContinuousClock.Instant
   ) throws(SQLiteError) -> (NodeConnection, UInt32) {
-    let database = try connection.open(database, before: attempt(deadline))
+    let database = try connection.open(nameAtNodes, before: attempt(deadline))
     let now = ContinuousClock.now
     if let renewal = known.withLock({ $0.renewal }), now < renewal {
       note(leader: connection.address)
