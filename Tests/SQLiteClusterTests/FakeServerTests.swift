@@ -16,11 +16,14 @@ private final class FakeNode: ClusterTransport {
   private let endless: [UInt8]
   /// Whether the last answer comes byte by byte, with pauses.
   private let isSlowAtEnd: Bool
+  /// Runs when a request is sent for which there is no answer.
+  private let sendAtEnd: @Sendable () throws -> Void
 
   init(
     _ answers: [[UInt8]], isClosedAtEnd: Bool = true, endless: [UInt8] = [],
-    isSlowAtEnd: Bool = false
+    isSlowAtEnd: Bool = false, sendAtEnd: @escaping @Sendable () throws -> Void = {}
   ) {
+    self.sendAtEnd = sendAtEnd
     self.answers = Mutex(answers)
     self.isClosedAtEnd = isClosedAtEnd
     self.endless = endless
@@ -47,7 +50,9 @@ private final class FakeNode: ClusterTransport {
     func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
       sentCount += 1
       // The first eight bytes are the version, and have no answer.
-      if sentCount > 1 { pending += node.next() ?? [] }
+      guard sentCount > 1 else { return }
+      guard let answer = node.next() else { return try node.sendAtEnd() }
+      pending += answer
     }
 
     func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
@@ -372,6 +377,56 @@ private func text(_ text: String) -> [UInt64] {
       let error = #expect(throws: SQLiteError.self) { try rows() }
       #expect(error?.message.contains("too many nodes vote") == true)
     }
+  }
+
+  private struct Reset: Error {}
+
+  private func databaseThatIsReset(
+    _ whenAsked: @escaping @Sendable () -> Void
+  ) throws -> Database {
+    var options = ClusterOptions()
+    options.reads = .leader
+    options.database.maximumReaderCount = 0
+    options.transport = FakeNode(FakeServerTests.opening) {
+      whenAsked()
+      throw Reset()
+    }
+    return try Database(cluster: [FakeServerTests.address], name: "test", options: options)
+  }
+
+  @Test(arguments: [false, true])
+  func `a task that is cancelled while its connection is lost ends by the cancellation`(
+    isInGroup: Bool
+  ) async throws {
+    let (isAsked, isCancelled) = (Flag(), Flag())
+    let database = try databaseThatIsReset {
+      isAsked.set()
+      while !isCancelled.isSet { usleep(1_000) }
+    }
+    let asking = Task {
+      if isInGroup {
+        try await database.writeInGroup { _ = try $0.executeQuery("SELECT 1") }
+      } else {
+        _ = try await database.executeQuery("SELECT 1")
+      }
+    }
+    while !isAsked.isSet { try await Task.sleep(for: .milliseconds(1)) }
+    asking.cancel()
+    isCancelled.set()
+    await #expect(throws: CancellationError.self) { try await asking.value }
+  }
+
+  @Test func `an access whose deadline passes while its connection is lost ends by the deadline`()
+    throws
+  {
+    let deadline = ContinuousClock.now + .milliseconds(100)
+    let database = try databaseThatIsReset {
+      while .now < deadline { usleep(1_000) }
+    }
+    let error = #expect(throws: SQLiteError.self) {
+      try database.read(deadline: deadline) { try $0.executeQuery("SELECT 1") }
+    }
+    #expect(error?.code == .interrupt)
   }
 
   @Test func `random bytes give errors`() throws {

@@ -114,11 +114,15 @@ struct SessionLosses {
   /// - Parameters:
   ///   - session: The session that it had.
   ///   - failure: How it has failed.
-  /// - Throws: ``SQLiteError`` if a statement has ended two sessions: a third server might end too.
+  ///   - reasonToEnd: Why the access must end, if it must.
+  /// - Throws: ``SQLiteError`` if the access must end, or if a statement has ended two sessions: a third server might
+  ///   end too.
   mutating func mayRunAgain(
-    after session: any RemoteSession, _ failure: (any Error)?
+    after session: any RemoteSession, _ failure: (any Error)?, unless reasonToEnd: String?
   ) throws(SQLiteError) -> Bool {
     guard session.mayRunAgain else { return false }
+    // The loss is not why it ends: without the reason it would run again.
+    if let reasonToEnd { throw SQLiteError(.interrupt, reasonToEnd) }
     if let statement = session.statementAtEnd, !statements.insert(statement).inserted {
       throw SQLiteError(
         .abort, "two nodes have ended the session at this statement: no other one is asked",

@@ -212,12 +212,13 @@ public final class Database: Sendable {
             try access.run(on: connection, body)
           } catch {
             if let session, session.commitCount == commits {
-              mayRunAgain = try losses.mayRunAgain(after: session, error)
+              mayRunAgain = try losses.mayRunAgain(
+                after: session, error, unless: access.reasonToEnd)
             }
             throw error
           }
         }
-      } catch  where mayRunAgain && !access.cancellation.isRequested {
+      } catch  where mayRunAgain {
         // On a new session.
       } catch {
         throw losses.explained(error)

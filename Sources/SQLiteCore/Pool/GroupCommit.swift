@@ -210,7 +210,7 @@ struct GroupCommitRun {
     _ member: GroupCommitMember, _ failure: (any Error)?, on connection: Connection
   ) throws(SQLiteError) -> Bool {
     guard let session = connection.handle.remote else { return false }
-    return try losses.mayRunAgain(after: session, failure) && !member.isInterrupted
+    return try losses.mayRunAgain(after: session, failure, unless: member.access.reasonToEnd)
   }
 
   private mutating func runFirstAlone(on connection: Connection) {
