@@ -16,8 +16,17 @@ package final class TestCluster: Sendable {
     var process: pid_t?
     /// Whether the process was asked to hand on the lead.
     var hasHandedOn = false
+    /// How the process has ended by itself, and the last it said; nil if it has not.
+    var ending: String?
     /// The end that is written to, of what the process reads.
     var input: Int32 = -1
+    /// The end that is read from, of what the process writes.
+    var output: Int32 = -1
+
+    var log: String {
+      let text = (try? String(contentsOfFile: folder + ".log", encoding: .utf8)) ?? ""
+      return String(text.suffix(2_000))
+    }
   }
 
   /// Where the nodes keep their files, and tests theirs; it goes away with the cluster.
@@ -32,12 +41,14 @@ package final class TestCluster: Sendable {
     guard FileManager.default.fileExists(atPath: "/usr/include/dqlite.h") else { return nil }
     let source = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Fixture/node.c").path(percentEncoded: false)
-    let temporary = FileManager.default.temporaryDirectory
-    removeLeftOvers(in: temporary.path(percentEncoded: false))
-    let program =
-      temporary
-      .appending(path: "\(programPrefix)\(ProcessInfo.processInfo.processIdentifier)").path(
-        percentEncoded: false)
+    for place in places { removeLeftOvers(in: place) }
+    // Clusters that are kept for the whole process are released by nobody else.
+    atexit {
+      for place in TestCluster.places {
+        TestCluster.removeLeftOvers(in: place, ofThisProcess: true)
+      }
+    }
+    let program = "\(places[0])/\(programPrefix)\(ProcessInfo.processInfo.processIdentifier)"
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments = ["cc", source, "-ldqlite", "-o", program]
@@ -50,14 +61,14 @@ package final class TestCluster: Sendable {
   package static let reason = "libdqlite-dev and cc are needed for a real cluster"
 
   /// The cluster of all suites that run on every engine.
-  package static let shared: Result<TestCluster, any Error> = Result {
-    // What is kept for the whole process is let go by nobody else.
-    atexit {
-      if let cluster = try? TestCluster.shared.get() { cluster.end() }
-      if let program = TestCluster.program { try? FileManager.default.removeItem(atPath: program) }
-    }
-    return try TestCluster()
-  }
+  package static let shared: Result<TestCluster, any Error> = Result { try TestCluster() }
+
+  /// Where programs and clusters keep their files: the temporary folder, and memory, if there is some. No test takes
+  /// the power away, so that nothing of a cluster needs to reach a disk.
+  private static let places = [
+    NSTemporaryDirectory(),
+    FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory(),
+  ]
 
   /// Starts nodes and makes all of them voters.
   ///
@@ -65,21 +76,15 @@ package final class TestCluster: Sendable {
   ///   - count: How many.
   ///   - hasNetwork: Whether proxies stand between the nodes, and between them and the clients.
   package init(count: Int = 3, hasNetwork: Bool = false) throws {
-    // No test takes the power away, so that nothing needs to reach a disk.
-    let memory = "/dev/shm"
-    let place =
-      FileManager.default.isWritableFile(atPath: memory)
-      ? memory : FileManager.default.temporaryDirectory.path(percentEncoded: false)
-    TestCluster.removeLeftOvers(in: place)
     let process = ProcessInfo.processInfo.processIdentifier
-    folder = "\(place)/\(TestCluster.prefix)\(process)-\(UUID().uuidString)"
+    folder = "\(TestCluster.places[1])/\(TestCluster.prefix)\(process)-\(UUID().uuidString)"
     let ids = (0..<count).map { $0 == 0 ? TestCluster.firstID : UInt64($0 + 1) }
     network = hasNetwork ? try TestNetwork(ids: ids) : nil
     var made: [Node] = []
     for (index, id) in ids.enumerated() {
       let path = folder + "/\(index)"
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-      let own = "127.0.0.1:\(try TestCluster.freePort())"
+      let own = try TestCluster.freeAddress()
       let proxy = network?.addresses[index]
       made.append(
         Node(id: id, address: proxy ?? own, ownAddress: proxy == nil ? nil : own, folder: path))
@@ -88,17 +93,33 @@ package final class TestCluster: Sendable {
     addresses = made.map(\.address)
     nodes = Mutex(made)
     for index in 0..<count { try start(index) }
-    for node in made.dropFirst() {
-      try atLeader { leader in
+    let end = ContinuousClock.now + .seconds(60)
+    var isWhole = false
+    while !isWhole {
+      do {
+        try atLeader { try makeVoters(made.dropFirst(), $0) }
+        isWhole = true
+      } catch let error as SQLiteError where error.isOfLostLeader && .now < end {
+        // Another node has been elected meanwhile, on a busy machine.
+      }
+    }
+  }
+
+  private func makeVoters(_ nodes: ArraySlice<Node>, _ leader: NodeConnection) throws {
+    let present = try leader.nodes(before: .now + .seconds(20))
+    for node in nodes {
+      let role = present.first { $0.id == node.id }?.role
+      if role == nil {
         var add = Request(.add)
         add.append(node.id)
         try add.append(node.address, named: "an address")
         _ = try leader.call(add, .empty)
-        var assign = Request(.assign)
-        assign.append(node.id)
-        assign.append(0)
-        _ = try leader.call(assign, .empty)
       }
+      guard role != .voter else { continue }
+      var assign = Request(.assign)
+      assign.append(node.id)
+      assign.append(0)
+      _ = try leader.call(assign, .empty)
     }
   }
 
@@ -107,15 +128,35 @@ package final class TestCluster: Sendable {
   private static let prefix = "magicdata-cluster-"
   private static let programPrefix = "magicdata-node-"
 
-  /// Removes what processes that were killed have left.
-  package static func removeLeftOvers(in place: String) {
+  /// Removes the files of processes that were killed, and ends their nodes: one that was stopped stays otherwise.
+  ///
+  /// - Parameters:
+  ///   - place: The folder that they are in.
+  ///   - isOwn: Whether the files are those of this process, which ends.
+  package static func removeLeftOvers(in place: String, ofThisProcess isOwn: Bool = false) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? [] {
       guard let prefix = [prefix, programPrefix].first(where: { name.hasPrefix($0) }),
         let process = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }
-        ),
-        kill(process, 0) != 0, errno == ESRCH
+        ), isOwn ? process == getpid() : kill(process, 0) != 0 && errno == ESRCH
       else { continue }
-      try? FileManager.default.removeItem(atPath: "\(place)/\(name)")
+      for node in nodes(in: "\(place)/\(name)/") { kill(node, SIGKILL) }
+      for _ in 0..<1_000 where FileManager.default.fileExists(atPath: "\(place)/\(name)") {
+        // A node that is ending may still make a file.
+        if (try? FileManager.default.removeItem(atPath: "\(place)/\(name)")) == nil {
+          usleep(1_000)
+        }
+      }
+    }
+  }
+
+  /// The processes of nodes whose folder is in another one.
+  private static func nodes(in folder: String) -> [pid_t] {
+    let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return processes.compactMap { pid_t($0) }.filter { process in
+      let line = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+      return String(decoding: line, as: UTF8.self).split(separator: "\0").contains {
+        $0.hasPrefix(folder)
+      }
     }
   }
 
@@ -129,21 +170,25 @@ package final class TestCluster: Sendable {
   /// dqlite bootstraps a cluster by a node of this number.
   private static let firstID: UInt64 = 0x2dc1_7185_8c31_55be
 
-  /// How many ports were tried.
-  private static let portCount = Mutex(Int(ProcessInfo.processInfo.processIdentifier) * 64)
+  /// The loopback address of this process, which no other one has: so a node that was killed finds its port free when it
+  /// starts again, and no client asks a node of another run.
+  private static let host: String = {
+    let process = Int(getpid())
+    return "127.\(1 + process >> 16 & 0x3f).\(process >> 8 & 255).\(process & 255)"
+  }()
 
-  /// A port that nobody has, below those that the system gives to sockets of its own choice: a node that is
-  /// killed finds it free when it starts again.
-  private static func freePort() throws -> UInt16 {
-    for _ in 0..<1_000 {
-      let number = portCount.withLock { count in
+  private static let portCount = Mutex(10_000)
+
+  /// An address that no other node has or had, below the ports that the system gives to sockets of its own choice.
+  private static func freeAddress() throws -> String {
+    while true {
+      let port = portCount.withLock { count in
         count += 1
         return count
       }
-      let port = UInt16(10_000 + number % 20_000)
-      if isFree(port) { return port }
+      guard port < 30_000 else { throw SQLiteError(.cannotOpen, "there is no free port") }
+      if isFree(UInt16(port)) { return "\(host):\(port)" }
     }
-    throw SQLiteError(.cannotOpen, "there is no free port")
   }
 
   private static func isFree(_ port: UInt16) -> Bool {
@@ -152,7 +197,7 @@ package final class TestCluster: Sendable {
     var name = sockaddr_in()
     name.sin_family = sa_family_t(AF_INET)
     name.sin_port = port.bigEndian
-    name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    name.sin_addr.s_addr = unsafe inet_addr(host)
     return unsafe withUnsafePointer(to: &name) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
@@ -163,36 +208,48 @@ package final class TestCluster: Sendable {
   /// Starts a node again that was killed.
   package func start(_ index: Int) throws {
     try nodes.withLock { nodes in
-      let ends = try TestCluster.pipe() + TestCluster.pipe()
-      var actions = unsafe posix_spawn_file_actions_t()
-      unsafe posix_spawn_file_actions_init(&actions)
-      defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-      unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
-      unsafe posix_spawn_file_actions_adddup2(&actions, ends[3], 1)
-      unsafe posix_spawn_file_actions_addopen(
-        &actions, 2, nodes[index].folder + ".log", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-      var words = [
-        TestCluster.program ?? "", "\(nodes[index].id)", nodes[index].address, nodes[index].folder,
-      ]
-      if let own = nodes[index].ownAddress { words.append(own) }
-      let arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-      defer { unsafe arguments.forEach { unsafe free($0) } }
-      var process: pid_t = 0
-      let code = unsafe posix_spawn(&process, words[0], &actions, nil, arguments, environ)
-      guard code == 0 else { throw SQLiteError(.cannotOpen, "a node does not start") }
-      close(ends[0])
-      close(ends[3])
-      var byte: UInt8 = 0
-      let count = unsafe read(ends[2], &byte, 1)
-      close(ends[2])
+      // Else a node might inherit the ends of another one's pipe, which would not end with their owners then.
+      let (process, input, output) = try TestCluster.spawning.withLock { _ in
+        try TestCluster.spawn(nodes[index])
+      }
       nodes[index].process = process
       nodes[index].hasHandedOn = false
-      nodes[index].input = ends[1]
-      guard count == 1 else {
+      nodes[index].ending = nil
+      (nodes[index].input, nodes[index].output) = (input, output)
+      // It takes connections once it has said so.
+      var byte: UInt8 = 0
+      guard unsafe read(output, &byte, 1) == 1 else {
         TestCluster.end(&nodes[index])
-        throw SQLiteError(.cannotOpen, "a node has not started")
+        throw SQLiteError(
+          .cannotOpen, "the node at \(nodes[index].address) has not started: \(nodes[index].log)")
       }
     }
+  }
+
+  private static let spawning = Mutex(())
+
+  /// Starts a node's process; returns it, and the ends of its pipes.
+  private static func spawn(_ node: Node) throws -> (process: pid_t, input: Int32, output: Int32) {
+    let ends = try pipe() + pipe()
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[3], 1)
+    unsafe posix_spawn_file_actions_addopen(
+      &actions, 2, node.folder + ".log", O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    var words = [
+      program ?? "", "\(node.id)", node.address, node.folder,
+    ]
+    if let own = node.ownAddress { words.append(own) }
+    let arguments = unsafe words.map { unsafe strdup($0) } + [nil]
+    defer { unsafe arguments.forEach { unsafe free($0) } }
+    var process: pid_t = 0
+    let code = unsafe posix_spawn(&process, words[0], &actions, nil, arguments, environ)
+    guard code == 0 else { throw SQLiteError(.cannotOpen, "a node does not start") }
+    close(ends[0])
+    close(ends[3])
+    return (process, ends[1], ends[2])
   }
 
   /// The two ends of a pipe, which are closed at the beginning of whatever else this process starts.
@@ -209,9 +266,9 @@ package final class TestCluster: Sendable {
       var status: Int32 = 0
       unsafe waitpid(process, &status, 0)
     }
-    if node.input >= 0 { close(node.input) }
+    for descriptor in [node.input, node.output] where descriptor >= 0 { close(descriptor) }
     node.process = nil
-    node.input = -1
+    (node.input, node.output) = (-1, -1)
   }
 
   /// Sends a signal to a node; waits for its end if it is SIGKILL, and until it stands still if SIGSTOP.
@@ -232,13 +289,23 @@ package final class TestCluster: Sendable {
   package func isRunning(_ index: Int) -> Bool { end(of: index) == nil }
 
   /// How a node's process has ended by itself, and the last it said; nil if it runs.
+  ///
+  /// A process that ends closes its output before its connections. So this returns how it has ended as soon as a client
+  /// has seen that.
   package func end(of index: Int) -> String? {
     nodes.withLock { nodes in
-      guard let process = nodes[index].process else { return "it was killed" }
+      guard let process = nodes[index].process else {
+        return nodes[index].ending ?? "it was killed"
+      }
+      var output = pollfd(fd: nodes[index].output, events: 0, revents: 0)
+      guard unsafe poll(&output, 1, 0) > 0 else { return nil }
       var status: Int32 = 0
-      guard unsafe waitpid(process, &status, WNOHANG) != 0 else { return nil }
-      let log = (try? String(contentsOfFile: nodes[index].folder + ".log", encoding: .utf8)) ?? ""
-      return "status \(status): \(log.suffix(2_000))"
+      unsafe waitpid(process, &status, 0)
+      nodes[index].process = nil
+      nodes[index].ending =
+        "status \(status)\(nodes[index].hasHandedOn ? ", after it was asked to hand on the lead" : ""): \(nodes[index].log)"
+      TestCluster.end(&nodes[index])
+      return nodes[index].ending
     }
   }
 
@@ -263,13 +330,12 @@ package final class TestCluster: Sendable {
     }
   }
 
-  /// Starts a node again that has ended since it had handed on the lead, as one of version 1.11 does if it is
-  /// asked for a change meanwhile. Returns whether it has.
-  package func revive(_ index: Int) throws -> Bool {
-    guard nodes.withLock({ $0[index].hasHandedOn }), end(of: index) != nil else { return false }
-    signal(index, SIGKILL)
+  /// Starts a node again if it has ended by itself, as one of version 1.11 does for faults of its own when the lead
+  /// changes. Returns how it has ended.
+  package func revive(_ index: Int) throws -> String? {
+    guard let end = end(of: index) else { return nil }
     try start(index)
-    return true
+    return end
   }
 
   private func atLeader(_ body: (NodeConnection) throws -> Void) throws {

@@ -1,4 +1,4 @@
-import SQLiteCore
+package import SQLiteCore
 
 /// What a node tells of another.
 public struct ClusterNode: Hashable, Sendable {
@@ -60,7 +60,7 @@ extension NodeConnection {
   }
 
   /// Asks for the nodes.
-  func nodes(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> [ClusterNode] {
+  package func nodes(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> [ClusterNode] {
     var request = Request(.cluster)
     request.append(1)
     var reply = try call(request, .servers, before: deadline)

@@ -219,7 +219,7 @@ package final class NodeConnection {
 
 extension SQLiteError {
   /// Whether the node that was asked does not lead any more, or cannot be reached.
-  var isOfLostLeader: Bool { code == .notLeader || code == .leadershipLost }
+  package var isOfLostLeader: Bool { code == .notLeader || code == .leadershipLost }
 }
 
 extension ResultCode {
