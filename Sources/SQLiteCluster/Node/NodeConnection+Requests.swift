@@ -60,7 +60,8 @@ extension NodeConnection {
   }
 
   /// Asks for the nodes.
-  package func nodes(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> [ClusterNode] {
+  package func nodes(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> [ClusterNode]
+  {
     var request = Request(.cluster)
     request.append(1)
     var reply = try call(request, .servers, before: deadline)
