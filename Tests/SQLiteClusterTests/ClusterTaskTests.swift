@@ -37,6 +37,24 @@ struct ClusterTaskTests {
     #expect(ids == [1, 3])
   }
 
+  @Test func `a lock that another value of this process holds is not said to be another process's`()
+    throws
+  {
+    let cluster = try TestCluster.shared.get()
+    let holder = try cluster.database(#function)
+    let waiter = try cluster.database(#function) { $0.database.busyTimeout = .zero }
+    try holder.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+    let error = try holder.write { connection in
+      try connection.executeChange("INSERT INTO t VALUES (1)")
+      return #expect(throws: SQLiteError.self) {
+        try waiter.executeChange("INSERT INTO t VALUES (2)")
+      }
+    }
+    #expect(error?.code.primary == .busy)
+    #expect(error?.message.contains("so another process holds") == false)
+    #expect(error?.message.contains("this Database value") == true)
+  }
+
   @Test func `a task that is cancelled, or late, between two rows says so`() async throws {
     let cluster = try TestCluster(count: 1)
     let database = try cluster.database()

@@ -20,7 +20,7 @@ struct KnownNodes {
     self.path = path
   }
 
-  /// Reads the addresses; none if there is no file yet. Lines that are no addresses lead nowhere later.
+  /// Reads the addresses; none if there is no file yet. Lines that cannot be addresses are left out.
   func read() throws(SQLiteError) -> [String] {
     do throws(SystemFailure) {
       // A pipe without a writer would keep us waiting.
@@ -29,12 +29,20 @@ struct KnownNodes {
         throw SystemFailure("open", EINVAL)
       }
       let bytes = try file.read(KnownNodes.maximumSize, at: 0)
-      return bytes.split(separator: 0x0a).map { String(decoding: $0, as: UTF8.self) }
-        .filter { !$0.utf8.contains(0) }
+      // As many as a node may name.
+      return bytes.split(separator: 0x0a).filter(KnownNodes.mayBeAddress).prefix(1_000)
+        .map { String(decoding: $0, as: UTF8.self) }
     } catch {
       if error.number == ENOENT { return [] }
       throw failure("read", error)
     }
+  }
+
+  /// Whether a line may be an address of some transport: a name of a host has 253 bytes at the most, and a path of a
+  /// socket less.
+  private static func mayBeAddress(_ line: ArraySlice<UInt8>) -> Bool {
+    line.count <= 300 && line.allSatisfy { $0 >= 0x20 && $0 != 0x7f }
+      && String(validating: line, as: UTF8.self) != nil
   }
 
   /// Replaces the addresses.

@@ -122,9 +122,11 @@ final class SharedFile: Sendable {
         "\(kin.count) \(word) for \(Moment.now - since)"
       }
     }
-    return parts.isEmpty
-      ? "no other access of this process is open, so another process holds the lock"
-      : "accesses of this process: \(parts.joined(separator: ", "))"
+    if !parts.isEmpty { return "accesses of this process: \(parts.joined(separator: ", "))" }
+    // Values that share a server's database know nothing of each other.
+    return name == nil
+      ? "no other access of this Database value is open, so another one or another program holds the lock"
+      : "no other access of this process is open, so another process holds the lock"
   }
 }
 
