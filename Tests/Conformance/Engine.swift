@@ -88,7 +88,7 @@ extension Trait where Self == CapabilityTrait {
 }
 
 /// Counts what ran on the cluster and what was left out, and prints it when the process ends.
-private enum ConformanceReport {
+enum ConformanceReport {
   private struct Tally: Sendable {
     var run: Set<Test.ID> = []
     var leftOut: [Test.ID: Capability] = [:]
@@ -115,7 +115,7 @@ private enum ConformanceReport {
   private static func print() {
     let tally = tally.withLock { $0 }
     guard tally.hasCluster else {
-      return Swift.print("cluster: skipped, since \(TestCluster.reason)")
+      return Swift.print("cluster: all tests on nodes were skipped, since \(TestCluster.reason)")
     }
     let reasons = Capability.allCases.compactMap { capability in
       let count = tally.leftOut.values.count { $0 == capability }
