@@ -16,7 +16,10 @@ public struct ClusterOptions: Sendable {
   /// A file for the addresses of the nodes that were learned, one a line; nil for none. A client that starts
   /// when the nodes that the program names are away finds the others there.
   public var knownNodes: String?
-  /// How long connecting to one node may take. While a leader is looked for, less at first: 200 ms.
+  /// How long a transport that waits for a connection may take for one node.
+  ///
+  /// While the client searches for the leader, it allows 200 ms at first. Plain sockets connect while other nodes are
+  /// asked.
   public var dialTimeout = Duration.seconds(2)
   /// How long one answer of a node may take, or one of its messages if it has many rows; and how long rows are taken
   /// that nobody wants any more. If the node still takes connections then, it may be at work on the statement:

@@ -57,7 +57,10 @@ package final class TestCluster: Sendable {
     return compiler.terminationStatus == 0 ? program : nil
   }()
 
-  package static let isThere = program != nil
+  package static let isThere = {
+    if program == nil { ConformanceReport.noteNoCluster() }
+    return program != nil
+  }()
   package static let reason = "libdqlite-dev and cc are needed for a real cluster"
 
   /// The cluster of all suites that run on every engine.
@@ -172,7 +175,7 @@ package final class TestCluster: Sendable {
 
   /// The loopback address of this process, which no other one has: so a node that was killed finds its port free when it
   /// starts again, and no client asks a node of another run.
-  private static let host: String = {
+  static let host: String = {
     let process = Int(getpid())
     return "127.\(1 + process >> 16 & 0x3f).\(process >> 8 & 255).\(process & 255)"
   }()

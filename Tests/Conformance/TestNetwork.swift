@@ -34,7 +34,7 @@ package final class TestNetwork: Sendable {
     for _ in ids {
       let (listener, port) = try TestNetwork.listener()
       listeners.append(listener)
-      addresses.append("127.0.0.1:\(port)")
+      addresses.append("\(TestCluster.host):\(port)")
     }
     self.addresses = addresses
     let shared = Shared()
@@ -80,10 +80,11 @@ package final class TestNetwork: Sendable {
   }
 }
 
+/// The address of a port at this process's own host.
 private func loopback(_ port: UInt16) -> sockaddr_in {
   var name = sockaddr_in()
   name.sin_family = sa_family_t(AF_INET)
-  name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+  name.sin_addr.s_addr = unsafe inet_addr(TestCluster.host)
   name.sin_port = port.bigEndian
   return name
 }

@@ -4,6 +4,7 @@ import MagicCluster
 import MagicData
 import Synchronization
 import Testing
+import TestSupport
 
 /// Opening a database of a cluster without blocking the task.
 @Suite struct ClusterOpeningTests {
@@ -108,6 +109,55 @@ import Testing
     }
     #expect(error?.code == .misuse)
     #expect(error?.message.contains("no port: an address is host:port") == true)
+  }
+
+  @Test(arguments: [
+    "0", "65536", "99999", "-1", "+1", "", "1x", " 1", "http", "4294967297",
+    "99999999999999999999",
+  ])
+  func `what is no port is refused`(_ port: String) throws {
+    for host in ["127.0.0.1", "localhost", "[::1]"] {
+      let error = #expect(throws: SQLiteError.self) {
+        try SocketTransport().connect(to: "\(host):\(port)", before: .now)
+      }
+      #expect(error?.code == .misuse)
+      #expect(error?.message == "\(host):\(port): a port is a number from 1 to 65535")
+    }
+  }
+
+  @Test(arguments: [":9001", "[]:9001", "::1:9001", "fe80::1:9001", "9001"])
+  func `what is no host is refused`(_ address: String) throws {
+    let error = #expect(throws: SQLiteError.self) {
+      try SocketTransport().connect(to: address, before: .now)
+    }
+    #expect(error?.code == .misuse)
+    #expect(error?.message.hasPrefix("\(address): ") == true)
+  }
+
+  @Test func `garbage in the file of known nodes is not repeated in an error`() throws {
+    let folder = try TestFolder()
+    let path = folder.file("nodes")
+    var options = ClusterOptions()
+    options.knownNodes = path
+    options.leaderTimeout = .zero
+    let garbage: [[UInt8]] = [
+      Array(repeating: UInt8(ascii: "x"), count: 5 << 20),
+      Array(String(repeating: "word\n", count: 1 << 18).utf8),
+      Array(String(repeating: "\u{1}\u{7f}\n", count: 1_000).utf8),
+      Array(repeating: 0xff, count: 1_000),
+      Array((0..<5_000).map { "127.0.0.1:\($0 + 70_000)" }.joined(separator: "\n").utf8),
+    ]
+    for bytes in garbage {
+      try folder.write(bytes, to: "nodes")
+      for addresses in [["no port"], ["127.0.0.1:1"]] {
+        let error = #expect(throws: SQLiteError.self) {
+          try Database(cluster: addresses, name: "test", options: options)
+        }
+        #expect(error.map { $0.message.utf8.count < 4_000 } == true)
+        #expect(error?.message.contains(path) == true)
+        #expect(error?.message.contains("\(addresses[0]): ") == true)
+      }
+    }
   }
 
   @Test func `what can never be opened is refused before a node is asked`() async throws {

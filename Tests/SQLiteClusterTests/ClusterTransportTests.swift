@@ -61,8 +61,9 @@ private final class PlainTransport: ClusterTransport {
     let descriptor = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var name = sockaddr_in()
     name.sin_family = sa_family_t(AF_INET)
-    name.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    name.sin_port = (address.split(separator: ":").last.flatMap { UInt16($0) } ?? 0).bigEndian
+    let parts = address.split(separator: ":")
+    name.sin_addr.s_addr = unsafe inet_addr(String(parts[0]))
+    name.sin_port = (UInt16(parts[1]) ?? 0).bigEndian
     let code = unsafe withUnsafePointer(to: &name) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

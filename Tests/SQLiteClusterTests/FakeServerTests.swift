@@ -88,6 +88,95 @@ private func text(_ text: String) -> [UInt64] {
   }
 }
 
+/// Three voters, a:1, b:1 and c:1, that answer questions for the leader and open databases.
+private final class FakeNodes: ClusterTransport {
+  private struct State {
+    var events: [String] = []
+    var counts: [String: Int] = [:]
+    var patience: [String: Duration] = [:]
+    var leads: @Sendable (_ address: String, _ count: Int) -> String? = { _, _ in nil }
+    var isSilent: @Sendable (String) -> Bool = { _ in false }
+    var stopsAtOpening: @Sendable (String) -> Bool = { _ in false }
+  }
+
+  private let state = Mutex(State())
+
+  /// What was asked, in order.
+  var events: [String] { state.withLock { $0.events } }
+  /// Returns the leader that a node names when it is asked for the nth time; empty if it knows of none.
+  var leads: @Sendable (_ address: String, _ count: Int) -> String? {
+    get { state.withLock { $0.leads } }
+    set { state.withLock { $0.leads = newValue } }
+  }
+  /// Whether a node never answers.
+  var isSilent: @Sendable (String) -> Bool {
+    get { state.withLock { $0.isSilent } }
+    set { state.withLock { $0.isSilent = newValue } }
+  }
+  /// Whether a node answers only who leads.
+  var stopsAtOpening: @Sendable (String) -> Bool {
+    get { state.withLock { $0.stopsAtOpening } }
+    set { state.withLock { $0.stopsAtOpening = newValue } }
+  }
+
+  /// The longest time that connecting to a node might have taken.
+  func longestPatience(for address: String) -> Duration {
+    state.withLock { $0.patience[address] ?? .zero }
+  }
+
+  func connect(
+    to address: String, before deadline: ContinuousClock.Instant
+  ) throws -> any ClusterStream {
+    let patience = deadline - .now
+    state.withLock { $0.patience[address] = max($0.patience[address] ?? .zero, patience) }
+    return Stream(self, address)
+  }
+
+  private func answer(_ kind: UInt8, _ address: String) -> [UInt8] {
+    state.withLock { state in
+      if kind == 0 {
+        state.counts[address, default: 0] += 1
+        state.events.append("ask \(address)")
+      }
+      if state.isSilent(address) || kind != 0 && state.stopsAtOpening(address) { return [] }
+      switch kind {
+      case 0: return message(1, [1] + text(state.leads(address, state.counts[address] ?? 0) ?? ""))
+      case 1: return message(2, [15_000])
+      case 3: return message(4, [1])
+      default:
+        return message(3, [3] + ["a:1", "b:1", "c:1"].flatMap { [1] + text($0) + [0] })
+      }
+    }
+  }
+
+  private final class Stream: ClusterStream {
+    private let nodes: FakeNodes
+    private let address: String
+    private var pending: [UInt8] = []
+
+    init(_ nodes: FakeNodes, _ address: String) {
+      self.nodes = nodes
+      self.address = address
+    }
+
+    func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
+      // The version has no answer.
+      if bytes.count > 8 { pending += nodes.answer(bytes[4], address) }
+    }
+
+    func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
+      guard !pending.isEmpty else {
+        usleep(100)
+        return nil
+      }
+      defer { pending = [] }
+      return pending
+    }
+
+    func close() {}
+  }
+}
+
 /// Servers that say anything.
 @Suite struct FakeServerTests {
   private static let address = "node:1"
@@ -237,6 +326,69 @@ private func text(_ text: String) -> [UInt64] {
       let rows = try query(FakeServerTests.opening + [message(7, words)])
       if rows.isEmpty { throw SQLiteError(.lockingProtocol, "no rows") }
     }
+  }
+
+  @Test func `every node is asked before the answer of any is awaited`() throws {
+    let nodes = FakeNodes()
+    nodes.leads = { address, _ in address == "c:1" ? "c:1" : nil }
+    nodes.isSilent = { $0 == "a:1" || $0 == "b:1" }
+    var options = ClusterOptions()
+    options.transport = nodes
+    let cluster = try Cluster(["a:1", "b:1", "c:1"], database: "test", options)
+    let found = try cluster.openAtLeader(before: .now + .seconds(3_600))
+    #expect(found.connection.address == "c:1")
+    let events = nodes.events
+    #expect(Array(events.prefix(3)) == ["ask a:1", "ask b:1", "ask c:1"])
+    // Silent ones are not asked again while their answers are outstanding, nor waited for.
+    #expect(events.filter { $0.hasPrefix("ask") }.count == 3)
+  }
+
+  @Test func `a node that leads after many questions is found while another one is silent`() throws
+  {
+    let nodes = FakeNodes()
+    nodes.leads = { address, count in address == "b:1" && count > 30 ? "b:1" : "" }
+    nodes.isSilent = { $0 == "a:1" }
+    var options = ClusterOptions()
+    options.transport = nodes
+    options.attemptTimeout = .seconds(3_600)
+    let cluster = try Cluster(["a:1", "b:1"], database: "test", options)
+    let found = try cluster.openAtLeader(before: .now + .seconds(3_600))
+    #expect(found.connection.address == "b:1")
+    // Whoever answers is given no longer than at first.
+    #expect(nodes.longestPatience(for: "b:1") <= .milliseconds(200))
+  }
+
+  @Test func `a read waits for a majority, and for no silent voter beside it`() throws {
+    let nodes = FakeNodes()
+    nodes.leads = { _, _ in "a:1" }
+    nodes.isSilent = { $0 == "b:1" }
+    var options = ClusterOptions()
+    options.transport = nodes
+    options.attemptTimeout = .seconds(3_600)
+    let cluster = try Cluster(["a:1"], database: "test", options)
+    let found = try cluster.openAtLeader(before: .now + .seconds(3_600))
+    let check = LeaderCheck(cluster, of: found.connection)
+    try check.begin()
+    try check.finish()
+    #expect(nodes.events.filter { $0 == "ask c:1" }.count == 1)
+    // The one that answered is asked first from then on.
+    try check.begin()
+    try check.finish()
+    #expect(nodes.events.filter { $0 == "ask b:1" }.count == 1)
+    #expect(nodes.events.filter { $0 == "ask c:1" }.count == 2)
+  }
+
+  @Test func `another leader is found while the one that is asked stands still`() throws {
+    let nodes = FakeNodes()
+    nodes.leads = { address, count in address == "a:1" && count == 1 ? "a:1" : "c:1" }
+    // It has led, and is stopped when its database is opened.
+    nodes.stopsAtOpening = { $0 == "a:1" }
+    var options = ClusterOptions()
+    options.transport = nodes
+    options.attemptTimeout = .seconds(3_600)
+    let cluster = try Cluster(["a:1", "b:1", "c:1"], database: "test", options)
+    let found = try cluster.openAtLeader(before: .now + .seconds(3_600))
+    #expect(found.connection.address == "c:1")
   }
 
   @Test func `a node that never answers is given up`() throws {

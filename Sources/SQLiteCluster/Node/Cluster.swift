@@ -71,7 +71,7 @@ package final class Cluster: Sendable {
   }
 
   /// The addresses to try, the last leader's first.
-  private var candidates: [String] {
+  var candidates: [String] {
     let known = known.withLock { $0 }
     var named: Set<String> = []
     return ((known.leader.map { [$0] } ?? []) + known.learned + seeds)
@@ -87,62 +87,55 @@ package final class Cluster: Sendable {
   package func openAtLeader(
     before deadline: ContinuousClock.Instant, _ reasonToEnd: @escaping () -> String? = { nil }
   ) throws(SQLiteError) -> (connection: NodeConnection, database: UInt32) {
+    let questions = LeaderQuestions(options, reasonToEnd)
     var pause = Duration.milliseconds(10)
-    // Short at first, so that a node that is away does not hold up the question to the others.
-    var patience = min(Duration.milliseconds(200), options.attemptTimeout)
     var failures: [String: String] = [:]
     // What is no address will never be one.
     var misspelled: Set<String> = []
-    // They stay open from one round to the next, so that a round takes as long as one answer.
-    var connections: [String: NodeConnection] = [:]
     while true {
-      var addresses = candidates[...]
-      for (address, connection) in connections {
+      questions.keep(only: candidates)
+      for address in candidates where !misspelled.contains(address) {
         do throws(SQLiteError) {
-          try connection.askForLeader(before: min(deadline, .now + patience))
-        } catch {
-          connections[address] = nil
-        }
-      }
-      var answered: [String: NodeConnection] = [:]
-      // One at the least.
-      while failures.isEmpty || .now < deadline, let address = addresses.popFirst() {
-        var isReached = false
-        do throws(SQLiteError) {
-          let end = min(deadline, .now + patience)
-          let connection: NodeConnection
-          if let present = connections[address] {
-            connection = present
-          } else {
-            connection = try NodeConnection(address, options, before: end)
-            connection.reasonToEnd = reasonToEnd
-            try connection.askForLeader(before: end)
-          }
-          isReached = true
-          switch try connection.leaderReply(before: end) {
-          case address?: return try open(connection, deadline)
-          case let other?:
-            // A node may be known by several names: asked by its own it leads, or names another.
-            if let leader = try open(atOther: other, end, deadline, reasonToEnd) { return leader }
-            failures[address] = "says that \(other) leads, which does not"
-          case nil: failures[address] = "knows no leader"
-          }
-          answered[address] = connection
+          try questions.ask(address)
         } catch {
           if error.code == .interrupt { throw error }
-          if error.code == .misuse, !isReached { misspelled.insert(address) }
+          if error.code == .misuse { misspelled.insert(address) }
           failures[address] = error.message
         }
       }
-      connections = answered
       if misspelled.isSuperset(of: candidates) {
-        throw SQLiteError(.misuse, failures.values.sorted().joined(separator: "; "))
+        throw SQLiteError(.misuse, list(of: failures))
+      }
+      let round = min(deadline, .now + pause * Double.random(in: 0.5...1))
+      while let (address, answer) = try questions.next(before: round) {
+        switch answer {
+        case .leader(address):
+          guard let connection = questions.take(address) else { continue }
+          do throws(SQLiteError) {
+            return try open(connection, deadline)
+          } catch {
+            if error.code == .interrupt { throw error }
+            failures[address] = error.message
+          }
+        case .leader(let other):
+          // A node may be known by several names: asked by its own it leads, or names another.
+          failures[address] = "says that \(other) leads, which does not"
+          do throws(SQLiteError) {
+            try questions.ask(other)
+          } catch {
+            if error.code == .interrupt { throw error }
+          }
+        case .none: failures[address] = "knows no leader"
+        case .failure(let error): failures[address] = error.message
+        }
+      }
+      for (address, _) in questions.asked where failures[address] == nil {
+        failures[address] = "no answer came in time"
       }
       guard ContinuousClock.now < deadline else { throw noLeader(failures) }
       if let reason = reasonToEnd() { throw SQLiteError(.interrupt, reason) }
-      sleepThread(for: pause * Double.random(in: 0.5...1))
+      if .now < round { sleepThread(for: round - .now) }
       pause = min(pause * 2, .milliseconds(50))
-      patience = min(patience * 2, options.attemptTimeout)
     }
   }
 
@@ -151,18 +144,11 @@ package final class Cluster: Sendable {
   }
 
   private func open(
-    atOther address: String, _ end: ContinuousClock.Instant, _ deadline: ContinuousClock.Instant,
-    _ reasonToEnd: @escaping () -> String?
-  ) throws(SQLiteError) -> (NodeConnection, UInt32)? {
-    let connection = try NodeConnection(address, options, before: end)
-    connection.reasonToEnd = reasonToEnd
-    guard try connection.leader(before: end) == address else { return nil }
-    return try open(connection, deadline)
-  }
-
-  private func open(
     _ connection: NodeConnection, _ deadline: ContinuousClock.Instant
   ) throws(SQLiteError) -> (NodeConnection, UInt32) {
+    // It may be stopped at any time, and others lead then.
+    let search = SuccessorSearch(self, of: connection.address)
+    connection.successor = { search.successor() }
     let database = try connection.open(nameAtNodes, before: attempt(deadline))
     let now = ContinuousClock.now
     if let renewal = known.withLock({ $0.renewal }), now < renewal {
@@ -178,7 +164,9 @@ package final class Cluster: Sendable {
   /// either. One that is away takes none; one that answers has lost what it was asked.
   func isBusy(_ address: String, _ reasonToEnd: @escaping () -> String?) -> Bool {
     let end = ContinuousClock.now + min(.seconds(1), options.attemptTimeout)
-    guard let node = try? NodeConnection(address, options, before: end) else { return false }
+    guard let node = try? NodeConnection(address, options, before: end, waits: true) else {
+      return false
+    }
     node.reasonToEnd = reasonToEnd
     _ = try? node.leader(before: end)
     return node.wasSilent
@@ -225,12 +213,23 @@ package final class Cluster: Sendable {
   var failureToKeep: SQLiteError? { known.withLock { $0.failure } }
 
   private func noLeader(_ failures: [String: String]) -> SQLiteError {
-    let asked = failures.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
-    let list = asked + candidates.filter { failures[$0] == nil }.map { "\($0): no time was left" }
-    return SQLiteError(
+    SQLiteError(
       .cannotOpen,
-      "no node of the cluster leads within \(options.leaderTimeout): \(list.joined(separator: "; "))"
-    )
+      "no node of the cluster leads within \(options.leaderTimeout): \(list(of: failures))")
+  }
+
+  /// What each node answered last, of some nodes: a file may name very many.
+  private func list(of failures: [String: String]) -> String {
+    let addresses = candidates
+    // The program's own first.
+    let named = seeds + addresses.filter { !seeds.contains($0) }
+    var parts = named.prefix(16).map { address in
+      let failure = failures[address] ?? "no time was left"
+      return failure.hasPrefix(address) ? failure : "\(address): \(failure)"
+    }
+    if named.count > 16 { parts.append("and \(named.count - 16) others") }
+    if let path = options.knownNodes { parts.append("more nodes were looked for in \(path)") }
+    return parts.joined(separator: "; ")
   }
 
   /// The nodes as the leader knows them.

@@ -24,14 +24,21 @@ package final class NodeConnection {
   private var hasReceived = false
 
   /// Connects to a node and says which version of the protocol follows.
+  ///
+  /// - Parameter waits: Whether to wait for the connection. Otherwise a plain socket connects while others are used.
   init(
-    _ address: String, _ options: ClusterOptions, before deadline: ContinuousClock.Instant
+    _ address: String, _ options: ClusterOptions, before deadline: ContinuousClock.Instant,
+    waits: Bool = false
   ) throws(SQLiteError) {
     self.address = address
     limits = options
     do {
-      stream = try options.transport.connect(
-        to: address, before: min(deadline, .now + options.dialTimeout))
+      if !waits, let sockets = options.transport as? SocketTransport {
+        stream = try sockets.begin(address)
+      } else {
+        stream = try options.transport.connect(
+          to: address, before: min(deadline, .now + options.dialTimeout))
+      }
       try stream.send([1, 0, 0, 0, 0, 0, 0, 0], before: deadline)
     } catch {
       if let error = error as? SQLiteError, error.code == .misuse { throw error }
@@ -162,32 +169,27 @@ package final class NodeConnection {
     return Reply(kind: kind, body: body)
   }
 
+  /// Returns whether the whole next message has come.
+  ///
+  /// - Parameter deadline: How long to wait for it. It may come later.
+  func hasMessage(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> Bool {
+    while true {
+      var count = 8
+      if received.count - start >= count {
+        var head = ReplyReader(received, start..<start + 8)
+        // One that is too large is refused when it is taken.
+        count += min(Int(try head.halves().0), limits.maximumMessageSize / 8) * 8
+        if received.count - start >= count { return true }
+      }
+      guard try receive(count, before: deadline) else { return false }
+    }
+  }
+
   /// Receives until there are that many bytes. Memory is taken as they come, not as a length promises.
   private func fill(_ count: Int, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
     var suspicion: ContinuousClock.Instant?
     while received.count - start < count {
-      if let reason = reasonToEnd() {
-        isBroken = true
-        throw SQLiteError(.interrupt, reason)
-      }
-      // The rest is held back until what has come is acknowledged (Nagle's algorithm).
-      if hasReceived, let socket = stream.socketDescriptor { acknowledge(socket) }
-      let bytes: [UInt8]?
-      do {
-        bytes = try stream.receive(
-          atMost: max(16_384, min(count - (received.count - start), 1 << 18)),
-          before: min(deadline, .now + .milliseconds(20)))
-      } catch {
-        hasClosed = true
-        throw broken("\(error)")
-      }
-      if let bytes {
-        guard !bytes.isEmpty else {
-          hasClosed = true
-          throw broken("the node has closed it")
-        }
-        hasReceived = true
-        keep(bytes)
+      if try receive(count, before: min(deadline, .now + .milliseconds(20))) {
         // Also of a node that sends a byte now and then.
         guard received.count - start >= count || ContinuousClock.now < deadline else {
           throw broken("an answer did not come whole in time")
@@ -203,6 +205,34 @@ package final class NodeConnection {
         suspicion = .now + NodeConnection.patience
       }
     }
+  }
+
+  /// Receives some bytes, of so many that are waited for; returns whether any came before the deadline.
+  private func receive(
+    _ count: Int, before deadline: ContinuousClock.Instant
+  ) throws(SQLiteError) -> Bool {
+    if let reason = reasonToEnd() {
+      isBroken = true
+      throw SQLiteError(.interrupt, reason)
+    }
+    // The rest is held back until what has come is acknowledged (Nagle's algorithm).
+    if hasReceived, let socket = stream.socketDescriptor { acknowledge(socket) }
+    let bytes: [UInt8]?
+    do {
+      bytes = try stream.receive(
+        atMost: max(16_384, min(count - (received.count - start), 1 << 18)), before: deadline)
+    } catch {
+      hasClosed = true
+      throw broken("\(error)")
+    }
+    guard let bytes else { return false }
+    guard !bytes.isEmpty else {
+      hasClosed = true
+      throw broken("the node has closed it")
+    }
+    hasReceived = true
+    keep(bytes)
+    return true
   }
 
   private func keep(_ bytes: [UInt8]) {

@@ -173,8 +173,9 @@ final class ClusterSession: RemoteSession {
       }
       // A node that is at work on a statement does not lead meanwhile: it is let finish, or it would have to
       // begin anew elsewhere.
-      if !isWork { node.successor = { [check] in check.successor() } }
-      defer { node.successor = { nil } }
+      let successor = node.successor
+      if isWork { node.successor = { nil } }
+      defer { node.successor = successor }
       try body()
     } catch {
       if isWork, node.hasClosed { statementAtEnd = sql }

@@ -16,14 +16,13 @@ final class LeaderCheck {
   private var others: [String]
   /// When the voters are asked for anew.
   private var renewal = ContinuousClock.now
-  private var connections: [String: NodeConnection] = [:]
-  /// Those that were asked and whose answers are still to be taken.
-  private var asked: Set<String> = []
+  private let questions: LeaderQuestions
 
   init(_ cluster: Cluster, of leader: NodeConnection) {
     self.cluster = cluster
     self.leader = leader
     others = cluster.voters.filter { $0 != leader.address }
+    questions = LeaderQuestions(cluster.options) { [unowned leader] in leader.reasonToEnd() }
   }
 
   /// How many others make a majority with the leader.
@@ -32,8 +31,7 @@ final class LeaderCheck {
   /// Sends the questions.
   func begin() throws(SQLiteError) {
     // Answers to what was asked earlier would say nothing of now.
-    for address in asked { connections[address] = nil }
-    asked = []
+    questions.giveUp()
     if ContinuousClock.now >= renewal {
       let nodes = try leader.nodes(before: .now + cluster.options.attemptTimeout)
       renewal = .now + .seconds(1)
@@ -42,12 +40,9 @@ final class LeaderCheck {
       // Each of them may be asked, and waited for.
       guard voters.count < 64 else { throw ReplyReader.nonsense("too many nodes vote") }
       if Set(voters) != Set(others) { others = voters }
-      connections = connections.filter { voters.contains($0.key) }
+      questions.keep(only: voters)
     }
-    let deadline = ContinuousClock.now + cluster.options.attemptTimeout
-    for address in others.prefix(needed) where .now < deadline {
-      try? ask(address, .milliseconds(200))
-    }
+    for address in others.prefix(needed) { ask(address) }
   }
 
   /// Waits for the answers, and asks others where these are missing.
@@ -56,95 +51,46 @@ final class LeaderCheck {
   func finish() throws(SQLiteError) {
     let deadline = ContinuousClock.now + cluster.options.attemptTimeout
     var followers: Set<String> = []
-    var pause = Duration.milliseconds(1)
-    var patience = Duration.milliseconds(100)
-    while true {
-      var named: String?
-      for address in others where asked.contains(address) {
-        switch try answer(of: address, patience) {
-        case leader.address?: followers.insert(address)
-        case let other?: named = other
-        case nil: break
+    var pause = Duration.milliseconds(10)
+    var round = ContinuousClock.now + pause
+    defer { for (address, _) in questions.asked { askLater(address) } }
+    while followers.count < needed {
+      if let (address, answer) = try questions.next(before: min(deadline, round)) {
+        switch answer {
+        case .leader(leader.address): if others.contains(address) { followers.insert(address) }
+        case .leader(address):
+          // It says so itself.
+          cluster.note(leader: address)
+          throw NodeConnection.lost(leader.address, "\(address) leads now")
+        case .leader(let named): ask(named)
+        case .none: break
+        case .failure: askLater(address)
         }
-      }
-      guard followers.count < needed else { return }
-      if let named, try leads(named) {
-        cluster.note(leader: named)
-        throw NodeConnection.lost(leader.address, "\(named) leads now")
+        continue
       }
       if let reason = leader.reasonToEnd() { throw SQLiteError(.interrupt, reason) }
       guard ContinuousClock.now < deadline else {
         throw NodeConnection.lost(leader.address, "no majority of the nodes follows it")
       }
-      sleepThread(for: pause * Double.random(in: 0.5...1))
+      if .now < round { sleepThread(for: min(round - .now, .milliseconds(20))) }
+      guard .now >= round else { continue }
+      // Whoever is silent may be stopped: all the others are asked too.
+      for address in others where !followers.contains(address) { ask(address) }
       pause = min(pause * 2, .milliseconds(50))
-      patience = min(patience * 2, cluster.options.attemptTimeout)
-      for address in others where !followers.contains(address) && .now < deadline {
-        try? ask(address, patience)
-      }
+      round = .now + pause * Double.random(in: 0.5...1)
     }
   }
 
-  /// Returns which other node leads, if one of the voters names it and it says so itself.
-  func successor() -> String? {
-    for address in others {
-      guard (try? ask(address, .milliseconds(100))) != nil,
-        let named = try? answer(of: address, .milliseconds(100)), named != leader.address,
-        (try? leads(named)) == true
-      else { continue }
-      cluster.note(leader: named)
-      return named
-    }
-    return nil
-  }
-
-  /// Whether a node says of itself that it leads.
-  private func leads(_ address: String) throws(SQLiteError) -> Bool {
+  private func ask(_ address: String) {
     do throws(SQLiteError) {
-      try ask(address, .milliseconds(200))
+      try questions.ask(address)
     } catch {
-      return false
-    }
-    return try answer(of: address, .milliseconds(200)) == address
-  }
-
-  /// Asks a node whom it follows, unless its answer is still to be taken.
-  private func ask(_ address: String, _ patience: Duration) throws(SQLiteError) {
-    guard !asked.contains(address) else { return }
-    let end = ContinuousClock.now + min(patience, cluster.options.attemptTimeout)
-    do throws(SQLiteError) {
-      let connection: NodeConnection
-      if let present = connections[address] {
-        connection = present
-      } else {
-        connection = try NodeConnection(address, cluster.options, before: end)
-        connections[address] = connection
-      }
-      connection.reasonToEnd = leader.reasonToEnd
-      try connection.askForLeader(before: end)
-      asked.insert(address)
-    } catch {
-      giveUp(address)
-      throw error
-    }
-  }
-
-  /// Takes the answer of a node that was asked; nil if it has none.
-  private func answer(of address: String, _ patience: Duration) throws(SQLiteError) -> String? {
-    guard asked.remove(address) != nil else { return nil }
-    do throws(SQLiteError) {
-      let end = ContinuousClock.now + min(patience, cluster.options.attemptTimeout)
-      return try connections[address]?.leaderReply(before: end)
-    } catch {
-      giveUp(address)
-      if error.code == .interrupt { throw error }
-      return nil
+      askLater(address)
     }
   }
 
   /// Lets the others be asked first.
-  private func giveUp(_ address: String) {
-    connections[address] = nil
+  private func askLater(_ address: String) {
     guard let index = others.firstIndex(of: address) else { return }
     others.append(others.remove(at: index))
   }

@@ -8,6 +8,9 @@ import SQLiteCore
 public protocol ClusterTransport: Sendable {
   /// Opens a stream to a node.
   ///
+  /// The client asks all nodes at the same time, but connects to one after the other. If you can, return before the
+  /// connection is established and let `send` and `receive` wait for it: then a node that is out of reach delays no other.
+  ///
   /// - Parameters:
   ///   - address: The node's address, as the program or another node names it.
   ///   - deadline: When to give up.
@@ -72,31 +75,41 @@ public struct SocketTransport: ClusterTransport {
   /// Opens a socket (`connect`).
   ///
   /// - Parameters:
-  ///   - address: `host:port`, `[host]:port` for an IPv6 address, or the absolute path of a socket.
+  ///   - address: `host:port`, `[host]:port` for an IPv6 address, or the absolute path of a socket. A port is a number
+  ///     from 1 to 65535.
   ///   - deadline: When to give up. Looking up the host's name is not interrupted by it.
   /// - Throws: `SQLiteError` that names the address.
   public func connect(
     to address: String, before deadline: ContinuousClock.Instant
   ) throws -> any ClusterStream {
-    try SocketStream(address, before: deadline)
+    let stream = try SocketStream(address)
+    try stream.finishConnecting(before: deadline)
+    return stream
+  }
+
+  /// As ``connect(to:before:)``, without waiting: the stream connects while others are used, and sends then what it was
+  /// given until then.
+  func begin(_ address: String) throws(SQLiteError) -> any ClusterStream {
+    try SocketStream(address)
   }
 }
 
 /// A socket that never blocks: waiting is done by `poll`, with a deadline.
 private final class SocketStream: ClusterStream {
-  private var descriptor: Int32
+  private var descriptor: Int32 = -1
   private let address: String
+  /// The names of the address that were not tried yet, the next one at the end, while it connects.
+  private var names: [(family: Int32, bytes: [UInt8])] = []
+  private var isConnecting = true
+  /// What is to be sent once it is connected.
+  private var unsent: [UInt8] = []
   /// Whether a part of the answer to what was sent last has come.
   private var hasReceived = false
 
-  init(_ address: String, before deadline: ContinuousClock.Instant) throws(SQLiteError) {
+  init(_ address: String) throws(SQLiteError) {
     self.address = address
-    descriptor = -1
-    if address.utf8.first == UInt8(ascii: "/") {
-      try connectToPath(deadline)
-    } else {
-      try connectToHost(deadline)
-    }
+    names = try (address.utf8.first == UInt8(ascii: "/") ? pathName() : hostNames()).reversed()
+    try tryNextName(after: EADDRNOTAVAIL)
   }
 
   deinit { close() }
@@ -105,7 +118,7 @@ private final class SocketStream: ClusterStream {
     SQLiteError(code, "\(address): \(what)")
   }
 
-  private func connectToPath(_ deadline: ContinuousClock.Instant) throws(SQLiteError) {
+  private func pathName() throws(SQLiteError) -> [(family: Int32, bytes: [UInt8])] {
     var name = sockaddr_un()
     name.sun_family = sa_family_t(AF_UNIX)
     let path = Array(address.utf8)
@@ -114,38 +127,43 @@ private final class SocketStream: ClusterStream {
       throw error("this is no path of a socket", .misuse)
     }
     unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path) }
-    let code = unsafe withUnsafePointer(to: &name) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe open(AF_UNIX, $0, socklen_t(MemoryLayout<sockaddr_un>.size), deadline)
-      }
-    }
-    guard code == 0 else { throw error(systemMessage(code)) }
+    return [(AF_UNIX, unsafe withUnsafeBytes(of: &name) { unsafe Array($0) })]
   }
 
-  private func connectToHost(_ deadline: ContinuousClock.Instant) throws(SQLiteError) {
+  private func hostNames() throws(SQLiteError) -> [(family: Int32, bytes: [UInt8])] {
     guard let colon = address.lastIndex(of: ":"), !address.utf8.contains(0) else {
       throw error("an address is host:port", .misuse)
     }
+    let port = address[address.index(after: colon)...]
+    // getaddrinfo takes the remainder of a number that is too large.
+    guard port.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt16(port),
+      number > 0
+    else { throw error("a port is a number from 1 to 65535", .misuse) }
     var host = String(address[..<colon])
-    if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = String(host.dropFirst().dropLast())
+    } else if host.contains(":") {
+      throw error("an IPv6 address is [host]:port", .misuse)
+    }
+    guard !host.isEmpty else { throw error("an address is host:port", .misuse) }
     var hints = unsafe addrinfo()
     unsafe hints.ai_socktype = SocketStream.streamType
     var found: UnsafeMutablePointer<addrinfo>?
-    let code = unsafe getaddrinfo(
-      host, String(address[address.index(after: colon)...]), &hints, &found)
+    let code = unsafe getaddrinfo(host, String(number), &hints, &found)
     defer { if let found = unsafe found { unsafe freeaddrinfo(found) } }
     guard code == 0 else { throw error(unsafe String(cString: gai_strerror(code))) }
-    var failure = EADDRNOTAVAIL
+    var names: [(family: Int32, bytes: [UInt8])] = []
     var next = unsafe found
     while let candidate = unsafe next {
       if let name = unsafe candidate.pointee.ai_addr {
-        failure = unsafe open(
-          candidate.pointee.ai_family, name, candidate.pointee.ai_addrlen, deadline)
-        if failure == 0 { return }
+        let bytes = unsafe UnsafeRawBufferPointer(
+          start: name, count: Int(candidate.pointee.ai_addrlen))
+        let family = unsafe candidate.pointee.ai_family
+        unsafe names.append((family, Array(bytes)))
       }
       unsafe next = unsafe candidate.pointee.ai_next
     }
-    throw error(systemMessage(failure))
+    return names
   }
 
   #if canImport(Glibc)
@@ -154,11 +172,20 @@ private final class SocketStream: ClusterStream {
     private static let streamType = SOCK_STREAM
   #endif
 
-  /// Makes a socket and connects it; returns 0 or the system's error.
-  private func open(
-    _ family: Int32, _ name: UnsafePointer<sockaddr>, _ length: socklen_t,
-    _ deadline: ContinuousClock.Instant
-  ) -> Int32 {
+  /// Begins to connect to the next name.
+  ///
+  /// - Parameter failure: The system's error for the one before, which is thrown if there is no other.
+  private func tryNextName(after failure: Int32) throws(SQLiteError) {
+    var failure = failure
+    while let name = names.popLast() {
+      failure = begin(name.family, name.bytes)
+      if failure == 0 || failure == EINPROGRESS { return }
+    }
+    throw error(systemMessage(failure))
+  }
+
+  /// Makes a socket and begins to connect it; returns 0 or the system's error.
+  private func begin(_ family: Int32, _ name: [UInt8]) -> Int32 {
     close()
     descriptor = socket(family, SocketStream.streamType, 0)
     guard descriptor >= 0 else { return errno }
@@ -174,15 +201,39 @@ private final class SocketStream: ClusterStream {
       unsafe setsockopt(
         descriptor, SOL_SOCKET, SO_NOSIGPIPE, &yes, socklen_t(MemoryLayout<Int32>.size))
     #endif
-    if unsafe Platform.connect(descriptor, name, length) == 0 { return 0 }
-    guard errno == EINPROGRESS else { return errno }
-    guard wait(for: Int16(POLLOUT), before: deadline) else { return ETIMEDOUT }
-    var failure: Int32 = 0
-    var size = socklen_t(MemoryLayout<Int32>.size)
-    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size) == 0 else {
-      return errno
+    let code = unsafe name.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return Int32(-1) }
+      return unsafe Platform.connect(
+        descriptor, start.assumingMemoryBound(to: sockaddr.self), socklen_t(bytes.count))
     }
-    return failure
+    return code == 0 ? 0 : errno
+  }
+
+  /// Waits until it is connected, and sends what it was given until then.
+  ///
+  /// - Throws: `SQLiteError` if no name can be connected to, or not before the deadline.
+  func finishConnecting(before deadline: ContinuousClock.Instant) throws(SQLiteError) {
+    guard try isConnected(before: deadline) else { throw error(systemMessage(ETIMEDOUT)) }
+  }
+
+  private func isConnected(before deadline: ContinuousClock.Instant) throws(SQLiteError) -> Bool {
+    while isConnecting {
+      guard wait(for: Int16(POLLOUT), before: deadline) else { return false }
+      var failure: Int32 = 0
+      var size = socklen_t(MemoryLayout<Int32>.size)
+      let code = unsafe getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size)
+      if code != 0 { failure = errno }
+      if failure == 0 {
+        isConnecting = false
+        names = []
+        let bytes = unsent
+        unsent = []
+        try sendNow(bytes, before: deadline)
+      } else {
+        try tryNextName(after: failure)
+      }
+    }
+    return true
   }
 
   /// Waits until something can be done, and returns whether that was before the deadline.
@@ -201,6 +252,12 @@ private final class SocketStream: ClusterStream {
 
   func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) throws {
     hasReceived = false
+    if isConnecting { unsent += bytes } else { try sendNow(bytes, before: deadline) }
+  }
+
+  private func sendNow(
+    _ bytes: [UInt8], before deadline: ContinuousClock.Instant
+  ) throws(SQLiteError) {
     var sent = 0
     #if canImport(Darwin)
       let flags: Int32 = 0
@@ -223,6 +280,7 @@ private final class SocketStream: ClusterStream {
   }
 
   func receive(atMost count: Int, before deadline: ContinuousClock.Instant) throws -> [UInt8]? {
+    guard try isConnected(before: deadline) else { return nil }
     if hasReceived {
       acknowledge(descriptor)
     } else {
