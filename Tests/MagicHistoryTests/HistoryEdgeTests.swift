@@ -15,6 +15,12 @@ private final class Knot: MagicObject {
   init(_ id: String) { self.id = id }
 }
 
+private struct Note: MagicObject {
+  @MagicValue var text: String
+  init() {}
+  init(_ text: String) { self.text = text }
+}
+
 /// The borders of histories and deltas: tasks that are cancelled, stores that are closed, columns that are gone.
 @Suite(.timeLimit(.minutes(20))) struct HistoryEdgeTests {
   let folder: TestFolder
@@ -23,6 +29,48 @@ private final class Knot: MagicObject {
   init() throws {
     folder = try TestFolder()
     magic = try MagicData(path: folder.path)
+  }
+
+  @Test(arguments: [HistoryKeeping.inMemory, .inStore])
+  func `a group in a savepoint of SQL that is rolled back is not kept`(
+    keeping: HistoryKeeping
+  ) throws {
+    try RandomEditor.prepare(magic)
+    let history = try magic.history(keeping: keeping)
+    try magic.undoable("first") { try magic.update(Author("first")) }
+    let saved = Author("second")
+    try magic.database.withoutTransaction { connection in
+      try connection.executeChange("BEGIN")
+      try magic.undoable("outer") { try magic.update(Author("outer")) }
+      try connection.executeChange("SAVEPOINT s")
+      try magic.undoable("second") { try magic.update(saved) }
+      try connection.executeChange("ROLLBACK TO s")
+      try magic.undoable("third") { try magic.update(Author("third")) }
+      try connection.executeChange("COMMIT")
+    }
+    #expect(history.undoNames == ["third", "outer", "first"])
+    // The object is a new one again, and takes no other object's row.
+    try magic.update(saved)
+    #expect(try magic.count(of: Author.self) == 4)
+    while try history.undo() != nil {}
+    #expect(try magic.count(of: Author.self) == 1)
+  }
+
+  @Test func `an object that was fetched in a savepoint of SQL is new after ROLLBACK TO`() throws {
+    var found: [Note] = []
+    try magic.database.withoutTransaction { connection in
+      try connection.executeChange("BEGIN")
+      try magic.update(Note("first"))
+      try connection.executeChange("SAVEPOINT s")
+      try magic.update(Note("second"))
+      found = try magic.objects(of: Note.self)
+      try connection.executeChange("ROLLBACK TO s")
+      try magic.update(Note("third"))
+      try connection.executeChange("COMMIT")
+    }
+    #expect(found.count == 2)
+    for author in found { try magic.update(author) }
+    #expect(try magic.objects(of: Note.self).map(\.text).sorted() == ["first", "second", "third"])
   }
 
   @Test(arguments: [HistoryKeeping.inMemory, .inStore])

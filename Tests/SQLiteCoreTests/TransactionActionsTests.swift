@@ -48,6 +48,69 @@ import Testing
     #expect(try fixture.count() == 0)
   }
 
+  @Test(arguments: ["ROLLBACK TO s", "rollback transaction to savepoint \"S\""])
+  func `a savepoint in SQL that is rolled back takes along what waits since it was opened`(
+    undo: String
+  ) throws {
+    var steps: [String] = []
+    func wait(_ name: String, _ connection: Connection) {
+      connection.afterCommit { _ in steps.append("\(name) committed") }
+      connection.afterRollback { _ in steps.append("\(name) undone") }
+    }
+    try fixture.database.withoutTransaction { connection in
+      try connection.executeChange("BEGIN")
+      wait("first", connection)
+      try connection.executeChange("SAVEPOINT s")
+      wait("second", connection)
+      try connection.executeChange("SAVEPOINT inner")
+      wait("third", connection)
+      try connection.transaction { wait("fourth", connection) }
+      try connection.executeChange("RELEASE inner")
+      try connection.executeChange(SQL(unchecked: undo))
+      #expect(steps == ["fourth undone", "third undone", "second undone"])
+      steps = []
+      wait("fifth", connection)
+      try connection.executeChange("COMMIT")
+    }
+    #expect(steps == ["first committed", "fifth committed"])
+  }
+
+  @Test func `only the release that commits runs what waits for a commit`() throws {
+    var steps: [String] = []
+    try fixture.database.withoutTransaction { connection in
+      try connection.executeChange("SAVEPOINT s")
+      try connection.executeChange("SAVEPOINT s")
+      connection.beforeCommit { _ in steps.append("before") }
+      try connection.executeChange("RELEASE s")
+      #expect(steps.isEmpty)
+      try connection.executeChange("RELEASE s")
+      #expect(steps == ["before"])
+    }
+  }
+
+  @Test func `when SQLite undoes a transaction in SQL inside a scope all that waits is undone`()
+    throws
+  {
+    var steps: [String] = []
+    try fixture.database.executeChange("CREATE TABLE u (a UNIQUE)")
+    try fixture.database.withoutTransaction { connection in
+      try connection.executeChange("BEGIN")
+      try connection.executeChange("INSERT INTO u VALUES (1)")
+      connection.afterCommit { _ in steps.append("first committed") }
+      connection.afterRollback { _ in steps.append("first undone") }
+      let error = sqliteError {
+        try connection.transaction {
+          connection.afterRollback { _ in steps.append("second undone") }
+          try connection.executeChange("INSERT OR ROLLBACK INTO u VALUES (1)")
+        }
+      }
+      #expect(error?.code == .uniqueConstraint)
+      #expect(connection.isAutocommit)
+      #expect(steps == ["second undone", "first undone"])
+    }
+    #expect(steps == ["second undone", "first undone"])
+  }
+
   /// Runs a transaction in SQL, and says what was done around its end.
   private func run(_ begin: String, _ end: String) throws -> [String] {
     var steps: [String] = []

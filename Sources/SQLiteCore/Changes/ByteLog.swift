@@ -60,6 +60,34 @@ import Platform
     unsafe (start + place).storeBytes(of: number.bigEndian, as: UInt32.self)
   }
 
+  /// Writes the header of a row, and returns the place of its size.
+  @inline(__always)
+  func beginRow(
+    _ kind: RowChange.Kind, flags: UInt8, slot: Int, _ oldRowID: Int64, _ rowID: Int64
+  ) -> Int {
+    append(kind.rawValue)
+    append(flags)
+    append(UInt32(truncatingIfNeeded: slot))
+    let place = count
+    append(UInt32(0))
+    append(UInt64(bitPattern: oldRowID))
+    append(UInt64(bitPattern: rowID))
+    return place
+  }
+
+  /// Writes the size of a row, and returns it.
+  @inline(__always)
+  func endRow(_ place: Int) -> Int {
+    let size = count - place - 4
+    set(UInt32(truncatingIfNeeded: size), at: place)
+    return size
+  }
+
+  /// Writes bytes as they are.
+  func append(_ bytes: ArraySlice<UInt8>) {
+    unsafe bytes.withUnsafeBytes { unsafe append($0) }
+  }
+
   private func append(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 0, let source = bytes.baseAddress,
       let end = unsafe room(bytes.count)

@@ -15,13 +15,17 @@ package struct RecordingMark {
   var schemaChanges = 0
   /// How often rows had been left out.
   var losses = 0
+  /// The bytes of the rows that the bodies before a commit had been given.
+  var preparedRows = 0
 }
 
-/// The state before a statement's run, by which its recording is undone.
+/// The state of the recording before the run of a statement that writes.
 struct RecordedRun {
+  let recorder: ChangeRecorder
   let mark: RecordingMark
-  /// How many statements had begun.
-  let statementCount: Int
-  /// The rows changed on the connection before.
-  let totalChanges: Int64
+  /// How often the recording had been shortened. Afterwards `mark` may be too high.
+  let cutCount: Int
+
+  /// Corrects the recording after the run has failed.
+  func reconcile() { recorder.reconcile(self) }
 }

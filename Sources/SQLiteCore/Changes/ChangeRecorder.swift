@@ -5,7 +5,11 @@ import Platform
 /// Collects what the transaction that runs changes: the one user of the hooks of a connection.
 ///
 /// SQLite allows one preupdate hook for each connection, so whatever wants to know of changes
-/// subscribes to the ``ChangeFeed`` that this fills. What is rolled back is dropped again.
+/// subscribes to the ``ChangeFeed`` that this fills.
+///
+/// Rows that are rolled back are dropped: for a savepoint exactly those since it was opened. After a statement has failed,
+/// some, all or none of its rows may remain, depending on its conflict clause and its triggers. Then the touched rows are
+/// compared with the stored ones, see ``reconcile(_:)``.
 @safe final class ChangeRecorder {
   /// The most bytes of rows that are kept of one transaction, whoever wants them. Beyond them it is told only that
   /// tables changed.
@@ -21,8 +25,8 @@ import Platform
   private var captureCount = 0
   private let feed: ChangeFeed?
   private weak let connection: Connection?
-  /// How many statements have begun.
-  private var statementCount = 0
+  /// How often the recording has been shortened.
+  private var cutCount = 0
   /// The tables that the open transaction changed, each once.
   private var tables: [String] = [] {
     didSet { tableCount = tables.count }
@@ -36,8 +40,6 @@ import Platform
   private var schemaChanges: [String] = [] {
     didSet { schemaChangeCount = schemaChanges.count }
   }
-  /// The savepoints that the user's own SQL has opened, the outermost first.
-  private var savepoints: [(name: String, mark: RecordingMark)] = []
   /// The rows that the open transaction changed, as ``RecordedRows`` has them.
   private let log = ByteLog()
   /// The tables that `log` counts.
@@ -55,6 +57,9 @@ import Platform
   private var lossesBeforeCapture = 0
   /// The bytes that ``Blob/write(_:at:)`` is about to write, of which the hook does not say what they are.
   private var blobWrite: (offset: Int, bytes: UnsafeRawBufferPointer)?
+  /// Whether the row of this write could not be read, which is so for a blob whose row has changed: SQLite then refuses the
+  /// write after it has called the hook.
+  private var isBlobUnreadable = false
   /// Where the values of the old row begin and end in `log`.
   private var oldEnds: [Int] = []
   /// The place of the commit that has begun, or has just ended, among those of the file.
@@ -79,19 +84,15 @@ import Platform
 
   var mark: RecordingMark {
     RecordingMark(
-      tables: tableCount, rows: log.count, schemaChanges: schemaChangeCount, losses: lossCount)
+      tables: tableCount, rows: log.count, schemaChanges: schemaChangeCount, losses: lossCount,
+      preparedRows: prepared.rows)
   }
 
   /// Whether a commit has ended of which nobody was told yet.
   var hasCommitted: Bool { turn != nil }
 
-  /// Notes that a statement begins, and returns what undoes its recording.
-  func begin(_ statement: StatementHandle, on handle: ConnectionHandle) -> RecordedRun {
-    statementCount += 1
-    if statement.changesSchema { noteSchemaChange(statement.sql) }
-    return RecordedRun(
-      mark: mark, statementCount: statementCount, totalChanges: handle.totalChanges)
-  }
+  /// Notes that the run of a statement begins that may write.
+  func beginRun() -> RecordedRun { RecordedRun(recorder: self, mark: mark, cutCount: cutCount) }
 
   /// Notes a change of the schema, by the statement that makes it or would make it.
   func noteSchemaChange(_ sql: String) {
@@ -99,26 +100,127 @@ import Platform
     forgetLayouts()
   }
 
-  /// Drops the changes of a run that failed.
-  func drop(_ run: RecordedRun, on handle: ConnectionHandle) {
-    // A statement with OR FAIL keeps what it did, and SQLite counts that. If others have begun
-    // meanwhile, their changes stand behind the mark: better told too much than too little.
-    guard handle.totalChanges == run.totalChanges, statementCount == run.statementCount else {
-      return
+  /// Corrects the recording after a run that writes has failed: the rows that were recorded since its beginning are
+  /// replaced by the differences between their first old values and the stored ones.
+  ///
+  /// SQLite opens no savepoint while a statement that writes is running. So all that a failed statement can undo was
+  /// recorded after the innermost savepoint.
+  ///
+  /// A row counts as changed indirectly if all recorded changes of it were. If only names of tables are recorded, the
+  /// names that the run has added stay: subscribers may be notified once too often.
+  func reconcile(_ run: RecordedRun) {
+    // In autocommit mode the hooks of commit and rollback have already decided about all rows.
+    guard let connection, !log.isFull, !(connection.isAutocommit && turn != nil) else { return }
+    let innermost = connection.state.innermostMark ?? RecordingMark()
+    let mark = run.cutCount == cutCount ? run.mark : innermost
+    guard mark.losses == lossCount, log.count > mark.rows else { return }
+    let bytes = log.bytes(from: mark.rows)
+    let verified = lossCount == lossesBeforeCapture ? slots.filter { $0.value >= 0 } : [:]
+    cutCount += 1
+    log.truncate(to: mark.rows)
+    prepared.rows = min(prepared.rows, mark.preparedRows)
+    do {
+      try connection.withoutAuthorizer { () throws(SQLiteError) in
+        try connection.uninterrupted { () throws(SQLiteError) in
+          try writeDifferences(TouchedRows(bytes, layouts))
+        }
+      }
+    } catch {
+      // The stored rows cannot be read, or their table was altered.
+      return overflow()
     }
-    rollBack(to: run.mark)
+    var changed: Set<String> = []
+    var cursor = FieldCursor(log.bytes(from: mark.rows))
+    while let header = try? RecordedHeader(&cursor), (try? cursor.skip(header.valueSize)) != nil {
+      changed.insert(layouts[header.slot].table)
+    }
+    let added = tables[min(mark.tables, tableCount)...]
+    let kept = added.filter { verified[$0] == nil || changed.contains($0) }
+    tables.replaceSubrange(min(mark.tables, tableCount)..., with: kept)
+    seen = Set(tables)
+    lastTable = []
   }
 
-  /// Notes that SQL of the user's has opened a savepoint, or gone back to one.
-  func noteSavepoint(_ statement: StatementHandle) {
-    guard let control = statement.control, let name = SQLScanner.savepointName(statement.sql) else {
-      return
+  /// Writes how the stored rows differ from those before: deleted rows first, so that each row that follows is written
+  /// where no other one has its key.
+  private func writeDifferences(_ touched: TouchedRows) throws(SQLiteError) {
+    let others = ByteLog()
+    let stored = ByteLog()
+    for row in touched.rows {
+      let recorded = layouts[row.slot]
+      var flags = row.hasValues ? RecordingFlag.hasValues : 0
+      if row.isIndirect { flags |= RecordingFlag.isIndirect }
+      func write(_ kind: RowChange.Kind, _ parts: [ArraySlice<UInt8>]) {
+        let target = kind == .delete ? log : others
+        let place = target.beginRow(kind, flags: flags, slot: row.slot, row.rowID, row.rowID)
+        for part in parts { target.append(part) }
+        _ = target.endRow(place)
+      }
+      let layout = reader.layout(of: recorded.table)
+      guard row.hasValues else {
+        guard let layout, !layout.isWithoutRowID else {
+          write(.update, [])
+          continue
+        }
+        let exists = try reader.read(0..<1, of: layout, [.integer(row.rowID)]) { _ in }
+        switch (row.existed, exists) {
+        case (false, false): break
+        case (false, true): write(.insert, [])
+        case (true, false): write(.delete, [])
+        case (true, true): write(.update, [])
+        }
+        continue
+      }
+      guard let layout, layout.isSame(as: recorded) else {
+        throw SQLiteError(.schema, "the columns of “\(recorded.table)” have changed")
+      }
+      var key: [Value] = []
+      switch row.identity {
+      case .rowID(let rowID, _): key = [.integer(rowID)]
+      case .key(let bytes, _):
+        var cursor = FieldCursor(bytes)
+        for _ in layout.keyColumns { key.append(try cursor.field() ?? .null) }
+      }
+      stored.truncate(to: 0)
+      var exists = try reader.read(layout.columns.indices, of: layout, key) { statement in
+        for column in layout.columns.indices {
+          stored.append(
+            statement.column(Int32(column)), isReal: layout.columns[column].isReal)
+        }
+      }
+      let new = stored.bytes()
+      var cursor = FieldCursor(new)
+      let newFields = exists ? try cursor.fields(layout.columns.count) : []
+      // A collation may find a row whose key is another one, byte by byte.
+      if case .key(let bytes, _) = row.identity, exists {
+        exists = layout.keyColumns.flatMap { new[newFields[$0]] } == bytes
+      }
+      guard let oldFields = try touched.oldFields(of: row, layout) else {
+        if exists { write(.insert, [new[...]]) }
+        continue
+      }
+      let old = touched.bytes[row.old ?? 0..<0]
+      guard exists else {
+        write(.delete, [old])
+        continue
+      }
+      let isSame = layout.columns.indices.map {
+        touched.bytes[oldFields[$0]] == new[newFields[$0]]
+      }
+      if isSame.allSatisfy(\.self) { continue }
+      if layout.keyColumns.allSatisfy({ isSame[$0] }) {
+        let undefined = [FieldCode.undefined][...]
+        write(
+          .update,
+          [old] + layout.columns.indices.map { isSame[$0] ? undefined : new[newFields[$0]] })
+      } else {
+        write(.delete, [old])
+        write(.insert, [new[...]])
+      }
     }
-    if control == .savepoint {
-      savepoints.append((name, mark))
-    } else if let index = savepoints.lastIndex(where: { $0.name == name }) {
-      if control == .rollback { rollBack(to: savepoints[index].mark) }
-      savepoints.removeLast(savepoints.count - index - (control == .rollback ? 1 : 0))
+    log.append(others.bytes()[...])
+    if log.count > byteLimit || log.isFull || others.isFull || stored.isFull {
+      throw SQLiteError(.tooBig)
     }
   }
 
@@ -131,8 +233,10 @@ import Platform
 
   /// Drops what came after `mark`.
   func rollBack(to mark: RecordingMark) {
+    cutCount += 1
     log.truncate(to: mark.rows)
-    if prepared.rows > mark.rows { prepared = mark }
+    // What the bodies before a commit have written since is undone, too.
+    prepared.rows = min(prepared.rows, mark.preparedRows)
     if schemaChangeCount > mark.schemaChanges {
       schemaChanges.removeLast(schemaChanges.count - mark.schemaChanges)
       forgetLayouts()
@@ -148,7 +252,6 @@ import Platform
     rollBack(to: RecordingMark())
     forgetLayouts()
     layouts = []
-    savepoints = []
     forgetLosses()
     isPrepared = false
     prepared = RecordingMark()
@@ -221,8 +324,8 @@ import Platform
     tables = []
     seen = []
     schemaChanges = []
-    savepoints = []
     forgetLosses()
+    cutCount += 1
     log.truncate(to: 0)
     layouts = []
     slots = [:]
@@ -230,13 +333,23 @@ import Platform
     return (changes, taken)
   }
 
-  /// Has the hook know the bytes that are written into a blob.
-  func writing<Result>(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int, _ body: () -> Result
-  ) -> Result {
+  /// Has the hook know the bytes that `body` writes into a blob, and returns the code of `body`.
+  ///
+  /// SQLite calls the hook before it tries the write. One that fails changes nothing, or ends the transaction.
+  func writing(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int, _ body: () -> Int32
+  ) -> Int32 {
     unsafe blobWrite = unsafe (offset, bytes)
+    isBlobUnreadable = false
     defer { unsafe blobWrite = nil }
-    return body()
+    let mark = mark
+    let code = body()
+    if code != SQLITE_OK {
+      rollBack(to: mark)
+    } else if isBlobUnreadable {
+      lossCount += 1
+    }
+    return code
   }
 
   /// Notes that a row of `table` changes.
@@ -293,20 +406,12 @@ import Platform
     _ kind: RowChange.Kind, flags: UInt8, _ oldRowID: Int64, _ rowID: Int64
   ) -> Int? {
     guard lastSlot >= 0, lossCount == lossesBeforeCapture else { return nil }
-    log.append(kind.rawValue)
-    log.append(flags)
-    log.append(UInt32(truncatingIfNeeded: lastSlot))
-    let place = log.count
-    log.append(UInt32(0))
-    log.append(UInt64(bitPattern: oldRowID))
-    log.append(UInt64(bitPattern: rowID))
-    return place
+    return log.beginRow(kind, flags: flags, slot: lastSlot, oldRowID, rowID)
   }
 
   @inline(__always)
   fileprivate func endRow(_ place: Int) {
-    let size = log.count - place - 4
-    log.set(UInt32(truncatingIfNeeded: size), at: place)
+    let size = log.endRow(place)
     if log.count > byteLimit || size > Int(UInt32.max) || log.isFull { overflow() }
   }
 
@@ -372,20 +477,20 @@ import Platform
     _ column: Int, of layout: TableLayout, _ rowID: Int64, _ connection: OpaquePointer?
   ) {
     let read = {
-      self.reader.present(
-        column, of: layout, rowID: rowID,
-        key: { key in
+      let key: [Value] =
+        layout.isWithoutRowID
+        ? layout.keyColumns.map { key in
           var pointer: OpaquePointer?
           guard
             unsafe sqlite3_preupdate_old(
               connection, layout.hookIndex(key, isNewOfUpdate: false), &pointer) == SQLITE_OK
-          else { return nil }
-          return unsafe ValueView(pointer).value
-        },
-        { value in
-          guard let value else { return self.log.append(FieldCode.null) }
-          self.log.append(value, isReal: layout.columns[column].isReal)
-        })
+          else { return .null }
+          return unsafe ValueView(pointer).value ?? .null
+        } : [.integer(rowID)]
+      let isFound = try? self.reader.read(column..<column + 1, of: layout, key) {
+        self.log.append($0.column(0), isReal: layout.columns[column].isReal)
+      }
+      if isFound != true { self.log.append(FieldCode.null) }
     }
     guard let owner = self.connection else { return read() }
     try? owner.withoutAuthorizer { () throws(SQLiteError) in read() }
@@ -410,7 +515,7 @@ import Platform
       guard (try? cursor.byte()) != nil, let size = try? cursor.varint(),
         size <= UInt64(bytes.count)
       else {
-        lossCount += 1
+        isBlobUnreadable = true
         return
       }
       unsafe log.overwrite(log.count - Int(size) + written.offset, with: written.bytes)
@@ -512,6 +617,7 @@ extension ChangeRecorder {
       }
     var flags: UInt8 = detail == .values ? RecordingFlag.hasValues : 0
     if unsafe sqlite3_preupdate_depth(connection) > 0 { flags |= RecordingFlag.isIndirect }
+    let start = log.count
     guard
       let place = beginRow(
         kind, flags: flags, operation == SQLITE_INSERT ? newRowID : oldRowID,
@@ -520,6 +626,7 @@ extension ChangeRecorder {
     if flags & RecordingFlag.hasValues != 0 {
       unsafe appendValues(
         of: connection, kind, oldRowID: oldRowID, blobColumn: blobColumn)
+      if blobColumn >= 0, isBlobUnreadable { return log.truncate(to: start) }
     }
     endRow(place)
   }

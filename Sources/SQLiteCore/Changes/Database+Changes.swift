@@ -11,9 +11,9 @@ extension Database {
   ///
   /// It is told of transactions that commit after this call, in the order of their commits, on the thread
   /// that committed, once the changes are durable and before the access ends. `body` must be quick, must
-  /// not use the database, and must not resume a task: pass the news on. What was rolled back, savepoints
-  /// and failed statements included, is not told, except for savepoints that the user's own SQL rolled
-  /// back. Other processes are not seen.
+  /// not use the database, and must not resume a task: pass the news on. Changes that were rolled back are not reported,
+  /// including those of savepoints and failed statements. Only names of tables that a failed statement has touched may
+  /// be reported where rows are not recorded. Other processes are not seen.
   ///
   /// If an access had begun before this call and ran statements that write, `body` is told only that any
   /// table may differ, also if these were rolled back. The same is told when the whole content is replaced.

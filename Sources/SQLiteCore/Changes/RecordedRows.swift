@@ -56,29 +56,49 @@ package struct RecordedRows: Sendable {
   ) throws {
     var cursor = FieldCursor(bytes)
     while !cursor.isAtEnd {
-      let kind = RowChange.Kind(rawValue: try cursor.byte()) ?? .update
-      let flags = try cursor.byte()
-      let slot = Int(try cursor.bigEndian(as: UInt32.self))
-      let size = Int(try cursor.bigEndian(as: UInt32.self))
-      guard layouts.indices.contains(slot) else { throw cursor.damage("a table") }
-      guard isWanted(slot) else {
-        try cursor.skip(size)
+      let header = try RecordedHeader(&cursor)
+      guard layouts.indices.contains(header.slot) else { throw cursor.damage("a table") }
+      guard isWanted(header.slot) else {
+        try cursor.skip(header.valueSize)
         continue
       }
-      let oldRowID = Int64(bitPattern: try cursor.bigEndian(as: UInt64.self))
-      let rowID = Int64(bitPattern: try cursor.bigEndian(as: UInt64.self))
-      let layout = layouts[slot]
+      let layout = layouts[header.slot]
       var old: [Value]?
       var new: [Value]?
-      if flags & RecordingFlag.hasValues != 0 {
-        if kind != .insert { old = try cursor.values(layout.columns.count, instead: nil) }
-        if kind != .delete { new = try cursor.values(layout.columns.count, instead: old) }
+      if header.hasValues {
+        if header.kind != .insert { old = try cursor.values(layout.columns.count, instead: nil) }
+        if header.kind != .delete { new = try cursor.values(layout.columns.count, instead: old) }
       }
       try body(
         RowChange(
-          layout: layout, kind: kind, isIndirect: flags & RecordingFlag.isIndirect != 0,
-          oldRowID: oldRowID, rowID: rowID, old: old, new: new))
+          layout: layout, kind: header.kind, isIndirect: header.isIndirect,
+          oldRowID: header.oldRowID, rowID: header.rowID, old: old, new: new))
     }
+  }
+}
+
+/// What precedes the values of a recorded row. ``ByteLog/beginRow(_:flags:slot:_:_:)`` writes it.
+struct RecordedHeader {
+  let kind: RowChange.Kind
+  private let flags: UInt8
+  /// The index of the table's layout.
+  let slot: Int
+  /// The number of bytes after the header.
+  let valueSize: Int
+  let oldRowID: Int64
+  let rowID: Int64
+
+  var hasValues: Bool { flags & RecordingFlag.hasValues != 0 }
+  var isIndirect: Bool { flags & RecordingFlag.isIndirect != 0 }
+
+  init(_ cursor: inout FieldCursor) throws(SQLiteError) {
+    kind = RowChange.Kind(rawValue: try cursor.byte()) ?? .update
+    flags = try cursor.byte()
+    slot = Int(try cursor.bigEndian(as: UInt32.self))
+    // The rowids are a part of the size.
+    valueSize = Int(try cursor.bigEndian(as: UInt32.self)) - 16
+    oldRowID = Int64(bitPattern: try cursor.bigEndian(as: UInt64.self))
+    rowID = Int64(bitPattern: try cursor.bigEndian(as: UInt64.self))
   }
 }
 
@@ -225,6 +245,23 @@ package struct FieldCursor: Sendable {
       position -= 1
       throw damage("an unknown kind of value")
     }
+  }
+
+  /// Passes over values, and returns their places.
+  mutating func fields(_ count: Int) throws(SQLiteError) -> [Range<Int>] {
+    var fields: [Range<Int>] = []
+    fields.reserveCapacity(count)
+    for _ in 0..<count {
+      let start = position
+      switch try byte() {
+      case FieldCode.undefined, FieldCode.null: break
+      case FieldCode.integer, FieldCode.real: try skip(8)
+      case FieldCode.text, FieldCode.blob: _ = try counted()
+      default: throw damage("an unknown kind of value")
+      }
+      fields.append(start..<position)
+    }
+    return fields
   }
 
   private func copy(_ range: Range<Int>) -> [UInt8] {

@@ -36,11 +36,18 @@ package final class TableLayout: Sendable {
   package let isShadow: Bool
   /// Whether `columns` lacks some of the table's.
   package let hasVirtualColumns: Bool
+  /// A name of the rowid that no column has; nil in a table without one, or if it is not known.
+  let rowIDName: String?
+  /// The indexes of the columns of the declared key; empty for a table without one.
+  package let keyColumns: [Int]
 
   init(
-    table: String, columns: [Column], isWithoutRowID: Bool, isShadow: Bool, hasVirtualColumns: Bool
+    table: String, columns: [Column], isWithoutRowID: Bool, isShadow: Bool, hasVirtualColumns: Bool,
+    rowIDName: String? = nil
   ) {
     self.table = table
+    self.rowIDName = rowIDName
+    keyColumns = columns.indices.filter { columns[$0].keyPosition > 0 }
     self.columns = columns
     self.isWithoutRowID = isWithoutRowID
     self.isShadow = isShadow
@@ -128,8 +135,13 @@ final class LayoutReader {
   /// The number of the schema that `known` belongs to (`PRAGMA schema_version`).
   private var version: Int64?
   private var versionStatement: StatementHandle?
-  /// The statement of the last ``present(_:of:rowID:key:_:)``: rows that change together ask for the same column.
-  private var last: (layout: TableLayout, column: Int, statement: StatementHandle)?
+  /// The statements of ``read(_:of:_:_:)``.
+  private var statements: [Selection: (layout: TableLayout, handle: StatementHandle)] = [:]
+
+  private struct Selection: Hashable {
+    let layout: ObjectIdentifier
+    let columns: Range<Int>
+  }
 
   init(_ handle: ConnectionHandle) { self.handle = handle }
 
@@ -146,7 +158,7 @@ final class LayoutReader {
   func forget() {
     known = [:]
     version = nil
-    last = nil
+    statements = [:]
   }
 
   /// Forgets what is of another schema than the present one. Once in each transaction.
@@ -174,6 +186,7 @@ final class LayoutReader {
       return nil
     }
     var columns: [TableLayout.Column] = []
+    var rowIDNames = ["_rowid_", "rowid", "oid"]
     var isWithoutRowID = false
     var isShadow = false
     var index: Int32 = 0
@@ -182,6 +195,7 @@ final class LayoutReader {
       let code = statement.step()
       if code == SQLITE_DONE { break }
       guard code == SQLITE_ROW, let name = statement.text(at: 0) else { return nil }
+      rowIDNames.removeAll { $0 == asciiLowercased(name) }
       let kind = statement.integer(at: 2)
       isWithoutRowID = statement.integer(at: 3) != 0
       isShadow = statement.integer(at: 4) != 0
@@ -199,47 +213,54 @@ final class LayoutReader {
     guard !columns.isEmpty else { return nil }
     let layout = TableLayout(
       table: table, columns: columns, isWithoutRowID: isWithoutRowID, isShadow: isShadow,
-      hasVirtualColumns: hasVirtualColumns)
+      hasVirtualColumns: hasVirtualColumns,
+      rowIDName: isWithoutRowID ? nil : rowIDNames.first)
     known[table] = layout
     return layout
   }
 
-  /// Hands the value that a column of a row has now to `body`; nil if it cannot be read.
+  /// Reads columns of a row as it is stored now.
   ///
   /// - Parameters:
-  ///   - column: The index among the layout's columns.
-  ///   - layout: The table.
-  ///   - rowID: The row, unless the table is WITHOUT ROWID.
-  ///   - key: Returns the value of a column of the primary key, by its index among the layout's columns.
-  func present(
-    _ column: Int, of layout: TableLayout, rowID: Int64, key: (Int) -> Value?,
-    _ body: (ValueView?) -> Void
-  ) {
-    let keys = layout.columns.indices.filter { layout.columns[$0].keyPosition > 0 }
-    guard let statement = presentStatement(column, of: layout, keys) else { return body(nil) }
+  ///   - columns: The indexes among the layout's columns.
+  ///   - layout: The table, as ``layout(of:)`` returns it.
+  ///   - key: The values of the primary key of a table WITHOUT ROWID, in the order of the columns; the rowid of any other.
+  ///   - body: Takes the statement at the row.
+  /// - Returns: Whether there is such a row.
+  /// - Throws: ``SQLiteError`` if it cannot be read.
+  func read(
+    _ columns: Range<Int>, of layout: TableLayout, _ key: [Value],
+    _ body: (StatementHandle) -> Void
+  ) throws(SQLiteError) -> Bool {
+    let statement = try statement(columns, of: layout)
     defer { statement.reset() }
-    let parameters = layout.isWithoutRowID ? keys.map { key($0) ?? .null } : [.integer(rowID)]
-    for (index, value) in parameters.enumerated() {
-      guard (try? statement.bind(value, at: Int32(index + 1))) != nil else { return body(nil) }
+    for (index, value) in key.enumerated() { try statement.bind(value, at: Int32(index + 1)) }
+    let code = statement.step()
+    if code == SQLITE_ROW { body(statement) }
+    guard code == SQLITE_ROW || code == SQLITE_DONE else {
+      throw handle.error(code, sql: statement.sql)
     }
-    body(statement.step() == SQLITE_ROW ? statement.column(0) : nil)
+    return code == SQLITE_ROW
   }
 
-  private func presentStatement(
-    _ column: Int, of layout: TableLayout, _ keys: [Int]
-  ) -> StatementHandle? {
-    if let last, last.layout === layout, last.column == column { return last.statement }
+  private func statement(
+    _ columns: Range<Int>, of layout: TableLayout
+  ) throws(SQLiteError) -> StatementHandle {
+    let selection = Selection(layout: ObjectIdentifier(layout), columns: columns)
+    if let statement = statements[selection] { return statement.handle }
     func quoted(_ name: String) -> String { SQL("\(identifier: name)").text }
-    let names = Set(layout.columns.map { asciiLowercased($0.name) })
-    let alias = ["_rowid_", "rowid", "oid"].first { !names.contains($0) } ?? "_rowid_"
-    let condition =
-      layout.isWithoutRowID
-      ? keys.enumerated().map { "\(quoted(layout.columns[$1].name)) IS ?\($0 + 1)" }
-        .joined(separator: " AND ") : "\(alias) = ?1"
+    let names = layout.columns.map { quoted($0.name) }
+    let keys =
+      layout.isWithoutRowID ? layout.keyColumns.map { names[$0] } : layout.rowIDName.map { [$0] }
+    guard let keys else {
+      throw SQLiteError(.error, "all names of the rowid of “\(layout.table)” belong to columns")
+    }
+    let condition = zip(1..., keys).map { "\($1) = ?\($0)" }.joined(separator: " AND ")
     let sql =
-      "SELECT \(quoted(layout.columns[column].name)) FROM main.\(quoted(layout.table)) WHERE \(condition)"
-    guard let statement = prepare(sql) else { return nil }
-    last = (layout, column, statement)
+      "SELECT \(names[columns].joined(separator: ", ")) FROM main.\(quoted(layout.table)) WHERE \(condition)"
+    guard let statement = prepare(sql) else { throw handle.error(SQLITE_ERROR, sql: sql) }
+    // Keeps the layout, so that no other one gets its identity.
+    statements[selection] = (layout, statement)
     return statement
   }
 }

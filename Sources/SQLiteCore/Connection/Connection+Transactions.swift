@@ -190,9 +190,12 @@ extension Connection {
     // The scope is gone whatever happens below.
     state.close()
     defer {
-      // A recorder that came within the scope has nothing from before it.
-      hooks.recorder?.rollBack(to: scope.changes ?? RecordingMark())
-      rolledBack(to: scope.actions)
+      if handle.isAutocommit, !scope.isOutermost, !state.isInsideScope {
+        // SQLite has also undone the transaction that SQL of the user's had begun around the scope.
+        discardActions()
+      } else {
+        undo(scope)
+      }
     }
     if isUndone { return }
     do throws(SQLiteError) {
@@ -209,6 +212,14 @@ extension Connection {
     }
   }
 
+  /// Drops what was recorded since a scope was opened and what has waited since then for a commit, and runs what waits
+  /// for a rollback.
+  private func undo(_ scope: TransactionState.Scope) {
+    // A recorder that came within the scope has nothing from before it.
+    hooks.recorder?.rollBack(to: scope.changes ?? RecordingMark())
+    rolledBack(to: scope.actions)
+  }
+
   /// Undoes a transaction that the user's own SQL began and did not end.
   func rollBackWhatIsOpen() {
     do throws(SQLiteError) {
@@ -221,17 +232,27 @@ extension Connection {
 
   /// Drops the actions that wait for a commit, and runs those that wait for a rollback.
   func discardActions() {
-    rolledBack(to: ActionCounts())
+    // First, since actions may read the database.
     state.forgive()
+    state.keepSavepoints(0)
+    rolledBack(to: ActionCounts())
   }
 
-  /// Runs the actions that wait for a commit, before a statement of the user's own that may commit.
-  ///
-  /// A RELEASE may be the commit of a transaction that a SAVEPOINT began, so they run before each RELEASE.
+  /// Whether a statement of the user's own would commit the open transaction: a COMMIT, an END, or the RELEASE of the
+  /// savepoint that began it.
+  private func mayCommit(_ statement: StatementHandle) -> Bool {
+    switch statement.control {
+    case .commit, .end: true
+    case .release:
+      SQLScanner.savepointName(statement.sql).flatMap { state.savepoint(named: $0) } == 0
+        && state.savepoints[0].isOutermost
+    default: false
+    }
+  }
+
+  /// Runs the actions that wait for a commit, before a statement of the user's own that commits.
   func willControlTransaction(_ statement: StatementHandle) throws(SQLiteError) {
-    guard !state.isInsideScope, !handle.isAutocommit,
-      statement.control.map({ [.commit, .end, .release].contains($0) }) ?? false
-    else { return }
+    guard !state.isInsideScope, !handle.isAutocommit, mayCommit(statement) else { return }
     do {
       try prepareCommit()
     } catch {
@@ -241,12 +262,27 @@ extension Connection {
     }
   }
 
-  /// Runs the actions that wait for the end of a transaction, after a statement of the user's own has ended
-  /// it.
+  /// Notes that a statement of the user's own has opened or ended a transaction or a savepoint, and runs the actions
+  /// that wait for that.
   func didControlTransaction(_ statement: StatementHandle) {
-    if !handle.isAutocommit { hooks.recorder?.noteSavepoint(statement) }
-    guard !state.isInsideScope, handle.isAutocommit, statement.beganInTransaction else { return }
-    if statement.control == .rollback { discardActions() } else { committed() }
+    guard !state.isInsideScope else { return }
+    if handle.isAutocommit {
+      guard statement.beganInTransaction else { return }
+      return statement.control == .rollback ? discardActions() : committed()
+    }
+    guard let name = SQLScanner.savepointName(statement.sql) else { return }
+    switch statement.control {
+    case .savepoint:
+      state.openSavepoint(
+        scope(savepoint: name, isOutermost: !statement.beganInTransaction))
+    case .release:
+      if let index = state.savepoint(named: name) { state.keepSavepoints(index) }
+    case .rollback:
+      guard let index = state.savepoint(named: name) else { return }
+      state.keepSavepoints(index + 1)
+      undo(state.savepoints[index])
+    default: break
+    }
   }
 
   /// Runs BEGIN, COMMIT or ROLLBACK by a statement that is prepared once.
@@ -322,21 +358,24 @@ final class ControlStatement {
 }
 
 extension Connection {
-  /// Whether a transaction of `write` or of ``transaction(_:_:)`` is open, whose end runs the actions of
-  /// ``afterCommit(_:)`` and its like. After a BEGIN in SQL nobody runs them.
+  /// Whether the open transaction was begun by `write` or by ``transaction(_:_:)``, and not by SQL.
   package var ownsTransaction: Bool { state.ownsTransaction }
+
+  /// Whether a transaction or savepoint of the library's is open.
+  package var isInsideScope: Bool { state.isInsideScope }
 
   /// Whether the open scope is part of a transaction that outlives it, and may yet be undone.
   package var isInsideAnother: Bool { state.isInsideAnother }
 
-  /// Whether the transaction of a write is open whose end runs the actions of ``afterRollback(_:)`` and its
-  /// like: what is read now may yet be undone.
+  /// Whether a transaction that writes is open: what is read now may yet be undone.
   package var mayUndoReads: Bool {
-    environment.isWriter && ownsTransaction && handle.isWriting
+    environment.isWriter && !handle.isAutocommit && handle.isWriting
   }
 
   /// Runs `body` without regard to deadline and cancellation, to look at what a rollback has left.
-  package func uninterrupted<Result>(_ body: () throws -> Result) rethrows -> Result {
+  package func uninterrupted<Result, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     let before = interruption.isExempt
     interruption.isExempt = true
     defer { interruption.isExempt = before }
@@ -384,20 +423,21 @@ final class TransactionActions {
 
 extension Connection {
   /// Runs `action` just before the outermost transaction commits; if it throws, all is rolled back.
-  /// In `withoutTransaction`, that may be a COMMIT, an END or a RELEASE in the user's SQL.
+  /// In `withoutTransaction`, that may be a COMMIT, an END or the outermost RELEASE in the user's SQL.
   package func beforeCommit(_ action: @escaping (Connection) throws -> Void) {
     actions.isEmpty = false
     actions.beforeCommit.append(action)
   }
 
   /// Runs `action` once the outermost transaction is durable, within the same access and outside
-  /// any transaction. Dropped if the scope that is open now is rolled back.
+  /// any transaction. Dropped if the scope that is open now is rolled back, which may be a savepoint of the user's SQL.
   package func afterCommit(_ action: @escaping (Connection) -> Void) {
     actions.isEmpty = false
     actions.afterCommit.append(action)
   }
 
-  /// Runs `action` once the scope that is open now, or one around it, has been rolled back.
+  /// Runs `action` once the scope that is open now, or one around it, has been rolled back. It may be a savepoint of the
+  /// user's SQL.
   package func afterRollback(_ action: @escaping (Connection) -> Void) {
     actions.isEmpty = false
     actions.afterRollback.append(action)
@@ -424,6 +464,7 @@ extension Connection {
   }
 
   func committed() {
+    state.keepSavepoints(0)
     if !actions.isEmpty {
       let pending = actions.afterCommit
       actions.removeAll()

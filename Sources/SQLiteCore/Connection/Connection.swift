@@ -261,7 +261,8 @@ extension Connection: StatementOwner {
     if statement.control != nil, !statement.isOfLibrary { try willControlTransaction(statement) }
     if let recorder = hooks.recorder {
       if recorder.hasCommitted, handle.isAutocommit { publishChanges() }
-      statement.recorded = recorder.begin(statement, on: handle)
+      if statement.changesSchema { recorder.noteSchemaChange(statement.sql) }
+      if !statement.isReadOnly { statement.recorded = recorder.beginRun() }
     }
     if !statement.isReadOnly, statement.control == nil { recording.hasWritten = true }
     statement.beganInTransaction = !handle.isAutocommit
@@ -313,9 +314,6 @@ extension Connection: StatementOwner {
       code, sql: statement.sql,
       inTransaction: statement.beganInTransaction && statement.control == nil)
     statement.reset()
-    if let recorder = hooks.recorder, let run = statement.recorded {
-      recorder.drop(run, on: handle)
-    }
     return error
   }
 

@@ -15,9 +15,9 @@
 /// checks at each reading that nobody changes it just then, which took a fifth of the instructions of an empty
 /// read.
 final class TransactionState {
-  /// A transaction or a savepoint that this library has begun.
+  /// A transaction or a savepoint that this library has begun, or a savepoint that SQL of the user's has opened.
   final class Scope {
-    /// The scope around it.
+    /// The scope of the library's around it.
     let outer: Scope?
     /// How many scopes are around it.
     let depth: Int
@@ -61,10 +61,16 @@ final class TransactionState {
   }
   /// Whether there is no ``failure``: asked at each statement.
   private(set) var isSound = true
-  /// The innermost scope that is open.
+  /// The innermost scope of the library's that is open.
   private(set) var innermost: Scope?
+  /// The savepoints that SQL of the user's has opened, the outermost first. Scopes of the library's are inside all of them:
+  /// while one is open, SQL of the user's opens none.
+  private(set) var savepoints: [Scope] = []
 
-  /// Whether any scope is open.
+  /// The end of the recording before the innermost transaction or savepoint; nil if nothing was recorded then.
+  var innermostMark: RecordingMark? { (innermost ?? savepoints.last)?.changes }
+
+  /// Whether any scope of the library's is open.
   var isInsideScope: Bool { innermost != nil }
 
   /// How many scopes are open.
@@ -136,6 +142,15 @@ final class TransactionState {
     innermost = innermost?.outer
     if !isInsideScope, !isBroken { phase = isInsideBare ? .bare : .closed }
   }
+
+  /// Notes that SQL of the user's has opened a savepoint.
+  func openSavepoint(_ savepoint: Scope) { savepoints.append(savepoint) }
+
+  /// Returns the index of the savepoint that a RELEASE or a ROLLBACK TO refers to: the innermost one of the name.
+  func savepoint(named name: String) -> Int? { savepoints.lastIndex { $0.savepoint == name } }
+
+  /// Notes that only the first savepoints are still open.
+  func keepSavepoints(_ count: Int) { savepoints.removeLast(savepoints.count - count) }
 
   /// Notes that SQLite has rolled back the open transaction, of the library's or of the user's.
   func end(by error: SQLiteError) {

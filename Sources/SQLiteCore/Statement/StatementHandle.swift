@@ -41,7 +41,7 @@ import CSQLite
 
   /// Whether it changes the schema, or the rowids of all tables.
   let changesSchema: Bool
-  /// Where the recorded changes of the present run begin.
+  /// Where the recorded changes of the present run begin, if it may write and is recorded.
   var recorded: RecordedRun?
   /// The texts of a literal by which the cache has found the statement.
   var literal: [String]?
@@ -96,10 +96,15 @@ import CSQLite
     remote == nil ? unsafe sqlite3_step(pointer) : stepRemotely()
   }
 
-  /// Ends the run (`sqlite3_reset`). Its result repeats the error of the last step, so it is ignored.
+  /// Ends the run (`sqlite3_reset`).
+  ///
+  /// The result repeats the error of the last step. A run that ends between two rows may also fail here, and then SQLite
+  /// undoes it: a violated foreign key is found at the end of a statement.
   func reset() {
-    if remote != nil { endRemoteRun() } else { unsafe sqlite3_reset(pointer) }
     isRunning = false
+    guard remote == nil else { return endRemoteRun() }
+    let code = unsafe sqlite3_reset(pointer)
+    if code != SQLITE_OK { recorded?.reconcile() }
   }
 
   /// Whether the access that it came from has ended, so that its user may not touch SQLite any more.
@@ -119,9 +124,12 @@ import CSQLite
   /// On the thread of the access, and before the connection is closed: a user who still has the handle
   /// has nothing left to do with SQLite when it goes.
   func finalize() {
-    if let remote { remote.close() } else { unsafe sqlite3_finalize(pointer) }
+    let code = remote == nil ? unsafe sqlite3_finalize(pointer) : SQLITE_OK
+    remote?.close()
     unsafe pointer = nil
     isRunning = false
+    if code != SQLITE_OK { recorded?.reconcile() }
+    recorded = nil
   }
 
   /// The SQL with the bound values in it (`sqlite3_expanded_sql`).

@@ -11,6 +11,7 @@ public import SQLiteCore
 ///
 /// Each row stands in it once, with the values before and after: a row that was inserted and deleted again does not
 /// appear, and a row whose primary key has changed is one that was deleted and one that was inserted.
+/// Changes that were undone do not appear, whether a savepoint was rolled back or a statement failed.
 /// Columns that did not change are left out of an update. ``data`` is a changeset of SQLite's session extension
 /// (<https://www.sqlite.org/sessionintro.html>), which other programs read.
 ///
@@ -32,7 +33,8 @@ public struct Patch: Hashable, Sendable {
   public struct Row: Hashable, Sendable {
     /// The effect.
     public let kind: Kind
-    /// Whether only triggers and foreign keys have changed the row, besides those that somebody changed.
+    /// Whether only triggers and foreign keys have changed the row, besides those that somebody changed. A direct change
+    /// by a statement that failed also counts if the row has changed otherwise.
     public let isIndirect: Bool
     /// The values before, in the order of the columns. In an update nil stands for a column that has not changed,
     /// except in the key; of an insert all are nil.

@@ -16,9 +16,7 @@ package struct TableDeltas: Sendable {
   package internal(set) var rows: [RowDelta] = []
 
   /// The indexes of the columns of the declared key; empty for a table without one.
-  package var keyColumns: [Int] {
-    layout.columns.indices.filter { layout.columns[$0].keyPosition > 0 }
-  }
+  package var keyColumns: [Int] { layout.keyColumns }
 
   /// Whether each row can be identified by a declared key, which VACUUM keeps.
   package var hasKeys: Bool {

@@ -192,7 +192,7 @@ extension MagicData {
             != nil
         }
         if !isThere { storage.removed(from: identity, zIndex) }
-      } catch  where connection.ownsTransaction {
+      } catch  where connection.isInsideScope {
         // SQLite has undone the whole transaction: it can be asked again when the outer scopes have ended.
         return forgetFetched(storages[index...], afterEndOn: connection)
       } catch {

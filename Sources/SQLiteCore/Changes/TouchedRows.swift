@@ -1,0 +1,94 @@
+/// The rows that a part of a recording touches, each with its state before that part.
+///
+/// The first old values of a row are right even if the statement that changed them was undone: nothing in this part had
+/// touched the row before.
+struct TouchedRows {
+  /// The identity of a row. Unlike a declared key, a rowid is never NULL and never depends on a collation.
+  enum Identity: Hashable {
+    case rowID(Int64, slot: Int)
+    /// The encoded primary key of a row in a table WITHOUT ROWID.
+    case key([UInt8], slot: Int)
+  }
+
+  struct Row {
+    let identity: Identity
+    /// The index of its table's layout.
+    let slot: Int
+    /// The rowid; meaningless in a table WITHOUT ROWID.
+    let rowID: Int64
+    /// Whether the row existed before.
+    let existed: Bool
+    /// The place of the values before in ``TouchedRows/bytes``; nil if the row did not exist, or values are not recorded.
+    let old: Range<Int>?
+    let hasValues: Bool
+    /// Whether each of the recorded changes was made by a trigger or a foreign key.
+    fileprivate(set) var isIndirect: Bool
+  }
+
+  /// The recording.
+  let bytes: [UInt8]
+  /// The rows in the order in which they were touched first.
+  private(set) var rows: [Row] = []
+  private var places: [Identity: Int] = [:]
+
+  /// - Throws: ``SQLiteError`` if the bytes are damaged.
+  init(_ bytes: [UInt8], _ layouts: [TableLayout]) throws(SQLiteError) {
+    self.bytes = bytes
+    var cursor = FieldCursor(bytes)
+    // The layout of a table is looked up again after some events.
+    let slots = layouts.map { layout in layouts.firstIndex { $0.isSame(as: layout) } ?? 0 }
+    while !cursor.isAtEnd {
+      let header = try RecordedHeader(&cursor)
+      guard slots.indices.contains(header.slot) else { throw cursor.damage("a table") }
+      let slot = slots[header.slot]
+      let layout = layouts[slot]
+      let count = header.hasValues ? layout.columns.count : 0
+      var oldFields: [Range<Int>] = []
+      var oldIdentity: Identity?
+      if header.kind != .insert {
+        oldFields = try cursor.fields(count)
+        oldIdentity = identity(layout, slot, header.oldRowID, header.hasValues, oldFields)
+        let old = (oldFields.first?.lowerBound ?? 0)..<(oldFields.last?.upperBound ?? 0)
+        touch(oldIdentity, header, slot, header.oldRowID, old: old)
+      }
+      if header.kind != .delete {
+        let newFields = zip(0..., try cursor.fields(count)).map { column, field in
+          bytes[field.lowerBound] == FieldCode.undefined ? oldFields[column] : field
+        }
+        let new = identity(layout, slot, header.rowID, header.hasValues, newFields)
+        if new != oldIdentity { touch(new, header, slot, header.rowID, old: nil) }
+      }
+    }
+  }
+
+  private func identity(
+    _ layout: TableLayout, _ slot: Int, _ rowID: Int64, _ hasValues: Bool, _ fields: [Range<Int>]
+  ) -> Identity {
+    guard layout.isWithoutRowID, hasValues else { return .rowID(rowID, slot: slot) }
+    return .key(layout.keyColumns.flatMap { bytes[fields[$0]] }, slot: slot)
+  }
+
+  private mutating func touch(
+    _ identity: Identity?, _ header: RecordedHeader, _ slot: Int, _ rowID: Int64, old: Range<Int>?
+  ) {
+    guard let identity else { return }
+    if let place = places[identity] {
+      if !header.isIndirect { rows[place].isIndirect = false }
+      return
+    }
+    places[identity] = rows.count
+    rows.append(
+      Row(
+        identity: identity, slot: slot, rowID: rowID, existed: old != nil,
+        old: header.hasValues ? old : nil, hasValues: header.hasValues,
+        isIndirect: header.isIndirect))
+  }
+
+  /// Returns the places of the values before.
+  func oldFields(of row: Row, _ layout: TableLayout) throws(SQLiteError) -> [Range<Int>]? {
+    guard let old = row.old else { return nil }
+    var cursor = FieldCursor(bytes)
+    try cursor.skip(old.lowerBound)
+    return try cursor.fields(layout.columns.count)
+  }
+}
