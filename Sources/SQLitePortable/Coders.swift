@@ -64,9 +64,10 @@ public struct JSONCoder: NestedCoder {
   /// Writes a value as JSON text.
   ///
   /// - Parameter value: What to store.
-  /// - Throws: What the encoder throws.
+  /// - Throws: What the encoder throws, or `EncodingError` if the value is nested more than 512 deep.
   public func encode(_ value: some Encodable) throws -> Value {
-    .text(String(decoding: try encoder.encode(value), as: UTF8.self))
+    try checkDepth(of: value, userInfo: encoder.userInfo)
+    return .text(String(decoding: try encoder.encode(value), as: UTF8.self))
   }
 
   /// Reads a value from JSON text.

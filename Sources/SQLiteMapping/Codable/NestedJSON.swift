@@ -15,6 +15,14 @@ package enum NestedJSON {
     return encoder
   }
 
+  /// Returns a value as JSON.
+  ///
+  /// - Throws: `EncodingError`, also if the value is nested more than 512 deep.
+  static func data(of value: some Encodable) throws -> Data {
+    try checkDepth(of: value)
+    return try encoder().encode(value)
+  }
+
   /// A decoder that stands at the top of `json`.
   static func decoder(of json: Data) throws -> any Decoder {
     try decoder().decode(Passthrough.self, from: json).decoder
@@ -49,15 +57,26 @@ final class JSONNode {
     case array([JSONNode])
     /// Nothing can be encoded: the row has ended, or there is no place for the value.
     case refused(any Error)
+    /// Something in it is nested too deeply.
+    case tooDeep
   }
 
   private var content: Content
+  private let depth: Int
 
   /// Makes a value that nothing was encoded into.
-  init() { content = .nothing }
+  convenience init() { self.init(depth: 1) }
+
+  private init(depth: Int) {
+    content = .nothing
+    self.depth = depth
+  }
 
   /// Makes a value that throws `error` when something is encoded into it.
-  init(refusing error: any Error) { content = .refused(error) }
+  init(refusing error: any Error) {
+    content = .refused(error)
+    depth = 1
+  }
 
   var count: Int {
     if case .array(let elements) = content { elements.count } else { 0 }
@@ -70,7 +89,7 @@ final class JSONNode {
       switch node.content {
       case .object(let members): open += members.map(\.node)
       case .array(let elements): open += elements
-      case .nothing, .value, .refused: break
+      case .nothing, .value, .refused, .tooDeep: break
       }
       node.content = .refused(SQLiteError.keptEncoder)
     }
@@ -78,19 +97,19 @@ final class JSONNode {
 
   func set(_ value: some Encodable) throws {
     if case .refused(let error) = content { throw error }
-    content = .value(try NestedJSON.encoder().encode(value))
+    content = .value(try NestedJSON.data(of: value))
   }
 
   func beginObject() {
     switch content {
-    case .object, .refused: return
+    case .object, .refused, .tooDeep: return
     case .nothing, .value, .array: content = .object([])
     }
   }
 
   func beginArray() {
     switch content {
-    case .array, .refused: return
+    case .array, .refused, .tooDeep: return
     case .nothing, .value, .object: content = .array([])
     }
   }
@@ -98,6 +117,15 @@ final class JSONNode {
   /// A node outside the value, which refuses everything if this one does.
   private var sibling: JSONNode {
     if case .refused(let error) = content { JSONNode(refusing: error) } else { JSONNode() }
+  }
+
+  /// Makes a value in this one, or nil if it would be nested too deeply.
+  private func child() -> JSONNode? {
+    guard depth < maximumJSONDepth else {
+      content = .tooDeep
+      return nil
+    }
+    return JSONNode(depth: depth + 1)
   }
 
   /// The member of a name, made if there is none.
@@ -110,7 +138,7 @@ final class JSONNode {
         members[middle].name < name
         ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
-    let node = JSONNode()
+    guard let node = child() else { return JSONNode(refusing: EncodingError.isTooDeep(name)) }
     content = .nothing
     members.insert((name, node), at: range.lowerBound)
     content = .object(members)
@@ -120,7 +148,7 @@ final class JSONNode {
   /// A new element at the end.
   func element() -> JSONNode {
     guard case .array(var elements) = content else { return sibling }
-    let node = JSONNode()
+    guard let node = child() else { return JSONNode(refusing: EncodingError.isTooDeep(0)) }
     content = .nothing
     elements.append(node)
     content = .array(elements)
@@ -131,6 +159,7 @@ final class JSONNode {
   func data() throws -> Data {
     switch content {
     case .nothing, .refused: return Data("{}".utf8)
+    case .tooDeep: throw EncodingError.isTooDeep(0)
     case .value(let data): return data
     case .array(let elements):
       return try Self.joined(elements.map { try $0.data() }, "[", "]")

@@ -225,7 +225,7 @@ extension NestedStrategy {
   /// Returns the stored form of a value that has containers.
   func stored(_ value: some Encodable) throws -> Value {
     if case .coder(let coder) = self { return try coder.encode(value) }
-    return stored(json: try NestedJSON.encoder().encode(value))
+    return stored(json: try NestedJSON.data(of: value))
   }
 
   /// Returns the stored form of JSON.

@@ -1,6 +1,7 @@
 public import Essentials
 public import SQLiteAssets
 import SQLiteCore
+import SQLiteMapping
 
 /// A value that is kept in a file of its own, beside the database.
 ///
@@ -183,7 +184,12 @@ extension MagicAssetConvert where Self: Codable {
     self = try JSONDecoder().decode(Self.self, from: assetData)
   }
   /// The value as JSON.
-  public var assetData: Data { get throws { try JSONEncoder().encode(self) } }
+  public var assetData: Data {
+    get throws {
+      try checkDepth(of: self)
+      return try JSONEncoder().encode(self)
+    }
+  }
 }
 
 extension Array: MagicAssetConvert where Element: Codable {}

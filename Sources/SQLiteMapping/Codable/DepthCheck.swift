@@ -1,0 +1,104 @@
+import Essentials
+
+/// Throws if a value is nested so deeply that it could not be read as JSON again.
+///
+/// Foundation's decoder refuses more than 512 levels. Its encoder recurses without a limit, so a deeper value would
+/// overflow the stack.
+///
+/// - Throws: `EncodingError`, or what the value's own `encode(to:)` throws.
+package func checkDepth(
+  of value: some Encodable, userInfo: [CodingUserInfoKey: Any] = [:]
+) throws {
+  let check = DepthCheck(depth: 0, levels: DepthCheck.Levels(), userInfo: userInfo)
+  try check.encode(value)
+  // Containers are nested without an error.
+  guard check.levels.count <= maximumJSONDepth else { throw EncodingError.isTooDeep(value) }
+}
+
+/// The number of levels that Foundation's JSON decoder reads.
+let maximumJSONDepth = 512
+
+extension EncodingError {
+  static func isTooDeep(_ value: Any) -> EncodingError {
+    .invalidValue(
+      value,
+      Context(
+        codingPath: [], debugDescription: "the value is nested more than \(maximumJSONDepth) deep"))
+  }
+}
+
+/// Encodes nothing, and counts the levels.
+private struct DepthCheck: Encoder {
+  final class Levels {
+    var count = 0
+  }
+
+  let depth: Int
+  let levels: Levels
+  let userInfo: [CodingUserInfoKey: Any]
+  var codingPath: [any CodingKey] { [] }
+
+  var next: DepthCheck {
+    levels.count = max(levels.count, depth)
+    return DepthCheck(depth: depth + 1, levels: levels, userInfo: userInfo)
+  }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    KeyedEncodingContainer(DepthKeyedContainer(check: self))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { DepthUnkeyedContainer(check: self) }
+  func singleValueContainer() -> any SingleValueEncodingContainer { self }
+}
+
+extension DepthCheck: SingleValueEncodingContainer {
+  // These encode themselves.
+  func encodeNil() {}
+  func encode(_ value: Bool) {}
+  func encode(_ value: String) {}
+  func encode(_ value: Double) {}
+  func encode(_ value: Float) {}
+  func encode(_ value: Int) {}
+  func encode(_ value: Int8) {}
+  func encode(_ value: Int16) {}
+  func encode(_ value: Int32) {}
+  func encode(_ value: Int64) {}
+  func encode(_ value: Int128) {}
+  func encode(_ value: UInt) {}
+  func encode(_ value: UInt8) {}
+  func encode(_ value: UInt16) {}
+  func encode(_ value: UInt32) {}
+  func encode(_ value: UInt64) {}
+  func encode(_ value: UInt128) {}
+
+  dynamic func encode<Source: Encodable>(_ value: Source) throws {
+    guard depth <= maximumJSONDepth else { throw EncodingError.isTooDeep(value) }
+    // It would encode each byte.
+    if Source.self == Data.self { return }
+    try value.encode(to: next)
+  }
+}
+
+private struct DepthKeyedContainer<Key: CodingKey>: NestingKeyedEncoding {
+  let check: DepthCheck
+  var codingPath: [any CodingKey] { [] }
+
+  func encodeNil(forKey key: Key) {}
+  dynamic func encode(_ value: some Encodable, forKey key: Key) throws { try check.encode(value) }
+  func encoder(forKey key: some CodingKey) -> any Encoder { check.next }
+}
+
+private struct DepthUnkeyedContainer: NestingUnkeyedEncoding {
+  let check: DepthCheck
+  private(set) var count = 0
+  var codingPath: [any CodingKey] { [] }
+
+  mutating func encodeNil() { count += 1 }
+
+  dynamic mutating func encode(_ value: some Encodable) throws {
+    count += 1
+    try check.encode(value)
+  }
+
+  func nextEncoder() -> any Encoder { check.next }
+}

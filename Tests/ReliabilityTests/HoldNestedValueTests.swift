@@ -1,0 +1,125 @@
+import Foundation
+import MagicData
+import SQLitePortable
+import Testing
+import TestSupport
+
+/// Values that are nested without end. Each case is a process of its own.
+@Suite struct HoldNestedValueTests {
+  final class Node: Codable, Equatable, Sendable {
+    let children: [Node]
+
+    init(levels: Int) {
+      var node: Node?
+      for _ in 0..<levels { node = Node(node) }
+      children = node.map { [$0] } ?? []
+    }
+
+    private init(_ child: Node?) { children = child.map { [$0] } ?? [] }
+
+    static func == (left: Node, right: Node) -> Bool {
+      left.children.count == right.children.count
+        && zip(left.children, right.children).allSatisfy(==)
+    }
+  }
+
+  struct Owner: Record {
+    var id = 1
+    var node: Node
+  }
+
+  /// Encodes itself by one nested container in another.
+  struct Chain: Codable {
+    var levels: Int
+
+    init(levels: Int) { self.levels = levels }
+    init(from decoder: any Decoder) throws { levels = 0 }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.unkeyedContainer()
+      for _ in 0..<levels { container = container.nestedUnkeyedContainer() }
+      try container.encode(1)
+    }
+  }
+
+  struct ChainOwner: Record {
+    var id = 1
+    var chain: Chain
+  }
+
+  /// Encodes a property by one nested container in another.
+  struct ChainRow: Record {
+    enum CodingKeys: CodingKey { case id, chain }
+    var id = 1
+
+    init() {}
+    init(from decoder: any Decoder) throws {}
+
+    func encode(to encoder: any Encoder) throws {
+      var row = encoder.container(keyedBy: CodingKeys.self)
+      try row.encode(id, forKey: .id)
+      var container = row.nestedUnkeyedContainer(forKey: .chain)
+      for _ in 0..<100_000 { container = container.nestedUnkeyedContainer() }
+    }
+  }
+
+  @Test(arguments: [0, 100, 200]) func `a deep value is stored and read`(levels: Int) throws {
+    let database = try Database.memory()
+    try database.update(Owner(node: Node(levels: levels)))
+    #expect(try database.object(of: Owner.self, primary: 1).node == Node(levels: levels))
+    let store = try CodableStore(coder: JSONCoder())
+    try store.insert(item: Node(levels: levels))
+    #expect(try store.read() == [Node(levels: levels)])
+    let asset = try Node.list(levels).assetData
+    #expect(try [Node](assetData: asset) == Node.list(levels))
+  }
+
+  @Test(arguments: [600, 6_000]) func `a value that is too deep is refused before it is written`(
+    levels: Int
+  ) async {
+    await #expect(processExitsWith: .success) { [levels] in
+      let node = Node(levels: levels)
+      let database = try Database.memory()
+      #expect(throws: EncodingError.self) { try database.update(Owner(node: node)) }
+      for coder in [JSONCoder(), SPONCoder()] as [any NestedCoder] {
+        let store = try CodableStore(coder: coder)
+        #expect(throws: EncodingError.self) { try store.insert(item: node) }
+      }
+      #expect(throws: EncodingError.self) { try [node].assetData }
+      // Each level is released by a call, too.
+      withExtendedLifetime(node) {}
+    }
+  }
+
+  @Test func `containers that are nested without end are refused`() async {
+    await #expect(processExitsWith: .success) {
+      let database = try Database.memory()
+      #expect(throws: EncodingError.self) {
+        try database.update(ChainOwner(chain: Chain(levels: 100_000)))
+      }
+      #expect(throws: EncodingError.self) { try [Chain(levels: 100_000)].assetData }
+      #expect(throws: EncodingError.self) { try database.update(ChainRow()) }
+    }
+  }
+
+  @Test(arguments: [600, 100_000]) func `JSON that is too deep is an error when it is read`(
+    levels: Int
+  ) async {
+    await #expect(processExitsWith: .success) { [levels] in
+      let database = try Database.memory()
+      try database.update(Owner(node: Node(levels: 0)))
+      let json =
+        String(repeating: #"{"children":["#, count: levels)
+        + String(repeating: "]}", count: levels)
+      try database.executeChange("UPDATE Owner SET node = \(json)")
+      #expect(throws: (any Error).self) { try database.object(of: Owner.self, primary: 1) }
+      #expect(throws: (any Error).self) { try [Node](assetData: Data("[\(json)]".utf8)) }
+    }
+  }
+}
+
+extension HoldNestedValueTests.Node {
+  fileprivate static func list(_ levels: Int) -> [HoldNestedValueTests.Node] {
+    [HoldNestedValueTests.Node(levels: levels)]
+  }
+}
