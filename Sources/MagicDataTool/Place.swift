@@ -113,8 +113,6 @@ struct Place {
       opened = .store(try MagicData(path: path, options: options))
     } else {
       let database = try Database(path: path, options: options.withQueryFunctions)
-      // What it sets up stays with the connection.
-      _ = try database.setUpWriter { try SearchTable.allowTriggersIfNeeded($0) }
       opened = .database(database)
     }
     session.interruption.include(opened.database)

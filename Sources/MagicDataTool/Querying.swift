@@ -95,7 +95,7 @@ extension Command {
       if try isReadOnly(sql, arguments, connection) { return }
     } catch {
       // What fires a trigger of full-text search does not compile on a connection that only reads.
-      try SearchTable.allowTriggersIfNeeded(connection)
+      _ = try connection.trustSearch()
       guard (try? isReadOnly(sql, arguments, connection)) == false else { throw error }
     }
     throw ToolError.usage("the statement writes, which takes --write")

@@ -184,7 +184,8 @@ extension Migration.Step {
       try edit(&rebuild)
       // What is so already needs no new table.
       if rebuild.text.text == before { return }
-      try rebuild.run()
+      // No trigger runs where values are converted or filled in.
+      try SearchTable.following(table, to: table, connection) { try rebuild.run() }
     }
   }
 }

@@ -12,27 +12,32 @@ struct Hooks {
   var hasUserCode = false
   /// Whether deletions of all rows must go row by row.
   var keepsRowDeletes = false
-  /// Trusts the schema, if it may be trusted, and returns whether it did.
-  var trustSchema: ((Connection) throws(SQLiteError) -> Bool)?
+  /// Whether the triggers of full-text search may be trusted when one of them is first used.
+  var mayTrustSearch = false
 }
 
 extension Connection {
-  /// Sets what to do when a trigger uses a virtual table that SQLite does not let a schema use that is not trusted:
-  /// another connection may have made both. If `trust` trusts the schema, the statement goes on.
+  /// Trusts the schema if the database has a table of FTS5, and returns whether it has.
   ///
-  /// - Parameter trust: Trusts the schema, if it may be trusted, and returns whether it did.
-  package func setTrust(_ trust: @escaping (Connection) throws(SQLiteError) -> Bool) {
-    hooks.trustSchema = trust
+  /// Until 2023 FTS5 did not declare itself harmless to SQLite, so that triggers of an untrusted schema cannot use
+  /// it. Triggers cannot use functions that may only be called directly all the same.
+  package func trustSearch() throws(SQLiteError) -> Bool {
+    let table = try firstRow(
+      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'"
+    )
+    guard table != nil else { return false }
+    _ = try pragma("trusted_schema", "=1")
+    return true
   }
 
   /// Returns whether the schema is trusted since SQLite has just refused a trigger that uses a virtual table.
+  /// Another connection may have made both, in this process or another one.
   func trustsTrigger() throws(SQLiteError) -> Bool {
-    guard handle.says("unsafe use of virtual table"), let trust = hooks.trustSchema else {
-      return false
-    }
+    guard hooks.mayTrustSearch, handle.says("unsafe use of virtual table"), try trustSearch()
+    else { return false }
     // Once: if SQLite refuses it again, there is another reason.
-    hooks.trustSchema = nil
-    return try trust(self)
+    hooks.mayTrustSearch = false
+    return true
   }
 
   /// Lets a closure decide about each statement that is compiled on this connection.
@@ -52,7 +57,8 @@ extension Connection {
     installAuthorizer()
   }
 
-  /// Tells a closure of each statement that runs on this connection.
+  /// Reports each statement that runs on this connection to a closure, including the statements inside triggers and the
+  /// `BEGIN` and `COMMIT` of the library's own transactions.
   ///
   /// Each connection of a pool tells its own: set it in ``Database/Options/prepareConnection``.
   ///

@@ -52,6 +52,8 @@ extension DatabaseFile {
     if forReading {
       try set("query_only", "1")
     } else {
+      // Those who name the modules that they allow don't trust the file.
+      connection.hooks.mayTrustSearch = isWritable && options.allowedModules == nil
       for setUp in writerSetups.bodies { try setUp(connection) }
     }
   }

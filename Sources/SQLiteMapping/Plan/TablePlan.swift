@@ -123,6 +123,11 @@ package struct TablePlan: Sendable {
     guard names.count == slots.count else {
       throw refused("has no column for an index or a default")
     }
+    if case .searched = trait.kind,
+      let name = names.first(where: { isSameName($0, "rank") || isSameName($0, "rowid") })
+    {
+      throw refused("cannot be searched: FTS5 has a column “\(name)” of its own")
+    }
     switch (trait.kind, kind) {
     case (.unique, _): indexes.append(IndexDefinition(names, isUnique: true))
     case (.indexed, _):

@@ -48,10 +48,7 @@ extension Connection {
           "“\(plan.name)” cannot be dropped: \(list(referring)) refer to it")
       }
       let working = try probes(besides: plan).filter(works)
-      if plan.isSearched {
-        try executeChange(
-          "DROP TABLE IF EXISTS \(identifier: SearchTable.name(of: plan.name))")
-      }
+      if plan.isSearched { try SearchTable.remove(of: plan.name, self) }
       try executeChange("DROP TABLE \(identifier: plan.name)")
       let broken = working.filter { !works($0) }
       guard broken.isEmpty else {
@@ -118,7 +115,6 @@ extension Connection {
     if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
     try plan.checkKeyOfExample()
     if !type.isReadOnly { try claim(plan.name, for: type) }
-    if plan.isSearched { try SearchTable.allowTriggers(self) }
     let unique = plan.uniqueIndexes
     if !unique.isEmpty, !type.isReadOnly { try checkUnique(unique, of: plan.name) }
     attachments[ObjectIdentifier(type)] = plan

@@ -24,7 +24,8 @@ extension Connection {
       }
       try plan.learn(example)
     }
-    return try differences(from: plan.definition())
+    let search = try SearchTable(plan.table)?.difference(self)
+    return try differences(from: plan.definition()) + [search].compactMap(\.self)
   }
 
   /// Returns the differences between a table and its definition.
@@ -184,6 +185,11 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case missingIndex
     /// A reference has another delete rule. The next write changes it.
     case deleteRule
+    /// The full-text index is missing, or has other columns or older triggers. The next write rebuilds it.
+    case searchIndex
+    /// The full-text index does not match the rows: something has changed them past its triggers, or changed the
+    /// index. `INSERT INTO Note_search (Note_search) VALUES ('rebuild')` makes it match.
+    case searchContent
   }
 
   /// The kind of the difference.
@@ -196,8 +202,9 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
   /// Whether the next write removes the difference without losing anything.
   public var isMendedByWriting: Bool {
     switch kind {
-    case .missingTable, .missingColumn, .missingIndex, .deleteRule: true
-    case .extraColumn, .extraColumnWithoutDefault, .type, .nulls, .nullable, .notNull, .primaryKey:
+    case .missingTable, .missingColumn, .missingIndex, .deleteRule, .searchIndex: true
+    case .extraColumn, .extraColumnWithoutDefault, .type, .nulls, .nullable, .notNull, .primaryKey,
+      .searchContent:
       false
     }
   }

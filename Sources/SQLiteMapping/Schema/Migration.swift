@@ -60,7 +60,8 @@ extension Migration.Step {
   ///   - name: The table's name until now.
   ///   - newName: Its new name.
   public static func renameTable(_ name: String, to newName: String) -> Self {
-    sql("ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)")
+    altering(
+      name, to: newName, "ALTER TABLE \(identifier: name) RENAME TO \(identifier: newName)")
   }
 
   /// Gives a column another name; indexes, triggers and views follow.
@@ -72,9 +73,10 @@ extension Migration.Step {
   public static func renameColumn(
     _ name: String, to newName: String, in table: String
   ) -> Self {
-    sql(
+    altering(
+      table,
       "ALTER TABLE \(identifier: table) RENAME COLUMN \(identifier: name) TO \(identifier: newName)"
-    )
+    ) { isSameName($0, name) ? newName : $0 }
   }
 
   /// Removes a column with what is in it. SQLite refuses one that is a key, unique or indexed.
@@ -83,7 +85,19 @@ extension Migration.Step {
   ///   - name: The column.
   ///   - table: Its table.
   public static func dropColumn(_ name: String, in table: String) -> Self {
-    sql("ALTER TABLE \(identifier: table) DROP COLUMN \(identifier: name)")
+    altering(table, "ALTER TABLE \(identifier: table) DROP COLUMN \(identifier: name)")
+  }
+
+  /// Runs ALTER TABLE, which the table's full-text index follows.
+  private static func altering(
+    _ table: String, to newTable: String? = nil, _ sql: SQL,
+    newName: @escaping @Sendable (String) -> String = { $0 }
+  ) -> Self {
+    Self(description: sql.text) { connection in
+      try SearchTable.following(table, to: newTable ?? table, connection, newName: newName) {
+        try connection.executeChange(sql)
+      }
+    }
   }
 
   /// Removes a table with all its rows.
@@ -96,6 +110,7 @@ extension Migration.Step {
     let sql: SQL = "DROP TABLE \(identifier: name)"
     return Self(description: sql.text) { connection in
       try connection.refuseReferrers(of: name)
+      try SearchTable.remove(of: name, connection)
       try connection.executeChange(sql)
     }
   }

@@ -25,33 +25,56 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// Allows triggers to use FTS5 on a connection.
+  /// Returns whether the index is missing, has other columns or other triggers.
+  package func isLacking(_ connection: Connection) throws -> Bool {
+    try fault(connection) != nil
+  }
+
+  /// Describes what is wrong with the index or its triggers, or returns nil.
+  private func fault(_ connection: Connection) throws -> String? {
+    let present = try SearchTable.columns(of: table, connection)
+    if present.isEmpty { return "is missing" }
+    guard present == columns else {
+      return
+        "has the columns (\(present.joined(separator: ", "))) and should have (\(columns.joined(separator: ", ")))"
+    }
+    let stored = try connection.rows(
+      "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = \(table) COLLATE NOCASE",
+      as: String.self)
+    let hasAll = try triggers.allSatisfy { stored.contains(try $0.checkedText) }
+    return hasAll ? nil : "lacks a trigger that keeps it up to date, or has an older one"
+  }
+
+  /// Returns the difference between the index and what the type asks for, or nil. The content is compared word by
+  /// word if the connection may write, and else row by row.
   ///
-  /// Until 2023 FTS5 did not tell SQLite that it is harmless, so that a schema that is not trusted cannot
-  /// use it. Functions that may only be called directly cannot be used by triggers all the same.
-  static func allowTriggers(_ connection: Connection) throws(SQLiteError) {
-    _ = try connection.pragma("trusted_schema", "=1")
+  /// - Complexity: O(*n*) for *n* rows.
+  package func difference(_ connection: Connection) throws -> SchemaDifference? {
+    guard try !connection.columnNames(of: table).isEmpty else { return nil }
+    if let fault = try fault(connection) {
+      return SchemaDifference(
+        kind: .searchIndex, column: nil, description: "the full-text index “\(name)” \(fault)")
+    }
+    if try hasContent(connection) { return nil }
+    return SchemaDifference(
+      kind: .searchContent, column: nil,
+      description: "the full-text index “\(name)” does not match the rows of “\(table)”")
   }
 
-  /// Allows triggers to use FTS5 on a connection whose database has a table of it, or gets one by another
-  /// connection.
-  package static func allowTriggersIfNeeded(_ connection: Connection) throws(SQLiteError) {
-    if try !allowsTriggers(connection) { connection.setTrust(allowsTriggers) }
-  }
-
-  /// Allows triggers to use FTS5 on a connection if its database has a table of it, and returns whether it has.
-  private static func allowsTriggers(_ connection: Connection) throws(SQLiteError) -> Bool {
-    let isNeeded = try connection.firstRow(
-      "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE VIRTUAL TABLE%USING fts5%'"
-    )
-    guard isNeeded != nil else { return false }
-    try allowTriggers(connection)
-    return true
-  }
-
-  /// Returns whether the table lacks something.
-  package func isLacking(_ connection: Connection) throws(SQLiteError) -> Bool {
-    try SearchTable.columns(of: table, connection) != columns
+  private func hasContent(_ connection: Connection) throws -> Bool {
+    do throws(SQLiteError) {
+      try connection.executeChange(
+        "INSERT INTO \(identifier: name) (\(identifier: name), rank) VALUES ('integrity-check', 1)")
+      return true
+    } catch {
+      if error.code.primary == .corrupt { return false }
+      guard error.code.primary == .readOnly else { throw error }
+      let indexed: SQL = "SELECT id FROM \(identifier: "\(name)_docsize")"
+      let stored: SQL = "SELECT \(identifier: rowID) FROM \(identifier: table)"
+      return try connection.firstRow(
+        "SELECT 1 WHERE EXISTS (\(indexed) EXCEPT \(stored)) OR EXISTS (\(stored) EXCEPT \(indexed))"
+      ) == nil
+    }
   }
 
   /// The columns of the index of a table, none if there is no index.
@@ -61,11 +84,14 @@ package struct SearchTable: Sendable {
     try connection.columns(of: name(of: table)).filter { $0.kind == .ordinary }.map(\.name)
   }
 
-  /// Removes the index of a table with its triggers, if there is one. Anything else of that name stays.
+  /// Removes the index of a table with its triggers, if it exists, or the triggers that it has left. Anything else of
+  /// that name stays.
   package static func remove(of table: String, _ connection: Connection) throws {
-    guard try isIndex(of: table, connection) == true else { return }
     let name = name(of: table)
-    try connection.executeChange("DROP TABLE \(identifier: name)")
+    if let isIndex = try isIndex(of: table, connection) {
+      guard isIndex else { return }
+      try connection.executeChange("DROP TABLE \(identifier: name)")
+    }
     for event in ["insert", "update", "delete"] {
       try connection.executeChange("DROP TRIGGER IF EXISTS \(identifier: "\(name)_\(event)")")
     }
@@ -81,7 +107,6 @@ package struct SearchTable: Sendable {
     guard Capabilities.hasFTS5 else {
       throw SQLiteError(.error, "this SQLite has no full-text search (FTS5)")
     }
-    try SearchTable.allowTriggers(connection)
     try SearchTable.remove(of: table, connection)
     try connection.executeChange(
       """
@@ -89,9 +114,8 @@ package struct SearchTable: Sendable {
         \(SQL(identifiers: columns)), content = \(identifier: table),
         content_rowid = \(identifier: rowID))
       """)
-    try trigger("insert", "AFTER INSERT", [insertion], connection)
-    try trigger("update", "AFTER UPDATE", [deletion, insertion], connection)
-    try trigger("delete", "AFTER DELETE", [deletion], connection)
+    _ = try connection.trustSearch()
+    for trigger in triggers { try connection.executeChange(trigger) }
     try connection.executeChange(
       "INSERT INTO \(identifier: name) (\(identifier: name)) VALUES ('rebuild')")
   }
@@ -106,6 +130,38 @@ package struct SearchTable: Sendable {
     guard let text = sql else { return false }
     return text.hasPrefix("CREATE VIRTUAL TABLE") && text.contains("USING fts5(")
       && text.contains(content.text)
+  }
+
+  /// Runs a change of a table's schema. The table's index, if it has one, is removed before and rebuilt after it,
+  /// with the columns that still exist: SQLite renames columns in triggers, and not in an FTS5 table.
+  ///
+  /// - Parameters:
+  ///   - table: The table.
+  ///   - newTable: Its name after the change.
+  ///   - connection: The connection that writes.
+  ///   - newName: Returns the name of a column after the change.
+  ///   - change: Changes the schema.
+  package static func following(
+    _ table: String, to newTable: String, _ connection: Connection,
+    newName: (String) -> String = { $0 }, _ change: () throws -> Void
+  ) throws {
+    guard let index = try SearchTable(of: table, connection) else { return try change() }
+    try remove(of: table, connection)
+    try change()
+    let present = try connection.columns(of: newTable)
+    let columns = index.columns.map(newName).filter { name in
+      present.contains { isSameName($0.name, name) }
+    }
+    let keys = present.filter { $0.primaryKeyPosition > 0 }.map(\.name)
+    // Without a column that is the rowid there is no type that could search the table.
+    guard !columns.isEmpty, keys.count == 1 else { return }
+    try SearchTable(table: newTable, rowID: keys[0], columns: columns).ensure(connection)
+  }
+
+  private init(table: String, rowID: String, columns: [String]) {
+    self.table = table
+    self.rowID = rowID
+    self.columns = columns
   }
 
   /// The index of a table as it is in the database, or nil if there is none.
@@ -154,14 +210,25 @@ package struct SearchTable: Sendable {
     SQL(joining: ([rowID] + columns).map { "\(row).\(identifier: $0)" }, separator: ", ")
   }
 
+  /// The statements that make the triggers, as SQLite stores them.
+  private var triggers: [SQL] {
+    // SQL may name the rowid by any of its names.
+    let keys = ([rowID, "rowid", "_rowid_", "oid"]).filter { key in
+      !columns.contains { isSameName($0, key) }
+    }
+    let names = SQL(identifiers: columns + keys)
+    return [
+      trigger("insert", "AFTER INSERT", [insertion]),
+      trigger("update", "AFTER UPDATE OF \(names)", [deletion, insertion]),
+      trigger("delete", "AFTER DELETE", [deletion]),
+    ]
+  }
+
   @inline(never)
-  private func trigger(
-    _ event: String, _ time: SQL, _ statements: [SQL], _ connection: Connection
-  ) throws {
-    try connection.executeChange(
-      """
-      CREATE TRIGGER \(identifier: "\(name)_\(event)") \(time) ON \(identifier: table)
-      BEGIN \(SQL(joining: statements, separator: " ")) END
-      """)
+  private func trigger(_ event: String, _ time: SQL, _ statements: [SQL]) -> SQL {
+    """
+    CREATE TRIGGER \(identifier: "\(name)_\(event)") \(time) ON \(identifier: table)
+    BEGIN \(SQL(joining: statements, separator: " ")) END
+    """
   }
 }

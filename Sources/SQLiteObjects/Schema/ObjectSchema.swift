@@ -68,10 +68,11 @@ struct ObjectSchema {
 
   /// The differences between the tables and the types.
   func differences(on connection: Connection) throws -> [SchemaDifference] {
-    try tables.flatMap { table in
+    let differences = try tables.flatMap { table in
       _ = try table.columnNames(on: connection)
       return try connection.differences(from: table.definition)
     }
+    return try differences + plans.compactMap { try $0.search?.difference(connection) }
   }
 
   /// The changes that the tables of a type need before they are read.

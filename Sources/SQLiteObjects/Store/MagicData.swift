@@ -43,7 +43,6 @@ public final class MagicData: ObjectStore {
   /// What modules above keep with the store.
   package let attachments = StoreAttachments()
   private let replacement = Mutex<Registration?>(nil)
-  private let searchSetup: Registration
 
   /// Takes over what was opened.
   init(_ parts: StoreParts) {
@@ -51,7 +50,6 @@ public final class MagicData: ObjectStore {
     database = parts.database
     assets = parts.assets
     identity = parts.identity
-    searchSetup = parts.searchSetup
     watch = ForeignWatch(parts.database)
     content = parts.database.content
     let setup = database.aroundReplacement { [weak self] source, target, replace in
@@ -69,7 +67,6 @@ public final class MagicData: ObjectStore {
     try MetaTable.checkFormat(of: source)
     try replace()
     tables.forget()
-    try SearchTable.allowTriggersIfNeeded(target)
     try target.transaction { try MetaTable.setStoreUUID(identity.uuid, target) }
   }
 

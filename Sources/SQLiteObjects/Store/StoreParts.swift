@@ -11,8 +11,6 @@ struct StoreParts: Sendable {
   let identity: StoreIdentity
   /// A folder that goes away with the store.
   let temporaryFolder: TemporaryFolder?
-  /// Lets the triggers of full-text indexes work on each connection that writes.
-  let searchSetup: Registration
 
   /// Opens the store in the folder of this program.
   init() throws {
@@ -70,7 +68,6 @@ struct StoreParts: Sendable {
     try OlderStore.refuse(database)
     assets = try AssetStore(
       database, folder: folder, minimumFileSize: minimumFileSize, isAdopting: true)
-    searchSetup = try database.setUpWriter { try SearchTable.allowTriggersIfNeeded($0) }
     identity = StoreIdentity(uuid: try database.write { try MetaTable.storeUUID($0) })
   }
 }

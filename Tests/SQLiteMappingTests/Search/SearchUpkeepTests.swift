@@ -1,0 +1,231 @@
+import SQLiteCore
+import SQLiteMapping
+import TestSupport
+import Testing
+
+private struct Memo: Record, Equatable {
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  static let traits: [PropertyTrait] = [.searched("title", "text")]
+  var id: Int?
+  var title: String
+  var text: String
+  var size: Int
+}
+
+/// The same table after migrations.
+private struct RenamedMemo: Record {
+  static let tableName = "Memo"
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  static let traits: [PropertyTrait] = [.searched("title", "body")]
+  var id: Int?
+  var title: String
+  var body: String
+  var size: Int
+}
+
+private struct ShortMemo: Record {
+  static let tableName = "Memo"
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  static let traits: [PropertyTrait] = [.searched("title")]
+  var id: Int?
+  var title: String
+  var size: Int
+}
+
+private struct MovedMemo: Record {
+  static let tableName = "Moved"
+  static let primaryKeyType = PrimaryKeyType.autoIncrement
+  static let traits: [PropertyTrait] = [.searched("title", "text")]
+  var id: Int?
+  var title: String
+  var text: String
+  var size: Int
+}
+
+private struct Ranked: Record {
+  static let traits: [PropertyTrait] = [.searched("Rank")]
+  static let prototype: Ranked? = Ranked(id: 1, Rank: "")
+  var id: Int
+  var Rank: String
+}
+
+/// Full-text indexes under SQL, migrations and other programs.
+@Suite struct SearchUpkeepTests {
+  private let folder: TestFolder
+
+  init() throws {
+    folder = try TestFolder()
+    let database = try Database(path: folder.file())
+    try database.insert(contentsOf: [
+      Memo(title: "shopping", text: "milk bread", size: 1),
+      Memo(title: "garden", text: "roses", size: 2),
+    ])
+    try database.close()
+  }
+
+  /// Opens the file as a new process would: nothing is known of its types.
+  private func opened() throws -> Database { try Database(path: folder.file()) }
+
+  @Test func `a fresh connection changes a searched table by SQL`() throws {
+    for isFirst in [true, false] {
+      let database = try opened()
+      if isFirst {
+        try database.executeChange("UPDATE Memo SET text = 'tulips' WHERE id = 2")
+      } else {
+        try database.write {
+          try $0.executeChange("INSERT INTO Memo (title, text, size) VALUES ('a', 'tulips', 3)")
+        }
+      }
+      try database.close()
+    }
+    let database = try opened()
+    #expect(try database.search(Memo.self, for: .all(of: "tulips")).count == 2)
+    #expect(try database.search(Memo.self, for: .all(of: "roses")).isEmpty)
+    let differences = try database.write { try $0.check(of: Memo.self) }
+    #expect(differences == [])
+  }
+
+  @Test func `a fresh connection migrates a searched table`() throws {
+    let database = try opened()
+    try database.migrate([
+      Migration(
+        "texts",
+        .transform("Memo") { ["text": try $0.get("text", as: String.self) + " more"] },
+        .sql("DELETE FROM Memo WHERE id = 2"))
+    ])
+    #expect(try database.search(Memo.self, for: .all(of: "more")).map(\.value.id) == [1])
+    #expect(try database.write { try $0.check(of: Memo.self) } == [])
+  }
+
+  @Test func `the triggers of an untrusted file stay untrusted`() throws {
+    var options = Database.Options.untrusted
+    options.mode = .readWrite
+    let database = try Database(path: folder.file(), options: options)
+    let error = #expect(throws: SQLiteError.self) {
+      try database.executeChange("UPDATE Memo SET text = 'x'")
+    }
+    // Newer versions of FTS5 are harmless to SQLite.
+    if let error { #expect(error.message.contains("unsafe use")) }
+  }
+
+  @Test func `a renamed column is searched at once`() throws {
+    let database = try opened()
+    try database.migrate([Migration("body", .renameColumn("text", to: "body", in: "Memo"))])
+    #expect(try database.search(RenamedMemo.self, for: .all(of: "milk")).map(\.value.id) == [1])
+    try database.executeChange("UPDATE Memo SET body = 'tulips' WHERE id = 1")
+    #expect(try database.search(RenamedMemo.self, for: .all(of: "tulips")).count == 1)
+    #expect(try database.write { try $0.check(of: RenamedMemo.self) } == [])
+  }
+
+  @Test func `a searched column can be dropped`() throws {
+    let database = try opened()
+    try database.migrate([Migration("short", .dropColumn("text", in: "Memo"))])
+    #expect(try database.search(ShortMemo.self, for: .all(of: "garden")).map(\.value.id) == [2])
+    #expect(try database.search(ShortMemo.self, for: .all(of: "milk")).isEmpty)
+    #expect(try database.write { try $0.check(of: ShortMemo.self) } == [])
+  }
+
+  @Test func `the last searched column takes the index with it`() throws {
+    let database = try opened()
+    try database.migrate([
+      Migration("none", .dropColumn("text", in: "Memo"), .dropColumn("title", in: "Memo"))
+    ])
+    #expect(try names(database).isEmpty)
+    try database.executeChange("UPDATE Memo SET size = 5")
+  }
+
+  @Test func `a renamed table is searched at once, and a dropped one leaves no index`() throws {
+    let database = try opened()
+    try database.migrate([Migration("moved", .renameTable("Memo", to: "Moved"))])
+    #expect(try database.search(MovedMemo.self, for: .all(of: "milk")).map(\.value.id) == [1])
+    #expect(try database.write { try $0.check(of: MovedMemo.self) } == [])
+    try database.migrate([
+      Migration("moved", .renameTable("Memo", to: "Moved")), Migration("gone", .dropTable("Moved")),
+    ])
+    #expect(try names(database).isEmpty)
+  }
+
+  /// What the schema has of full-text indexes.
+  private func names(_ database: Database) throws -> [String] {
+    try database.rows(
+      "SELECT name FROM sqlite_schema WHERE name LIKE '%search%'", as: String.self)
+  }
+
+  @Test func `a change of another column leaves the index alone`() throws {
+    let database = try opened()
+    let content: SQL = "SELECT id, hex(block) FROM Memo_search_data ORDER BY id"
+    let before = try database.rows(content, as: Int.self, String.self).map { "\($0)" }
+    try database.executeChange("UPDATE Memo SET size = size + 1")
+    #expect(try database.rows(content, as: Int.self, String.self).map { "\($0)" } == before)
+    for name in ["id", "rowid", "oid"] {
+      try database.executeChange("UPDATE Memo SET \(identifier: name) = \(identifier: name) + 7")
+    }
+    #expect(try database.search(Memo.self, for: .all(of: "milk")).map(\.value.id) == [22])
+    #expect(try database.write { try $0.check(of: Memo.self) } == [])
+  }
+
+  @Test func `triggers of an older version are replaced when the type is prepared`() throws {
+    let database = try opened()
+    try database.executeMultipleChanges(
+      """
+      DROP TRIGGER Memo_search_update;
+      CREATE TRIGGER Memo_search_update AFTER UPDATE ON Memo BEGIN
+        INSERT INTO Memo_search (Memo_search, rowid, title, text) VALUES ('delete', old.id, old.title, old.text);
+        INSERT INTO Memo_search (rowid, title, text) VALUES (new.id, new.title, new.text);
+      END;
+      """)
+    let found = try database.read { try $0.check(of: Memo.self) }
+    #expect(found.map(\.kind) == [.searchIndex])
+    #expect(found.map(\.isMendedByWriting) == [true])
+    try database.write { try $0.prepare(Memo.self) }
+    #expect(try database.read { try $0.check(of: Memo.self) } == [])
+    let sql = try database.rows(
+      "SELECT sql FROM sqlite_schema WHERE name = 'Memo_search_update'", as: String.self)
+    #expect(sql.count == 1 && sql.allSatisfy { $0.contains("UPDATE OF") })
+  }
+
+  @Test(arguments: [
+    ("DROP TRIGGER Memo_search_delete", SchemaDifference.Kind.searchIndex),
+    ("DROP TABLE Memo_search", .searchIndex),
+    ("ALTER TABLE Memo RENAME COLUMN text TO body", .searchIndex),
+    ("DROP TRIGGER Memo_search_insert; INSERT INTO Memo VALUES (9, '', '', 0)", .searchIndex),
+    ("INSERT INTO Memo_search (Memo_search) VALUES ('delete-all')", .searchContent),
+    ("INSERT INTO Memo_search (rowid, title, text) VALUES (1, 'other', 'words')", .searchContent),
+  ])
+  func `check reports an index that does not serve`(
+    sql: String, kind: SchemaDifference.Kind
+  ) throws {
+    let database = try opened()
+    try database.executeMultipleChanges(SQL(unchecked: sql))
+    let isRenamed = sql.contains("RENAME")
+    let found = try database.write {
+      isRenamed ? try $0.check(of: RenamedMemo.self) : try $0.check(of: Memo.self)
+    }
+    #expect(found.map(\.kind) == [kind], "\(found)")
+    #expect(found.allSatisfy { $0.description.contains("Memo_search") })
+    guard kind == .searchIndex else { return }
+    try database.write {
+      isRenamed ? try $0.prepare(RenamedMemo.self) : try $0.prepare(Memo.self)
+    }
+    let left = try database.write {
+      isRenamed ? try $0.check(of: RenamedMemo.self) : try $0.check(of: Memo.self)
+    }
+    #expect(left == [])
+  }
+
+  @Test func `check in a read finds rows that are not indexed`() throws {
+    let database = try opened()
+    try database.executeChange("INSERT INTO Memo_search (Memo_search) VALUES ('delete-all')")
+    let found = try database.read { try $0.check(of: Memo.self) }
+    #expect(found.map(\.kind) == [.searchContent])
+    try database.executeChange("INSERT INTO Memo_search (Memo_search) VALUES ('rebuild')")
+    #expect(try database.read { try $0.check(of: Memo.self) } == [])
+  }
+
+  @Test func `a searched property with a name that FTS5 needs is refused with the reason`() throws {
+    let database = try opened()
+    let error = #expect(throws: (any Error).self) { try database.insert(Ranked(id: 1, Rank: "a")) }
+    #expect("\(error as Any)".contains("“Rank”"))
+    #expect("\(error as Any)".contains("FTS5"))
+  }
+}
