@@ -152,7 +152,7 @@ let package = Package(
       name: "HistoryHelper",
       dependencies: ["Platform", "SQLiteCore", "SQLiteHistory", "SQLiteMapping"],
       path: "Tests/HistoryHelper", swiftSettings: settings),
-    tests(of: "SQLiteObjects", ["Conformance", "MagicData", "SPON", "SQLitePortable"]),
+    tests(of: "SQLiteObjects", ["CSQLite", "Conformance", "MagicData", "SPON", "SQLitePortable"]),
     tests(of: "MagicHistory", ["UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
     .target(
       name: "UndoWorkload",

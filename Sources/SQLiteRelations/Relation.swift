@@ -350,30 +350,33 @@ extension Relation {
   /// The table of the rows that lead.
   package func rows(as name: String) -> String { "\(table) AS \(name)" }
 
-  /// True for the rows that lead from a key, one for each end: of several that lead from one start to one end,
-  /// it is the first.
-  ///
-  /// - Parameters:
-  ///   - key: The start, as SQL.
-  ///   - name: The name of the rows that lead.
-  package func leads(from key: String, as name: String) -> String {
-    let condition = "\(name).\(start) = \(key)"
-    guard let distinction else { return condition }
-    let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"
-    return
-      "\(condition) AND NOT EXISTS (SELECT 1 FROM \(table) AS \(name)_ WHERE \(same) AND \(name)_.\(distinction) < \(name).\(distinction))"
+  /// The start of the rows that lead.
+  package func start(as name: String) -> String { "\(name).\(start)" }
+
+  /// A condition that holds for one of the rows that lead from one start to one end; nil if there is only one.
+  package func isFirst(as name: String) -> String? {
+    distinction.map { distinction in
+      let same = "\(name)_.\(start) = \(name).\(start) AND \(name)_.\(end) = \(name).\(end)"
+      return
+        "NOT EXISTS (SELECT 1 FROM \(table) AS \(name)_ WHERE \(same) AND \(name)_.\(distinction) < \(name).\(distinction))"
+    }
   }
 
   /// The end of the rows that lead.
   package func end(as name: String) -> String { "\(name).\(end)" }
 
-  /// Joins the rows of the destination to the rows that lead.
+  /// The table of the destination, and the condition that joins it to the rows that lead.
   ///
   /// - Parameters:
   ///   - row: The name for the rows of the destination.
   ///   - name: The name of the rows that lead.
-  package func joinOfDestination(_ row: String, _ name: String) -> String {
-    " JOIN \(destination.table) AS \(row) ON \(row).\(destination.key) = \(name).\(end)"
+  package func destination(
+    as row: String, of name: String
+  ) -> (table: String, condition: String) {
+    (
+      "\(destination.table) AS \(row)",
+      "\(row).\(destination.key) = \(name).\(end)"
+    )
   }
 }
 

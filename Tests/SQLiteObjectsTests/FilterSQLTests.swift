@@ -223,6 +223,15 @@ private let always = Condition(sql: "TRUE")
     #expect(try ids(other).count == 7)
   }
 
+  @Test(.requires(.manyParameters))
+  func `a chain of thousands of choices is one CASE`() throws {
+    var choice: MagicExpression<Human, Int> = .when(\.$age == 20, then: 1, else: 0)
+    for number in 2...5_000 { choice = .when(\.$id == number, then: number, else: choice) }
+    #expect(try text(choice == 7).split(separator: " ").filter { $0 == "CASE" }.count == 1)
+    #expect(try ids(choice == 7) == [7])
+    #expect(try ids(choice == 1) == [1])
+  }
+
   @Test(arguments: [10, 40, 100_000])
   func `a deep tree is evaluated or refused, and never overflows the stack`(depth: Int) throws {
     var condition = first

@@ -152,6 +152,29 @@ private struct Disc: MagicObject {
     #expect(later.objects.map(\.id) == ["later"])
   }
 
+  @Test func `a position of one calculated order is refused by another`() throws {
+    typealias Order = [SortKey<Track>]
+    try fill(3, seed: 7)
+    let first: Order = [.ascending(\.$length % 3)]
+    let end = try #require(
+      try magic.page(of: Track.self, after: nil, orderedBy: first, limit: 2).end)
+    // The same order, made again.
+    let same: Order = [.ascending(\.$length % 3)]
+    #expect(throws: Never.self) {
+      try magic.page(of: Track.self, after: end, orderedBy: same, limit: 2)
+    }
+    let others: [Order] = [
+      [.descending(\.$length % 3)], [.ascending(\.$length % 4)], [.ascending(\.$length / 3)],
+      [.ascending(\.$name)],
+    ]
+    for other in others {
+      let error = #expect(throws: SQLiteError.self) {
+        try magic.page(of: Track.self, after: end, orderedBy: other, limit: 2)
+      }
+      #expect(error?.code == .misuse)
+    }
+  }
+
   @Test func `a limit below one and a position of another order are refused`() throws {
     try fill(3, seed: 7)
     #expect(throws: SQLiteError.self) { try magic.page(of: Track.self, limit: 0) }

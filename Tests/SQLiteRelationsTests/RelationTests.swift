@@ -105,9 +105,11 @@ import Testing
 
   /// A subquery for the ends of a start.
   private func counting(_ relation: Relation, from key: String, to row: String? = nil) -> SQL {
-    SQL(
+    let target = row.map { relation.destination(as: $0, of: "l") }
+    let join = target.map { " JOIN \($0.table) ON \($0.condition)" } ?? ""
+    return SQL(
       unchecked:
-        "SELECT count(*) FROM \(relation.rows(as: "l"))\(row.map { relation.joinOfDestination($0, "l") } ?? "") WHERE \(relation.leads(from: key, as: "l"))"
+        "SELECT count(*) FROM \(relation.rows(as: "l"))\(join) WHERE \(relation.start(as: "l")) = \(key) AND \(relation.isFirst(as: "l") ?? "1")"
     )
   }
 

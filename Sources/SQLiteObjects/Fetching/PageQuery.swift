@@ -19,7 +19,7 @@ public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
   let values: [Value]
   /// The key of the row, which decides between equals.
   let key: Int64
-  /// As ``PageQuery/outline(of:)``.
+  /// As ``PageQuery/outline(of:in:)``.
   fileprivate let outline: [String]
 }
 
@@ -61,20 +61,15 @@ struct PageQuery<Object: MagicObject>: Sendable {
     self.order = order.map(\.order)
     condition = try filter?.sql(in: store)
     terms = try self.order.map { try $0.sql(on: plan, in: store) }
-    outline = PageQuery.outline(of: self.order)
+    outline = PageQuery.outline(of: self.order, in: store)
     if let start, start.outline != outline {
       throw SQLiteError(.misuse, "the position is of another order than the page")
     }
   }
 
-  /// The properties and the directions of an order. What is calculated is not told from other calculations: its
-  /// SQL may change when a table is made.
-  private static func outline(of order: [QueryOrder]) -> [String] {
-    order.map { key in
-      let direction = key.isDescending ? "descending" : "ascending"
-      guard case .column(let slots) = key.node else { return direction }
-      return "\(direction) \(slots)"
-    }
+  /// The expressions and the directions of an order. Their SQL may change when a table is made.
+  private static func outline(of order: [QueryOrder], in store: any ObjectStore) -> [String] {
+    order.map { "\($0.isDescending ? "descending" : "ascending") \($0.node.outline(in: store))" }
   }
 
   /// Reads the page.
@@ -208,5 +203,49 @@ struct PageQuery<Object: MagicObject>: Sendable {
     let order = SQL(joining: terms.dropFirst(part.equalCount) + [key], separator: ", ")
     sql.append(" ORDER BY \(order) LIMIT \(limit)")
     return sql
+  }
+}
+
+extension QueryNode {
+  /// Describes the expression: two descriptions are equal if the expressions are.
+  fileprivate func outline(in store: any ObjectStore) -> String {
+    var text = ""
+    // A sum of many operands is a deep tree.
+    var pending = [self]
+    while let node = pending.popLast() {
+      let parts = node.parts
+      text += "\(node.name(in: store))/\(parts.count);"
+      pending += parts.reversed()
+    }
+    return text
+  }
+
+  /// Describes the expression without its parts.
+  private func name(in store: any ObjectStore) -> String {
+    switch self {
+    case .value(let value): "value \(value)"
+    case .column(let slots): "column \(slots)"
+    case .object(let storage, let type):
+      "object \(type) \(storage?.zIndex(in: store.identity) ?? 0)"
+    case .comparing(_, let comparison, _, _): "comparing \(comparison)"
+    case .calculation(_, let arithmetic, _, _): "calculation \(arithmetic)"
+    case .isIn(_, let values): "isIn \(values)"
+    case .writing(let form, _, _): "writing \(form.pieces)"
+    case .literal(let pieces, _, _): "literal \(pieces.map { ($0.text, $0.values) })"
+    case .choice: "choice"
+    case .related(let query, _): "related \(query.outline)"
+    case .negation: "negation"
+    case .all: "all"
+    case .any: "any"
+    case .failure: "failure"
+    }
+  }
+}
+
+extension RelatedQuery {
+  /// Describes the query without its operand and its filter, but which of them it has.
+  fileprivate var outline: String {
+    let form = if case .aggregate(let form) = answer { form.pieces } else { ["EXISTS"] }
+    return "\(route) \(form) \(operand != nil) \(filter != nil)"
   }
 }

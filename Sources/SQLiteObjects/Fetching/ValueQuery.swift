@@ -54,7 +54,7 @@ struct ValueQuery: Sendable {
   ) throws {
     self.plan = plan
     var writer = FilterSQL(store)
-    let rows = FilterSQL.Rows(of: plan, joinsReferences: true)
+    let rows = FilterSQL.Rows(of: plan, where: parts.filter, joinsReferences: true)
     var sql = SQL(unchecked: parts.isDistinct ? "SELECT DISTINCT " : "SELECT ")
     for (index, node) in nodes.enumerated() {
       if index > 0 { sql.append(text: ", ") }
@@ -138,7 +138,7 @@ extension FilterSQL {
     guard filter.hasLiteral else { return try write(filter, rows, to: &sql) }
     let plan = rows.plan
     sql.append(text: "\(rows.key) IN (SELECT \(rows.key) FROM \(plan.quotedTable.text) WHERE ")
-    try write(filter, Rows(of: plan), to: &sql)
+    try write(filter, Rows(of: plan, where: filter), to: &sql)
     sql.append(text: ")")
   }
 }
@@ -148,15 +148,9 @@ extension QueryNode {
   fileprivate var hasLiteral: Bool {
     switch self {
     case .literal: true
-    case .value, .column, .object, .failure: false
-    case .comparing(let left, _, let right, _): left.hasLiteral || right.hasLiteral
-    case .calculation(let left, _, let right, _): left.hasLiteral || right.hasLiteral
-    case .isIn(let operand, _): operand.hasLiteral
-    case .writing(_, let operands, _): operands.contains(where: \.hasLiteral)
-    case .negation(let operand, _): operand.hasLiteral
-    case .all(let list), .any(let list): list.conditions.contains(where: \.hasLiteral)
     // A subquery has names of its own.
     case .related: false
+    default: parts.contains(where: \.hasLiteral)
     }
   }
 }

@@ -39,6 +39,10 @@ package final class ObjectPlan: Sendable {
   let qualifiedKey: String
   /// The columns of the properties, qualified by the table's name; empty for those without one.
   let qualifiedColumns: [String]
+  /// The properties that an index finds, alone or as the first of several.
+  let indexed: Set<Int>
+  /// The properties in which no two objects have the same value.
+  let unique: Set<Int>
 
   /// The name with its module, by which a type claims its table.
   var qualifiedName: String { SQLiteCore.qualifiedName(of: type) }
@@ -113,6 +117,16 @@ package final class ObjectPlan: Sendable {
     qualifiedColumns = try properties.map { property in
       try property.hasColumn ? rows.qualified(property.name).checkedText : ""
     }
+    unique = Set(
+      properties.indices.filter { slot in
+        properties[slot].role.isPrimary
+          || rows.indexes.contains { $0.isUnique && $0.columns == [properties[slot].name] }
+      })
+    indexed = unique.union(
+      properties.indices.filter { slot in
+        if case .object = properties[slot].role.kind { return true }
+        return rows.indexes.contains { $0.columns.first == properties[slot].name }
+      })
     selectionByPrimary =
       try primaryName.map { try rows.select(SQL(identifiers: names), by: $0).checkedText } ?? ""
   }

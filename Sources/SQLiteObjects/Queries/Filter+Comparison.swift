@@ -28,6 +28,14 @@ public func == <Object: MagicObject, Column: MagicColumn>(
   Filter(.comparison(QueryNode(left), .equal, QueryNode(object: right)))
 }
 
+/// True if both relations reference the same object, or none.
+@_disfavoredOverload  // Objects may be Equatable, too.
+public func == <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
+  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
+) -> Filter<Object> where Left.Element: MagicObject, Left.Element == Right.Element {
+  Filter(.comparison(QueryNode(left), .equal, QueryNode(right)))
+}
+
 /// True if the property has another value, or none.
 public func != <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
@@ -54,6 +62,14 @@ public func != <Object: MagicObject, Column: MagicColumn>(
   left: KeyPath<Object, Column>, right: Column.Element
 ) -> Filter<Object> where Column.Element: MagicObject {
   Filter(.comparison(QueryNode(left), .notEqual, QueryNode(object: right)))
+}
+
+/// True if the relations reference different objects, or one of them references none.
+@_disfavoredOverload  // Objects may be Equatable, too.
+public func != <Object: MagicObject, Left: MagicColumn, Right: MagicColumn>(
+  left: KeyPath<Object, Left>, right: KeyPath<Object, Right>
+) -> Filter<Object> where Left.Element: MagicObject, Left.Element == Right.Element {
+  Filter(.comparison(QueryNode(left), .notEqual, QueryNode(right)))
 }
 
 /// True if the property has a smaller value.

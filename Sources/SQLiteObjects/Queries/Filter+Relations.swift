@@ -1,8 +1,7 @@
 import Essentials
 
-// Questions about the objects that a relation leads to: of an array, a set or a dictionary, of a reverse value,
-// and of what these lead to in turn. Each becomes one EXISTS or one scalar subquery, which the indexes of the
-// relation serve.
+// Conditions and calculations on the objects of a relation: an array, a set, a dictionary, a reverse value, and
+// further relations from there. ``FilterSQL/RelatedShape`` says what SQL they become.
 extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: MagicRelation {
   /// True if the relation leads to some object that the filter holds for.
   ///
@@ -182,18 +181,23 @@ extension KeyPath where Root: MagicObject, Value: MagicColumn, Value.Element: Ma
 
 extension QueryForm {
   /// The number of rows.
-  static let count = QueryForm(["count(*)"], mayBeNull: false)
+  static let count = QueryForm(["count(*)"], mayBeNull: false, combining: sum.pieces)
   private static let average = QueryForm(["avg(", ")"])
   private static let decimalAverage = QueryForm(["magicdata_decimal_average(", ")"])
-  private static let sum = QueryForm(["ifnull(sum(", "), 0)"], mayBeNull: false)
-  // A real, also of no rows; NULL if it is no number.
+  private static let sum = combined(["ifnull(sum(", "), 0)"], mayBeNull: false)
+  // A real, also of no rows; NULL if it is no number. That would be lost among other parts.
   private static let realSum = QueryForm(["total(", ")"])
   private static let floatSum = QueryForm(["magicdata_float(total(", "))"])
-  private static let decimalSum = QueryForm(["magicdata_decimal_sum(", ")"], mayBeNull: false)
-  private static let min = QueryForm(["min(", ")"])
-  private static let decimalMin = QueryForm(["min(", " COLLATE magicdata_decimal)"])
-  private static let max = QueryForm(["max(", ")"])
-  private static let decimalMax = QueryForm(["max(", " COLLATE magicdata_decimal)"])
+  private static let decimalSum = combined(["magicdata_decimal_sum(", ")"], mayBeNull: false)
+  private static let min = combined(["min(", ")"])
+  private static let decimalMin = combined(["min(", " COLLATE magicdata_decimal)"])
+  private static let max = combined(["max(", ")"])
+  private static let decimalMax = combined(["max(", " COLLATE magicdata_decimal)"])
+
+  /// An aggregate of which the result for all rows is the same aggregate of the results for parts of them.
+  private static func combined(_ pieces: [String], mayBeNull: Bool = true) -> QueryForm {
+    QueryForm(pieces, mayBeNull: mayBeNull, combining: pieces)
+  }
 
   /// The sum, which is zero of no rows; of integers that do not fit 64 bits an error, and of decimals exact.
   static func sum(of type: Any.Type) -> QueryForm {

@@ -13,27 +13,44 @@ struct FilterSQL {
     let alias: String?
     /// The key of a row as SQL.
     let key: String
+    /// The number of rows that a condition is evaluated for.
+    var narrowing: Narrowing
+    /// Whether the statement visits each row at most once.
+    let isVisitedOnce: Bool
     /// The rows that references lead to, by the slots of these, if they are joined.
-    fileprivate var joined: [Int: Rows]?
+    fileprivate(set) var joined: [Int: Rows]?
     /// Whether any column but the key was asked for.
-    fileprivate var isRead = false
+    private(set) var isRead = false
 
     /// The rows of a type's own table.
-    init(of plan: ObjectPlan, joinsReferences: Bool = false) {
+    ///
+    /// - Parameters:
+    ///   - plan: The type.
+    ///   - filter: The condition that selects the rows, or nil if all are read.
+    ///   - joinsReferences: Whether related rows are joined.
+    init(of plan: ObjectPlan, where filter: QueryNode? = nil, joinsReferences: Bool = false) {
       self.plan = plan
       alias = nil
       key = plan.qualifiedKey
+      narrowing = filter.map(plan.narrowing) ?? .all
+      isVisitedOnce = true
       joined = joinsReferences ? [:] : nil
     }
 
-    fileprivate init(_ plan: ObjectPlan, alias: String, key: String? = nil) throws {
+    /// The rows of a subquery or a join.
+    init(
+      _ plan: ObjectPlan, alias: String, key: String? = nil, narrowing: Narrowing = .all,
+      isVisitedOnce: Bool = false
+    ) throws {
       self.plan = plan
       self.alias = alias
       self.key = try key ?? "\(alias).\(SQL.escapeIdentifier(plan.key))"
+      self.narrowing = narrowing
+      self.isVisitedOnce = isVisitedOnce
     }
 
     /// The column of a property as SQL.
-    fileprivate func column(_ slot: Int) throws -> String {
+    func column(_ slot: Int) throws -> String {
       isRead = true
       guard let alias else { return plan.qualifiedColumns[slot] }
       return "\(alias).\(try SQL.escapeIdentifier(plan.properties[slot].name))"
@@ -47,7 +64,7 @@ struct FilterSQL {
   /// task: ``ObjectStore/making(_:)``.
   @TaskLocal static var mayLookAtTables = true
 
-  private let store: any ObjectStore
+  let store: any ObjectStore
   private var aliases = 0
   /// The number of expressions inside one another that are being written.
   private var level = 0
@@ -62,7 +79,7 @@ struct FilterSQL {
   ) throws -> SQL {
     var writer = FilterSQL(store)
     var sql = SQL(unchecked: "")
-    try writer.write(node, Rows(of: plan), to: &sql)
+    try writer.write(node, Rows(of: plan, where: node), to: &sql)
     return sql
   }
 
@@ -73,6 +90,7 @@ struct FilterSQL {
     }
     level += 1
     defer { level -= 1 }
+    if try writeByIndex(node, rows, to: &sql) { return }
     switch node {
     case .value(let value): sql.append(value: value)
     case .column(let slots): sql.append(text: try column(slots[...], rows))
@@ -103,6 +121,18 @@ struct FilterSQL {
       }
       // It may end in a comment, which ends with the line.
       sql.append(text: "\n)")
+    case .choice(let list):
+      let parts = list.conditions
+      sql.append(text: "CASE")
+      for index in stride(from: 0, to: parts.count - 1, by: 2) {
+        sql.append(text: " WHEN ")
+        try write(operand: parts[index], rows, to: &sql)
+        sql.append(text: " THEN ")
+        try write(operand: parts[index + 1], rows, to: &sql)
+      }
+      sql.append(text: " ELSE ")
+      try write(operand: parts[parts.count - 1], rows, to: &sql)
+      sql.append(text: " END")
     case .related(let query, _): try write(query, rows, to: &sql)
     case .negation(let operand, _):
       // TRUE is no keyword: a column may be called so.
@@ -129,7 +159,7 @@ extension FilterSQL {
   }
 
   /// Writes an expression as the operand of an operator or a function.
-  private mutating func write(
+  mutating func write(
     operand node: QueryNode, _ rows: Rows, to sql: inout SQL
   ) throws {
     guard node.isLoose else { return try write(node, rows, to: &sql) }
@@ -224,7 +254,7 @@ extension FilterSQL {
 extension FilterSQL {
   /// A column of the rows, or of rows that references lead to: by a join if the rows have joins, else by a
   /// scalar subquery, which may stand anywhere.
-  private mutating func column(_ slots: ArraySlice<Int>, _ rows: Rows) throws -> String {
+  mutating func column(_ slots: ArraySlice<Int>, _ rows: Rows) throws -> String {
     guard let slot = slots.first else { return rows.key }
     let property = rows.plan.properties[slot]
     let rest = slots.dropFirst()
@@ -269,157 +299,15 @@ extension FilterSQL {
   }
 
   /// A name that no other rows have.
-  private mutating func alias() -> String {
+  mutating func alias() -> String {
     aliases += 1
     return "magicdata_\(aliases)"
   }
 
 }
 
-// Questions about the objects that relations lead to.
-extension FilterSQL {
-  private mutating func write(_ query: RelatedQuery, _ rows: Rows, to sql: inout SQL) throws {
-    guard let path = try path(query.route, rows) else {
-      return write(query.answer, ofNone: &sql)
-    }
-    // Written first: then it is known which tables are read.
-    var condition = SQL(unchecked: "")
-    if let filter = query.filter {
-      condition.append(text: " AND ")
-      try write(filter, path.rows, to: &condition)
-    }
-    switch query.answer {
-    case .exists: sql.append(text: "EXISTS (SELECT 1")
-    case .aggregate(let form):
-      sql.append(text: "(SELECT \(form.pieces[0])")
-      if let operand = query.operand {
-        try write(operand: operand, path.rows, to: &sql)
-        sql.append(text: form.pieces.last ?? "")
-      }
-    }
-    sql.append(text: path.source)
-    sql.append(condition)
-    sql.append(text: ")")
-  }
-
-  /// The answer to a question about no objects.
-  private func write(_ answer: RelatedQuery.Answer, ofNone sql: inout SQL) {
-    switch answer {
-    case .exists: sql.append(text: "(1 = 0)")
-    case .aggregate(let form):
-      sql.append(text: "(SELECT \(form.pieces.joined(separator: "NULL")) WHERE 1 = 0)")
-    }
-  }
-
-  /// The tables along a route.
-  ///
-  /// - Returns: Nil if nothing was ever stored for one of the relations.
-  private mutating func path(_ route: [Int], _ rows: Rows) throws -> RelatedPath? {
-    var plan = rows.plan
-    var path: RelatedPath?
-    for (index, slot) in route.enumerated() {
-      let property = plan.properties[slot]
-      switch property.role.kind {
-      case .column, .asset: throw plan.refuse(property, "leads to no object")
-      case .object(let type):
-        plan = try store.plan(type)
-        guard let before = path?.rows else { continue }
-        let target = try Rows(plan, alias: alias())
-        try path?.steps.append(.init(before.column(slot), to: target))
-      case .links, .reverse:
-        let relation = try relation(plan, slot)
-        guard try isStored(relation) else { return nil }
-        let start = try path?.rows.key ?? column(route[..<index], rows)
-        let name = alias()
-        plan = relation.destination
-        let target =
-          try relation.keys.isInDestination
-          ? Rows(plan, alias: name)
-          : Rows(plan, alias: alias(), key: relation.keys.end(as: name))
-        let step = RelatedPath.Step(relation.keys, as: name, from: start, to: target)
-        if path == nil { path = RelatedPath(steps: [step]) } else { path?.steps.append(step) }
-      }
-    }
-    guard let path else {
-      throw MagicError.unsuitableType(
-        type: rows.plan.typeName, reason: "a path in a filter leads to no collection of objects")
-    }
-    return path
-  }
-
-  /// The relation of a property that leads to many objects.
-  private func relation(_ plan: ObjectPlan, _ slot: Int) throws -> ObjectRelation {
-    guard case .reverse = plan.properties[slot].role.kind else {
-      return try store.relations.relation(plan, slot, in: store)
-    }
-    return try store.relations.reverse(of: plan.shape, slot, in: store)
-  }
-
-  /// Returns whether there are tables of a relation, and adds to them what they lack. The first query of a
-  /// type looks at its tables.
-  private func isStored(_ relation: ObjectRelation) throws -> Bool {
-    if store.isReady(relation.owner) { return true }
-    guard FilterSQL.mayLookAtTables else { throw UnknownTables() }
-    if try store.makeReady(relation.owner) { return true }
-    return try store.read { try relation.isStored(store.tables, $0) }
-  }
-}
-
-/// The tables of a subquery that goes along relations.
-private struct RelatedPath {
-  /// A relation or a reference on the way.
-  struct Step {
-    /// The rows that lead, under their name; nil for a reference.
-    let links: String?
-    /// The condition by which the rows that lead, or those of a reference, follow from what is before.
-    let condition: String
-    /// The rows that it leads to.
-    let rows: FilterSQL.Rows
-    /// The table of these beside the rows that lead, if they are not the same.
-    let target: String?
-
-    /// Goes along a reference.
-    init(_ reference: String, to rows: FilterSQL.Rows) throws {
-      links = nil
-      condition = "\(rows.key) = \(reference)"
-      self.rows = rows
-      target = nil
-    }
-
-    /// Goes along a relation.
-    init(_ relation: Relation, as name: String, from start: String, to rows: FilterSQL.Rows) {
-      links = relation.rows(as: name)
-      condition = relation.leads(from: start, as: name)
-      self.rows = rows
-      target = relation.isInDestination ? nil : relation.joinOfDestination(rows.alias ?? "", name)
-    }
-  }
-
-  var steps: [Step]
-
-  /// The rows at its end.
-  var rows: FilterSQL.Rows { steps[steps.count - 1].rows }
-
-  /// The part of the subquery behind the result.
-  var source: String {
-    var text = ""
-    for (index, step) in steps.enumerated() {
-      text += index == 0 ? " FROM " : " JOIN "
-      if let links = step.links {
-        text += links
-      } else {
-        text += "\(step.rows.plan.quotedTable.text) AS \(step.rows.alias ?? "")"
-      }
-      if index > 0 { text += " ON \(step.condition)" }
-      // If no column of the rows was asked for, the key in the links suffices.
-      if let target = step.target, step.rows.isRead { text += target }
-    }
-    return "\(text) WHERE \(steps[0].condition)"
-  }
-}
-
 extension ObjectPlan {
-  fileprivate func refuse(_ property: Property, _ reason: String) -> MagicError {
+  func refuse(_ property: Property, _ reason: String) -> MagicError {
     .unsuitableType(type: typeName, reason: "“\(property.name)” \(reason)")
   }
 }

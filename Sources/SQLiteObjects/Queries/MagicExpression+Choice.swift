@@ -124,7 +124,7 @@ extension MagicExpression {
   ///   - filter: The condition.
   ///   - value: The value where it holds.
   public static func when(_ filter: Filter<Object>, then value: Element) -> MagicExpression {
-    MagicExpression(["CASE WHEN ", " THEN ", " END"], filter.node, QueryNode(value))
+    choice(filter, QueryNode(value), .value(.null))
   }
 
   /// What is calculated for the objects that a filter holds for, and nil for the others.
@@ -137,20 +137,12 @@ extension MagicExpression {
   public static func when(
     _ filter: Filter<Object>, then value: some MagicCalculation<Object, Element>
   ) -> MagicExpression {
-    MagicExpression(["CASE WHEN ", " THEN ", " END"], filter.node, value.node)
+    choice(filter, value.node, .value(.null))
   }
 
   private static func choice(
     _ filter: Filter<Object>, _ value: QueryNode, _ other: QueryNode
   ) -> MagicExpression {
-    // A choice among the others is one list with this one: inside one another, SQLite's parser takes some 25.
-    if case .writing(let form, let operands, _) = other, form.pieces.first == "CASE WHEN " {
-      return MagicExpression(
-        .form(
-          ["CASE WHEN ", " THEN ", " WHEN "] + form.pieces.dropFirst(),
-          [filter.node, value] + operands))
-    }
-    return MagicExpression(
-      ["CASE WHEN ", " THEN ", " ELSE ", " END"], filter.node, value, other)
+    MagicExpression(.choice(filter.node, value, other))
   }
 }

@@ -26,6 +26,9 @@ enum QueryNode: Sendable {
   case writing(QueryForm, [QueryNode], depth: Int)
   /// SQL of the user around operands: one piece more than operands.
   case literal([SQL], [QueryNode], depth: Int)
+  /// The value after the first condition that holds: conditions and values in turn, and then the value if no
+  /// condition holds.
+  case choice(QueryNodeList)
   /// A question about the objects that a relation leads to.
   indirect case related(RelatedQuery, depth: Int)
   indirect case negation(QueryNode, depth: Int)
@@ -120,6 +123,21 @@ extension QueryNode {
     return depth > greatestDepth ? tooDeep : .related(query, depth: depth)
   }
 
+  /// One value if a condition holds, and another one if not. A choice among the others is continued: in SQL inside
+  /// one another, SQLite's parser takes some 25.
+  static func choice(
+    _ condition: QueryNode, _ value: QueryNode, _ other: QueryNode
+  ) -> QueryNode {
+    if let failure = [condition, value, other].first(where: \.isFailure) { return failure }
+    let list =
+      if case .choice(let others) = other {
+        others.prepending(value).prepending(condition)
+      } else {
+        QueryNodeList(value, other).prepending(condition)
+      }
+    return list.depth > greatestDepth ? tooDeep : .choice(list)
+  }
+
   /// True if both are.
   static func and(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
     if let failure = failure(of: left, right) { return failure }
@@ -200,7 +218,7 @@ extension QueryNode {
       .writing(_, _, let depth), .literal(_, _, let depth), .related(_, let depth),
       .negation(_, let depth):
       depth
-    case .all(let list), .any(let list): list.depth
+    case .all(let list), .any(let list), .choice(let list): list.depth
     }
   }
 
@@ -214,7 +232,21 @@ extension QueryNode {
     case .isIn(let operand, _), .negation(let operand, _): operand.isOfOneRow
     case .writing(_, let operands, _): operands.allSatisfy(\.isOfOneRow)
     case .literal, .related: false
-    case .all(let list), .any(let list): list.conditions.allSatisfy(\.isOfOneRow)
+    case .all(let list), .any(let list), .choice(let list):
+      list.conditions.allSatisfy(\.isOfOneRow)
+    }
+  }
+
+  /// The nodes that it consists of.
+  var parts: [QueryNode] {
+    switch self {
+    case .value, .column, .object, .failure: []
+    case .comparing(let left, _, let right, _), .calculation(let left, _, let right, _):
+      [left, right]
+    case .isIn(let operand, _), .negation(let operand, _): [operand]
+    case .writing(_, let operands, _), .literal(_, let operands, _): operands
+    case .related(let query, _): [query.operand, query.filter].compactMap(\.self)
+    case .all(let list), .any(let list), .choice(let list): list.conditions
     }
   }
 
@@ -303,15 +335,22 @@ struct QueryForm: Sendable {
   let mayBeNull: Bool
   /// Whether the result is 0, 1 or NULL, and no other number.
   let isTruthValue: Bool
+  /// The text around the results of parts of the rows that makes the result of all rows; nil if it does not follow
+  /// from these.
+  let combining: [String]?
 
-  init(_ pieces: [String], mayBeNull: Bool = true, isTruthValue: Bool = false) {
+  init(
+    _ pieces: [String], mayBeNull: Bool = true, isTruthValue: Bool = false,
+    combining: [String]? = nil
+  ) {
     self.pieces = pieces
     self.mayBeNull = mayBeNull
     self.isTruthValue = isTruthValue
+    self.combining = combining
   }
 }
 
-/// A question about the objects that a relation leads to: one EXISTS, or one scalar subquery.
+/// A condition or a calculation on related objects.
 struct RelatedQuery: Sendable {
   /// The form of the answer.
   enum Answer: Sendable {
@@ -330,7 +369,7 @@ struct RelatedQuery: Sendable {
   }
 
   /// The slots of the properties that lead to the objects, of which at least one leads to many.
-  let route: [Int]
+  var route: [Int]
   var answer = Answer.exists
   /// The operand of the aggregate, on the objects; nil if it has none.
   var operand: QueryNode?

@@ -1,0 +1,357 @@
+import SQLiteCore
+import SQLiteRelations
+
+// Conditions and calculations on related objects.
+//
+// SQLite has no statistics unless the user runs ANALYZE, so its planner guesses: of two indexes it may choose the
+// one whose key half of the table has. The SQL therefore leaves it no choice that could cost more than reading each
+// row of the relation once.
+extension FilterSQL {
+  /// The form of the SQL that reads related rows.
+  enum RelatedShape {
+    /// A correlated subquery: it finds the related rows of one row by the index on the start of the relation.
+    /// Its condition is hidden from the planner, which could prefer an index that serves the condition.
+    case lookUp
+    /// An uncorrelated subquery, evaluated once for the whole statement: the keys from which matching rows are
+    /// reached, or the aggregate of each key. The planner is free to begin at the condition.
+    case materialized
+  }
+
+  /// Chooses the form: the only place that does.
+  ///
+  /// Looking up is quadratic where one row is visited again and again, such as a hub that half of all references
+  /// reach. So it is chosen only if each row is visited at most once. Even then, a materialized set is better if an
+  /// index finds the few related rows that match, unless few rows are asked about in the first place.
+  private func shape(_ query: RelatedQuery, _ path: RelatedPath, _ rows: Rows) throws
+    -> RelatedShape
+  {
+    let isVisitedOnce = rows.isVisitedOnce && path.startsAtKey
+    guard isVisitedOnce || rows.narrowing == .one else { return .materialized }
+    guard case .exists = query.answer, rows.narrowing == .all, let filter = query.filter,
+      try isIndexed(filter, path.rows.plan)
+    else { return .lookUp }
+    return .materialized
+  }
+
+  /// Writes a condition or a calculation on related objects.
+  mutating func write(_ query: RelatedQuery, _ rows: Rows, to sql: inout SQL) throws {
+    let query = try nested(query, rows.plan)
+    guard let path = try path(query.route, rows) else {
+      return write(query.answer, ofNone: &sql)
+    }
+    let shape = try shape(query, path, rows)
+    if shape == .lookUp, rows.narrowing != .all { path.rows.narrowing = .few }
+    // Written first: then it is known which tables are read.
+    var result = SQL(unchecked: "1")
+    if case .aggregate(let form) = query.answer {
+      result = SQL(unchecked: form.pieces[0])
+      if let operand = query.operand {
+        try write(operand: operand, path.rows, to: &result)
+        result.append(text: form.pieces.last ?? "")
+      }
+    }
+    var conditions: [SQL] = []
+    if shape == .lookUp { conditions.append(SQL(unchecked: "\(path.start) = \(path.key)")) }
+    if case .aggregate = query.answer {
+      conditions += path.steps.compactMap(\.distinction).map { SQL(unchecked: $0) }
+    }
+    if let filter = query.filter {
+      let hidesIndexes = shape == .lookUp && !filter.isOfKey
+      var condition = SQL(unchecked: hidesIndexes ? "+(" : "")
+      try write(filter, path.rows, to: &condition)
+      if hidesIndexes { condition.append(text: ")") }
+      conditions.append(condition)
+    }
+    var source = SQL(unchecked: path.source(shape))
+    if !conditions.isEmpty {
+      source.append(text: " WHERE ")
+      source.append(SQL(joining: conditions, separator: " AND "))
+    }
+    let (key, start) = (SQL(unchecked: path.key), SQL(unchecked: path.start))
+    switch (shape, query.answer) {
+    case (.lookUp, .exists): sql.append("EXISTS (SELECT \(result)\(source))")
+    case (.lookUp, .aggregate): sql.append("(SELECT \(result)\(source))")
+    case (.materialized, .exists):
+      sql.append("(\(key) IN (SELECT \(start)\(source)))")
+    case (.materialized, .aggregate):
+      let groups = SQL(unchecked: alias())
+      sql.append(
+        "(WITH \(groups) (start, result) AS MATERIALIZED (SELECT \(start), \(result)\(source) GROUP BY 1)"
+      )
+      sql.append(" SELECT CASE WHEN count(*) THEN max(result) ELSE ")
+      write(query.answer, ofNone: &sql)
+      sql.append(" END FROM \(groups) WHERE start = \(key))")
+    }
+  }
+
+  /// Writes the result for no related objects.
+  private func write(_ answer: RelatedQuery.Answer, ofNone sql: inout SQL) {
+    switch answer {
+    case .exists: sql.append(text: "(1 = 0)")
+    case .aggregate(let form):
+      sql.append(text: "(SELECT \(form.pieces.joined(separator: "NULL")) WHERE 1 = 0)")
+    }
+  }
+
+  /// Splits a query at the relation that its route may start from several times at one row: what follows is then
+  /// calculated once for each row, and not once for each path, of which there may be a square.
+  private func nested(_ query: RelatedQuery, _ start: ObjectPlan) throws -> RelatedQuery {
+    var (plan, last, isVisitedOnce) = (start, -1, true)
+    for (index, slot) in query.route.enumerated() {
+      switch plan.properties[slot].role.kind {
+      case .column, .asset: return query
+      case .object(let type):
+        plan = try store.plan(type)
+        if last >= 0 { isVisitedOnce = false }
+      case .links, .reverse:
+        if !isVisitedOnce { return query.split(after: last) }
+        let relation = try relation(plan, slot)
+        (plan, last) = (relation.destination, index)
+        isVisitedOnce = relation.keys.isInDestination
+      }
+    }
+    return query
+  }
+
+  /// The tables along a route.
+  ///
+  /// - Returns: Nil if nothing was ever stored for one of the relations.
+  private mutating func path(_ route: [Int], _ rows: Rows) throws -> RelatedPath? {
+    var plan = rows.plan
+    var path: RelatedPath?
+    for (index, slot) in route.enumerated() {
+      let property = plan.properties[slot]
+      switch property.role.kind {
+      case .column, .asset: throw plan.refuse(property, "leads to no object")
+      case .object(let type):
+        plan = try store.plan(type)
+        guard let before = path?.rows else { continue }
+        let target = try Rows(plan, alias: alias())
+        path?.steps.append(
+          .init(
+            table: "\(plan.quotedTable.text) AS \(target.alias ?? "")",
+            condition: "\(target.key) = \(try before.column(slot))", rows: target))
+      case .links, .reverse:
+        let relation = try relation(plan, slot)
+        guard try isStored(relation) else { return nil }
+        let keys = relation.keys
+        let name = alias()
+        plan = relation.destination
+        let isVisitedOnce = keys.isInDestination && path?.rows.isVisitedOnce ?? true
+        let target =
+          keys.isInDestination
+          ? try Rows(plan, alias: name, isVisitedOnce: isVisitedOnce)
+          : try Rows(plan, alias: alias(), key: keys.end(as: name))
+        let start = keys.start(as: name)
+        var step = RelatedPath.Step(
+          table: keys.rows(as: name), condition: "", distinction: keys.isFirst(as: name),
+          target: keys.isInDestination ? nil : keys.destination(as: target.alias ?? "", of: name),
+          rows: target)
+        if let before = path?.rows {
+          step.condition = "\(start) = \(before.key)"
+          path?.steps.append(step)
+        } else {
+          let key = try column(route[..<index], rows)
+          path = RelatedPath(steps: [step], key: key, startsAtKey: index == 0, start: start)
+        }
+      }
+    }
+    guard let path else {
+      throw MagicError.unsuitableType(
+        type: rows.plan.typeName, reason: "a path in a filter leads to no collection of objects")
+    }
+    return path
+  }
+
+  /// The relation of a property that leads to many objects.
+  private func relation(_ plan: ObjectPlan, _ slot: Int) throws -> ObjectRelation {
+    guard case .reverse = plan.properties[slot].role.kind else {
+      return try store.relations.relation(plan, slot, in: store)
+    }
+    return try store.relations.reverse(of: plan.shape, slot, in: store)
+  }
+
+  /// Returns whether there are tables of a relation, and adds to them what they lack. The first query of a
+  /// type looks at its tables.
+  private func isStored(_ relation: ObjectRelation) throws -> Bool {
+    if store.isReady(relation.owner) { return true }
+    guard FilterSQL.mayLookAtTables else { throw UnknownTables() }
+    if try store.makeReady(relation.owner) { return true }
+    return try store.read { try relation.isStored(store.tables, $0) }
+  }
+}
+
+/// The tables of a subquery along a route of relations and references.
+private struct RelatedPath {
+  /// A relation or a reference.
+  struct Step {
+    /// The rows of the relation, or the rows that are referenced.
+    let table: String
+    /// The condition that joins them to the rows before; empty for the first step.
+    var condition: String
+    /// The condition that holds for one of several rows between the same two objects, if there may be several.
+    var distinction: String?
+    /// The related rows and the condition that joins them to `table`, unless they are the same rows.
+    var target: (table: String, condition: String)?
+    /// The related rows.
+    let rows: FilterSQL.Rows
+  }
+
+  var steps: [Step]
+  /// The key of the object that the route starts at, in the surrounding query.
+  let key: String
+  /// Whether that is the key of the surrounding row and not a reference, which many rows share.
+  let startsAtKey: Bool
+  /// The column of the first relation that holds this key.
+  let start: String
+
+  /// The rows at its end.
+  var rows: FilterSQL.Rows { steps[steps.count - 1].rows }
+
+  /// FROM and its tables, for a subquery of which all other parts were written.
+  func source(_ shape: FilterSQL.RelatedShape) -> String {
+    // The tables of CROSS JOIN are read in their order.
+    let join = shape == .lookUp ? " CROSS JOIN " : " JOIN "
+    var text = ""
+    for step in steps {
+      text += text.isEmpty ? " FROM \(step.table)" : "\(join)\(step.table) ON \(step.condition)"
+      // If no column of the rows was asked for, their key in the relation suffices.
+      if let target = step.target, step.rows.isRead {
+        text += "\(join)\(target.table) ON \(target.condition)"
+      }
+    }
+    return text
+  }
+}
+
+// Conditions that an index serves.
+extension FilterSQL {
+  /// The number of rows that a condition is evaluated for, as far as its shape tells.
+  enum Narrowing: Comparable {
+    /// All rows of a table, or an unknown number.
+    case all
+    /// The rows that an index finds for a value.
+    case few
+    /// One row.
+    case one
+  }
+
+  /// Writes a comparison with a property of a referenced object as `reference IN (SELECT key …)` if an index finds
+  /// that object by the property. A scalar subquery would look up the object of each row.
+  ///
+  /// - Returns: False if the node has another form.
+  mutating func writeByIndex(_ node: QueryNode, _ rows: Rows, to sql: inout SQL) throws -> Bool {
+    guard rows.joined == nil, rows.narrowing == .all, let slots = node.soughtColumn,
+      slots.count > 1, case .object(let type) = rows.plan.properties[slots[0]].role.kind
+    else { return false }
+    let plan = try store.plan(type)
+    let rest = slots[1...]
+    guard Array(rest) != plan.counting.map({ [$0] }), try isIndexed(rest, plan) else {
+      return false
+    }
+    let target = try Rows(plan, alias: alias(), isVisitedOnce: true)
+    sql.append(
+      text:
+        "\(try rows.column(slots[0])) IN (SELECT \(target.key) FROM \(plan.quotedTable.text) AS \(target.alias ?? "") WHERE "
+    )
+    try write(node.seeking(Array(rest)), target, to: &sql)
+    sql.append(text: ")")
+    return true
+  }
+
+  /// Returns whether an index finds the rows that a condition holds for.
+  private func isIndexed(_ node: QueryNode, _ plan: ObjectPlan) throws -> Bool {
+    switch node {
+    case .comparing, .isIn: try node.soughtColumn.map { try isIndexed($0[...], plan) } ?? false
+    case .all(let list): try list.conditions.contains { try isIndexed($0, plan) }
+    case .any(let list): try list.conditions.allSatisfy { try isIndexed($0, plan) }
+    case .related(let query, _):
+      if case .exists = query.answer, let filter = query.filter,
+        let end = try destination(of: query.route, plan)
+      {
+        try isIndexed(filter, end)
+      } else {
+        false
+      }
+    default: false
+    }
+  }
+
+  /// Returns whether an index finds the rows by a column, and each relation on the way has one, as references do.
+  private func isIndexed(_ slots: ArraySlice<Int>, _ plan: ObjectPlan) throws -> Bool {
+    guard let slot = slots.first else { return true }
+    guard slots.count > 1 else { return plan.indexed.contains(slot) }
+    guard case .object(let type) = plan.properties[slot].role.kind else { return false }
+    return try isIndexed(slots.dropFirst(), store.plan(type))
+  }
+
+  /// The type at the end of a route; nil if the route goes through something else than relations.
+  private func destination(of route: [Int], _ start: ObjectPlan) throws -> ObjectPlan? {
+    var plan = start
+    for slot in route {
+      switch plan.properties[slot].role.kind {
+      case .column, .asset: return nil
+      case .object(let type): plan = try store.plan(type)
+      case .links, .reverse: plan = try relation(plan, slot).destination
+      }
+    }
+    return plan
+  }
+}
+
+extension ObjectPlan {
+  /// The number of rows that a condition leaves.
+  func narrowing(_ filter: QueryNode) -> FilterSQL.Narrowing {
+    if case .all(let list) = filter { return list.conditions.map(narrowing).max() ?? .all }
+    guard let slots = filter.soughtColumn, slots.count <= 1 else { return .all }
+    guard slots.allSatisfy(indexed.contains) else { return .all }
+    guard case .comparing = filter, slots.allSatisfy(unique.contains) else { return .few }
+    return .one
+  }
+}
+
+extension QueryNode {
+  /// The column that is equal to a value, or to one of some values, where the condition holds.
+  fileprivate var soughtColumn: [Int]? {
+    switch self {
+    case .comparing(.column(let slots), .equal, .value(let value), _):
+      value.isNull ? nil : slots
+    case .comparing(.column(let slots), .equal, .object, _): slots
+    case .isIn(.column(let slots), _): slots
+    default: nil
+    }
+  }
+
+  /// The same condition on another column.
+  fileprivate func seeking(_ slots: [Int]) -> QueryNode {
+    switch self {
+    case .comparing(_, let comparison, let value, let depth):
+      .comparing(.column(slots), comparison, value, depth: depth)
+    case .isIn(_, let values): .isIn(.column(slots), values)
+    default: self
+    }
+  }
+
+  /// Whether the condition is that the row has a key.
+  fileprivate var isOfKey: Bool { soughtColumn == [] }
+}
+
+extension RelatedQuery {
+  /// The same query in two: one on the objects after a part of the route, by one that goes on from each of them.
+  ///
+  /// - Parameter index: The index of the last relation of the first query.
+  fileprivate func split(after index: Int) -> RelatedQuery {
+    var (outer, inner) = (self, self)
+    outer.route = Array(route.prefix(index + 1))
+    inner.route = Array(route.dropFirst(index + 1))
+    switch answer {
+    case .exists: outer.filter = .related(inner)
+    case .aggregate(let form):
+      guard let combining = form.combining else { return self }
+      outer.answer = .aggregate(QueryForm(combining, mayBeNull: form.mayBeNull))
+      outer.operand = .related(inner)
+      outer.filter = nil
+    }
+    return outer
+  }
+}
