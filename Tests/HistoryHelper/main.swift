@@ -150,6 +150,9 @@ private func run(_ arguments: [String]) throws {
       print(number, nanoseconds())
     }
     withExtendedLifetime(journal) {}
+  case "restore":
+    // restore <path> <copy>: replaces the database by a copy.
+    try Database(path: arguments[2]).backup(to: database)
   case "exchange":
     try exchange(database, as: arguments[2], in: arguments[3], writes: arguments[4] == "write")
   case "cost":

@@ -246,6 +246,99 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(!reported.isEmpty && reported.allSatisfy { $0 < 10 })
   }
 
+  enum Copy: CaseIterable {
+    case older, newer, withoutJournal, withOtherColumns
+  }
+
+  enum Restorer: CaseIterable {
+    case sameDatabase, otherDatabase, otherProcess
+  }
+
+  @Test(arguments: Copy.allCases, Restorer.allCases)
+  func `a journal that is held goes on after the restore of a copy`(
+    _ copy: Copy, by restorer: Restorer
+  ) async throws {
+    let database = try database()
+    let journal = try await database.journal()
+    let town = { Town(id: $0, name: "town", size: 1) }
+    try await database.insert(town(1))
+    let early = try await journal.mark()
+    let path = folder.file("copy")
+    do {
+      let other = try Database(path: path)
+      if copy == .older { try await database.backup(to: other) }
+      try await database.insert(town(2))
+      switch copy {
+      case .older: break
+      case .newer:
+        try await database.backup(to: other)
+        let held = try await other.journal()
+        try await other.insert(town(3))
+        withExtendedLifetime(held) {}
+      case .withoutJournal, .withOtherColumns:
+        try await other.executeMultipleChanges(
+          "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL)")
+        if copy == .withOtherColumns {
+          try await other.executeMultipleChanges(
+            "CREATE TABLE magicdata_journal (a); INSERT INTO magicdata_journal VALUES ('x')")
+        }
+      }
+      try await other.close()
+    }
+    let late = try await journal.mark()
+    var changes = journal.deltas(of: Town.self).makeAsyncIterator()
+    var towns = journal.deltas(of: Town.self, including: .current).makeAsyncIterator()
+    _ = try await towns.next()
+    switch restorer {
+    case .sameDatabase: try await Database(path: path).backup(to: database)
+    case .otherDatabase: try await Database(path: path).backup(to: self.database())
+    case .otherProcess:
+      let (process, _) = try start(["restore", folder.file(), path])
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+    }
+    if copy == .newer, restorer == .otherProcess {
+      // The journal of the copy continues this one.
+      #expect(try await changes.next() == [.inserted(town(3))])
+      #expect(try await towns.next() == [.inserted(town(3))])
+    } else {
+      #expect(try await changes.next() == [.replaced])
+      #expect(try await towns.next() == [.replaced])
+      let rows = try await database.objects(of: Town.self, orderedBy: .column("id"))
+      #expect(try await towns.next() == [.current(rows)])
+    }
+    let after = try await journal.mark()
+    try await database.insert(town(20))
+    #expect(try await changes.next() == [.inserted(town(20))])
+    #expect(try await towns.next() == [.inserted(town(20))])
+    #expect(try await journal.patch(since: after)?.tables.first?.rows.count == 1)
+    #expect(
+      try await journal.patch(since: early)?.tables.first?.rows.count
+        == [.older: 1, .newer: 3][copy])
+    #expect(
+      try await journal.patch(since: late)?.tables.first?.rows.count == [.newer: 2][copy])
+  }
+
+  @Test func `a mark is of an entry and not of a number`() async throws {
+    let database = try database(), copy = try Database.memory()
+    let journal = try await database.journal()
+    try await database.backup(to: copy)
+    try await database.insert(Town(id: 1, name: "before", size: 1))
+    let mark = try await journal.mark()
+    try await copy.backup(to: database)
+    for id in 2...4 { try await database.insert(Town(id: id, name: "after", size: 1)) }
+    #expect(try await journal.patch(since: mark) == nil)
+  }
+
+  @Test(arguments: [Int.min, -1, 0, 1, Int.max])
+  func `a journal of any limit keeps its last entry`(limit: Int) async throws {
+    let database = try database()
+    let journal = try await database.journal(limit: limit)
+    for id in 1...3 { try await database.insert(Town(id: id, name: "town", size: 1)) }
+    let mark = try await journal.mark()
+    #expect(try await journal.patch(since: mark)?.isEmpty == true)
+  }
+
   @Test func `without the hook the journal says so`() throws {
     var options = Database.Options()
     options.usesPreupdateHook = false

@@ -5,9 +5,11 @@ import Synchronization
 /// Reads the entries of a journal one by one, for one loop.
 final class JournalReader: DeltaSource {
   private struct State {
-    /// The number of the last entry that was handed out; nil before the first.
-    var number: Int64?
-    var waiting: [(number: Int64, rows: RecordedRows)] = []
+    /// The mark of the last entry that was handed out; nil before the first.
+    var mark: JournalMark?
+    /// The content of the database that the mark belongs to.
+    var generation: Int
+    var waiting: [(mark: JournalMark, rows: RecordedRows)] = []
   }
 
   private let journal: ChangeJournal
@@ -18,8 +20,9 @@ final class JournalReader: DeltaSource {
     self.journal = journal
     self.database = database
     // What commits from now on is told: asked at once, or else at the first step.
-    let number = try? database.read { try ChangeJournal.lastNumber($0) }
-    state = Mutex(State(number: number))
+    let generation = database.content.current
+    let mark = try? database.read { try ChangeJournal.mark($0) }
+    state = Mutex(State(mark: mark, generation: generation))
   }
 
   /// The most bytes of entries that are read together.
@@ -27,41 +30,57 @@ final class JournalReader: DeltaSource {
 
   func next() async throws -> DeltaQueue.News? {
     while true {
-      if let entry = state.withLock({ $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }) {
-        state.withLock { $0.number = entry.number }
-        return .commit(CommittedChanges(recorded: entry.rows))
+      let entry = state.withLock { state -> RecordedRows? in
+        guard state.generation == database.content.current, !state.waiting.isEmpty else {
+          return nil
+        }
+        let entry = state.waiting.removeFirst()
+        state.mark = entry.mark
+        return entry.rows
       }
+      if let entry { return .commit(CommittedChanges(recorded: entry)) }
       let rung = journal.bell.count
-      let number = state.withLock { $0.number }
-      let name = journal.name
+      let mark = state.withLock { $0.mark }
       let found = try await database.read { connection in
         try ChangeJournal.entries(
-          after: try number ?? ChangeJournal.lastNumber(connection), of: name,
-          atMost: JournalReader.batch, connection)
+          after: try mark ?? ChangeJournal.mark(connection), atMost: JournalReader.batch, connection
+        )
+      }
+      let generation = database.content.current
+      guard state.withLock({ $0.generation }) == generation else {
+        begin(at: try await journal.mark(), generation)
+        return .replaced
       }
       switch found {
       case .rows(let entries) where !entries.isEmpty:
         state.withLock { $0.waiting = entries }
       case .rows:
         guard await journal.bell.wait(after: rung) else { return nil }
-      case .lost(let last):
-        state.withLock {
-          $0.number = last
-          $0.waiting = []
-        }
+      case .lost(let end):
+        begin(at: end, generation)
         return .tooMuch
+      case .replaced(let end):
+        if let end {
+          begin(at: end, generation)
+        } else {
+          begin(at: try await journal.mark(), generation)
+        }
+        return .replaced
       }
     }
   }
 
+  /// Drops what was read before a mark.
+  private func begin(at mark: JournalMark, _ generation: Int) {
+    state.withLock { $0 = State(mark: mark, generation: generation) }
+  }
+
   func current<Value: Record>(_ type: Value.Type) async throws -> sending [Value] {
     try await database.readGiving { [self] connection in
-      let number = try ChangeJournal.lastNumber(connection)
+      let generation = database.content.current
+      let mark = try ChangeJournal.mark(connection)
       let values = try connection.objects(of: type)
-      state.withLock {
-        $0.number = number
-        $0.waiting = []
-      }
+      begin(at: mark, generation)
       return values
     }
   }
