@@ -8,7 +8,7 @@ import Testing
 ///   - steps: The number of steps that it must have made.
 func killHelper(_ arguments: [String], after steps: Int) throws {
   let process = Process()
-  process.executableURL = try helper()
+  process.executableURL = try helper("UndoHelper")
   process.arguments = arguments
   let pipe = Pipe()
   process.standardOutput = pipe
@@ -29,14 +29,28 @@ func killHelper(_ arguments: [String], after steps: Int) throws {
   while unsafe waitid(P_PID, id_t(id), &end, WEXITED | WNOWAIT) != 0, errno == EINTR {}
 }
 
-/// The program, which lies beside the tests.
-private func helper() throws -> URL {
+/// Runs `UndoHelper` to its end, and returns its output.
+func runHelper(_ arguments: [String]) throws -> String {
+  let process = Process()
+  process.executableURL = try helper("UndoHelper")
+  process.arguments = arguments
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  try process.run()
+  let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+  process.waitUntilExit()
+  try #require(process.terminationStatus == 0)
+  return String(decoding: output, as: UTF8.self)
+}
+
+/// The path of a program that lies beside the tests.
+func helper(_ name: String) throws -> URL {
   let folders =
     [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
     + Bundle.allBundles.map(\.bundlePath)
   let candidates = folders.flatMap { path in
     [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
-  }.map { $0.appending(path: "UndoHelper") }
+  }.map { $0.appending(path: name) }
   return try #require(
     candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) })
 }

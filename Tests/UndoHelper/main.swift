@@ -7,7 +7,7 @@ import UndoWorkload
 
 let arguments = CommandLine.arguments
 guard arguments.count >= 3, let seed = UInt64(arguments[2]) else {
-  fatalError("usage: UndoHelper <path> <seed> [send|apply <folder>]")
+  fatalError("usage: UndoHelper <path> <seed> [send|apply <folder>|restore <database>|undo]")
 }
 let magic = try MagicData(path: arguments[1])
 var editor = RandomEditor(seed: seed)
@@ -33,6 +33,10 @@ case "apply":
   while getppid() == parent {
     say(try patches.applyNext(to: magic) ? "applied" : "no patch")
   }
+case "restore":
+  try Database(path: arguments[4]).backup(to: magic.database)
+case "undo":
+  say(try magic.history(keeping: .inStore).undo() ?? "nothing")
 default:
   let history = try magic.history(limit: 1_000, keeping: .inStore)
   say("ready")

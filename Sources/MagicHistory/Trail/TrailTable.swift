@@ -39,23 +39,29 @@ enum TrailTable {
   static func write(
     _ rows: RecordedRows?, _ bounds: TrailBounds, _ connection: Connection
   ) throws {
+    // Rows without a key are those of no object.
+    let tables = try rows.map { rows in
+      try Patch(HistoryRecording.changes(rows).filter(\.hasKeys)).tables
+    }
+    if let tables, tables.isEmpty { return }
     try make(connection)
     let date = Date().timeIntervalSince1970
     let author = connection.author
-    let first =
-      (try connection.firstRow(
-        "SELECT seq FROM main.sqlite_sequence WHERE name = 'magicdata_trail'", as: Int64.self) ?? 0)
-      + 1
+    let last =
+      try connection.firstRow(
+        "SELECT seq FROM main.sqlite_sequence WHERE name = 'magicdata_trail'", as: Int64.self) ?? 0
+    guard last < .max else {
+      throw SQLiteError(.full, "magicdata_trail has no number left for another row")
+    }
+    let first = last + 1
     var insert = try connection.statement(
       """
       INSERT INTO main.magicdata_trail (first, date, author, title, key, kind, content)
       VALUES (?, ?, ?, ?, ?, ?, ?)
       """)
-    if let rows {
+    if let tables {
       let encoder = JSONEncoder()
-      // Rows without a key are those of no object.
-      let changes = try HistoryRecording.changes(rows).filter(\.hasKeys)
-      for table in try Patch(changes).tables {
+      for table in tables {
         let columns = table.columns ?? []
         let title = asciiLowercased(table.name)
         for row in table.rows {

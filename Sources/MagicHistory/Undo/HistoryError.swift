@@ -6,6 +6,9 @@ public enum HistoryError: Error, Hashable, Sendable {
   case otherHistory
   /// A group of the history is being recorded: it must end before anything is undone.
   case insideGroup(name: String)
+  /// The next group is not the expected one: the history has changed since the caller read its names. `next` is nil if there
+  /// is no group.
+  case unexpectedGroup(expected: String, next: String?)
 }
 
 extension HistoryError: CustomStringConvertible {
@@ -15,6 +18,8 @@ extension HistoryError: CustomStringConvertible {
     case .noHistory: "the store has no history: call history(limit:keeping:) first"
     case .otherHistory: "the store has a history that is kept elsewhere"
     case .insideGroup(let name): "“\(name)” is being recorded: undo after its end"
+    case .unexpectedGroup(let expected, let next):
+      "the next group is not “\(expected)”, but \(next.map { "“\($0)”" } ?? "none")"
     }
   }
 }

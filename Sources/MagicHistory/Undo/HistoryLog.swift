@@ -20,11 +20,12 @@ struct HistoryStep: Sendable {
 /// They change with the transaction that is open, and are rolled back with it.
 final class HistoryLog: Sendable {
   private struct State: Sendable {
-    /// The steps as the open transaction has left them; of a history that is kept in the store those of the
-    /// last look.
+    /// The steps as the open transaction has left them.
     var steps: [HistoryStep] = []
-    /// The steps of the last commit.
+    /// The steps of the last commit; of a history that is kept in the store, of the last one that was read.
     var committed: [HistoryStep] = []
+    /// The number of changes of the steps in the open transaction.
+    var openChanges = 0
     var lastNumber: Int64 = 0
     /// The content of the database that the steps belong to.
     var generation: Int
@@ -44,8 +45,22 @@ final class HistoryLog: Sendable {
     state = Mutex(State(generation: database.content.current))
   }
 
-  /// The steps of the last commit, without their contents.
-  var committed: [HistoryStep] { state.withLock { $0.committed } }
+  /// The steps of the last commit of all programs that share the history, without their contents. If the store cannot
+  /// be read, as after it was closed, those that were read last.
+  var committed: [HistoryStep] {
+    // The connection of an open transaction would read what is not committed yet.
+    if isInStore, state.withLock({ $0.openChanges }) == 0 {
+      do {
+        try refresh()
+      } catch let error as SQLiteError where error.code == .error {
+        // A copy was restored whose table of that name is no history.
+        state.withLock { $0.committed = [] }
+      } catch {}
+    }
+    return state.withLock { state in
+      isInStore || state.generation == database.content.current ? state.committed : []
+    }
+  }
 
   /// The name of the group that is being recorded, nil if there is none. Only one connection writes.
   var group: String? {
@@ -61,6 +76,7 @@ final class HistoryLog: Sendable {
           // The rows that they are about were of another content, and their holds too.
           state.generation = database.content.current
           state.steps = []
+          state.committed = []
         }
         return state.steps
       }
@@ -122,13 +138,24 @@ final class HistoryLog: Sendable {
     }
     let former = state.withLock { state in
       defer { state.steps = steps }
+      state.openChanges += 1
       return state.steps
     }
-    connection.afterRollback { [self] _ in state.withLock { $0.steps = former } }
-    connection.afterCommit { [self] _ in state.withLock { $0.committed = $0.steps } }
+    connection.afterRollback { [self] _ in
+      state.withLock { state in
+        state.steps = former
+        state.openChanges -= 1
+      }
+    }
+    connection.afterCommit { [self] _ in
+      state.withLock { state in
+        state.committed = state.steps
+        state.openChanges = 0
+      }
+    }
   }
 
-  /// Looks at what is kept in the store.
+  /// Reads what is kept in the store.
   func refresh() throws {
     guard isInStore else { return }
     let steps = try database.read { try self.steps($0) }

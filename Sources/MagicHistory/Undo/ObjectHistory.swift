@@ -68,10 +68,13 @@ public final class ObjectHistory: Sendable {
 
 // What can be undone and redone.
 extension ObjectHistory {
-  /// The names of the groups that can be undone, the next one first, as of the last commit of this store.
+  /// The names of the groups that can be undone, the next one first, as of the last commit.
+  ///
+  /// A history that is kept in the store is read for each access, so that the names include the groups of all programs that
+  /// share it, and those of a copy that was restored.
   public var undoNames: [String] { log.committed.filter { !$0.isUndone }.reversed().map(\.name) }
 
-  /// The names of the groups that can be redone, the next one first, as of the last commit of this store.
+  /// The names of the groups that can be redone, the next one first, as of the last commit.
   public var redoNames: [String] { log.committed.filter(\.isUndone).map(\.name) }
 
   /// The name of the group that is undone next, for a menu; nil if there is none.
@@ -91,50 +94,62 @@ extension ObjectHistory {
 extension ObjectHistory {
   /// Undoes the last group, blocking the thread.
   ///
-  /// - Parameter resolve: Decides about each row that others have changed meanwhile, inside the transaction; it
-  ///   must not use the store. Nil lets a conflict throw.
+  /// The last group of a history that is kept in the store may be one of another program. Pass the name that you have
+  /// shown to a person to undo that group or none.
+  ///
+  /// - Parameters:
+  ///   - name: The name that the group must have, such as ``undoName``; nil for any group.
+  ///   - resolve: Decides about each row that others have changed meanwhile, inside the transaction; it must not use the
+  ///     store. Nil lets a conflict throw.
   /// - Returns: The name of the group; nil if there is nothing to undo.
-  /// - Throws: `PatchError` if others have changed the rows, ``HistoryError``, `SQLiteError`, or what `resolve`
-  ///   throws; then nothing has changed.
+  /// - Throws: `PatchError` if others have changed the rows, ``HistoryError``, such as
+  ///   ``HistoryError/unexpectedGroup(expected:next:)``, `SQLiteError`, or what `resolve` throws; then nothing has
+  ///   changed.
   /// - Complexity: O(*n* log *m*) for *n* changed rows in tables of *m*.
   @discardableResult
   public func undo(
+    expecting name: String? = nil,
     resolvingConflicts resolve: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> String? {
-    try database.write { try self.move(isUndoing: true, $0, resolve) }
+    try database.write { try self.move(isUndoing: true, name, $0, resolve) }
   }
 
-  /// As `undo(resolvingConflicts:)`, without blocking the task. Throws `CancellationError` too.
+  /// As `undo(expecting:resolvingConflicts:)`, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func undo(
+    expecting name: String? = nil,
     resolvingConflicts resolve: (@Sendable (PatchConflict) throws -> PatchResolution)? =
       nil
   ) async throws -> String? {
     try await database.withoutTransaction { connection in
-      try connection.transaction { try self.move(isUndoing: true, connection, resolve) }
+      try connection.transaction { try self.move(isUndoing: true, name, connection, resolve) }
     }
   }
 
-  /// Redoes the group that was undone last, blocking the thread: as `undo(resolvingConflicts:)`.
+  /// Redoes the group that was undone last, blocking the thread: as `undo(expecting:resolvingConflicts:)`.
   ///
-  /// - Parameter resolve: As for `undo(resolvingConflicts:)`.
+  /// - Parameters:
+  ///   - name: The name that the group must have, such as ``redoName``; nil for any group.
+  ///   - resolve: As for `undo(expecting:resolvingConflicts:)`.
   /// - Returns: The name of the group; nil if there is nothing to redo.
-  /// - Throws: As `undo(resolvingConflicts:)`.
+  /// - Throws: As `undo(expecting:resolvingConflicts:)`.
   @discardableResult
   public func redo(
+    expecting name: String? = nil,
     resolvingConflicts resolve: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> String? {
-    try database.write { try self.move(isUndoing: false, $0, resolve) }
+    try database.write { try self.move(isUndoing: false, name, $0, resolve) }
   }
 
-  /// As ``redo(resolvingConflicts:)``, without blocking the task. Throws `CancellationError` too.
+  /// As ``redo(expecting:resolvingConflicts:)``, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func redo(
+    expecting name: String? = nil,
     resolvingConflicts resolve: (@Sendable (PatchConflict) throws -> PatchResolution)? =
       nil
   ) async throws -> String? {
     try await database.withoutTransaction { connection in
-      try connection.transaction { try self.move(isUndoing: false, connection, resolve) }
+      try connection.transaction { try self.move(isUndoing: false, name, connection, resolve) }
     }
   }
 
@@ -157,7 +172,7 @@ extension ObjectHistory {
 
   /// Undoes or redoes a step, in the open transaction.
   private func move(
-    isUndoing: Bool, _ connection: Connection,
+    isUndoing: Bool, _ expected: String?, _ connection: Connection,
     _ resolve: ((PatchConflict) throws -> PatchResolution)?
   ) throws -> String? {
     if let group = log.group { throw HistoryError.insideGroup(name: group) }
@@ -165,6 +180,9 @@ extension ObjectHistory {
     let place =
       isUndoing
       ? before.lastIndex { !$0.isUndone } : before.firstIndex(where: \.isUndone)
+    if let expected, place.map({ before[$0].name }) != expected {
+      throw HistoryError.unexpectedGroup(expected: expected, next: place.map { before[$0].name })
+    }
     guard let place else { return nil }
     var steps = before
     let patch = try log.patch(of: steps[place], connection)
