@@ -40,6 +40,30 @@ private struct Place: Record, Equatable {
     return database
   }
 
+  @Test(arguments: [
+    "CREATE TEMP TABLE note (town)", "CREATE TEMPORARY TABLE note AS SELECT * FROM town",
+    "CREATE TEMP TABLE town (a)", "CREATE TABLE temp.note AS SELECT * FROM town",
+    "CREATE TEMP TABLE note (a); INSERT INTO note VALUES (1); DROP TABLE temp.note",
+    "CREATE TEMP TABLE note (a); ALTER TABLE temp.note RENAME TO town",
+    "create temporary table if not exists town (a); drop table if exists \"TEMP\".town",
+    "CREATE TEMP VIEW towns AS SELECT * FROM town; DROP VIEW temp.towns",
+    "ATTACH ':memory:' AS other; DETACH other",
+    "ATTACH ':memory:' AS other; CREATE TABLE other.town AS SELECT * FROM main.town",
+    "ATTACH ':memory:' AS other; CREATE TABLE other.town (a); DROP TABLE other.town; DETACH other",
+  ])
+  func `what other schemas have is not told`(script: String) async throws {
+    let database = try database()
+    let town = Town(id: 1, name: "a", size: 1)
+    var early = database.deltas(of: Town.self).makeAsyncIterator()
+    try await database.withoutTransaction { connection in
+      for statement in script.split(separator: "; ") {
+        try connection.executeChange(SQL(unchecked: String(statement)))
+      }
+      try connection.executeChange("INSERT INTO main.town VALUES (1, 'a', 1, NULL)")
+    }
+    #expect(try await early.next() == [.inserted(town)])
+  }
+
   @Test func `a transaction comes as one element, each row once`() async throws {
     let database = try database()
     var deltas = database.deltas(of: Town.self).makeAsyncIterator()

@@ -52,7 +52,9 @@ package struct CommittedChanges: Sendable {
     if isReplaced { return true }
     return schemaChanges.contains { sql in
       let words = SQLScanner.words(asciiLowercased(sql), atMost: 4)
-      guard words.contains("table"), asciiLowercased(sql).contains(table) else { return false }
+      guard words.contains("table"), asciiLowercased(sql).contains(table),
+        !SQLScanner.namesOtherSchema(sql)
+      else { return false }
       // A table that is made is empty, unless it is made of a query.
       return words.first != "create" || asciiLowercased(sql).contains("select")
     }

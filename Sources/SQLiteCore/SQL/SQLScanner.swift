@@ -99,6 +99,21 @@ extension SQLScanner {
     return words
   }
 
+  /// Returns whether a CREATE, ALTER or DROP says that its object is temporary or in an attached database.
+  static func namesOtherSchema(_ sql: String) -> Bool {
+    var scanner = SQLScanner(sql)
+    var parts: [String] = []
+    while parts.count < 8, let (_, range) = scanner.next() {
+      let quoted = scanner.unquoted(range).map { String(decoding: $0, as: UTF8.self) }
+      parts.append(asciiLowercased(quoted ?? scanner.text(range)))
+    }
+    if parts.dropFirst().first.map({ ["temp", "temporary"].contains($0) }) ?? false { return true }
+    let kinds = ["table", "view", "index", "trigger"]
+    let name = parts.drop { !kinds.contains($0) }.dropFirst()
+      .drop { ["if", "not", "exists"].contains($0) }
+    return name.dropFirst().first == "." && name.first != "main"
+  }
+
   /// The savepoint that a SAVEPOINT, a RELEASE or a ROLLBACK TO names, in small letters; nil for other SQL.
   static func savepointName(_ sql: String) -> String? {
     var scanner = SQLScanner(sql)
