@@ -64,18 +64,19 @@ extension Connection {
   ///   - table: Links in a list.
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
-  ///   - index: The number of links before them; the end, if there are fewer.
+  ///   - index: The number of links before them. If there are fewer, they are added at the end; a negative index
+  ///     is the start.
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* + `index`) for *n* targets, unless there is no room left between two links.
   public func insertIntoList(
     _ table: LinkTable, of owner: Int64, _ targets: [Int64], at index: Int
   ) throws(SQLiteError) {
     guard !targets.isEmpty else { return }
-    let first = max(0, index - 1)
+    let isAtStart = index <= 0
     let around = try rows(
-      "SELECT position FROM \(identifier: table.name) WHERE owner = \(owner) ORDER BY position LIMIT \(index > 0 ? 2 : 1) OFFSET \(first)",
+      "SELECT position FROM \(identifier: table.name) WHERE owner = \(owner) ORDER BY position LIMIT \(isAtStart ? 1 : 2) OFFSET \(isAtStart ? 0 : index - 1)",
       as: Int64.self)
-    if index <= 0 {
+    if isAtStart {
       try insert(targets, between: nil, and: around.first, table, owner)
     } else if around.count == 2 {
       try insert(targets, between: around[0], and: around[1], table, owner)

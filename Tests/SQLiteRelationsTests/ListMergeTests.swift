@@ -126,6 +126,17 @@ import TestSupport
     #expect(try fixture.targets(of: 1).isEmpty)
   }
 
+  @Test func `an index out of range is the start or the end`() throws {
+    let fixture = try LinkFixture(.list)
+    _ = try fixture.setList(of: 1, to: [3, 4])
+    try fixture.database.write { connection in
+      for (target, index) in [(5, Int.min), (6, -1), (7, Int.max), (8, 5)] {
+        try connection.insertIntoList(fixture.table, of: 1, [Int64(target)], at: index)
+      }
+    }
+    #expect(try fixture.targets(of: 1) == [6, 5, 3, 4, 7, 8])
+  }
+
   @Test func `sets and dictionaries are merged by key`() throws {
     let sets = try LinkFixture(.set)
     try sets.database.write { connection in

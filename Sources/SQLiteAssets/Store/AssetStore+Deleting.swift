@@ -81,7 +81,8 @@ extension AssetStore {
     }
     while true {
       let marks = try connection.rows(
-        "SELECT file FROM main.magicdata_asset_trash LIMIT \(limit)", as: Value.self)
+        "SELECT file FROM main.magicdata_asset_trash WHERE file IS NOT NULL LIMIT \(limit)",
+        as: Value.self)
       guard !marks.isEmpty else { return }
       guard try hasNoOlderReader(connection) else { return holdBack(in: connection) }
       try connection.transaction { try remove(marks, in: connection) }

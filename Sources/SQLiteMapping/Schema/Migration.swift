@@ -289,6 +289,7 @@ extension Connection {
   /// The migrations that the database has not had yet.
   func pendingMigrations(of migrations: [Migration]) throws -> [Migration] {
     let names = migrations.map(\.name)
+    guard !names.contains("") else { throw SQLiteError(.misuse, "a migration has no name") }
     guard Set(names).count == names.count else {
       throw SQLiteError(.misuse, "two migrations have one name")
     }

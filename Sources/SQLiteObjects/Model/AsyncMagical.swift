@@ -213,7 +213,8 @@ extension AsyncMagical {
   ///
   /// - Parameters:
   ///   - object: The object. It is saved with the change.
-  ///   - position: The number of objects before it; the end, if there are fewer.
+  ///   - position: The number of objects before it. If there are fewer, it is added at the end; a negative
+  ///     position is the start.
   /// - Complexity: O(`position`) when it is saved.
   public func insert<Object: MagicObject>(_ object: Object, at position: Int)
   where Element == [Object] {

@@ -36,6 +36,15 @@ import Testing
       + database.executeQuery("SELECT * FROM City").map { "\($0.values)" }
   }
 
+  @Test func `a migration without a name is refused`() throws {
+    let database = try Database.memory()
+    let error = #expect(throws: SQLiteError.self) {
+      try database.migrate([Migration("first", .sql("CREATE TABLE a (b)")), Migration("")])
+    }
+    #expect(error?.message == "a migration has no name")
+    #expect(try !database.tableExists("a"))
+  }
+
   @Test func `steps are made in order, each migration once`() throws {
     #expect(try database.migrate(Self.all) == ["leaders", "shout", "roads"])
     #expect(try database.migrate(Self.all).isEmpty)
