@@ -153,7 +153,14 @@ let package = Package(
       dependencies: ["Platform", "SQLiteCore", "SQLiteHistory", "SQLiteMapping"],
       path: "Tests/HistoryHelper", swiftSettings: settings),
     tests(of: "SQLiteObjects", ["CSQLite", "Conformance", "MagicData", "SPON", "SQLitePortable"]),
-    tests(of: "MagicHistory", ["UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
+    tests(
+      of: "MagicHistory",
+      ["DamageHelper", "UndoHelper", "UndoWorkload", "MagicData", "SQLiteHistory"]),
+    // Damages every value of the library's own tables, and runs all calls that read them.
+    .executableTarget(
+      name: "DamageHelper",
+      dependencies: ["MagicData", "MagicHistory", "SQLiteHistory", "SQLitePortable"],
+      path: "Tests/DamageHelper", swiftSettings: settings),
     .target(
       name: "UndoWorkload",
       dependencies: ["MagicData", "MagicHistory", "SQLiteHistory", "TestSupport"],

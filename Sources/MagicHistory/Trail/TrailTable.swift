@@ -185,7 +185,7 @@ enum TrailTable {
   private static func changes(
     _ title: String, _ owner: Owner, _ content: [UInt8]
   ) throws -> [TrailEntry.Change] {
-    let content = try JSONDecoder().decode(Content.self, from: Data(content))
+    let content = try decoded(Content.self, from: Data(content), "a row of magicdata_trail")
     guard let row = try Patch(data: content.row).tables.first?.rows.first else { return [] }
     let property = owner.links[title]
     return content.names.indices.compactMap { column in

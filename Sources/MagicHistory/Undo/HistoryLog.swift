@@ -185,19 +185,33 @@ extension Patch {
   fileprivate init(content: Data) throws {
     var cursor = FieldCursor([UInt8](content.prefix(10)))
     guard try cursor.byte() == Patch.contentForm else {
-      self = try JSONDecoder().decode(Patch.self, from: content)
+      self = try decoded(Patch.self, from: content, "a step of the history")
       return
     }
     let length = try cursor.varint()
     let rest = content.dropFirst(cursor.position)
     guard length <= UInt64(rest.count) else { throw cursor.damage("the columns of a step") }
-    let columns = try JSONDecoder().decode([[String]?].self, from: rest.prefix(Int(length)))
+    let columns = try decoded(
+      [[String]?].self, from: rest.prefix(Int(length)), "a step of the history")
     let tables = try Patch(data: rest.dropFirst(Int(length))).tables
     guard columns.count == tables.count else { throw cursor.damage("the columns of a step") }
     self.init(
       tables: zip(tables, columns).map {
         Table(name: $0.name, keyPositions: $0.keyPositions, columns: $1, rows: $0.rows)
       })
+  }
+}
+
+/// Decodes JSON of the library's own tables.
+///
+/// - Throws: `SQLiteError` with `ResultCode.corrupt` that names `part`, if the file has been damaged.
+func decoded<Content: Decodable>(
+  _ type: Content.Type, from data: Data, _ part: String
+) throws(SQLiteError) -> Content {
+  do {
+    return try JSONDecoder().decode(type, from: data)
+  } catch {
+    throw SQLiteError(.corrupt, "\(part) is damaged: \(error)")
   }
 }
 

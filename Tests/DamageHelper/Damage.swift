@@ -1,0 +1,134 @@
+import MagicData
+
+/// One damage of a store: a value in a column of a table, or a table that differs as a whole.
+struct Damage: Sendable, CustomStringConvertible {
+  enum Place: String, CaseIterable, Sendable {
+    case everywhere, first, last
+  }
+
+  enum Kind: Sendable {
+    case value(column: String, sql: String, Place)
+    case missing, empty, otherColumns
+  }
+
+  let table: String
+  let kind: Kind
+
+  var description: String {
+    switch kind {
+    case .value(let column, let sql, let place): "\(table).\(column) = \(sql) (\(place))"
+    case .missing: "\(table) is missing"
+    case .empty: "\(table) is empty"
+    case .otherColumns: "\(table) has other columns"
+    }
+  }
+}
+
+extension Damage {
+  /// The table and the column of a value.
+  var column: String? {
+    if case .value(let column, _, _) = kind { "\(table).\(column)" } else { nil }
+  }
+
+  /// Values that no program of this library has written, as SQL. `%` stands for the column.
+  private static let values = [
+    "NULL", "0", "-1", "9223372036854775807", "(-9223372036854775807 - 1)", "9007199254740992",
+    "0.5", "9e999", "-9e999", "''", "'garbage'", "printf('%.*c', 50000, 'x')",
+    "CAST(X'FF80' AS TEXT)", "X''", "X'0101FF00FFFFFFFFFFFFFFFF'", "zeroblob(40000)",
+    "substr(%, 1, length(%) / 2)", "CAST(% AS TEXT)", "CAST(% AS BLOB)",
+  ]
+
+  /// The values that each column gets.
+  private static let extremes = ["9223372036854775807", "(-9223372036854775807 - 1)"]
+
+  /// All damages of all tables that the schema names, so that no new table or column can be left out.
+  ///
+  /// - Parameter isShort: Whether each column gets only a third of the values, and each of them in one place.
+  static func all(of database: Database, isShort: Bool) throws -> [Damage] {
+    var number = 0
+    return try database.read { connection in
+      let tables = try connection.rows(
+        """
+        SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'
+        ORDER BY name
+        """, as: String.self)
+      return try tables.flatMap { table -> [Damage] in
+        let columns = try connection.rows(
+          "SELECT name FROM pragma_table_info(\(table))", as: String.self)
+        let rows =
+          try connection.firstRow(
+            "SELECT count(*) FROM \(identifier: table)", as: Int.self) ?? 0
+        guard rows > 0 || !table.hasPrefix("magicdata_") else {
+          throw SQLiteError(.notFound, "\(table) has no row to damage")
+        }
+        let places: [Place] = rows == 1 ? [.first] : Place.allCases
+        return columns.flatMap { column in
+          values.flatMap { value -> [Damage] in
+            number += 1
+            if isShort, number % 3 != 0, !extremes.contains(value) { return [] }
+            let places = isShort ? [places[number / 3 % places.count]] : places
+            return places.map { Damage(table: table, kind: .value(column: column, sql: value, $0)) }
+          }
+        } + [.missing, .empty, .otherColumns].map { Damage(table: table, kind: $0) }
+      }
+    }
+  }
+
+  /// Makes the damage.
+  ///
+  /// - Returns: Whether SQLite let it be made. It protects its own tables.
+  func make(in database: Database) throws -> Bool {
+    try database.withoutTransaction { connection in
+      try connection.executeChange("PRAGMA foreign_keys = OFF")
+      let name: SQL = "\(identifier: table)"
+      do {
+        switch kind {
+        case .missing: try connection.executeChange("DROP TABLE \(name)")
+        case .empty: try connection.executeChange("DELETE FROM \(name)")
+        case .otherColumns:
+          try connection.executeChange("DROP TABLE \(name)")
+          try connection.executeChange("CREATE TABLE \(name) (other TEXT, [columns] INTEGER)")
+          try connection.executeChange("INSERT INTO \(name) VALUES ('x', 1)")
+        case .value(let column, let value, let place):
+          if try set(column, value, place, connection) { return true }
+          // The constraints of a file are its own.
+          try connection.executeMultipleChanges(
+            """
+            CREATE TABLE magicdata_bare AS SELECT * FROM \(name);
+            DROP TABLE \(name);
+            ALTER TABLE magicdata_bare RENAME TO \(name);
+            """)
+          return try set(column, value, place, connection)
+        }
+      } catch is SQLiteError {
+        return false
+      }
+      return true
+    }
+  }
+
+  private func set(
+    _ column: String, _ value: String, _ place: Place, _ connection: Connection
+  ) throws -> Bool {
+    let quoted = try SQL.escapeIdentifier(column)
+    let value = SQL(unchecked: value.replacing("%", with: quoted))
+    var keys = try connection.rows(
+      "SELECT name FROM pragma_table_info(\(table)) WHERE pk > 0 ORDER BY pk", as: String.self)
+    if keys.isEmpty { keys = ["rowid"] }
+    let key = SQL(identifiers: keys)
+    let ends = SQL(
+      joining: keys.map { place == .last ? "\(identifier: $0) DESC" : "\(identifier: $0)" },
+      separator: ", ")
+    let condition: SQL =
+      place == .everywhere
+      ? "" : "WHERE (\(key)) = (SELECT \(key) FROM \(identifier: table) ORDER BY \(ends) LIMIT 1)"
+    do {
+      return try connection.executeChange(
+        "UPDATE \(identifier: table) SET \(identifier: column) = \(value) \(condition)"
+      ).rows > 0
+    } catch {
+      guard [.constraint, .mismatch].contains(error.code.primary) else { throw error }
+      return false
+    }
+  }
+}
