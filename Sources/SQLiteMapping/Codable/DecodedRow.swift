@@ -13,6 +13,8 @@ final class DecodedRow {
   /// The beginning of the names of the columns that belong to this value.
   let prefix: String
   let codingPath: [any CodingKey]
+  /// Whether an optional property without a column is nil, since the next write of its type adds the column.
+  let allowsMissingColumns: Bool
   /// The number of the row that is being read.
   let mark: RowMark
 
@@ -37,7 +39,7 @@ final class DecodedRow {
   init(
     _ handle: StatementHandle, as root: Any.Type, _ strategies: MappingStrategies,
     _ mark: RowMark, life: Int = RowMark.newLife(), prefix: String = "",
-    path: [any CodingKey] = []
+    path: [any CodingKey] = [], allowsMissingColumns: Bool = false
   ) {
     self.handle = BorrowedHandle(handle)
     self.mark = mark
@@ -48,6 +50,7 @@ final class DecodedRow {
     self.prefix = prefix
     columns = handle.columnNames
     codingPath = path
+    self.allowsMissingColumns = allowsMissingColumns
     unsafe scalars = ScalarCache(count: columns.count)
   }
 

@@ -90,7 +90,10 @@ import SQLiteCore
     if column >= 0 {
       return row.handle.isNull(at: column) ? nil : try row.value(type, at: column)
     }
-    guard let child = row.child(of: key) else { throw row.missing(key) }
+    guard let child = row.child(of: key) else {
+      guard row.allowsMissingColumns else { throw row.missing(key) }
+      return nil
+    }
     return child.isNull ? nil : try child.decoder.value(as: type)
   }
 

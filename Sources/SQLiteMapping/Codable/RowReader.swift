@@ -24,11 +24,15 @@ package import SQLiteCore
   ///   - statement: A statement that stands on a row.
   ///   - type: What the rows are read as; errors name it.
   ///   - strategies: How values are stored.
+  ///   - allowsMissingColumns: Whether an optional property without a column is nil.
   package init(
-    _ statement: borrowing Statement, as type: Any.Type, strategies: MappingStrategies
+    _ statement: borrowing Statement, as type: Any.Type, strategies: MappingStrategies,
+    allowsMissingColumns: Bool = false
   ) {
     handle = statement.handle
-    content = DecodedRow(statement.handle, as: type, strategies, RowMark())
+    content = DecodedRow(
+      statement.handle, as: type, strategies, RowMark(),
+      allowsMissingColumns: allowsMissingColumns)
     isSingle = content.isSingle
   }
 

@@ -9,6 +9,8 @@ final class RecordPlan {
   private(set) var table: TablePlan
   /// The text that selects the row with a key.
   let selectByKey: String
+  /// The declared defaults of columns, as SQL. Empty if no write adds columns that the table lacks.
+  private let defaults: [(column: String, value: SQL)]
   /// The text that deletes the row with a key.
   let deleteByKey: String
   /// The type, if its values are coded in place.
@@ -46,6 +48,13 @@ final class RecordPlan {
     hasDefaultForms = strategies.scalars == MappingStrategies().scalars
     selectByKey = try table.selectByKey().checkedText
     deleteByKey = try table.deleteByKey().checkedText
+    var defaults: [(column: String, value: SQL)] = []
+    for trait in type.traits where !type.isReadOnly {
+      guard case .defaultValue(let value) = trait.kind else { continue }
+      let literal = try SQL(unchecked: SQL.escapeValue(strategies.stored(bindable: value)))
+      defaults += trait.properties.map { (strategies.keys.column(for: $0), literal) }
+    }
+    self.defaults = defaults
   }
 
   /// The writes that the table of a type is known to be fit for.
@@ -149,10 +158,47 @@ final class RecordPlan {
     hasDefaultForms ? nil : try strategies.stored(bindable: value)
   }
 
+  /// Returns the columns of a query for whole rows: all columns of the table, and the defaults of those that it lacks
+  /// until the next write adds them. An optional property without a column is read as nil anyway.
+  ///
+  /// - Parameters:
+  ///   - all: SQL for all columns of the table.
+  ///   - connection: The connection.
+  /// - Throws: ``SQLiteError``, also if there is no table.
+  func columns(_ all: SQL = "*", on connection: Connection) throws(SQLiteError) -> SQL {
+    guard let missing = try missingDefaults(on: connection) else { return all }
+    return "\(all), \(missing)"
+  }
+
+  /// Returns the query for the row with a key.
+  ///
+  /// - Throws: ``SQLiteError``, also if there is no table.
+  func selectByKey(on connection: Connection) throws(SQLiteError) -> SQL {
+    guard let missing = try missingDefaults(on: connection) else {
+      return SQL(unchecked: selectByKey)
+    }
+    return table.selectByKey("*, \(missing)")
+  }
+
+  /// Returns the defaults of columns that the table lacks, as columns of a query; nil if it lacks none of them.
+  private func missingDefaults(on connection: Connection) throws(SQLiteError) -> SQL? {
+    if defaults.isEmpty { return nil }
+    let present = try connection.statement(SQL(unchecked: selectByKey)).columnNames
+    let missing = defaults.filter { name, _ in !present.contains { isSameName($0, name) } }
+    if missing.isEmpty { return nil }
+    return SQL(
+      joining: missing.map { "\($0.value) AS \(identifier: $0.column)" as SQL }, separator: ", ")
+  }
+
   /// Returns the reader of the rows of a statement, the last one again if it fits.
   func reader(of statement: borrowing Statement) -> RowReader {
     if let reader, reader.reads(statement) { return reader }
-    let new = RowReader(statement, as: type, strategies: strategies)
+    let present = statement.columnNames
+    // A write adds all columns but those of the key.
+    let hasKey = keys.allSatisfy { key in present.contains { isSameName($0, key) } }
+    let new = RowReader(
+      statement, as: type, strategies: strategies,
+      allowsMissingColumns: hasKey && !type.isReadOnly)
     reader = new
     return new
   }

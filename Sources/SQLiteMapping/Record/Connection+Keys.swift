@@ -83,9 +83,10 @@ extension Connection {
     let besides = columns.enumerated().map { index, column -> SQL in
       "\(column) AS \(identifier: "magicdata_\(index)")"
     }
-    let list = SQL(joining: ["\(identifier: plan.name).*"] + besides, separator: ", ")
-    let sql: SQL = "SELECT \(list) FROM \(source)"
     try reading(plan, without: ()) {
+      let all = try plan.columns("\(identifier: plan.name).*", on: self)
+      let list = SQL(joining: [all] + besides, separator: ", ")
+      let sql: SQL = "SELECT \(list) FROM \(source)"
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
       let reader = try reader(of: statement, plan)

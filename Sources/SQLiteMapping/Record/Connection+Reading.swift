@@ -44,7 +44,7 @@ extension Connection {
     onRow key: any Bindable, _ rest: repeat each Rest, of plan: RecordPlan
   ) throws -> Statement? {
     do {
-      var statement = try statement(SQL(unchecked: plan.selectByKey))
+      var statement = try statement(plan.selectByKey(on: self))
       try statement.bind(key: key, repeat each rest, of: plan)
       guard try statement.step() else { return nil }
       return statement
@@ -124,9 +124,9 @@ extension Connection {
     _ body: (RowReader) throws -> Void
   ) throws {
     let plan = try plan(of: type)
-    let sql = try plan.table.select(
-      "*", where: condition, orderedBy: order, limit: limit, offset: offset)
     try reading(plan, without: ()) {
+      let sql = try plan.table.select(
+        plan.columns(on: self), where: condition, orderedBy: order, limit: limit, offset: offset)
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
       let reader = try reader(of: statement, plan)

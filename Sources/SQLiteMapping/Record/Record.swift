@@ -15,7 +15,7 @@ public import SQLiteCore
 ///
 /// Each property is a column, in order. Properties made of several values are JSON. The table is
 /// made when the first value is written, from that value, and gets new columns when the type does.
-/// Until then there is no table, and reading finds nothing.
+/// Until the first write there is no table, and reading finds nothing.
 ///
 /// Not `Sendable`: an instance of a class that is passed to a call that suspends is given away; what
 /// the call returns belongs to the caller.
@@ -165,7 +165,10 @@ public struct PropertyTrait: Sendable {
     PropertyTrait(.searched, properties)
   }
 
-  /// The value of the property in rows that were there before it.
+  /// The value of the property in rows that were written before the property was declared.
+  ///
+  /// The next write adds the column. Until then, calls that read whole records return `value` as well. Types that are
+  /// ``Record/isReadOnly`` never add columns, so reading them throws.
   ///
   /// - Parameters:
   ///   - property: The property.

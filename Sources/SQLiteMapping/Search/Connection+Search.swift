@@ -30,7 +30,7 @@ extension Connection {
     if search.isEmpty { return [] }
     return try reading(plan, without: []) {
       guard let rowID = try rowIDColumn(of: plan.name),
-        let query = try search.query("found.*", of: plan.name, rowID, self)
+        let query = try search.query(plan.columns("found.*", on: self), of: plan.name, rowID, self)
       else {
         if try !hasTable(plan) { return [] }
         throw Search.missingIndex(of: plan.name, "\(type)")

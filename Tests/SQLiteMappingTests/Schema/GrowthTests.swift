@@ -33,6 +33,31 @@ private struct Four: Record {
   var name: Int
 }
 
+/// A type with new properties, a searched one among the old.
+private struct Kiosk: Record, Equatable {
+  static let traits: [PropertyTrait] = [
+    .default("country", "CH"), .default("open", true), .searched("name"),
+  ]
+  static var strategies: MappingStrategies {
+    var strategies = MappingStrategies()
+    strategies.keys = .convertToSnakeCase
+    return strategies
+  }
+  var id: Int
+  var name: String
+  var country: String
+  var open: Bool
+  var openedOn: String?
+}
+
+/// The same type before it had them.
+private struct OldKiosk: Record {
+  static var tableName: String { "Kiosk" }
+  static let traits: [PropertyTrait] = [.searched("name")]
+  var id: Int
+  var name: String
+}
+
 @Suite(.everyEngine) struct GrowthTests {
   let folder: TestFolder
 
@@ -48,6 +73,78 @@ private struct Four: Record {
           Two(id: 1, name: "a", note: nil, score: 7), Two(id: 2, name: "b", note: "n", score: 1),
         ])
     }
+  }
+
+  @Test func `new optional and defaulted properties are read before the first write`() throws {
+    try folder.open {
+      try $0.insert(contentsOf: [OldKiosk(id: 1, name: "a"), OldKiosk(id: 2, name: "b")])
+    }
+    try folder.open { database in
+      func kiosk(_ id: Int, _ name: String) -> Kiosk {
+        Kiosk(id: id, name: name, country: "CH", open: true, openedOn: nil)
+      }
+      let both = [kiosk(1, "a"), kiosk(2, "b")]
+      func expectBoth() throws {
+        #expect(try database.objects(of: Kiosk.self, orderedBy: .column("id")) == both)
+        #expect(try database.object(of: Kiosk.self, primary: 2) == both[1])
+        #expect(try database.object(of: Kiosk.self, ifPresent: 3) == nil)
+        #expect(try database.search(Kiosk.self, for: .all(of: "a")).map(\.value) == [both[0]])
+        try database.read { connection in
+          var keys: [Value] = []
+          try connection.forEachObject(of: Kiosk.self, withKeys: [.integer(2)]) { key, value in
+            keys.append(key)
+            #expect(value == both[1])
+          }
+          #expect(keys == [.integer(2)])
+        }
+      }
+      try expectBoth()
+      let columns = try database.read { try $0.columns(of: "Kiosk").map(\.name) }
+      #expect(columns == ["id", "name"])
+      try database.prepare(Kiosk.self)
+      try expectBoth()
+      try database.update(Kiosk(id: 2, name: "c", country: "DE", open: false, openedOn: "today"))
+      let changed = try database.object(of: Kiosk.self, primary: 2)
+      #expect(
+        changed == Kiosk(id: 2, name: "c", country: "DE", open: false, openedOn: "today"))
+    }
+  }
+
+  @Test func `a missing column is an error if no write will add it`() throws {
+    struct Foreign: Record {
+      static let tableName = "thing"
+      static let isReadOnly = true
+      static let traits: [PropertyTrait] = [.default("score", 7)]
+      var id: Int
+      var score: Int
+    }
+    struct ForeignNote: Record {
+      static let tableName = "thing"
+      static let isReadOnly = true
+      var id: Int
+      var note: String?
+    }
+    struct Keyed: Record {
+      static let tableName = "thing"
+      static let primaryKeyType = PrimaryKeyType.autoIncrement
+      static let primaryKey = "number"
+      var number: Int?
+    }
+    struct Plain: Record {
+      static let tableName = "thing"
+      var id: Int
+      var size: Int
+    }
+    let database = try Database.fresh()
+    try database.executeMultipleChanges(
+      "CREATE TABLE thing (id INTEGER PRIMARY KEY NOT NULL); INSERT INTO thing VALUES (1)")
+    #expect(throws: RowDecodingError.self) { try database.objects(of: Foreign.self) }
+    #expect(throws: RowDecodingError.self) { try database.objects(of: ForeignNote.self) }
+    #expect(throws: RowDecodingError.self) { try database.object(of: Plain.self, primary: 1) }
+    let other = try Database.fresh()
+    try other.executeMultipleChanges(
+      "CREATE TABLE thing (id INTEGER PRIMARY KEY NOT NULL); INSERT INTO thing VALUES (1)")
+    #expect(throws: RowDecodingError.self) { try other.objects(of: Keyed.self) }
   }
 
   @Test func `a new property without a default is refused while there are rows`() throws {
