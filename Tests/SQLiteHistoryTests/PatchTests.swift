@@ -314,4 +314,79 @@ import TestSupport
     let error = sqliteError { _ = try database.patch { _ in } }
     #expect(error?.message.contains("SQLITE_ENABLE_PREUPDATE_HOOK") == true)
   }
+
+  /// A table whose trigger writes rows with automatic keys.
+  private func logged() throws -> Database {
+    let database = try Database.memory()
+    try database.executeMultipleChanges(
+      """
+      CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE log (id INTEGER PRIMARY KEY, name TEXT);
+      INSERT INTO town VALUES (1, 'a');
+      CREATE TRIGGER logged AFTER UPDATE ON town BEGIN
+        INSERT INTO log (name) VALUES (new.name);
+      END;
+      """)
+    return database
+  }
+
+  @Test func `triggers of a copy act on the rows of a patch`() throws {
+    let once = try logged().patch { try $0.executeChange("UPDATE town SET name = 'b'") }
+    let rename: SQL = "UPDATE town SET name = 'b'; UPDATE town SET name = 'c'"
+    let twice = try logged().patch { try $0.executeMultipleChanges(rename) }
+
+    // The rows that the trigger has written at the source come last, whatever their table. The copy has them by then.
+    let mixed = try logged().patch { connection in
+      try connection.executeChange("INSERT INTO log VALUES (9, 'own')")
+      try connection.executeChange("UPDATE town SET name = 'b'")
+    }
+    let same = try logged()
+    let report = try same.apply(mixed)
+    #expect((report.appliedCount, report.presentCount) == (2, 1))
+    #expect(
+      try same.rows("SELECT id || name FROM log ORDER BY id", as: String.self) == ["9own", "10b"])
+
+    // The trigger gives its row another key, and the patch writes its own as well.
+    let other = try logged()
+    try other.executeChange("INSERT INTO log VALUES (5, 'x')")
+    try other.apply(once)
+    #expect(
+      try other.rows("SELECT id || name FROM log ORDER BY id", as: String.self)
+        == ["1b", "5x", "6b"])
+
+    // The trigger acts once, since the patch holds each row once.
+    let copy = try logged()
+    let error = #expect(throws: PatchError.self) { try copy.apply(twice) }
+    #expect(error?.conflicts.map(\.kind) == [.conflict])
+    #expect(try copy.rows("SELECT name FROM town", as: String.self) == ["a"])
+    try copy.apply(twice.filtered { $0 != "log" })
+    #expect(try copy.rows("SELECT id || name FROM log", as: String.self) == ["1c"])
+  }
+
+  @Test func `without its triggers a copy gets the rows of a patch only`() throws {
+    let source = try logged(), copy = try logged()
+    try copy.executeChange("INSERT INTO log VALUES (5, 'x')")
+    let patch = try source.patch { connection in
+      try connection.executeMultipleChanges(
+        "UPDATE town SET name = 'b'; UPDATE town SET name = 'c'")
+    }
+    func applyWithoutTriggers() throws {
+      try copy.write { try applyWithoutTriggers($0) }
+    }
+    func applyWithoutTriggers(_ connection: Connection) throws {
+      let triggers = try connection.rows(
+        "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'", as: String.self, String.self)
+      for (name, _) in triggers { try connection.executeChange("DROP TRIGGER \(identifier: name)") }
+      try connection.apply(patch)
+      for (_, sql) in triggers { try connection.executeChange(SQL(unchecked: sql)) }
+    }
+    try applyWithoutTriggers()
+    // A second time it fails, and leaves the trigger in place.
+    #expect(throws: PatchError.self) { try applyWithoutTriggers() }
+    #expect(
+      try copy.rows("SELECT id || name FROM log ORDER BY id", as: String.self)
+        == ["1b", "2c", "5x"])
+    try copy.executeChange("UPDATE town SET name = 'd'")
+    #expect(try copy.rows("SELECT max(id) || name FROM log", as: String.self) == ["6d"])
+  }
 }

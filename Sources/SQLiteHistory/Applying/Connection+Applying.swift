@@ -8,8 +8,10 @@ extension Connection {
   ///     }
   ///
   /// Rows are found by their primary keys, and compared with the values that the patch expects. Columns are found by
-  /// their names if the patch knows them, else by their places; the table may have more. Triggers run, and foreign keys
-  /// act; what these have done already is not done twice. Foreign keys are checked at the end.
+  /// their names if the patch knows them, else by their places; the table may have more. Triggers of this database run, and
+  /// foreign keys act. Rows that triggers and foreign keys have changed at the source are applied last; those that are
+  /// already as the patch makes them are passed over. A trigger that writes other rows than at the source, such as rows with
+  /// automatic keys, adds these to the rows of the patch. Foreign keys are checked at the end.
   ///
   /// - Parameters:
   ///   - patch: The patch.
