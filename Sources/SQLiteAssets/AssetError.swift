@@ -30,6 +30,8 @@ public enum AssetError: Error, Hashable, Sendable {
   case folderNotEmpty(path: String)
   /// The asset's row holds something that no store wrote, such as a file name outside the folder.
   case damagedRow(id: String)
+  /// The store of the folder was closed.
+  case closed(path: String)
   /// The tables of the store have a layout of another version of this library.
   case unknownFormat(Int)
 }
@@ -63,6 +65,8 @@ extension AssetError: CustomStringConvertible {
       "the folder \(path) is not empty"
     case .damagedRow(let id):
       "the row of asset \(id) is damaged"
+    case .closed(let path):
+      "the store of the folder \(path) was closed"
     case .unknownFormat(let format):
       "the asset tables have the format \(format), which this version of the library cannot read"
     }

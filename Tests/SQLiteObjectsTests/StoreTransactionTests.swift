@@ -239,6 +239,6 @@ private struct Stop: Error {}
     await #expect(throws: MagicError.closed) { try await magic.page(of: Account.self, limit: 1) }
     await #expect(throws: MagicError.closed) { try await magic.values(of: \Account.$balance) }
     await #expect(throws: MagicError.closed) { try await magic.count(of: Account.self) }
-    await #expect(throws: SQLiteError.self) { try await magic.transaction {} }
+    await #expect(throws: MagicError.closed) { try await magic.transaction {} }
   }
 }

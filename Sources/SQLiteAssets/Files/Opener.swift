@@ -36,12 +36,16 @@ final class Opener: Sendable {
     self.isDurable = isDurable
   }
 
-  /// Removes the folder if nothing is left in it; else the next opening does.
-  deinit {
+  deinit { close() }
+
+  /// Closes the folder, and removes it if it is empty. Otherwise the next opening of the store removes it.
+  func close() {
     guard let folder = state.withLock({ $0.folder }) else { return }
-    // New names must last before the old ones are gone for good.
-    guard (try? syncMoves()) != nil else { return }
-    withExtendedLifetime(folder) { _ = try? store.pending.removeFolder(name) }
+    // New names must be durable before the old ones are removed.
+    if (try? syncMoves()) != nil {
+      withExtendedLifetime(folder) { _ = try? store.pending.removeFolder(name) }
+    }
+    state.withLock { $0.folder = nil }
   }
 
   /// The name of the opener's folder, which is made and locked if it is not there yet.

@@ -1,5 +1,6 @@
 import SystemFiles
 import Platform
+import Synchronization
 
 /// The folders of a store.
 ///
@@ -8,25 +9,55 @@ import Platform
 /// `pending` has a folder for each opener, with contents whose rows may not be committed yet. An
 /// empty file `store-…` bears the identity of the database, so that no other one uses the folder.
 final class StoreFolder: Sendable {
-  let root: Folder
-  let files: Folder
-  let pending: Folder
+  private struct Folders {
+    let root: Folder
+    let files: Folder
+    let pending: Folder
+  }
+
+  /// The absolute path.
+  let path: String
+  /// Nil once the store is closed. Calls in progress keep the folders that they use.
+  private let folders: Mutex<Folders?>
+
+  var root: Folder { get throws(AssetError) { try opened().root } }
+  var files: Folder { get throws(AssetError) { try opened().files } }
+  var pending: Folder { get throws(AssetError) { try opened().pending } }
 
   init(
     path: String, identity: AssetID, _ operations: any FileOperations
   ) throws(AssetError) {
-    root = try Folder.open(path: path, operations)
+    let root = try Folder.open(path: path, operations)
     let lock = try StoreFolder.lock(root)
     defer { withExtendedLifetime(lock) {} }
     let names = try root.names()
     let marks = StoreFolder.marks(names)
     guard marks.isEmpty || marks.contains(identity) else { throw .foreignFolder(path: root.path) }
     let isComplete = names.contains("files") && names.contains("pending") && !marks.isEmpty
-    files = try root.makeFolder("files")
-    pending = try root.makeFolder("pending")
+    let files = try root.makeFolder("files")
+    let pending = try root.makeFolder("pending")
     if marks.isEmpty { _ = try root.makeFile(StoreFolder.mark(identity)) }
     if !isComplete { try root.sync() }
+    self.path = root.path
+    folders = Mutex(Folders(root: root, files: files, pending: pending))
   }
+
+  private func opened() throws(AssetError) -> Folders {
+    guard let folders = folders.withLock({ $0 }) else { throw .closed(path: path) }
+    return folders
+  }
+
+  /// Closes the folders. Each later call throws ``AssetError/closed(path:)``.
+  func close() {
+    // The descriptors are closed when the lock is free again.
+    _ = folders.withLock { folders in
+      defer { folders = nil }
+      return folders
+    }
+  }
+
+  /// The path of a content in `files`, for messages.
+  func path(of name: AssetFileName) -> String { "\(path)/files/\(name.text)" }
 
   /// The identity of the store whose folder is at `path`, or nil if there is none or more than one.
   static func identity(

@@ -134,7 +134,7 @@ extension AssetStore {
   private func copyFile(
     of record: AssetRecord, to files: Folder
   ) throws(AssetError) -> AssetError? {
-    let path = folder.files.path(of: record.file.text)
+    let path = folder.path(of: record.file)
     let source: File
     do {
       guard let found = try folder.find(record.file) else {

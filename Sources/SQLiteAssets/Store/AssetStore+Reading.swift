@@ -95,7 +95,7 @@ extension AssetStore {
   public func open(_ record: AssetRecord, in connection: Connection) throws -> AssetReader {
     guard record.isInRow else {
       guard let file = try folder.find(record.file) else {
-        throw AssetError.missingFile(record.id, path: folder.files.path(of: record.file.text))
+        throw AssetError.missingFile(record.id, path: folder.path(of: record.file))
       }
       return try AssetReader(record, file, worker)
     }

@@ -56,7 +56,7 @@ extension AssetStore {
   /// Copies the file of an asset; it has its name once it is whole.
   private func copy(_ record: AssetRecord, to target: Folder) throws(AssetError) {
     let name = record.file.text
-    let path = folder.files.path(of: name)
+    let path = folder.path(of: record.file)
     guard let source = try folder.find(record.file) else {
       throw .missingFile(record.id, path: path)
     }
@@ -206,7 +206,7 @@ package final class ArrivingAssets: Sendable {
   }
 
   private func source(of row: AssetRecord) -> String {
-    "\(path ?? store.folder.files.path)/\(row.file.text)"
+    path.map { "\($0)/\(row.file.text)" } ?? store.folder.path(of: row.file)
   }
 
   private func check(

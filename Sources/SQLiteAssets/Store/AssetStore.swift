@@ -123,7 +123,7 @@ public final class AssetStore: Sendable {
   }
 
   /// The absolute path of the store's folder.
-  public var path: String { folder.root.path }
+  public var path: String { folder.path }
 
   /// From how many bytes on a content is kept in a file: 0, every content, unless this is set.
   ///
@@ -132,6 +132,15 @@ public final class AssetStore: Sendable {
   public var minimumFileSize: Int {
     get { fileThreshold.load(ordering: .relaxed) }
     set { fileThreshold.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Releases the folder with its locks and descriptors. Each later call that needs a file throws
+  /// ``AssetError/closed(path:)``.
+  ///
+  /// Contents that are open for reading stay readable. Close the database before.
+  package func close() {
+    opener.close()
+    folder.close()
   }
 
   /// Notices every mark that a transaction of this database makes, by whatever SQL.

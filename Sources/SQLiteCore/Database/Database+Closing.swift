@@ -7,14 +7,19 @@ extension Database {
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func close() throws(SQLiteError) {
-    try end(with: SQLiteError(.misuse, "the database was closed"), isClosed: true)
+    try end(with: .closed, isClosed: true)
   }
 
   /// As ``close()``, without blocking the task.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if called inside an access.
   public func close() async throws(SQLiteError) {
-    try await end(with: SQLiteError(.misuse, "the database was closed"), isClosed: true)
+    try await end(with: .closed, isClosed: true)
+  }
+
+  /// Whether an access was refused with `error` because the database was closed.
+  package func wasClosed(_ error: any Error) -> Bool {
+    isClosed && (error as? SQLiteError) == .closed
   }
 
   /// Whether the database was closed.
@@ -89,4 +94,9 @@ extension Database {
     // A database that is not in a file would be lost.
     if isClosed || path != nil { closeConnections() }
   }
+}
+
+extension SQLiteError {
+  /// The error of all accesses to a closed database.
+  fileprivate static let closed = SQLiteError(.misuse, "the database was closed")
 }

@@ -29,12 +29,10 @@ package struct AssetHandle: Sendable {
   /// The content that somebody may hold.
   let cache: AssetCache
 
-  var store: any StoreToken { content.token }
-
   /// The store's record of the content; nil if there is none.
   ///
-  /// - Throws: ``AssetError/noAsset(_:)`` if the asset went with its object.
-  func record(in connection: Connection) throws -> AssetRecord? {
+  /// - Throws: ``AssetError/noAsset(_:)`` if the asset was deleted with its object.
+  func record(in assets: AssetStore, _ connection: Connection) throws -> AssetRecord? {
     guard content.isCurrent else {
       throw MagicError.restored(type: shape.typeName)
     }
@@ -47,34 +45,42 @@ package struct AssetHandle: Sendable {
       return nil
     }
     guard let id = row else { return nil }
-    guard let record = try store.assets.record(id, in: connection) else {
+    guard let record = try assets.record(id, in: connection) else {
       throw AssetError.noAsset(id)
     }
     return record
   }
 
   /// Opens the content; nil if there is none.
-  func open(in connection: Connection) throws -> AssetReader? {
-    try record(in: connection).map { try store.assets.open($0, in: connection) }
+  private func open(in assets: AssetStore, _ connection: Connection) throws -> AssetReader? {
+    try record(in: assets, connection).map { try assets.open($0, in: connection) }
   }
 
-  func record() throws -> AssetRecord? { try store.database.read { try record(in: $0) } }
+  func record() throws -> AssetRecord? {
+    let store = try content.store
+    return try store.read { try record(in: store.assets, $0) }
+  }
 
-  func open() throws -> AssetReader? { try store.database.read { try open(in: $0) } }
+  func open() throws -> AssetReader? {
+    let store = try content.store
+    return try store.read { try open(in: store.assets, $0) }
+  }
 
   nonisolated(nonsending) func record() async throws -> AssetRecord? {
-    try await store.database.read { try record(in: $0) }
+    let store = try content.store
+    return try await store.read { try record(in: store.assets, $0) }
   }
 
   nonisolated(nonsending) func open() async throws -> AssetReader? {
-    try await store.database.read { try open(in: $0) }
+    let store = try content.store
+    return try await store.read { try open(in: store.assets, $0) }
   }
 
-  /// Finds the content as it is now, for a save that has written nothing yet; nil if there is none.
-  func source(in connection: Connection) throws -> AssetSource? {
-    guard let record = try record(in: connection) else { return nil }
+  /// Finds the present content for a save that has written nothing yet; nil if there is none.
+  func source(in assets: AssetStore, _ connection: Connection) throws -> AssetSource? {
+    guard let record = try record(in: assets, connection) else { return nil }
     // A file stays to the transaction's end, a content in a row only as long as the row has it.
-    let reader = record.isInRow ? try store.assets.open(record, in: connection) : nil
+    let reader = record.isInRow ? try assets.open(record, in: connection) : nil
     return AssetSource(record: record, reader: reader)
   }
 }

@@ -15,7 +15,8 @@ package final class FetchContext: Sendable {
     weak var object: AnyObject?
   }
 
-  let token: any StoreToken
+  /// The store that the objects were fetched from.
+  let store: StoreIdentity
   /// The rows of all types, table after table.
   private let storages: [ObjectStorage]
   private let tables: [FetchedTable]
@@ -25,7 +26,7 @@ package final class FetchContext: Sendable {
 
   /// Takes the result of a ``GraphLoader``.
   init(_ token: any StoreToken, _ graph: FetchedGraph) {
-    self.token = token
+    store = token.identity
     tableIndexes = graph.indexes
     storages =
       graph.tables.count == 1
@@ -266,7 +267,7 @@ extension FetchContext {
       return nil
     }
     // One that was removed and saved anew has another z_index than the fetch knows it by.
-    let zIndex = address.storage.zIndex(in: token.identity)
+    let zIndex = address.storage.zIndex(in: store)
     return zIndex == address.storage.fetchedZIndex ? zIndex : nil
   }
 }

@@ -51,7 +51,7 @@ extension ObjectStorage {
     if let known = identity.state?.links?.first(where: { $0.slot == slot }) {
       return (known.links, changes)
     }
-    guard let context, context.token.identity == store, identity.zIndex == fetchedZIndex else {
+    guard let context, context.store == store, identity.zIndex == fetchedZIndex else {
       return (.none, changes)
     }
     return (context.links(of: self, slot: slot), changes)

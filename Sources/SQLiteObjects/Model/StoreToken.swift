@@ -15,22 +15,42 @@ package protocol StoreToken: AnyObject, Sendable {
 
 /// A store with the content that it had at some moment; another content may have taken its place since.
 ///
-/// A class, so that each object of a fetch has one reference to it.
+/// Objects reference the store through this, and so never keep it open. It is a class, so that each object of
+/// a fetch has one reference to it.
 package final class StoreContent: Sendable {
-  let token: any StoreToken
+  private weak let token: (any StoreToken)?
   let identity: StoreIdentity
+  /// The folder of the store's assets.
+  let assetPath: String
   /// The number of the content.
   let generation: Int
+  /// The number of the store's present content.
+  private let present: ContentGeneration
 
   /// The present content of a store.
   init(of token: any StoreToken) {
     self.token = token
     identity = token.identity
+    assetPath = token.assets.path
     generation = token.generation
+    present = token.database.content
+  }
+
+  /// The store.
+  ///
+  /// - Throws: ``MagicError/closed`` if the store was released.
+  var store: any ObjectStore {
+    get throws {
+      guard let token else { throw MagicError.closed }
+      guard let store = token as? any ObjectStore else {
+        throw SQLiteError(.misuse, "the store of the object is not a MagicData")
+      }
+      return store
+    }
   }
 
   /// Whether no other content has taken its place.
-  var isCurrent: Bool { generation == token.generation }
+  var isCurrent: Bool { generation == present.current }
 }
 
 /// The identity of a store among others: the UUID in its database.

@@ -189,9 +189,14 @@ final class ForeignWatch: Sendable {
     } catch let error as SQLiteError where error.isPassing || error.code.primary == .interrupt {
       // The next look tries again.
     } catch {
-      for signal in removeListeners() { signal.fail(error) }
+      end(database.namingClosure(error))
     }
     return true
+  }
+
+  /// Ends the waiting of all listeners with an error.
+  func end(_ error: any Error) {
+    for signal in removeListeners() { signal.fail(error) }
   }
 
   /// Whether anybody listens. If not, the watch ends.

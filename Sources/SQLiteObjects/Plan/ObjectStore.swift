@@ -1,17 +1,5 @@
 package import SQLiteCore
 
-extension StoreToken {
-  /// The store that the token is of.
-  var store: any ObjectStore {
-    get throws {
-      guard let store = self as? any ObjectStore else {
-        throw SQLiteError(.misuse, "the store of the object is not a MagicData")
-      }
-      return store
-    }
-  }
-}
-
 /// A store, as the floors below ``MagicData`` know it.
 package protocol ObjectStore: StoreToken {
   /// The tables that the store has looked up.

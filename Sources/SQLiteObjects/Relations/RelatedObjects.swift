@@ -6,7 +6,7 @@ extension LazySource {
   /// The objects that the property leads to.
   var objects: RelatedObjects {
     get throws {
-      let store = try content.token.store
+      let store = try content.store
       let objects = RelatedObjects(
         store: store,
         relation: try store.relations.relation(store.plan(shape.type), slot, in: store),

@@ -210,7 +210,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
     guard identity.isCurrent else {
       throw MagicError.restored(type: address.storage.shape.typeName)
     }
-    let store = try identity.content.token.store
+    let store = try identity.content.store
     let relation = try store.relations.reverse(of: address.storage.shape, address.slot, in: store)
     return RelatedObjects(
       store: store, relation: relation, zIndex: identity.zIndex,

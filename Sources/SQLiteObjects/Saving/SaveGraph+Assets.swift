@@ -77,13 +77,13 @@ extension AssetHandle {
   /// Returns whether the asset is that of an object's property.
   func isOf(_ storage: ObjectStorage, _ slot: Int) -> Bool {
     self.slot == slot && shape.type == storage.shape.type
-      && storage.zIndex(in: store.identity) == zIndex
+      && storage.zIndex(in: content.identity) == zIndex
   }
 
   /// Returns whether the asset is in another store than this one. A backup has this one's identity, but
   /// a folder of its own.
   func isForeign(to other: any ObjectStore) -> Bool {
-    store.identity != other.identity || store.assets.path != other.assets.path
+    content.identity != other.identity || content.assetPath != other.assets.path
   }
 }
 
@@ -111,7 +111,7 @@ extension AssetStore {
       }
       return try replace(present, with: staged, extension: pathExtension, in: connection).id
     case .stored(let handle, let pathExtension):
-      guard let source = try handle.source(in: connection) else { return nil }
+      guard let source = try handle.source(in: self, connection) else { return nil }
       return try save(
         .found(source, pathExtension: pathExtension), over: present, in: connection)
     case .found(let source, let pathExtension):

@@ -25,7 +25,7 @@ extension SaveGraph.Node {
   private func reference(
     _ zIndex: Int64, _ slot: Int, in store: StoreIdentity
   ) throws -> Int64? {
-    guard let context, context.token.identity != store,
+    guard let context, context.store != store,
       let type = storage.shape.properties[slot].role.target
     else { return zIndex }
     return try context.storage(type, zIndex: zIndex).zIndex(in: store)

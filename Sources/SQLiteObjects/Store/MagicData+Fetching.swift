@@ -147,8 +147,10 @@ extension MagicData {
       return try reading(plan(Object.self)) { try query.fetch($0) }
     }
     return try onceMoreIfTablesChanged {
-      try ofOneContent {
-        try database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+      try reportingClosure {
+        try ofOneContent {
+          try database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+        }
       }
     } again: {
       try reading(plan(Object.self)) { try query.fetch($0) }
@@ -163,8 +165,10 @@ extension MagicData {
       return try await reading(plan(Object.self)) { try query.fetch($0) }
     }
     return try await onceMoreIfTablesChanged {
-      try await ofOneContent {
-        try await database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+      try await reportingClosure {
+        try await ofOneContent {
+          try await database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
+        }
       }
     } again: {
       try await reading(plan(Object.self)) { try query.fetch($0) }
@@ -211,16 +215,14 @@ extension MagicData {
 
   private func storage(_ plan: ObjectPlan, _ primary: Value) throws -> ObjectStorage? {
     var storage: ObjectStorage?
-    try ofOneContent {
-      try database.select { connection in
-        var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
-        try statement.bind(primary, at: 1)
-        guard try statement.step() else { return }
-        let found = try plan.storage(of: statement, in: StoreContent(of: self))
-        try checkContent(connection)
-        if connection.mayUndoReads { forgetFetched([found], afterRollbackOn: connection) }
-        storage = found
-      }
+    try select { connection in
+      var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
+      try statement.bind(primary, at: 1)
+      guard try statement.step() else { return }
+      let found = try plan.storage(of: statement, in: StoreContent(of: self))
+      try checkContent(connection)
+      if connection.mayUndoReads { forgetFetched([found], afterRollbackOn: connection) }
+      storage = found
     }
     return storage
   }

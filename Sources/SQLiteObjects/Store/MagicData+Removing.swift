@@ -11,21 +11,23 @@ extension MagicData {
   ///   delete rule forbids it; ``MagicError/notSaved(type:)`` if it is not in the store, `SQLiteError`.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let removal = try removal(of: object)
-    try database.withoutTransaction { connection in
-      guard !connection.isAutocommit else {
-        return _ = try connection.transaction {
-          try removal.delete(on: connection, in: self, mustExist: true)
+    try reportingClosure {
+      try database.withoutTransaction { connection in
+        guard !connection.isAutocommit else {
+          return _ = try connection.transaction {
+            try removal.delete(on: connection, in: self, mustExist: true)
+          }
         }
+        // One statement is atomic: in a transaction it needs no savepoint.
+        _ = try removal.delete(on: connection, in: self, mustExist: true, isAnothers: true)
       }
-      // One statement is done or undone as a whole: in a transaction it needs no savepoint.
-      _ = try removal.delete(on: connection, in: self, mustExist: true, isAnothers: true)
     }
   }
 
   /// As ``remove(_:)``, without blocking the task. Throws `CancellationError` too.
   nonisolated(nonsending) public func remove<Object: MagicObject>(_ object: Object) async throws {
     let removal = try removal(of: object)
-    _ = try await database.write {
+    _ = try await write {
       try removal.delete(on: $0, in: self, mustExist: true)
     }
   }
@@ -45,7 +47,7 @@ extension MagicData {
   ) throws -> Int {
     let removal = try Removal(of: objects, plan(Object.self), in: self)
     guard !removal.isEmpty else { return 0 }
-    return try database.write { try removal.delete(on: $0, in: self, mustExist: false) }
+    return try write { try removal.delete(on: $0, in: self, mustExist: false) }
   }
 
   /// As ``remove(contentsOf:)``, without blocking the task. Throws `CancellationError` too.
@@ -55,7 +57,7 @@ extension MagicData {
   ) async throws -> Int {
     let removal = try Removal(of: objects, plan(Object.self), in: self)
     guard !removal.isEmpty else { return 0 }
-    return try await database.write { try removal.delete(on: $0, in: self, mustExist: false) }
+    return try await write { try removal.delete(on: $0, in: self, mustExist: false) }
   }
 
   /// Removes the objects of a type, all or some, blocking the thread.
@@ -71,7 +73,7 @@ extension MagicData {
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {
     let query = try Query<Object>(self, filter)
-    return try database.write { try query.delete($0) }
+    return try write { try query.delete($0) }
   }
 
   /// As ``removeAll(of:where:)``, without blocking the task. Throws `CancellationError` too.
@@ -80,7 +82,7 @@ extension MagicData {
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
     let query = try await making { try Query<Object>(self, filter) }
-    return try await database.write { try query.delete($0) }
+    return try await write { try query.delete($0) }
   }
 
   private func removal<Object: MagicObject>(of object: Object) throws -> Removal {

@@ -206,7 +206,9 @@ extension MagicData {
 
   /// Writes in a transaction, once more if it fails on tables that others have changed.
   func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    func write() throws -> Result { try database.write { try body($0) } }
+    func write() throws -> Result {
+      try reportingClosure { try database.write { try body($0) } }
+    }
     return try onceMoreIfTablesChanged(write, again: write)
   }
 
@@ -214,11 +216,10 @@ extension MagicData {
   nonisolated(nonsending) func write<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await onceMoreIfTablesChanged {
-      try await database.write { try body($0) }
-    } again: {
-      try await database.write { try body($0) }
+    nonisolated(nonsending) func write() async throws -> Result {
+      try await reportingClosure { try await database.write { try body($0) } }
     }
+    return try await onceMoreIfTablesChanged(write, again: write)
   }
 }
 

@@ -14,7 +14,7 @@ extension MagicData {
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func check<Object: MagicObject>(of type: Object.Type) throws -> [SchemaDifference] {
     let plan = try plan(type)
-    return try database.read { try self.differences(plan, $0) }
+    return try readOnce { try self.differences(plan, $0) }
   }
 
   /// As ``check(of:)``, without blocking the task. Throws `CancellationError` too.
@@ -22,7 +22,7 @@ extension MagicData {
     of type: Object.Type
   ) async throws -> [SchemaDifference] {
     let plan = try plan(type)
-    return try await database.read { try self.differences(plan, $0) }
+    return try await readOnce { try self.differences(plan, $0) }
   }
 
   /// Makes the migrations that this store has not had yet, each in a transaction of its own, blocking
@@ -43,14 +43,14 @@ extension MagicData {
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     defer { tables.forget() }
-    return try database.migrate(migrations)
+    return try reportingClosure { try database.migrate(migrations) }
   }
 
   /// As ``migrate(_:)``, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func migrate(_ migrations: [Migration]) async throws -> [String] {
     defer { tables.forget() }
-    return try await database.migrate(migrations)
+    return try await reportingClosure { try await database.migrate(migrations) }
   }
 
   private func differences(
@@ -129,7 +129,7 @@ extension MagicData {
     if isReady(plan) { return true }
     // Inside a read nothing can be written: a missing column is read as the default that it will have.
     if try read({ try self.inspect(plan, $0) }) == .change, !database.isInsideRead {
-      try database.write { try self.prepareTables([plan], $0) }
+      try write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)
   }
@@ -138,7 +138,7 @@ extension MagicData {
   nonisolated(nonsending) package func makeReady(_ plan: ObjectPlan) async throws -> Bool {
     if isReady(plan) { return true }
     if try await read({ try self.inspect(plan, $0) }) == .change {
-      try await database.write { try self.prepareTables([plan], $0) }
+      try await write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)
   }

@@ -22,7 +22,7 @@ extension MagicData {
   /// - Throws: What `body` throws, or `SQLiteError`: also inside a `read(_:)`.
   @discardableResult
   public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-    try database.write { _ in try body() }
+    try reportingClosure { try database.write { _ in try body() } }
   }
 
   /// As ``transaction(_:)``, without blocking the task.
@@ -39,8 +39,10 @@ extension MagicData {
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     // Not as a `write`: by an option these share a transaction, and then may run again.
-    try await database.withoutTransaction { connection in
-      try connection.transaction { try body() }
+    try await reportingClosure {
+      try await database.withoutTransaction { connection in
+        try connection.transaction { try body() }
+      }
     }
   }
 
@@ -93,31 +95,23 @@ extension MagicData {
   }
 
   func readOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    do {
-      return try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
-    } catch let error as SQLiteError where isRefusal(error) {
-      throw MagicError.closed
+    try reportingClosure {
+      try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
     }
   }
 
   nonisolated(nonsending) func readOnce<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    do {
-      return try await ofOneContent {
-        try await database.read { try self.ofOneContent($0, body) }
-      }
-    } catch let error as SQLiteError where isRefusal(error) {
-      throw MagicError.closed
+    try await reportingClosure {
+      try await ofOneContent { try await database.read { try self.ofOneContent($0, body) } }
     }
   }
 
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    do {
-      return try ofOneContent { try database.select { try self.ofOneContent($0, body) } }
-    } catch let error as SQLiteError where isRefusal(error) {
-      throw MagicError.closed
+    try reportingClosure {
+      try ofOneContent { try database.select { try self.ofOneContent($0, body) } }
     }
   }
 
@@ -125,12 +119,8 @@ extension MagicData {
   nonisolated(nonsending) package func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    do {
-      return try await ofOneContent {
-        try await database.select { try self.ofOneContent($0, body) }
-      }
-    } catch let error as SQLiteError where isRefusal(error) {
-      throw MagicError.closed
+    try await reportingClosure {
+      try await ofOneContent { try await database.select { try self.ofOneContent($0, body) } }
     }
   }
 
@@ -204,8 +194,4 @@ extension MagicData {
 
   static let restoredMeanwhile = SQLiteError(
     .abort, "the store was restored while objects were read from it")
-
-  private func isRefusal(_ error: SQLiteError) -> Bool {
-    error.code == .misuse && database.isClosed
-  }
 }

@@ -35,7 +35,7 @@ public final class MagicData: ObjectStore {
   /// Notices what others commit.
   let watch: ForeignWatch
   /// A folder that goes away with the store.
-  private let temporaryFolder: TemporaryFolder?
+  let temporaryFolder: TemporaryFolder?
   private let plans = Mutex(KnownPlans())
   /// The tables that the store has looked up.
   package let tables = TableCache()

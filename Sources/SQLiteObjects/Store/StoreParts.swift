@@ -145,7 +145,7 @@ package enum StorePath {
   }
 }
 
-/// A folder of our own that goes away with this value.
+/// A folder that is deleted when this value is released.
 package final class TemporaryFolder: Sendable {
   package let path: String
 
@@ -159,7 +159,17 @@ package final class TemporaryFolder: Sendable {
 
   deinit {
     // A `deinit` cannot throw; the system empties its temporary folder some day.
-    try? FileManager.default.removeItem(atPath: path)
+    try? remove()
+  }
+
+  /// Deletes the folder, if it exists.
+  func remove() throws {
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch  where !FileManager.default.fileExists(atPath: path) {
+      // A concurrent call was first.
+    }
   }
 }
 
