@@ -31,7 +31,7 @@ extension MagicCell {
   /// The asset with a stored identifier.
   private func asset<Value>(_ type: Value.Type, _ stored: SQLiteCore.Value) -> Value? {
     guard let type = Value.self as? any AssetValue.Type, let address else { return nil }
-    if stored.isNull, address.storage.isSet(address.slot) { return nil }
+    if stored.isNull, address.storage.shape.properties[address.slot].role.isOptional { return nil }
     let asset = type.init(address.storage.assetHandle(at: address.slot))
     // A lazy value is kept, so that the next save finds changes that are made through it.
     guard asset is any LazyValue else { return asset.handedOut as? Value }
@@ -61,6 +61,11 @@ extension MagicCell {
       return made { try context?.object(type, zIndex) } as? Value
     case .links:
       guard let type = Value.self as? any MagicCollection.Type else { return nil }
+      if storage.shape.properties[slot].role.isOptional,
+        context?.links(of: storage, slot: slot).targets.isEmpty ?? true
+      {
+        return nil
+      }
       return made { try context?.collection(type, of: storage, slot: slot) } as? Value
     case .targets(let targets):
       guard let type = Value.self as? any MagicCollection.Type else { return nil }

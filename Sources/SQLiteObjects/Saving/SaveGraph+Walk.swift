@@ -193,7 +193,7 @@ extension SaveGraph.Walk {
     let property = node.plan.properties[slot]
     switch form {
     case .unset:
-      if property.isLinked { node.late.append((slot, .missing)) }
+      if property.isLinked { node.late.append((slot, property.missingValue)) }
     case .stored(let value):
       if property.role.isAsset {
         if let handle = node.storage.assetHandle(at: slot) {
@@ -203,7 +203,7 @@ extension SaveGraph.Walk {
           node.late.append((slot, .untouched))
         }
       } else if property.isLinked {
-        // An optional collection without a value is one without objects.
+        // An optional collection that was set to nil is one without objects.
         node.late.append((slot, .links([], isSet: values.isChanged(slot, in: node))))
       } else if value.isNull, case .object = property.role.kind, !property.role.isOptional {
         node.late.append((slot, .missing))
@@ -286,7 +286,7 @@ extension SaveGraph.Walk {
     _ zIndex: Int64, _ property: ObjectPlan.Property, _ context: FetchContext?
   ) throws -> SaveGraph.Target {
     guard let type = property.role.target, let context else { return .stored(zIndex) }
-    guard context.token.identity == store.identity else {
+    guard context.store == store.identity else {
       // An object of another store has another z_index here, or none yet.
       return .node(try add(try context.storage(type, zIndex: zIndex), context))
     }
@@ -319,7 +319,9 @@ extension SaveGraph.Walk {
       node.lazy.append((slot, lazy, state, true))
       return try add(live, slot, to: &node)
     }
-    guard let source = state.source else { return node.late.append((slot, .missing)) }
+    guard let source = state.source else {
+      return node.late.append((slot, property.missingValue))
+    }
     let isOwn =
       source.slot == slot && source.shape === storage.shape
       && storage.zIndex(in: source.content.identity) == source.zIndex
@@ -396,6 +398,14 @@ private struct LazyRemovals {
     if all > index { return true }
     guard !last.isEmpty else { return false }
     return last[MagicIdentity(target, in: nil)].map { $0 > index } ?? false
+  }
+}
+
+extension ObjectProperty {
+  /// The value of a relation that was never set: an optional one references no objects.
+  fileprivate var missingValue: SaveGraph.LateValue {
+    guard role.isOptional else { return .missing }
+    return isLinked ? .links([], isSet: false) : .object(.none)
   }
 }
 

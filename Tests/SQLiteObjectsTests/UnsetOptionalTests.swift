@@ -1,0 +1,93 @@
+import Conformance
+import MagicData
+import Testing
+
+private struct Twig: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text: String
+  init() {}
+  init(_ text: String) { self.text = text }
+}
+
+private struct Bough: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var text = "branch"
+  @OptionMagicValue var one: Twig?
+  @OptionMagicValue var list: [Twig]?
+  @OptionMagicValue var set: MagicalSet<Twig>?
+  @OptionMagicValue var named: [String: Twig]?
+  @OptionMagicValue var asset: MagicAsset<String>?
+  @OptionMagicValue var lazyOne: AsyncMagical<Twig>?
+  @OptionMagicValue var lazyList: AsyncMagical<[Twig]>?
+  @OptionMagicValue var lazySet: AsyncMagical<MagicalSet<Twig>>?
+  @OptionMagicValue var lazyNamed: AsyncMagical<[String: Twig]>?
+  @OptionMagicValue var lazyAsset: AsyncMagical<MagicAsset<String>>?
+  init() {}
+
+  /// The names of the optional properties with a value, without lazy collections.
+  var present: [String] {
+    let all: [(String, Any?)] = [
+      ("one", one), ("list", list), ("set", set), ("named", named), ("asset", asset),
+      ("lazyOne", lazyOne), ("lazyAsset", lazyAsset),
+    ]
+    return all.filter { $0.1 != nil }.map(\.0)
+  }
+}
+
+@Suite(.everyEngine) struct UnsetOptionalTests {
+  @Test func `an object whose optional properties were never set is saved, and they are nil`()
+    throws
+  {
+    let magic = try MagicData.fresh()
+    let branch = Bough()
+    #expect(branch.present == [])
+    try magic.update(branch)
+    #expect(branch.present == [])
+    branch.text = "again"
+    try magic.update(branch)
+    let fetched = try magic.object(of: Bough.self, primary: branch.id)
+    #expect(fetched.text == "again")
+    #expect(fetched.present == [])
+    // A lazy collection is not read before it is asked for.
+    #expect(try fetched.lazyList?.get().count ?? 0 == 0)
+    #expect(try fetched.lazySet?.count() ?? 0 == 0)
+    #expect(try fetched.lazyNamed?.get().count ?? 0 == 0)
+  }
+
+  @Test func `optional properties are set after the object was saved without them`() async throws {
+    let magic = try await MagicData.fresh()
+    let branch = Bough()
+    try await magic.update(branch)
+    let fetched = try await magic.object(of: Bough.self, primary: branch.id)
+    for object in [branch, fetched] {
+      (object.one, object.list) = (Twig("one"), [Twig("list")])
+      (object.set, object.named) = (MagicalSet([Twig("set")]), ["key": Twig("named")])
+      (object.asset, object.lazyOne) = (
+        MagicAsset(value: "asset"), AsyncMagical(value: Twig("lazy"))
+      )
+      object.lazyList = AsyncMagical(value: [Twig("list")])
+      object.lazyAsset = AsyncMagical(value: MagicAsset(value: "lazy"))
+      try await magic.update(object)
+      let result = try await magic.object(of: Bough.self, primary: branch.id)
+      #expect(result.present.count == 7)
+      #expect(result.list?.map(\.text) == ["list"])
+      #expect(try await result.asset?.get() == "asset")
+      #expect(try await result.lazyList?.get().map(\.text) == ["list"])
+      (object.one, object.list, object.set, object.named) = (nil, nil, nil, nil)
+      (object.asset, object.lazyOne, object.lazyList, object.lazyAsset) = (nil, nil, nil, nil)
+      try await magic.update(object)
+      #expect(object.present == [])
+      #expect(try await magic.object(of: Bough.self, primary: branch.id).present == [])
+    }
+  }
+
+  @Test func `an optional lazy value without content is saved as nil`() throws {
+    let magic = try MagicData.fresh()
+    let branch = Bough()
+    (branch.lazyOne, branch.lazyList) = (AsyncMagical(), AsyncMagical())
+    try magic.update(branch)
+    let fetched = try magic.object(of: Bough.self, primary: branch.id)
+    #expect(fetched.lazyOne == nil)
+    #expect(try fetched.lazyList?.get().count ?? 0 == 0)
+  }
+}
