@@ -6,6 +6,9 @@ public enum MagicError: Error, Hashable, Sendable {
   case notFound(type: String, primary: String)
   /// The object is not in this store: it was never saved, or it was removed.
   case notSaved(type: String)
+  /// The relation was set or changed since its object was saved, so that the store cannot filter, sort or page
+  /// it: save the object first.
+  case unsavedChanges(type: String)
   /// The object is in this store, or another one of its type with that primary value is; nil for an
   /// object without one.
   case alreadySaved(type: String, primary: String?)
@@ -36,8 +39,10 @@ public enum MagicError: Error, Hashable, Sendable {
   /// it: by the properties that are named, such as `Pet.owner`; none if they lead to an object that would be
   /// removed with this one.
   case restricted(type: String, by: [String])
-  /// A value was left in the store, from which the object was removed since: it cannot be saved anew.
+  /// The object was removed from the store before the value was fetched, so that the object cannot be saved again.
   case lostValue(type: String, property: String)
+  /// The value is in another store and was not fetched from there: set the property before you save the object.
+  case foreignValue(type: String, property: String)
   /// A value that is fetched on demand does not know its store, since its object was never saved.
   case detachedValue(type: String)
   /// The store was closed.
@@ -56,6 +61,8 @@ extension MagicError: CustomStringConvertible {
       "\(type).\(property) has no value: set one before the object is saved"
     case .notFound(let type, let primary): "there is no \(type) with the primary value \(primary)"
     case .notSaved(let type): "this \(type) is not in the store"
+    case .unsavedChanges(let type):
+      "the \(type) has changes that are not saved: save its object before you filter, sort or page it"
     case .alreadySaved(let type, let primary?):
       "there is a \(type) with the primary value \(primary) already: change the one that is fetched, or "
         + "overwrite it by update(_:)"
@@ -86,6 +93,9 @@ extension MagicError: CustomStringConvertible {
         + (properties.isEmpty ? "" : ": by \(properties.joined(separator: ", "))")
     case .lostValue(let type, let property):
       "the object was removed before \(type).\(property) was fetched: that value is lost"
+    case .foreignValue(let type, let property):
+      "\(type).\(property) is in another store: fetch it from there by get(), and set the property to the "
+        + "result before you save the object in this store"
     case .detachedValue(let type):
       "a lazy \(type) has neither a value nor a saved object to fetch it from"
     case .closed: "the store was closed"

@@ -17,7 +17,7 @@ extension AsyncMagical where Element: MagicCollection {
   ///   - filter: The condition on the objects; nil for all.
   ///   - order: The sort keys, the most significant first; without any, and of equals, the collection's order.
   ///   - batch: The most items to fetch at once.
-  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value; ``MagicError/notSaved(type:)`` for a filter
+  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value; ``MagicError/unsavedChanges(type:)`` for a filter
   ///   or sort keys on a value that was set or changed and is not saved yet.
   public func createAsyncStream(
     where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
@@ -26,7 +26,7 @@ extension AsyncMagical where Element: MagicCollection {
     let known = try known()
     if filter != nil || !order.isEmpty {
       guard case .source(let objects, let state) = known, state.edits.isEmpty else {
-        throw MagicError.notSaved(type: "\(Element.self)")
+        throw MagicError.unsavedChanges(type: "\(Element.self)")
       }
       let page = Relation.Page(
         where: try objects.condition(filter), orderedBy: try objects.order(order))

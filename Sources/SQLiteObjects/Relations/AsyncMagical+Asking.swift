@@ -202,8 +202,8 @@ extension AsyncMagical where Element: MagicCollection {
   ///   - filter: The condition on the objects, the same for all pages.
   ///   - order: The sort keys, the most significant first, the same for all pages.
   ///   - limit: The most objects to fetch, at least 1.
-  /// - Throws: As `MagicData.page(of:after:where:orderedBy:limit:)`; ``MagicError/notSaved(type:)`` for a value
-  ///   that was set or changed and is not saved yet.
+  /// - Throws: As `MagicData.page(of:after:where:orderedBy:limit:)`; ``MagicError/unsavedChanges(type:)`` for a
+  ///   value that was set or changed and is not saved yet.
   public func page(
     after position: PagePosition<Element.Target>? = nil,
     where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
@@ -230,7 +230,7 @@ extension AsyncMagical where Element: MagicCollection {
   /// The objects in the store, if they are the value.
   private func savedObjects() throws -> RelatedObjects {
     guard case .source(let objects, let state) = try known(), state.edits.isEmpty else {
-      throw MagicError.notSaved(type: "\(Element.self)")
+      throw MagicError.unsavedChanges(type: "\(Element.self)")
     }
     return objects
   }
@@ -414,7 +414,9 @@ extension AsyncMagical where Element: MagicCollection {
   private func refuse(
     _ filter: Filter<Element.Target>?, _ order: [SortKey<Element.Target>] = []
   ) throws {
-    if filter != nil || !order.isEmpty { throw MagicError.notSaved(type: "\(Element.self)") }
+    if filter != nil || !order.isEmpty {
+      throw MagicError.unsavedChanges(type: "\(Element.self)")
+    }
   }
 
   /// The number of objects that the changes of an array add, or nil if they change it otherwise.

@@ -210,13 +210,17 @@ extension SaveGraph.Transaction {
     return .alreadySaved(type: nodes[index].plan.typeName, primary: primary)
   }
 
-  /// Refuses an object whose row was removed with values that were left in the store: they are lost.
+  /// Refuses to insert an object with values that were never fetched: they are in another store, or were lost
+  /// when the object was removed from this one.
   private func refuseLostValues(_ index: Int) throws {
     let plan = nodes[index].plan
     for (slot, value) in nodes[index].late where plan.properties[slot].isStored {
       switch value {
       case .untouched, .copy:
-        throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
+        let (type, property) = (plan.typeName, plan.properties[slot].name)
+        throw nodes[index].storage.lastIdentity.map { $0.store == identity } ?? true
+          ? MagicError.lostValue(type: type, property: property)
+          : MagicError.foreignValue(type: type, property: property)
       case .object, .links, .asset, .kept, .missing: continue
       }
     }

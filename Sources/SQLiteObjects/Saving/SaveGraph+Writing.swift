@@ -198,7 +198,7 @@ extension SaveGraph.Transaction {
         let (slot, value) = nodes[index].late[position]
         guard value.isCopy, isChanged(slot, index) || isUnknown(index) else { continue }
         if case .asset(.stored(let handle, let pathExtension)) = value {
-          let source = try handle.source(in: connection)
+          let source = try handle.source(in: store.assets, connection)
           nodes[index].late[position].value = .asset(
             source.map { .found($0, pathExtension: pathExtension) } ?? .empty)
         } else if case .copy(let source) = value {
@@ -216,7 +216,8 @@ extension SaveGraph.Transaction {
     of source: LazySource, for property: ObjectPlan.Property
   ) throws -> SaveGraph.LateValue {
     guard source.content.identity == store.identity else {
-      throw MagicError.notSaved(type: source.shape.typeName)
+      throw MagicError.foreignValue(
+        type: source.shape.typeName, property: source.shape.properties[source.slot].name)
     }
     let objects = try source.objects
     let links = try objects.read(.links(), connection).links

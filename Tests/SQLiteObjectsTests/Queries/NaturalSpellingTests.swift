@@ -243,7 +243,7 @@ private struct Shop: MagicObject {
     }
     #expect(ids == [4, 4])
     shop.best.append(sales[1])
-    #expect(throws: MagicError.notSaved(type: "Array<Sale>")) {
+    #expect(throws: MagicError.unsavedChanges(type: "Array<Sale>")) {
       try shop.best.createAsyncStream(orderedBy: [.ascending(\.$price)])
     }
   }

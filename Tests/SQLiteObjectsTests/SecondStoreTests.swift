@@ -1,0 +1,98 @@
+import MagicData
+import Testing
+
+private struct ParcelTag: MagicObject {
+  @PrimaryMagicValue var name: String
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+private struct Parcel: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var tag: ParcelTag
+  @MagicValue var tags: [ParcelTag]
+  @MagicValue var text: MagicAsset<String>
+  @MagicValue var lazyText: AsyncMagical<MagicAsset<String>>
+  init() {}
+  init(_ name: String) {
+    (tag, tags, text) = (
+      ParcelTag(name), [ParcelTag("a"), ParcelTag("b")], MagicAsset(value: "eager")
+    )
+    lazyText = AsyncMagical(value: MagicAsset(value: "lazy"))
+  }
+}
+
+private struct Crate: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var tags: AsyncMagical<[ParcelTag]>
+  init() {}
+  init(_ names: [String]) { tags = AsyncMagical(value: names.map(ParcelTag.init)) }
+}
+
+private struct Pallet: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var tag: AsyncMagical<ParcelTag>
+  init() {}
+  init(_ name: String) { tag = AsyncMagical(value: ParcelTag(name)) }
+}
+
+/// Objects that were fetched from one store and are saved in another.
+@Suite struct SecondStoreTests {
+  let first: MagicData
+  let second: MagicData
+
+  init() throws {
+    first = try MagicData(type: .temporary)
+    second = try MagicData(type: .temporary)
+  }
+
+  @Test func `fetched relations and unread assets are copied into a second store`() async throws {
+    let id = try await first.update(Parcel("x"))
+    let parcel = try await first.object(of: Parcel.self, primary: id)
+    try await second.update(parcel)
+    let copy = try await second.objects(of: Parcel.self)[0]
+    #expect(copy.tag.name == "x")
+    #expect(copy.tags.map(\.name) == ["a", "b"])
+    #expect(try await copy.text.get() == "eager")
+    #expect(try await copy.lazyText.get().get() == "lazy")
+  }
+
+  @Test func `a relation that is left in the first store is named as such, and can be set`() throws
+  {
+    let id = try first.update(Crate(["a", "b"]))
+    let package = try first.object(of: Crate.self, primary: id)
+    #expect(throws: MagicError.foreignValue(type: "Crate", property: "tags")) {
+      try second.update(package)
+    }
+    package.tags.set(try package.tags.get())
+    try second.update(package)
+    #expect(try second.objects(of: Crate.self)[0].tags.get().map(\.name) == ["a", "b"])
+    #expect(try first.objects(of: Crate.self)[0].tags.get().map(\.name) == ["a", "b"])
+  }
+
+  @Test func `an object that is left in the first store is named as such, and can be set`() throws {
+    let id = try first.update(Pallet("a"))
+    let owner = try first.object(of: Pallet.self, primary: id)
+    _ = owner.tag
+    #expect(throws: MagicError.foreignValue(type: "Pallet", property: "tag")) {
+      try second.update(owner)
+    }
+    let other = Pallet()
+    other.tag = owner.tag
+    #expect(throws: MagicError.foreignValue(type: "Pallet", property: "tag")) {
+      try second.update(other)
+    }
+    owner.tag.set(try owner.tag.get())
+    try second.update(owner)
+    #expect(try second.objects(of: Pallet.self)[0].tag.get().name == "a")
+  }
+
+  @Test func `a value that was lost with its object is named as such`() throws {
+    let id = try first.update(Crate(["a"]))
+    let package = try first.object(of: Crate.self, primary: id)
+    try first.remove(package)
+    #expect(throws: MagicError.lostValue(type: "Crate", property: "tags")) {
+      try first.update(package)
+    }
+  }
+}
