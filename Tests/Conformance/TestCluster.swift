@@ -68,10 +68,13 @@ package final class TestCluster: Sendable {
 
   /// Where programs and clusters keep their files: the temporary folder, and memory, if there is some. No test takes
   /// the power away, so that nothing of a cluster needs to reach a disk.
-  private static let places = [
-    NSTemporaryDirectory(),
-    FileManager.default.isWritableFile(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory(),
-  ]
+  private static let places = {
+    let memory = ProcessInfo.processInfo.environment["MAGICDATA_TEST_MEMORY"] ?? "/dev/shm"
+    return [
+      NSTemporaryDirectory(),
+      FileManager.default.isWritableFile(atPath: memory) ? memory : NSTemporaryDirectory(),
+    ]
+  }()
 
   /// Starts nodes and makes all of them voters.
   ///

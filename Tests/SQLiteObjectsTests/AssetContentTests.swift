@@ -2,6 +2,7 @@ import Conformance
 import Foundation
 import MagicData
 import Synchronization
+import TestSupport
 import Testing
 
 /// What is read of assets, and how often.
@@ -39,13 +40,13 @@ import Testing
     }
   }
 
-  let folder: String
+  private let home: TestFolder
+  var folder: String { home.path }
   let magic: MagicData
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.path + "/Content-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    magic = try MagicData.at(folder + "/store")
+    home = try TestFolder()
+    magic = try MagicData.at(home.file("store"))
   }
 
   private func saved(_ title: String) throws -> Page {
@@ -54,13 +55,10 @@ import Testing
     return try magic.object(of: Page.self, primary: page.id)
   }
 
-  private func cleanUp() { try? FileManager.default.removeItem(atPath: folder) }
-
   /// A text of this test on its engine, since all of the process are counted.
   private func text(_ name: String) -> String { "\(name) (\(Engine.current))" }
 
   @Test func `a file is read once as long as somebody holds the asset`() async throws {
-    defer { cleanUp() }
     let page = try saved(text("held"))
     let held = page.body
     #expect(try await held.get()?.text == text("held"))
@@ -78,7 +76,6 @@ import Testing
   }
 
   @Test func `an object holds nothing of a file that was read`() async throws {
-    defer { cleanUp() }
     let page = try saved(text("let go"))
     _ = try await page.body.get()
     _ = try await page.body.get()
@@ -97,7 +94,6 @@ import Testing
 
   @Test(arguments: ["missing", "damaged", "link"])
   func `what is wrong with a file is an error of that value alone`(fault: String) async throws {
-    defer { cleanUp() }
     let page = try saved("a")
     let other = try saved("b")
     let path = try #require(try page.body.path)
@@ -123,7 +119,6 @@ import Testing
   }
 
   @Test func `a file of the user's is copied, in both forms of saving`() async throws {
-    defer { cleanUp() }
     let source = URL(filePath: folder + "/my photo.jpeg")
     let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0) })
     try bytes.write(to: source)
@@ -149,7 +144,6 @@ import Testing
   }
 
   @Test func `content is streamed in and out`() async throws {
-    defer { cleanUp() }
     let pieces = AsyncStream<[UInt8]> { continuation in
       for number in 0..<100 {
         continuation.yield([UInt8](repeating: UInt8(number), count: 10_000))
@@ -169,7 +163,6 @@ import Testing
   }
 
   @Test func `short contents may be in rows`() async throws {
-    defer { cleanUp() }
     magic.assets.minimumFileSize = 100
     let page = try saved("a")
     #expect(try await page.body.get()?.text == "a")
@@ -182,7 +175,6 @@ import Testing
 
   @Test(.requires(.backup))
   func `a backup of a store is a store, while objects are saved`() async throws {
-    defer { cleanUp() }
     let pages = (0..<20).map { Page("\($0)") }
     try await magic.update(pages)
     let magic = magic

@@ -1,6 +1,7 @@
 import Conformance
 import Foundation
 import MagicData
+import TestSupport
 import Testing
 
 /// Where the contents of objects' assets come from: users' files, other stores, backups.
@@ -14,19 +15,16 @@ import Testing
     init(_ body: MagicAsset<Data>) { self.body = body }
   }
 
-  let folder: String
+  private let home: TestFolder
+  var folder: String { home.path }
   let magic: MagicData
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.path + "/Source-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    magic = try MagicData.at(folder + "/store")
+    home = try TestFolder()
+    magic = try MagicData.at(home.file("store"))
   }
 
-  private func cleanUp() { try? FileManager.default.removeItem(atPath: folder) }
-
   @Test func `a URL of anything but a file is refused, whatever its path`() throws {
-    defer { cleanUp() }
     try Data("secret".utf8).write(to: URL(filePath: folder + "/secret"))
     let url = try #require(URL(string: "https://example.com\(folder)/secret"))
     var asset = MagicAsset<Data>()
@@ -37,7 +35,6 @@ import Testing
 
   @Test(.timeLimit(.minutes(20)))
   func `a FIFO is no file to copy, and nobody waits for its other end`() throws {
-    defer { cleanUp() }
     let path = folder + "/fifo"
     #expect(unsafe mkfifo(path, 0o600) == 0)
     var asset = MagicAsset<Data>()
@@ -49,7 +46,6 @@ import Testing
   }
 
   @Test func `what is not saved yet is read in every form`() async throws {
-    defer { cleanUp() }
     let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0) })
     let digest = SHA256.digest(of: content.map(\.self))
     try content.write(to: URL(filePath: folder + "/source"))
@@ -98,7 +94,6 @@ import Testing
 
   @Test(.requires(.backup))
   func `an asset is taken back from a backup`() async throws {
-    defer { cleanUp() }
     let page = Page(.init(value: Data("before".utf8), pathExtension: "txt"))
     try await magic.update(page)
     _ = try await magic.backup(to: folder + "/backup")

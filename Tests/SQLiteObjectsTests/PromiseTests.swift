@@ -54,6 +54,8 @@ private enum Grade: Int, Codable, MagicComparable {
       let magic = try MagicData.fresh()
       // The save is refused, and the object knows its properties by then.
       _ = try? magic.update(order)
+      // The process ends without releasing the store.
+      try magic.close()
       _ = order.buyer
     }
     #expect(message(result).contains("Order.buyer was read, but it was never set"))

@@ -1,6 +1,7 @@
 import Conformance
 import Foundation
 import MagicData
+import TestSupport
 import Testing
 
 struct Film: MagicObject {
@@ -27,14 +28,12 @@ struct Subtitles: MagicAssetConvert {
 
 /// The code of the README's chapter on assets; `.ci/checks/readme` compares the texts.
 @Suite(.everyEngine) struct ReadmeAssetsTests {
-  let folder: String
+  private let home: TestFolder
+  var folder: String { home.path }
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.path + "/Readme-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    home = try TestFolder()
   }
-
-  private func cleanUp() { try? FileManager.default.removeItem(atPath: folder) }
 
   // swift-format-ignore: AlwaysUseLowerCamelCase
   /// Lets the article's line open a store on the engine of the test.
@@ -47,7 +46,6 @@ struct Subtitles: MagicAssetConvert {
   }
 
   @Test func `objects keep files as the README says`() async throws {
-    defer { cleanUp() }
     let picture = URL(filePath: folder + "/poster.jpeg")
     try Data([1, 2, 3]).write(to: picture)
     let upload = AsyncStream<[UInt8]> { continuation in
@@ -98,7 +96,6 @@ struct Subtitles: MagicAssetConvert {
   }
 
   @Test func `assets are swapped as the README says`() async throws {
-    defer { cleanUp() }
     let magic: MagicData = try await .at(folder + "/store")
     let (first, second) = (Film("Metropolis"), Film("Nosferatu"))
     first.poster = MagicAsset(value: Data([1]))
@@ -113,7 +110,6 @@ struct Subtitles: MagicAssetConvert {
 
   @Test(.requires(.backup))
   func `a store is looked after as the README says`() async throws {
-    defer { cleanUp() }
     let magic = try await MagicData(path: folder + "/store", minimumFileSize: 4_096)
     let (film, other) = (Film("Metropolis"), Film("Nosferatu"))
     film.poster = MagicAsset(value: Data(count: 10_000))
@@ -136,7 +132,6 @@ struct Subtitles: MagicAssetConvert {
   }
 
   @Test func `the store below is used as the README says`() async throws {
-    defer { cleanUp() }
     let jpeg: [UInt8] = [1, 2, 3]
     let database = try Database.at(folder + "/data.sqlite3")
 

@@ -1,6 +1,7 @@
 import Conformance
 import Foundation
 import MagicData
+import TestSupport
 import Testing
 
 struct City: MagicObject {
@@ -24,16 +25,14 @@ struct City: MagicObject {
 
 /// The code of the README, block by block; `.ci/checks/readme` compares the texts.
 @Suite(.everyEngine) struct ReadmeTests {
-  let folder: String
+  private let home: TestFolder
+  var folder: String { home.path }
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.path + "/Readme-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    home = try TestFolder()
   }
 
   @Test func `the first five minutes do what they say`() async throws {
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-
     let magic = try await MagicData.at(folder)
 
     let toronto = City("Toronto", population: 2_794_356)

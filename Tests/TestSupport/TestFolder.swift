@@ -4,12 +4,16 @@ package import Foundation
 package final class TestFolder: Sendable {
   package let path: String
 
-  /// A folder in memory, if there is such a place: for tests that make many files.
-  package static func inMemory() throws -> TestFolder {
-    let isThere = FileManager.default.isWritableFile(atPath: "/dev/shm")
-    return try TestFolder(
-      in: isThere ? "/dev/shm" : FileManager.default.temporaryDirectory.path)
+  /// A folder in memory if the system has one, else the temporary folder. `.ci/test` names a folder that it looks
+  /// at when the tests have ended.
+  package static var memory: String {
+    let path = ProcessInfo.processInfo.environment["MAGICDATA_TEST_MEMORY"] ?? "/dev/shm"
+    return FileManager.default.isWritableFile(atPath: path)
+      ? path : FileManager.default.temporaryDirectory.path
   }
+
+  /// A folder in memory, for tests that make many files.
+  package static func inMemory() throws -> TestFolder { try TestFolder(in: memory) }
 
   package init(in folder: String = FileManager.default.temporaryDirectory.path) throws {
     path = "\(folder)/magicdata-\(UUID().uuidString)"

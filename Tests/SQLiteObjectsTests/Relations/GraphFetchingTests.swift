@@ -253,12 +253,17 @@ final class Witness: MagicObject {
   }
 
   private static func fetchAll(_ count: Int) throws {
-    expectLength(count, of: try chain(count).object(of: Node.self).first)
+    let magic = try chain(count)
+    expectLength(count, of: try magic.object(of: Node.self).first)
+    // The process ends without waiting for the threads that may hold the store.
+    try magic.close()
   }
 
   private static func fetchByFirst(_ count: Int) throws {
-    let first = try chain(count).objects(of: Node.self, where: Filter(sql: "z_index = 1")).first
+    let magic = try chain(count)
+    let first = try magic.objects(of: Node.self, where: Filter(sql: "z_index = 1")).first
     expectLength(count, of: first)
+    try magic.close()
   }
 
   @Test func `a long chain is fetched by its first object`() async throws {
