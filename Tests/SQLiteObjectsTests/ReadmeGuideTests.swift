@@ -55,8 +55,8 @@ private struct Ship: MagicObject {
     options.groupCommit.includesAsyncWrites = true
     let magic = try await MagicData(path: path, options: options)
     try await magic.update(Ship("Beagle", tons: 242))
-    try await magic.database.close()
-    await #expect(throws: (any Error).self) { try await magic.count(of: Ship.self) }
+    try await magic.close()
+    await #expect(throws: MagicError.closed) { try await magic.count(of: Ship.self) }
   }
 
   @Test func `results are followed`() async throws {

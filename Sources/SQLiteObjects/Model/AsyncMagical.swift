@@ -121,10 +121,10 @@ extension AsyncMagical: LazyValue {
     return folded
   }
 
-  package func saved(_ state: LazyState, _ base: LazyLinks?) {
+  package func saved(_ state: LazyState, _ base: LazyLinks?, leftAt source: LazySource?) {
     _ = box.state.withLock { current in
       let former = current
-      current.settle(state, base: base)
+      current.settle(state, base: base, source: source)
       return former
     }
   }

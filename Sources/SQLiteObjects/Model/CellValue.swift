@@ -19,7 +19,7 @@ public struct CellValue: Sendable {
     case reference(Int64)
     /// Links that were fetched with the object.
     case links
-    /// Links that were set since the object was fetched.
+    /// A relation that was set since the object was fetched, or that is part of a ring.
     case targets([RelationTarget])
     /// Content that was left in the store.
     case lazy
@@ -32,12 +32,15 @@ public struct CellValue: Sendable {
   }
 }
 
-/// The target of a link that was set in a fetched object: an object of the same fetch as its z_index, so that
-/// objects of one fetch do not hold each other for ever.
+/// The target of a relation that was set since the fetch or the first save: an object of the same fetch as its
+/// z_index, and one of the same ring without holding it, so that objects do not hold each other forever.
 package struct RelationTarget: Sendable {
   package enum End: Sendable {
     case fetched(Int64)
+    /// An object of another fetch, or one that was made. It is held.
     case other(LiveValue)
+    /// An object of the same ring. It is not held.
+    case companion(Companion)
   }
 
   let key: SQLiteCore.Value

@@ -1,46 +1,49 @@
 import SQLiteCore
 import Synchronization
 
-/// One fetch: its rows and links, and the objects made of the rows.
+/// What the cells of an object hold: the group of the object, with which its relations are read.
 ///
-/// The objects' cells keep the context alive, the context keeps the objects' storages, and these keep
-/// neither: relations in them are z_index values. So cycles of objects do not leak.
+/// The cells keep the context alive, the context keeps the group's storages, and these keep neither: relations
+/// in them are z_index values, or references to objects of other groups, which hold those unless they are in a
+/// ring. So cycles of objects do not leak.
 package final class FetchContext: Sendable {
-  /// An instance of a class, as long as somebody has it.
-  ///
-  /// Proof: an object is handed out only to the isolation domain that
-  /// its cells are in, which all belong to one fetch; the type of an object that is not Sendable makes
-  /// the owners that lead to it not Sendable either.
-  private struct Instance: @unchecked Sendable {
-    weak var object: AnyObject?
-  }
-
-  /// The store that the objects were fetched from.
-  let store: StoreIdentity
-  /// The rows of all types, table after table.
+  let group: ObjectGroup
+  // The same as the group's: each property that is read looks here.
   private let storages: [ObjectStorage]
   private let tables: [FetchedTable]
-  private let tableIndexes: [ObjectIdentifier: Int]
-  /// The instances of classes by their rows.
-  private let instances = Mutex<[Int: Instance]>([:])
+  private let heldRing: Mutex<Ring?>
 
   /// Takes the result of a ``GraphLoader``.
-  init(_ token: any StoreToken, _ graph: FetchedGraph) {
-    store = token.identity
-    tableIndexes = graph.indexes
-    storages =
-      graph.tables.count == 1
-      ? graph.tables[0].storages : Array(graph.tables.map(\.storages).joined())
-    var start = 0
-    tables = graph.tables.map { rows in
-      defer { start += rows.storages.count }
-      return FetchedTable(rows, start: start, graph.indexes)
+  convenience init(_ token: any StoreToken, _ graph: FetchedGraph) {
+    self.init(of: ObjectGroup(token.identity, graph), in: nil)
+  }
+
+  init(of group: ObjectGroup, in ring: Ring?) {
+    self.group = group
+    storages = group.storages
+    tables = group.tables
+    heldRing = Mutex(ring)
+  }
+
+  /// The store that the objects were fetched from; nil for an object that was made.
+  var store: StoreIdentity? { group.store }
+
+  /// The ring that the group is in.
+  var ring: Ring? { heldRing.withLock { $0 } }
+
+  /// Holds another ring, or none.
+  ///
+  /// - Returns: The former one, for the caller to release.
+  func hold(_ ring: Ring?) -> Ring? {
+    heldRing.withLock { held in
+      defer { held = ring }
+      return held
     }
   }
 
   /// The objects that the query itself found, in its order.
   func objects<Object: MagicObject>(of type: Object.Type) throws -> [Object] {
-    try objects(type, tableIndexes[ObjectIdentifier(type)].map { tables[$0].found } ?? [])
+    try objects(type, group.tableIndexes[ObjectIdentifier(type)].map { tables[$0].found } ?? [])
   }
 
   /// Objects of the fetch.
@@ -91,6 +94,7 @@ package final class FetchContext: Sendable {
     _ memory: UnsafeMutableRawPointer, _ type: ObjectIdentifier, _ zIndex: Int64,
     from relation: CellIndex
   ) -> Bool {
+    guard relation.table < tables.count else { return false }
     let index = tables[relation.table].targets[relation.slot]
     guard index >= 0 else { return false }
     let table = tables[index]
@@ -117,16 +121,17 @@ package final class FetchContext: Sendable {
   private func object<Object: MagicObject>(
     _ type: Object.Type, at row: Int, in table: FetchedTable
   ) throws -> Object {
-    if table.shape.isClass, let known = instances.withLock({ $0[row] })?.object as? Object {
-      return known
-    }
+    try object(type, at: row)
+  }
+
+  private func object<Object: MagicObject>(_ type: Object.Type, at row: Int) throws -> Object {
     let storage = storages[row]
+    let shape = storage.shape
+    if shape.isClass, let known = group.instance(at: row) as? Object { return known }
     storage.handOut()
-    let object = try storage.shape.bound(
-      type, to: storage, in: table.shape.needsContext ? self : nil)
-    guard table.shape.isClass else { return object }
-    let instance = Instance(object: object as AnyObject)
-    instances.withLock { $0[row] = instance }
+    let object = try shape.bound(
+      type, to: storage, in: shape.needsContext || group.isMade ? self : nil)
+    if shape.isClass { group.note(object as AnyObject, at: row) }
     return object
   }
 
@@ -143,7 +148,7 @@ package final class FetchContext: Sendable {
 
   /// The storage of an object that somebody has looked at, since only those can have changed.
   func handedOutStorage(_ type: any MagicObject.Type, zIndex: Int64) -> ObjectStorage? {
-    guard let index = tableIndexes[ObjectIdentifier(type)],
+    guard let index = group.tableIndexes[ObjectIdentifier(type)],
       let number = tables[index].numbers[zIndex]
     else { return nil }
     let storage = storages[tables[index].start + number]
@@ -153,13 +158,13 @@ package final class FetchContext: Sendable {
   /// The links of an object's property as they were fetched, in their order.
   func links(of storage: ObjectStorage, slot: Int) -> LinkTargets {
     guard let owner = storage.fetchedZIndex,
-      let table = tableIndexes[ObjectIdentifier(storage.shape.type)]
+      let table = group.tableIndexes[ObjectIdentifier(storage.shape.type)]
     else { return .none }
     return tables[table].links[slot]?[owner] ?? .none
   }
 
   private func table(of type: any MagicObject.Type, _ zIndex: Int64) throws -> Int {
-    guard let table = tableIndexes[ObjectIdentifier(type)] else {
+    guard let table = group.tableIndexes[ObjectIdentifier(type)] else {
       throw MagicError.missingTarget(type: "\(type)", zIndex: zIndex)
     }
     return table
@@ -174,7 +179,7 @@ package final class FetchContext: Sendable {
 }
 
 /// The rows of one type in a fetch, once they are complete.
-private final class FetchedTable: Sendable {
+final class FetchedTable: Sendable {
   let shape: ObjectShape
   let type: ObjectIdentifier
   /// The first of the type's rows among those of all types.
@@ -206,9 +211,7 @@ extension FetchContext {
   func form(
     of form: CellValue.Form, for property: ObjectProperty
   ) -> CellValue.Form {
-    guard property.isRelation, !property.role.isLazy, case .live(let live) = form else {
-      return form
-    }
+    guard !group.isMade, property.isEager, case .live(let live) = form else { return form }
     if let object = live.value as? any MagicObject {
       return zIndex(of: object).map { .reference($0) } ?? form
     }
@@ -224,13 +227,47 @@ extension FetchContext {
   ) throws -> Collection {
     try Collection(
       magicLinks: targets.map { target in
-        switch target.end {
-        case .fetched(let zIndex):
-          MagicLink(target.key, try object(Collection.Target.self, zIndex))
-        case .other(let live):
-          MagicLink(target.key, try live.object(Collection.Target.self))
-        }
+        MagicLink(target.key, try object(Collection.Target.self, target))
       })
+  }
+
+  /// Makes the object that a property was set to since the fetch.
+  ///
+  /// - Throws: ``Companion/Released`` if the property was set again meanwhile.
+  func object<Object: MagicObject>(
+    _ type: Object.Type, _ target: RelationTarget
+  ) throws -> Object {
+    switch target.end {
+    case .fetched(let zIndex): return try object(type, zIndex)
+    case .other(let live):
+      guard let object = live.value as? Object else { throw MagicError.notSaved(type: "\(type)") }
+      return object
+    case .companion(let companion):
+      let (context, row) = try context(of: companion)
+      return try context.object(type, at: row)
+    }
+  }
+
+  /// The context and the row of another object of the same ring.
+  ///
+  /// - Throws: ``Companion/Released``.
+  func context(
+    of companion: Companion
+  ) throws(Companion.Released) -> (context: FetchContext, row: Int) {
+    let (group, row) = try companion.place()
+    if group === self.group { return (self, row) }
+    return (group.context(in: ring?.ring(of: group)), row)
+  }
+
+  /// The storage at a row.
+  func storage(atRow row: Int) -> ObjectStorage { storages[row] }
+
+  /// Makes the object at a row, to be held by a property.
+  func live(at row: Int) throws -> LiveValue {
+    func make<Object: MagicObject>(_ type: Object.Type) throws -> LiveValue {
+      LiveValue(try object(type, at: row))
+    }
+    return try make(storages[row].shape.type)
   }
 
   /// Makes the collection of a property that was not set since the fetch.
@@ -266,15 +303,9 @@ extension FetchContext {
     else {
       return nil
     }
+    guard let store else { return nil }
     // One that was removed and saved anew has another z_index than the fetch knows it by.
     let zIndex = address.storage.zIndex(in: store)
     return zIndex == address.storage.fetchedZIndex ? zIndex : nil
-  }
-}
-
-extension LiveValue {
-  fileprivate func object<Object: MagicObject>(_ type: Object.Type) throws -> Object {
-    guard let object = value as? Object else { throw MagicError.notSaved(type: "\(type)") }
-    return object
   }
 }

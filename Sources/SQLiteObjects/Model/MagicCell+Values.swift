@@ -55,10 +55,25 @@ extension MagicCell {
   /// An object, a collection of objects or a lazy value of a fetched object.
   private func related<Value>(_ type: Value.Type) -> Value? {
     guard let (storage, slot, context) = address else { return nil }
+    while true {
+      do {
+        return try related(type, storage, slot, context)
+      } catch is Companion.Released {
+        // Another task has set the property, or has saved objects of its ring.
+      } catch {
+        // Programmer error: the type encodes other properties each time, or keys that it cannot decode.
+        fatalError("a relation cannot be read: \(error)")
+      }
+    }
+  }
+
+  private func related<Value>(
+    _ type: Value.Type, _ storage: ObjectStorage, _ slot: Int, _ context: FetchContext?
+  ) throws -> Value? {
     switch storage[slot] {
     case .reference(let zIndex):
       guard let type = Value.self as? any MagicObject.Type else { return nil }
-      return made { try context?.object(type, zIndex) } as? Value
+      return try context?.object(type, zIndex) as? Value
     case .links:
       guard let type = Value.self as? any MagicCollection.Type else { return nil }
       if storage.shape.properties[slot].role.isOptional,
@@ -66,10 +81,13 @@ extension MagicCell {
       {
         return nil
       }
-      return made { try context?.collection(type, of: storage, slot: slot) } as? Value
+      return try context?.collection(type, of: storage, slot: slot) as? Value
     case .targets(let targets):
+      if let type = Value.self as? any MagicObject.Type {
+        return try targets.first.flatMap { try context?.object(type, $0) } as? Value
+      }
       guard let type = Value.self as? any MagicCollection.Type else { return nil }
-      return made { try context?.collection(type, of: targets) } as? Value
+      return try context?.collection(type, of: targets) as? Value
     case .lazy:
       guard let type = Value.self as? any LazyValue.Type else { return nil }
       let source = storage.lastIdentity.map { identity in
@@ -80,16 +98,6 @@ extension MagicCell {
       // finds changes that are made through it.
       return cache(LiveValue(type.init(source: source))).value as? Value
     case .unset, .stored, .data, .live: return nil
-    }
-  }
-
-  /// Makes a value of others that were checked when they were fetched or set.
-  private func made<Result>(_ body: () throws -> Result) -> Result {
-    do {
-      return try body()
-    } catch {
-      // Programmer error: the type encodes other properties each time, or keys that it cannot decode.
-      fatalError("a relation cannot be read: \(error)")
     }
   }
 }

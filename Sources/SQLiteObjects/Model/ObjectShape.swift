@@ -18,6 +18,8 @@ package final class ObjectShape: Sendable {
   let isPlain: Bool
   /// Whether objects bring others with them, which are looked up when they are asked for.
   let needsContext: Bool
+  /// Whether objects reference others, be it lazily.
+  let hasRelations: Bool
   /// Whether a value may lead to objects and hold them.
   let mayHoldOthers: Bool
   /// The positions of the cells in an object's memory, if they are known.
@@ -51,7 +53,8 @@ package final class ObjectShape: Sendable {
     isPlain = properties.allSatisfy { property in
       if case .column = property.role.kind { !property.role.isLazy } else { false }
     }
-    needsContext = properties.contains { $0.isRelation && !$0.role.isLazy }
+    hasRelations = properties.contains(where: \.isRelation)
+    needsContext = properties.contains(where: \.isEager)
   }
 }
 
@@ -83,6 +86,9 @@ package struct ObjectProperty: Sendable {
 
   /// Whether the property leads to other objects.
   var isRelation: Bool { role.isRelation }
+
+  /// Whether the property is a relation whose objects are fetched with their owner.
+  var isEager: Bool { isRelation && !role.isLazy }
 
   /// Whether the property is a file.
   package var isAsset: Bool { role.isAsset }

@@ -187,7 +187,8 @@ extension ObjectStorage {
         for slot in 0..<slots.count {
           if slots.isChanged(slot, since: before.changeCount) {
             isSet = true
-          } else {
+          } else if !shape.properties[slot].isEager {
+            // A relation is what it was; only its form may be another one now.
             // The former value is released with `undone`.
             slots.fill(before.forms[slot], slot)
           }

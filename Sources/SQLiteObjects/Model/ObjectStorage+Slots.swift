@@ -70,6 +70,9 @@ extension ObjectStorage {
       unsafe start[checked(slot)].change > count
     }
 
+    /// The number of a property's last change.
+    func change(of slot: Int) -> Int { unsafe start[checked(slot)].change }
+
     /// Notes the number of a property's last change.
     func note(_ change: Int, of slot: Int) { unsafe start[checked(slot)].change = change }
 

@@ -149,7 +149,8 @@ package final class ObjectStorage: @unchecked Sendable {
   /// - Parameters:
   ///   - cells: The cells.
   ///   - copies: Gets a slot for each property if all cells lead here.
-  func adopt(_ cells: FoundCells, to copies: SlotCopies?) -> Adoption {
+  ///   - context: The context that the cells hold.
+  func adopt(_ cells: FoundCells, to copies: SlotCopies?, in context: FetchContext?) -> Adoption {
     // A task that follows a cell that leads here already waits for the others.
     withState { _, slots in
       func adopt(_ slot: Int, _ bound: consuming ValueBox.State) -> Bool {
@@ -160,10 +161,10 @@ package final class ObjectStorage: @unchecked Sendable {
       var slot = 0
       // Four at once: their references to this are counted by one atomic addition (benchmark `insert`).
       while slot + 4 <= slots.count {
-        let first = ValueBox.State.bound(self, slot: slot, nil)
-        let second = ValueBox.State.bound(self, slot: slot + 1, nil)
-        let third = ValueBox.State.bound(self, slot: slot + 2, nil)
-        let fourth = ValueBox.State.bound(self, slot: slot + 3, nil)
+        let first = ValueBox.State.bound(self, slot: slot, context)
+        let second = ValueBox.State.bound(self, slot: slot + 1, context)
+        let third = ValueBox.State.bound(self, slot: slot + 2, context)
+        let fourth = ValueBox.State.bound(self, slot: slot + 3, context)
         guard adopt(slot, first) else { return slot == 0 ? .none : .some }
         guard adopt(slot + 1, second), adopt(slot + 2, third), adopt(slot + 3, fourth) else {
           return .some
@@ -171,7 +172,9 @@ package final class ObjectStorage: @unchecked Sendable {
         slot += 4
       }
       while slot < slots.count {
-        guard adopt(slot, .bound(self, slot: slot, nil)) else { return slot == 0 ? .none : .some }
+        guard adopt(slot, .bound(self, slot: slot, context)) else {
+          return slot == 0 ? .none : .some
+        }
         slot += 1
       }
       if let copies { slots.copy(to: copies) }
@@ -200,7 +203,23 @@ package final class ObjectStorage: @unchecked Sendable {
 
   /// Sets a value, a relation in the form that keeps objects of one fetch from holding each other.
   func set(_ form: CellValue.Form, at slot: Int, in context: FetchContext?) {
-    set(context?.form(of: form, for: shape.properties[slot]) ?? form, at: slot)
+    let property = shape.properties[slot]
+    let kept = context?.form(of: form, for: property) ?? form
+    if let context, property.isEager, kept.holdsOthers { context.group.note(holder: self) }
+    set(kept, at: slot)
+  }
+
+  /// The form of a property, with the number of its last change.
+  func slot(_ slot: Int) -> (form: CellValue.Form, change: Int) {
+    withState { _, slots in (slots[slot], slots.change(of: slot)) }
+  }
+
+  /// Replaces the form of a property by one that leads to the same objects, unless the property was set meanwhile.
+  func replace(_ slot: Int, _ form: CellValue.Form, since change: Int) {
+    // The replaced form is released when the lock is free again.
+    _ = withState { _, slots in
+      slots.isChanged(slot, since: change) ? form : slots.exchange(form, slot)
+    }
   }
 
   /// The message for a value that was read before it was set.
@@ -252,6 +271,9 @@ package final class ObjectStorage: @unchecked Sendable {
         guard let object = live.value as? any MagicObject else { continue }
         known.forms[slot] =
           object.zIndex(in: known.identity.store).map { .reference($0) } ?? .lazy
+      case (.object, .targets(let targets)):
+        known.forms[slot] =
+          targets.first?.zIndex(in: known.identity.store).map { .reference($0) } ?? .lazy
       default: continue
       }
     }

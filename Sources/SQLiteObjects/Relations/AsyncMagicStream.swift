@@ -17,8 +17,8 @@ extension AsyncMagical where Element: MagicCollection {
   ///   - filter: The condition on the objects; nil for all.
   ///   - order: The sort keys, the most significant first; without any, and of equals, the collection's order.
   ///   - batch: The most items to fetch at once.
-  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value; ``MagicError/unsavedChanges(type:)`` for a filter
-  ///   or sort keys on a value that was set or changed and is not saved yet.
+  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value; ``MagicError/unsavedChanges(type:)`` for a
+  ///   filter or sort keys on a value that was set or changed and is not saved yet.
   public func createAsyncStream(
     where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
     batch: Int = 500

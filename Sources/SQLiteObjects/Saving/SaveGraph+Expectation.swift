@@ -16,7 +16,9 @@ extension SaveGraph.Node {
       case .unset: return shape.properties[slot].role.isAsset ? nil : (slot, .null)
       case .data(let data): return (slot, data.databaseValue)
       case .live(let live): return try expected(live, slot, in: store)
-      case .links, .targets, .lazy: return nil
+      case .targets(let targets):
+        return targets.first?.zIndex(in: store).map { (slot, .integer($0)) }
+      case .links, .lazy: return nil
       }
     }
   }
@@ -25,7 +27,7 @@ extension SaveGraph.Node {
   private func reference(
     _ zIndex: Int64, _ slot: Int, in store: StoreIdentity
   ) throws -> Int64? {
-    guard let context, context.store != store,
+    guard let context, let fetched = context.store, fetched != store,
       let type = storage.shape.properties[slot].role.target
     else { return zIndex }
     return try context.storage(type, zIndex: zIndex).zIndex(in: store)

@@ -66,10 +66,12 @@ extension SaveGraph {
         _ = cells[primary].primaryForm(plan.properties[primary].type)
       }
       let storage = ObjectStorage.make(plan.shape)
+      let context =
+        plan.shape.hasRelations ? FetchContext(of: ObjectGroup(of: storage), in: nil) : nil
       let isTaken = mayTake(plan.shape)
       let first = values.count
       let lives = values.liveCount
-      switch values.take(storage, of: cells, isTaken: isTaken) {
+      switch values.take(storage, of: cells, isTaken: isTaken, in: context) {
       case .all:
         if indexes != nil { note(storage, at: count) }
         count += 1
@@ -78,7 +80,7 @@ extension SaveGraph {
           try store(lives, first, plan)
           taken.append(Node(plan, storage, nil, .ofNewObject, first: first))
         } else {
-          waiting.append((storage, nil))
+          waiting.append((storage, context))
         }
         return count - 1
       case .none:
@@ -137,6 +139,22 @@ extension SaveGraph {
       plans.removeAll { $0 === plan }
       plans.append(plan)
       return plan
+    }
+
+    /// Finds the rings that the relations of the objects may have closed or opened.
+    func tieRings(_ nodes: [Node]) {
+      guard !waiting.isEmpty, plans.mayFormRings || nodes.contains(where: \.isFetched) else {
+        return
+      }
+      RingFinder.tie(
+        nodes.compactMap { node in
+          guard let context = node.context else { return nil }
+          let slots = node.plan.properties.indices.filter {
+            context.group.isHolding(node.plan.properties[$0])
+              && (!node.snapshot.isKnown || values.isChanged($0, in: node))
+          }
+          return slots.isEmpty ? nil : (node.storage, context, slots)
+        })
     }
 
     /// Takes the values of all objects that were added, and of those that they lead to.
@@ -218,14 +236,20 @@ extension SaveGraph.Walk {
         .map { (key: $0, target: try target($1, property, context)) }
       node.late.append((slot, .links(links, isSet: values.isChanged(slot, in: node))))
     case .targets(let targets):
-      let links = try targets.map { target in
-        switch target.end {
-        case .fetched(let zIndex):
-          (key: target.key, target: try self.target(zIndex, property, node.context))
-        case .other(let live): (key: target.key, target: try add(live, node.plan, property))
-        }
+      let links: [(key: Value, target: SaveGraph.Target)]
+      do {
+        links = try targets.map { ($0.key, try target($0, node, property)) }
+      } catch is Companion.Released {
+        // Another task has set the property since its value was taken.
+        return try add(node.storage[slot], slot, to: &node)
       }
-      node.late.append((slot, .links(links, isSet: values.isChanged(slot, in: node))))
+      node.late.append(
+        (
+          slot,
+          property.isLinked
+            ? .links(links, isSet: values.isChanged(slot, in: node))
+            : .object(links.first?.target ?? .none)
+        ))
     case .live(let live):
       if let lazy = live.value as? any LazyValue {
         try add(lazy, form, slot, to: &node)
@@ -281,6 +305,20 @@ extension SaveGraph.Walk {
     return .node(try add(object))
   }
 
+  /// Adds an object that a property was set to since the fetch.
+  private mutating func target(
+    _ target: RelationTarget, _ node: SaveGraph.Node, _ property: ObjectPlan.Property
+  ) throws -> SaveGraph.Target {
+    switch target.end {
+    case .fetched(let zIndex): return try self.target(zIndex, property, node.context)
+    case .other(let live): return try add(live, node.plan, property)
+    case .companion(let companion):
+      guard let owner = node.context else { throw Companion.Released() }
+      let (context, row) = try owner.context(of: companion)
+      return .node(try add(context.storage(atRow: row), context))
+    }
+  }
+
   /// Adds an object that a property refers to, if it may have changed.
   private mutating func target(
     _ zIndex: Int64, _ property: ObjectPlan.Property, _ context: FetchContext?
@@ -300,6 +338,29 @@ extension SaveGraph.Walk {
   ) throws -> [(key: Value, target: SaveGraph.Target)] {
     try collection.magicLinks.map { ($0.key, .node(try add($0.object))) }
   }
+}
+
+extension [ObjectPlan] {
+  /// Whether objects of these types can reference each other in a ring.
+  fileprivate var mayFormRings: Bool {
+    var rest = self
+    while true {
+      let types = Set(rest.map(\.id))
+      let kept = rest.filter { plan in
+        plan.properties.contains { property in
+          property.isRelation
+            && property.role.target.map { types.contains(ObjectIdentifier($0)) } ?? false
+        }
+      }
+      if kept.count == rest.count { return !rest.isEmpty }
+      rest = kept
+    }
+  }
+}
+
+extension SaveGraph.Node {
+  /// Whether the object was fetched together with others.
+  fileprivate var isFetched: Bool { context.map { !$0.group.isMade } ?? false }
 }
 
 // Lazy values.

@@ -60,7 +60,7 @@ extension SaveGraph {
       guard let saved = saved[index] else { continue }
       let settled =
         nodes[index].isPlain
-        ? saved.settled : settleLazy(nodes[index], saved, in: content.identity)
+        ? saved.settled : settleLazy(nodes[index], saved, in: content)
       nodes[index].storage.saved(
         as: saved.zIndex, in: content, nodes[index].snapshot, values.slots,
         first: nodes[index].first,
@@ -72,7 +72,7 @@ extension SaveGraph {
   ///
   /// - Returns: The values that the database made of properties which were not set meanwhile.
   private func settleLazy(
-    _ node: Node, _ saved: Saved, in store: StoreIdentity
+    _ node: Node, _ saved: Saved, in content: StoreContent
   ) -> [(slot: Int, form: CellValue.Form)]? {
     var settled = saved.settled
     for (slot, value, state, isOwn) in node.lazy {
@@ -80,11 +80,45 @@ extension SaveGraph {
       if value.state.number != state.number { settled?.removeAll { $0.slot == slot } }
       guard isOwn else { continue }
       let known = saved.links?.first { $0.slot == slot }
+      let source =
+        node.leavesLazyValues
+        ? source(of: node, slot, saved.zIndex, in: content) : nil
       value.saved(
         state,
-        known.map { LazyLinks(store: store, owner: saved.zIndex, links: $0.links) })
+        known.map {
+          LazyLinks(store: content.identity, owner: saved.zIndex, links: $0.links)
+        }, leftAt: source)
+      // Another property has the same value, and is the one that it stands for now.
+      if let source, let other = value.state.source, !other.isSame(as: source) {
+        settled = (settled ?? []) + [(slot, .lazy)]
+      }
     }
     return settled
+  }
+}
+
+extension SaveGraph {
+  private func source(
+    of node: Node, _ slot: Int, _ zIndex: Int64, in content: StoreContent
+  ) -> LazySource? {
+    guard node.plan.properties[slot].isRelation else { return nil }
+    return LazySource(content: content, shape: node.storage.shape, slot: slot, zIndex: zIndex)
+  }
+}
+
+extension SaveGraph.Node {
+  /// Whether lazy values that were set are left in the store once they are saved. In a ring, and in an object that
+  /// was fetched, they would hold their objects forever.
+  fileprivate var leavesLazyValues: Bool {
+    storage.fetchedZIndex != nil || context?.ring != nil
+  }
+}
+
+extension LazySource {
+  /// Whether both are the same property of the same object.
+  fileprivate func isSame(as other: LazySource) -> Bool {
+    zIndex == other.zIndex && slot == other.slot && shape.type == other.shape.type
+      && content.identity == other.content.identity
   }
 }
 

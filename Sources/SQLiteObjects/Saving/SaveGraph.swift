@@ -42,6 +42,7 @@ struct SaveGraph: Sendable {
     roots = try walk.add(contentsOf: objects)
     rootCount = walk.count
     nodes = try walk.nodes()
+    walk.tieRings(nodes)
     values = walk.values
     plans = walk.plans
     if isUnchanged {
@@ -195,9 +196,9 @@ extension SaveGraph {
 
     /// Gives a new object's values to its storage, and takes them unless the object has to wait.
     @inline(__always) func take(
-      _ storage: ObjectStorage, of cells: FoundCells, isTaken: Bool
+      _ storage: ObjectStorage, of cells: FoundCells, isTaken: Bool, in context: FetchContext?
     ) -> ObjectStorage.Adoption {
-      storage.adopt(cells, to: isTaken ? slots : nil)
+      storage.adopt(cells, to: isTaken ? slots : nil, in: context)
     }
 
     /// The number of values that were taken and are more than SQLite stores.

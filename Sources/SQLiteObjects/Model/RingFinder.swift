@@ -1,0 +1,239 @@
+import Synchronization
+
+/// Finds rings of objects, so that these are released together when nobody holds any of them.
+///
+/// Groups that reference each other in a ring become members of a ``Ring``: their references to each other turn into
+/// companions, which hold nothing. A group that has left its ring holds what it references again. The members of
+/// a ring are a strongly connected component of the graph of groups. Tarjan's algorithm finds them, without
+/// recursion, since a chain of objects may be as long as memory is.
+struct RingFinder {
+  /// An object that a property references.
+  private typealias Target = (target: RelationTarget, context: FetchContext?)
+
+  /// A property that references objects of groups.
+  private struct Relation {
+    let storage: ObjectStorage
+    let slot: Int
+    /// Whether the property is a lazy value that was set. It holds its objects until it is saved.
+    var isLazy: Bool { storage.shape.properties[slot].role.isLazy }
+    /// The number of the property's last change when it was read.
+    let change: Int
+    let targets: [Target]
+  }
+
+  private struct Visit {
+    let context: FetchContext
+    let relations: [Relation]
+    /// The groups that are still to be visited from here.
+    var ahead: [FetchContext]
+    /// The first visit that can be reached from here, as far as it is known.
+    var lowest: Int
+    var component: Int?
+    /// Whether the group references itself.
+    var isOwnTarget = false
+  }
+
+  private var visits: [Visit] = []
+  private var indexes: [ObjectIdentifier: Int] = [:]
+  private var components: [[Int]] = []
+
+  /// Lets one search run at a time: another one must not see a ring that is half made.
+  private static let gate = Mutex(())
+
+  /// Finds the rings that relations have closed or opened.
+  ///
+  /// - Parameter changed: The objects whose relations were set, with their contexts, and these relations.
+  static func tie(
+    _ changed: [(storage: ObjectStorage, context: FetchContext, slots: [Int])]
+  ) {
+    // Everything is released after the search: the `deinit` of an object may save others.
+    var finder = RingFinder()
+    var released: [Ring] = []
+    gate.withLock { _ in
+      for (storage, context, slots) in changed {
+        if context.ring != nil { finder.search(from: context) }
+        // A relation closes a ring if its owner can be reached from its target.
+        for slot in slots {
+          for (_, target) in relation(storage, slot, context)?.targets ?? [] {
+            if let target { finder.search(from: target) }
+          }
+        }
+      }
+      released = finder.tie()
+    }
+    withExtendedLifetime((finder, released)) {}
+  }
+
+  /// The objects that a property references; nil if none of them is in a group that may reference others.
+  private static func relation(
+    _ storage: ObjectStorage, _ slot: Int, _ context: FetchContext
+  ) -> Relation? {
+    while true {
+      let (form, change) = storage.slot(slot)
+      let targets: [RelationTarget]
+      switch form {
+      case .targets(let known): targets = known
+      case .live(let live): targets = RingFinder.targets(of: live)
+      case .unset, .stored, .data, .reference, .links, .lazy: return nil
+      }
+      // If the property was set meanwhile, it is read again.
+      guard let found = try? targets.map({ ($0, try RingFinder.context(of: $0, context)) })
+      else { continue }
+      guard found.contains(where: { $0.1 != nil }) else { return nil }
+      return Relation(storage: storage, slot: slot, change: change, targets: found)
+    }
+  }
+
+  private static func targets(of live: LiveValue) -> [RelationTarget] {
+    func targets(_ collection: some MagicCollection) -> [RelationTarget] {
+      // A collection that cannot be stored is refused when it is saved.
+      ((try? collection.magicLinks) ?? []).map {
+        RelationTarget(key: $0.key, end: .other(LiveValue($0.object)))
+      }
+    }
+    if let lazy = live.value as? any LazyValue { return lazy.state.live.map(Self.targets) ?? [] }
+    if let collection = live.value as? any MagicCollection { return targets(collection) }
+    return live.value is any MagicObject ? [RelationTarget(key: .null, end: .other(live))] : []
+  }
+
+  /// The context of an object; nil for one that references no others, or that its fetch knows.
+  private static func context(
+    of target: RelationTarget, _ owner: FetchContext
+  ) throws(Companion.Released) -> FetchContext? {
+    switch target.end {
+    case .fetched: return nil
+    case .other(let live): return live.address?.context
+    case .companion(let companion): return try owner.context(of: companion).context
+    }
+  }
+
+  private mutating func visit(_ context: FetchContext) -> Int {
+    let relations = context.group.holders.flatMap { storage in
+      storage.shape.properties.indices.compactMap { slot in
+        context.group.isHolding(storage.shape.properties[slot])
+          ? RingFinder.relation(storage, slot, context) : nil
+      }
+    }
+    let index = visits.count
+    indexes[ObjectIdentifier(context.group)] = index
+    visits.append(
+      Visit(
+        context: context, relations: relations,
+        ahead: relations.flatMap { $0.targets.compactMap(\.context) }, lowest: index))
+    return index
+  }
+
+  /// Visits all groups that can be reached from one, and finds their components.
+  private mutating func search(from start: FetchContext) {
+    guard indexes[ObjectIdentifier(start.group)] == nil else { return }
+    var path = [visit(start)]
+    // The groups whose components are not known yet.
+    var open = path
+    while let current = path.last {
+      if let next = visits[current].ahead.popLast() {
+        if let known = indexes[ObjectIdentifier(next.group)] {
+          if known == current { visits[current].isOwnTarget = true }
+          if visits[known].component == nil {
+            visits[current].lowest = min(visits[current].lowest, known)
+          }
+        } else {
+          let index = visit(next)
+          path.append(index)
+          open.append(index)
+        }
+        continue
+      }
+      path.removeLast()
+      if let parent = path.last {
+        visits[parent].lowest = min(visits[parent].lowest, visits[current].lowest)
+      }
+      guard visits[current].lowest == current else { continue }
+      var component: [Int] = []
+      while let member = open.popLast() {
+        visits[member].component = components.count
+        component.append(member)
+        if member == current { break }
+      }
+      components.append(component)
+    }
+  }
+
+  /// Makes the rings, and lets the properties of their objects hold what is outside of them and nothing else.
+  ///
+  /// - Returns: The rings that were replaced. Until the end they hold what properties still reference.
+  private func tie() -> [Ring] {
+    var released: [Ring] = []
+    let rings = components.map { members in
+      members.count > 1 || visits[members[0]].isOwnTarget
+        ? Ring(members.map { visits[$0].context.group }) : nil
+    }
+    for visit in visits {
+      let ring = visit.component.flatMap { rings[$0] }
+      guard ring != nil || visit.context.ring != nil else { continue }
+      visit.context.group.note(visit.context)
+      if let former = visit.context.hold(ring) { released.append(former) }
+      visit.context.group.join(ring)
+    }
+    for visit in visits {
+      for relation in visit.relations where !relation.isLazy { rewrite(relation, of: visit, rings) }
+    }
+    return released
+  }
+
+  private func rewrite(_ relation: Relation, of owner: Visit, _ rings: [Ring?]) {
+    let ring = owner.component.flatMap { rings[$0] }
+    var isChanged = false
+    let targets = relation.targets.map { target, context -> RelationTarget in
+      guard let context, let index = indexes[ObjectIdentifier(context.group)] else { return target }
+      let isMember = ring != nil && visits[index].component == owner.component
+      let end: RelationTarget.End? =
+        switch target.end {
+        case .other(let live) where isMember: companion(live, context.group)
+        case .companion(let companion) where !isMember: owner.context.live(of: companion)
+        case .fetched, .other, .companion: nil
+        }
+      guard let end else { return target }
+      isChanged = true
+      return RelationTarget(key: target.key, end: end)
+    }
+    guard isChanged else { return }
+    relation.storage.replace(relation.slot, .targets(targets), since: relation.change)
+  }
+
+  private func companion(_ live: LiveValue, _ group: ObjectGroup) -> RelationTarget.End? {
+    guard let storage = live.address?.storage, let row = group.row(of: storage) else { return nil }
+    if storage.shape.isClass { group.note(live.value as AnyObject, at: row) }
+    return .companion(Companion(group, row: row))
+  }
+}
+
+extension FetchContext {
+  /// The object of a companion, to be held by a property; nil if it was replaced meanwhile.
+  fileprivate func live(of companion: Companion) -> RelationTarget.End? {
+    guard let (context, row) = try? context(of: companion) else { return nil }
+    return (try? context.live(at: row)).map { .other($0) }
+  }
+}
+
+extension LiveValue {
+  /// Where the first property of an object is, if the object was saved or fetched.
+  fileprivate var address: (storage: ObjectStorage, slot: Int, context: FetchContext?)? {
+    func address(_ object: some MagicObject) -> MagicCell? {
+      PropertyCollector.firstCell(of: object)
+    }
+    return (value as? any MagicObject).flatMap { address($0)?.address }
+  }
+}
+
+extension RelationTarget {
+  /// The z_index of the object in a store, or nil if it is not there.
+  func zIndex(in store: StoreIdentity) -> Int64? {
+    switch end {
+    case .fetched(let zIndex): return zIndex
+    case .other(let live): return (live.value as? any MagicObject)?.zIndex(in: store)
+    case .companion(let companion):
+      guard let (group, row) = try? companion.place() else { return nil }
+      return group.storages[row].zIndex(in: store)
+    }
+  }
+}

@@ -1,0 +1,429 @@
+import Foundation
+import MagicData
+import TestSupport
+import Testing
+
+private struct Knot: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @OptionMagicValue var one: Knot?
+  @MagicValue var list: [Knot] = []
+  @MagicValue var set: MagicalSet<Knot> = []
+  @MagicValue var map: [String: Knot] = [:]
+  @MagicValue var lazy: AsyncMagical<[Knot]> = AsyncMagical(value: [])
+  static var traits: [PropertyTrait] { [.unique(\Self.$name)] }
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+private struct Spool: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @MagicValue var lazy: AsyncMagical<[Spool]> = AsyncMagical(value: [])
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
+private final class Bead: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @OptionMagicValue var next: Bead?
+  init() {}
+  convenience init(_ name: String) {
+    self.init()
+    self.name = name
+  }
+}
+
+private enum Tie: CaseIterable {
+  case one, list, set, map, lazy
+
+  func connect(_ from: Knot, to other: Knot) {
+    switch self {
+    case .one: from.one = other
+    case .list: from.list = [other, other]
+    case .set: from.set = [other]
+    case .map: from.map = ["key": other]
+    case .lazy: from.lazy.set([other])
+    }
+  }
+
+  func target(of knot: Knot) throws -> Knot? {
+    switch self {
+    case .one: knot.one
+    case .list: knot.list.last
+    case .set: knot.set.first { _ in true }
+    case .map: knot.map["key"]
+    case .lazy: try knot.lazy.get().first
+    }
+  }
+}
+
+/// Whether what was noted is still alive.
+private struct Remains {
+  private struct Weak { weak var object: AnyObject? }
+  private var objects: [Weak] = []
+
+  /// Notes the values of objects that were saved or fetched.
+  mutating func note(_ knots: [Knot]) {
+    for knot in knots { note(knot.$name.cell.address?.storage) }
+  }
+
+  mutating func note(_ object: AnyObject?) {
+    #expect(object != nil)
+    objects.append(Weak(object: object))
+  }
+
+  var count: Int { objects.count { $0.object != nil } }
+}
+
+@Suite struct RingTests {
+  @Test(arguments: Tie.allCases)
+  fileprivate func `a ring of saved objects is released, and its store is closed`(tie: Tie) throws {
+    var remains = Remains()
+    var folder = ""
+    func work() throws {
+      let magic = try MagicData(type: .temporary)
+      let knots = (0..<5).map { Knot("\($0)") }
+      for index in 0..<5 { tie.connect(knots[index], to: knots[(index + 1) % 5]) }
+      try magic.update(knots[0])
+      remains.note(knots)
+      remains.note(magic)
+      folder = (magic.assets.path as NSString).deletingLastPathComponent
+      #expect(remains.count == 6)
+      var knot = knots[0]
+      for index in 1...7 {
+        knot = try #require(try tie.target(of: knot))
+        #expect(knot.name == "\(index % 5)")
+      }
+    }
+    try work()
+    #expect(remains.count == 0)
+    #expect(openFiles(in: folder).isEmpty)
+    #expect(!FileManager.default.fileExists(atPath: folder))
+  }
+
+  @Test(arguments: Tie.allCases.filter { $0 != .lazy })
+  fileprivate func `a variable keeps what its object references in a ring`(tie: Tie) throws {
+    let magic = try MagicData(type: .memory)
+    var remains = Remains()
+    func made() throws -> Knot {
+      let (a, b) = (Knot("a"), Knot("b"))
+      tie.connect(a, to: b)
+      tie.connect(b, to: a)
+      try magic.update(a)
+      // A copy shares the values.
+      b.name = "B"
+      #expect(try tie.target(of: a)?.name == "B")
+      remains.note([a, b])
+      return a
+    }
+    func check() throws {
+      let a = try made()
+      #expect(remains.count == 2)
+      let b = try #require(try tie.target(of: a))
+      #expect(b.name == "B")
+      #expect(try tie.target(of: b)?.name == "a")
+      try tie.target(of: b)?.name = "A"
+      #expect(a.name == "A")
+      // Changes of the ring are found through it.
+      try magic.update(a)
+      #expect(try magic.objects(of: Knot.self).map(\.name) == ["A", "B"])
+    }
+    try check()
+    #expect(remains.count == 0)
+  }
+
+  @Test func `an object that references itself is released`() throws {
+    let magic = try MagicData(type: .memory)
+    var remains = Remains()
+    func work() throws {
+      let a = Knot("a")
+      (a.one, a.list) = (a, [a, a])
+      try magic.update(a)
+      remains.note([a])
+      #expect(a.one?.list[1].one?.name == "a")
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
+  @Test func `a class instance of a ring stays the same, and is released`() throws {
+    let magic = try MagicData(type: .memory)
+    var remains = Remains()
+    func work() throws {
+      let (a, b) = (Bead("a"), Bead("b"))
+      (a.next, b.next) = (b, a)
+      try magic.update(a)
+      #expect(a.next === b)
+      #expect(b.next === a)
+      remains.note(a)
+      remains.note(b)
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
+  @Test func `a ring through lazy values alone is released`() throws {
+    let magic = try MagicData(type: .memory)
+    var remains = Remains()
+    func work() throws {
+      let (a, b) = (Spool("a"), Spool("b"))
+      a.lazy.set([b])
+      b.lazy.set([a])
+      try magic.update(a)
+      #expect(try a.lazy.get().first?.lazy.get().map(\.name) == ["a"])
+      for spool in [a, b] { remains.note(spool.$name.cell.address?.storage) }
+      let fetched = try magic.object(of: Spool.self, primary: a.id)
+      let c = Spool("c")
+      fetched.lazy.set([c])
+      c.lazy.set([fetched])
+      try magic.update(fetched)
+      #expect(try fetched.lazy.get().map(\.name) == ["c"])
+      for spool in [fetched, c] { remains.note(spool.$name.cell.address?.storage) }
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
+  @Test func `rings of fetched and made objects are released`() throws {
+    let magic = try MagicData(type: .memory)
+    try magic.update([Knot("a"), Knot("b")])
+    var remains = Remains()
+    func work() throws {
+      let a = try magic.objects(of: Knot.self, where: \.$name == "a")[0]
+      let b = try magic.objects(of: Knot.self, where: \.$name == "b")[0]
+      let c = Knot("c")
+      (a.one, b.list, c.map) = (b, [c], ["a": a])
+      try magic.update(a)
+      remains.note([a, b, c])
+      #expect(a.one?.list.first?.map["a"]?.name == "a")
+      try magic.update(a, ifUnchanged: true)
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
+  @Test func `two fetches that exchange their objects in two saves are released`() throws {
+    let magic = try MagicData(type: .memory)
+    for name in ["x", "y"] {
+      let knot = Knot(name)
+      knot.one = Knot("\(name)'s")
+      try magic.update(knot)
+    }
+    var remains = Remains()
+    func work() throws {
+      let x = try magic.objects(of: Knot.self, where: \.$name == "x")[0]
+      let y = try magic.objects(of: Knot.self, where: \.$name == "y")[0]
+      let (first, second) = (try #require(x.one), try #require(y.one))
+      x.one = second
+      try magic.update(x)
+      y.one = first
+      try magic.update(y)
+      remains.note([x, y, first, second])
+      #expect(x.one?.name == "y's")
+      #expect(y.one?.name == "x's")
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
+  @Test func `a failed save and an undone one leave nothing`() throws {
+    var remains = Remains()
+    func work() throws {
+      let magic = try MagicData(type: .temporary)
+      remains.note(magic)
+      try magic.update(Knot("taken"))
+      let (a, b) = (Knot("a"), Knot("taken"))
+      (a.one, b.one) = (b, a)
+      #expect(throws: SQLiteError.self) { try magic.update(a) }
+      #expect(a.one?.one?.name == "a")
+      remains.note([a, b])
+      let (c, d) = (Knot("c"), Knot("d"))
+      (c.list, d.list) = ([d], [c])
+      let fetched = try magic.objects(of: Knot.self)[0]
+      try magic.transaction {
+        fetched.one = c
+        c.one = fetched
+        try magic.update([c, fetched])
+        try magic.transaction {
+          d.name = "e"
+          try magic.update(d)
+          throw CancellationError()
+        }
+      }
+    }
+    #expect(throws: CancellationError.self) { try work() }
+    #expect(remains.count == 0)
+  }
+
+  @Test func `an undone ring is saved by the next try`() throws {
+    let magic = try MagicData(type: .memory)
+    let (a, b) = (Knot("a"), Knot("b"))
+    (a.one, b.list) = (b, [a])
+    #expect(throws: CancellationError.self) {
+      try magic.transaction {
+        try magic.update(a)
+        throw CancellationError()
+      }
+    }
+    #expect(try magic.count(of: Knot.self) == 0)
+    #expect(a.one?.list.map(\.name) == ["a"])
+    try magic.update(b)
+    let fetched = try magic.objects(of: Knot.self, where: \.$name == "a")
+    #expect(fetched.first?.one?.list.first?.name == "a")
+  }
+
+  @Test func `a ring that two stores share is released`() throws {
+    var remains = Remains()
+    func work() throws {
+      let stores = [try MagicData(type: .temporary), try MagicData(type: .memory)]
+      let (a, b) = (Bead("a"), Bead("b"))
+      (a.next, b.next) = (b, a)
+      for store in stores {
+        try store.update(a)
+        #expect(try store.objects(of: Bead.self).map { $0.next?.name } == ["b", "a"])
+        remains.note(store)
+      }
+      a.name = "A"
+      for store in stores {
+        try store.update(b)
+        #expect(try store.objects(of: Bead.self, where: \.$name == "A").count == 1)
+      }
+      for bead in [a, b] { remains.note(bead.$name.cell.address?.storage) }
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
+  @Test func `an object that has left its ring is released before the others`() throws {
+    let magic = try MagicData(type: .memory)
+    let chat = Knot("chat")
+    var remains = Remains()
+    func send(_ text: String) throws {
+      let message = Knot(text)
+      (message.one, chat.one) = (chat, message)
+      try magic.update(chat)
+      remains.note([message])
+    }
+    for number in 0..<4 { try send("\(number)") }
+    #expect(remains.count == 1)
+    #expect(chat.one?.name == "3")
+    chat.one = nil
+    try magic.update(chat)
+    #expect(remains.count == 0)
+  }
+
+  @Test func `a reference into a ring that has changed since stays readable`() throws {
+    let magic = try MagicData(type: .memory)
+    var remains = Remains()
+    func work() throws {
+      let a = Knot("a")
+      func grow() throws {
+        let (g, h) = (Knot("g"), Knot("h"))
+        (a.one, g.one) = (g, a)
+        try magic.update(a)
+        (g.one, h.one) = (h, g)
+        try magic.update(h)
+        remains.note([a, g, h])
+      }
+      try grow()
+      #expect(remains.count == 3)
+      #expect(a.one?.one?.one?.one?.name == "h")
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
+  /// References are set, saved and read at random; a dictionary is the model.
+  @Test(arguments: 0..<30) func `objects with references at random stay readable, and are released`(
+    seed: UInt64
+  ) throws {
+    var remains = Remains()
+    var random = RandomNumbers(seed: seed)
+    func work() throws {
+      let magic = try MagicData(type: .memory)
+      var model: [String: String] = [:]
+      var held: [String: Knot] = [:]
+      for number in 0..<7 { held["\(number)"] = Knot("\(number)") }
+      try magic.update(held.values)
+      remains.note(Array(held.values))
+      for _ in 0..<60 {
+        let names = held.keys.sorted()
+        guard let name = names.randomElement(using: &random), let knot = held[name] else { break }
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0 where names.count > 2: held[name] = nil
+        case 1:
+          let fetched = try magic.objects(of: Knot.self, where: \.$name == name)[0]
+          held[name] = fetched
+          remains.note([fetched])
+        case 2, 3: if let next = knot.one { held[next.name] = held[next.name] ?? next }
+        case 4:
+          knot.one = nil
+          model[name] = nil
+          try magic.update(knot)
+        default:
+          guard let other = names.randomElement(using: &random) else { break }
+          knot.one = held[other]
+          model[name] = other
+          try magic.update(Bool.random(using: &random) ? knot : held[other] ?? knot)
+          try magic.update(knot)
+        }
+        for (name, knot) in held {
+          #expect(knot.name == name)
+          guard let own = try magic.objects(of: Knot.self, where: \.$name == name).first else {
+            continue
+          }
+          #expect(own.one?.name == model[name])
+        }
+        // What is held leads on, however far.
+        for knot in held.values {
+          var next = knot.one
+          for _ in 0..<9 { next = next?.one }
+        }
+      }
+      try magic.update(held.values)
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
+  @Test func `rings are read while other tasks save them`() async throws {
+    let magic = try await MagicData(type: .memory)
+    let knots = (0..<4).map { Knot("\($0)") }
+    for index in 0..<4 { knots[index].one = knots[(index + 1) % 4] }
+    try await magic.update(knots)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for task in 0..<2 {
+        group.addTask {
+          for round in 0..<150 {
+            let (from, to) = ((round + task) % 4, (round * 3 + task) % 4)
+            knots[from].one = knots[to]
+            try await magic.update(knots[from])
+          }
+        }
+        group.addTask {
+          for round in 0..<3_000 {
+            var knot = knots[round % 4]
+            for _ in 0..<5 { knot = try #require(knot.one) }
+            #expect(Int(knot.name) != nil)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+}
+
+private struct RandomNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state &* 0x2545_F491_4F6C_DD1D
+  }
+}
