@@ -130,7 +130,7 @@ import Testing
     try magic.update((0..<5).map { Vertex(id: "\($0)") })
     let fetched = try other.object(of: Vertex.self, primary: "first")
     // What was left in the store, and nobody has fetched, cannot come along.
-    #expect(throws: MagicError.lostValue(type: "Vertex", property: "lazy")) {
+    #expect(throws: MagicError.foreignValue(type: "Vertex", property: "lazy")) {
       try magic.update(fetched)
     }
     fetched.lazy.set([])
