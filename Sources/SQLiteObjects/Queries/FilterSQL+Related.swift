@@ -27,14 +27,18 @@ extension FilterSQL {
   {
     let isVisitedOnce = rows.isVisitedOnce && path.startsAtKey
     guard isVisitedOnce || rows.narrowing == .one else { return .materialized }
+    // A filter that is deeper than this is refused when it is written.
     guard case .exists = query.answer, rows.narrowing == .all, let filter = query.filter,
-      try isIndexed(filter, path.rows.plan)
+      filter.depth <= QueryNode.greatestLevel, try isIndexed(filter, path.rows.plan)
     else { return .lookUp }
     return .materialized
   }
 
   /// Writes a condition or a calculation on related objects.
   mutating func write(_ query: RelatedQuery, _ rows: Rows, to sql: inout SQL) throws {
+    // It takes the stack of three levels.
+    level += 2
+    defer { level -= 2 }
     let query = try nested(query, rows.plan)
     guard let path = try path(query.route, rows) else {
       return write(query.answer, ofNone: &sql)

@@ -67,7 +67,7 @@ struct FilterSQL {
   let store: any ObjectStore
   private var aliases = 0
   /// The number of expressions inside one another that are being written.
-  private var level = 0
+  var level = 0
 
   init(_ store: any ObjectStore) {
     self.store = store
