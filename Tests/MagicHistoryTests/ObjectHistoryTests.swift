@@ -146,6 +146,21 @@ import UndoWorkload
     #expect(try Dump(magic) == second)
   }
 
+  @Test func `a group that changes text that is not UTF-8 is refused, and nothing is saved`() throws
+  {
+    let history = try magic.history()
+    try magic.database.executeMultipleChanges(
+      "CREATE TABLE note (id INTEGER PRIMARY KEY, v); INSERT INTO note VALUES (1, CAST(X'FF' AS TEXT))"
+    )
+    let error = #expect(throws: PatchError.self) {
+      try magic.undoable("Delete") { try magic.database.executeChange("DELETE FROM note") }
+    }
+    #expect(error?.reason == .notUTF8(table: "note", column: "v"))
+    let kept = try magic.database.executeQuery("SELECT typeof(v), hex(v) FROM note").map(\.values)
+    #expect(kept == [[.text("text"), .text("FF")]])
+    #expect(!history.canUndo)
+  }
+
   @Test func `an exchange of unique values is undone with columns that came later`() throws {
     let history = try magic.history()
     let (ann, bob) = (Author("ann"), Author("bob"))

@@ -48,6 +48,18 @@ import UndoWorkload
       last.first?.changes.contains(.init(property: "friends", old: .integer(1), new: nil)) == true)
   }
 
+  @Test func `text that is not UTF-8 is in the trail as a blob`() throws {
+    let trail = try magic.keepTrail()
+    let shelf = Shelf("old")
+    try magic.update(shelf)
+    try magic.database.executeChange("UPDATE Shelf SET place = CAST(X'FF' AS TEXT)")
+    #expect(try magic.trail(of: shelf).first?.changes.map(\.new) == [.blob([0xFF])])
+    try magic.database.executeChange("UPDATE Shelf SET place = 'new'")
+    let change = try magic.trail(of: shelf).first?.changes.first
+    #expect(change?.old == .blob([0xFF]) && change?.new == .text("new"))
+    withExtendedLifetime(trail) {}
+  }
+
   @Test func `what is rolled back is not in the trail, and what is undone is`() throws {
     try magic.keepTrail()
     let history = try magic.history()

@@ -339,6 +339,31 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     #expect(try await journal.patch(since: mark)?.isEmpty == true)
   }
 
+  @Test(arguments: ["token", "total"], ["max", "min"])
+  func `a journal whose numbers are text that is not UTF-8 is replaced by the next write`(
+    column: String, end: String
+  ) throws {
+    let database = try database()
+    let journal = try database.journal()
+    for id in 1...3 { try database.insert(Town(id: id, name: "town", size: 1)) }
+    let mark = try journal.mark()
+    try database.withoutTransaction {
+      try $0.executeChange(
+        SQL(
+          unchecked: """
+            UPDATE magicdata_journal SET \(column) = CAST(X'FF' AS TEXT)
+            WHERE number = (SELECT \(end)(number) FROM magicdata_journal)
+            """))
+    }
+    try database.insert(Town(id: 4, name: "town", size: 1))
+    // The mark's own entry is damaged, or the sizes before it are.
+    let patch = try journal.patch(since: mark)
+    #expect(patch == nil || patch?.count == 1)
+    let next = try journal.mark()
+    try database.insert(Town(id: 5, name: "town", size: 1))
+    #expect(try journal.patch(since: next)?.count == 1)
+  }
+
   @Test func `without the hook the journal says so`() throws {
     var options = Database.Options()
     options.usesPreupdateHook = false

@@ -179,6 +179,103 @@ import TestSupport
     #expect(empty.isEmpty)
   }
 
+  @Test(arguments: ["", " WITHOUT ROWID"])
+  func `keys that differ in spelling or storage class are different rows`(kind: String) throws {
+    let nocase = "k TEXT NOT NULL COLLATE NOCASE PRIMARY KEY, v"
+    let rtrim = "k TEXT NOT NULL COLLATE RTRIM PRIMARY KEY, v"
+    // Here both spellings are rows at once.
+    let binary = "k TEXT NOT NULL COLLATE NOCASE, v, PRIMARY KEY (k COLLATE BINARY)"
+    for (columns, rows, change) in [
+      (nocase, "('a', 1)", "UPDATE t SET k = 'A'"),
+      (nocase, "('a', 1)", "INSERT OR REPLACE INTO t VALUES ('A', 9)"),
+      (rtrim, "('a', 1)", "UPDATE t SET k = 'a '"),
+      ("k NOT NULL PRIMARY KEY, v", "(2, 1)", "UPDATE t SET k = 2.0"),
+      (binary, "('a', 1), ('A', 3)", "DELETE FROM t WHERE v = 1"),
+      (binary, "('a', 1), ('A', 3)", "UPDATE t SET v = 4 WHERE v = 3"),
+    ] {
+      let schema = "CREATE TABLE t (\(columns))\(kind); INSERT INTO t VALUES \(rows)"
+      let one = try database(schema), other = try database(schema)
+      let before = try one.dump("t", order: "k COLLATE BINARY")
+      let patch = try one.patch { try $0.executeChange(SQL(unchecked: change)) }
+      let after = try one.dump("t", order: "k COLLATE BINARY")
+      #expect(after != before)
+      try other.apply(patch)
+      #expect(try other.dump("t", order: "k COLLATE BINARY") == after)
+      // A journal may bring it twice.
+      #expect(try other.apply(patch, isIdempotent: true).appliedCount == 0)
+      try other.apply(patch.inverted)
+      #expect(try other.dump("t", order: "k COLLATE BINARY") == before)
+    }
+  }
+
+  @Test func `a row cannot be inserted if a key differs from its key in spelling only`() throws {
+    let schema = "CREATE TABLE t (k TEXT NOT NULL COLLATE NOCASE PRIMARY KEY, v)"
+    let one = try database(schema), other = try database(schema)
+    let patch = try one.patch { try $0.executeChange("INSERT INTO t VALUES ('A', 1)") }
+    try other.executeChange("INSERT INTO t VALUES ('a', 2)")
+    let error = #expect(throws: PatchError.self) { try other.apply(patch) }
+    #expect(error?.conflicts.map(\.kind) == [.constraint])
+    try other.apply(patch) { _ in .omit }
+    // The inverted patch deletes “A”, which is not here.
+    let missing = #expect(throws: PatchError.self) { try other.apply(patch.inverted) }
+    #expect(missing?.conflicts.map(\.kind) == [.notFound])
+    #expect(try other.dump("t") == database(schema + "; INSERT INTO t VALUES ('a', 2)").dump("t"))
+  }
+
+  @Test(arguments: [
+    ("INSERT INTO t VALUES ('x', CAST(X'FF' AS TEXT))", "v"),
+    ("INSERT INTO t VALUES (CAST(X'FF' AS TEXT), 1)", "k"),
+    ("UPDATE t SET v = CAST(X'FF' AS TEXT) WHERE k = 'a'", "v"),
+    ("UPDATE t SET v = 'good' WHERE k = 'b'", "v"), ("UPDATE t SET v = X'FE' WHERE k = 'b'", "v"),
+    ("DELETE FROM t WHERE k = 'b'", "v"), ("UPDATE t SET v = 1 WHERE v = 'key'", "k"),
+  ])
+  func `changes of text that is not UTF-8 are refused, and nothing is changed`(
+    change: String, column: String
+  ) throws {
+    let database = try database(
+      """
+      CREATE TABLE t (k TEXT PRIMARY KEY NOT NULL, v);
+      INSERT INTO t VALUES ('a', 1), ('b', CAST(X'FE' AS TEXT)), (CAST(X'FD' AS TEXT), 'key')
+      """)
+    let journal = try database.journal(), mark = try journal.mark()
+    func rows() throws -> [[Value]] {
+      try database.executeQuery("SELECT typeof(k), hex(k), typeof(v), hex(v) FROM t").map(\.values)
+    }
+    let before = try rows()
+    let error = #expect(throws: PatchError.self) {
+      try database.patch { try $0.executeChange(SQL(unchecked: change)) }
+    }
+    #expect(error?.reason == .notUTF8(table: "t", column: column))
+    #expect(try rows() == before)
+    try database.executeChange(SQL(unchecked: change))
+    let journaled = #expect(throws: PatchError.self) { try journal.patch(since: mark) }
+    #expect(journaled?.reason == .notUTF8(table: "t", column: column))
+  }
+
+  @Test func `a row keeps text that is not UTF-8 in a column that has not changed`() throws {
+    let schema = """
+      CREATE TABLE t (k TEXT PRIMARY KEY NOT NULL, v, w);
+      INSERT INTO t VALUES ('a', CAST(X'FF' AS TEXT), 1)
+      """
+    let one = try database(schema), other = try database(schema)
+    let patch = try one.patch { try $0.executeChange("UPDATE t SET w = 2") }
+    try other.apply(patch)
+    let row = try other.executeQuery("SELECT typeof(v), hex(v), w FROM t").map(\.values)
+    #expect(row == [[.text("text"), .text("FF"), .integer(2)]])
+  }
+
+  @Test(arguments: ["[\"id\",\"a\",\"A\"]", "[\"a\",\"a\",\"a\"]", "[\"id\",\"a\"]"])
+  func `an encoded patch with other or repeated columns is refused`(columns: String) throws {
+    let database = try database("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b)")
+    let patch = try database.patch { try $0.executeChange("INSERT INTO t VALUES (1, 2, 3)") }
+    let text = String(decoding: try JSONEncoder().encode(patch), as: UTF8.self)
+    let forged = text.replacing("[\"id\",\"a\",\"b\"]", with: columns)
+    #expect(forged != text)
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Patch.self, from: Data(forged.utf8))
+    }
+  }
+
   @Test func `a changeset with rowids of another program is refused`() throws {
     let table = Patch.Table(
       name: "t", keyPositions: [1, 0], columns: nil,

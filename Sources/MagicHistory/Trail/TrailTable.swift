@@ -41,7 +41,7 @@ enum TrailTable {
   ) throws {
     // Rows without a key are those of no object.
     let tables = try rows.map { rows in
-      try Patch(HistoryRecording.changes(rows).filter(\.hasKeys)).tables
+      try Patch(HistoryRecording.changes(rows).filter(\.hasKeys).map(\.showingTextAsBlobs)).tables
     }
     if let tables, tables.isEmpty { return }
     try make(connection)

@@ -297,7 +297,8 @@ extension Patch.Table {
     return rows.map { row in
       SQL(
         joining: zip(keyColumns, key(of: row).values).compactMap { column, value in
-          names.indices.contains(column) ? "\(identifier: names[column]) = \(value)" : nil
+          names.indices.contains(column)
+            ? sameKey("\(identifier: names[column])", as: "\(value)") : nil
         }, separator: " AND ")
     }
   }
@@ -349,7 +350,7 @@ extension MagicData {
   ///   - body: The calls.
   /// - Returns: What `body` returns.
   /// - Throws: What `body` throws, ``HistoryError/noHistory``, `PatchError.Reason.noKey` if a row has changed that has no
-  ///   primary key, or `SQLiteError`, such as with `ResultCode.tooBig` if the rows are too many to be kept; then nothing
+  ///   primary key, `notUTF8` if text has changed that is not valid UTF-8, or `SQLiteError`, such as with `ResultCode.tooBig` if the rows are too many to be kept; then nothing
   ///   was saved.
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {

@@ -24,6 +24,8 @@ package struct RowChange: Sendable {
   package let old: [Value]?
   /// The values of the layout's columns after the change; nil for a delete, or if they were not asked for.
   package let new: [Value]?
+  /// The columns that the change gives text that is not valid UTF-8, or takes it from: their values are not exact.
+  package let inexactColumns: Set<Int>
 
   package var table: String { layout.table }
 }
@@ -65,14 +67,16 @@ package struct RecordedRows: Sendable {
       let layout = layouts[header.slot]
       var old: [Value]?
       var new: [Value]?
+      var inexact: Set<Int> = []
       if header.hasValues {
-        if header.kind != .insert { old = try cursor.values(layout.columns.count, instead: nil) }
-        if header.kind != .delete { new = try cursor.values(layout.columns.count, instead: old) }
+        if header.kind != .insert { old = try cursor.values(layout, instead: nil, &inexact) }
+        if header.kind != .delete { new = try cursor.values(layout, instead: old, &inexact) }
       }
       try body(
         RowChange(
           layout: layout, kind: header.kind, isIndirect: header.isIndirect,
-          oldRowID: header.oldRowID, rowID: header.rowID, old: old, new: new))
+          oldRowID: header.oldRowID, rowID: header.rowID, old: old, new: new,
+          inexactColumns: inexact))
     }
   }
 }
@@ -271,15 +275,26 @@ package struct FieldCursor: Sendable {
   }
 
   /// Reads the values of a row, those without one from another row.
-  fileprivate mutating func values(_ count: Int, instead: [Value]?) throws(SQLiteError) -> [Value] {
+  ///
+  /// - Parameters:
+  ///   - layout: The table.
+  ///   - instead: The row before the change.
+  ///   - inexact: The columns of that row with text that is not UTF-8. Those of this row are added, and those that have not
+  ///     changed are removed, except in the key.
+  fileprivate mutating func values(
+    _ layout: TableLayout, instead: [Value]?, _ inexact: inout Set<Int>
+  ) throws(SQLiteError) -> [Value] {
     var values: [Value] = []
-    values.reserveCapacity(count)
-    for index in 0..<count {
+    values.reserveCapacity(layout.columns.count)
+    for index in layout.columns.indices {
+      let isText = !isAtEnd && bytes[position] == FieldCode.text
       if let value = try field(takesAnyText: true) {
+        if isText, case .blob = value { inexact.insert(index) }
         values.append(value)
       } else {
         guard let instead, instead.indices.contains(index) else { throw damage("no value") }
         values.append(instead[index])
+        if !inexact.isEmpty, !layout.keyColumns.contains(index) { inexact.remove(index) }
       }
     }
     return values

@@ -13,7 +13,7 @@ extension Database {
   ///   - body: The work. The connection must not be kept.
   /// - Returns: The patch. It is empty if `body` returns `TransactionOutcome.rollback`.
   /// - Throws: The error of `body`; ``PatchError/Reason/noKey(table:)`` if it has changed a row that has no primary key;
-  ///   `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`. Nothing
+  ///   ``PatchError/Reason/notUTF8(table:column:)`` if it has changed text that is not valid UTF-8; `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`. Nothing
   ///   is changed then.
   public func patch<Result>(
     deadline: ContinuousClock.Instant? = nil, _ body: (Connection) throws -> Result
@@ -77,7 +77,7 @@ extension Connection {
   ///
   /// - Parameter body: The work.
   /// - Throws: The error of `body`; ``PatchError/Reason/noKey(table:)`` if it has changed a row that has no primary key;
-  ///   `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, with
+  ///   ``PatchError/Reason/notUTF8(table:column:)`` if it has changed text that is not valid UTF-8; `SQLiteError`: with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, with
   ///   `ResultCode.tooBig` if the changed rows take more than 256 MB. Nothing is changed then.
   public func recordingPatch<Result>(
     _ body: () throws -> Result

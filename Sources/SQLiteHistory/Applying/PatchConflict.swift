@@ -117,6 +117,8 @@ public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Rows of a table cannot be identified: it declares no primary key, or a row has NULL in it. SQLite numbers such rows
     /// by a rowid, which VACUUM changes. The table needs a PRIMARY KEY whose columns are NOT NULL.
     case noKey(table: String)
+    /// A change gives a column text that is not valid UTF-8, or takes it away. A patch cannot hold such text exactly.
+    case notUTF8(table: String, column: String)
   }
 
   /// The reason.
@@ -139,6 +141,8 @@ public struct PatchError: Error, Hashable, Sendable, CustomStringConvertible {
     case .noKey(let table):
       return
         "rows of “\(table)” cannot be identified, since VACUUM may renumber them: declare a PRIMARY KEY of columns that are NOT NULL"
+    case .notUTF8(let table, let column):
+      return "“\(table)”.“\(column)” holds text that is not UTF-8, which a patch cannot hold"
     }
   }
 }

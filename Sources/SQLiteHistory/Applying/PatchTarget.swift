@@ -1,4 +1,4 @@
-import SQLiteCore
+package import SQLiteCore
 
 /// A table of a patch as it is in the database that the patch is applied to, with its SQL.
 struct PatchTarget {
@@ -41,8 +41,7 @@ struct PatchTarget {
     let quoted = columns.map { SQL("\(identifier: $0)").text }
     let title = SQL("\(identifier: name)").text
     let list = quoted.joined(separator: ", ")
-    let condition = keyColumns.enumerated().map { "\(quoted[$1]) = ?\($0 + 1)" }
-      .joined(separator: " AND ")
+    let condition = Self.condition(keyColumns.map { quoted[$0] }, from: 1)
     select = "SELECT \(list) FROM main.\(title) WHERE \(condition)"
     let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
     insert = "INSERT OR ABORT INTO main.\(title) (\(list)) VALUES (\(values))"
@@ -66,6 +65,13 @@ struct PatchTarget {
       else { throw refused("it has no column “\(name)”") }
       return column.name
     }
+  }
+
+  /// Returns the condition that finds the row with a key whose values are parameters from a number on.
+  fileprivate static func condition(_ columns: [String], from number: Int) -> String {
+    columns.enumerated().map { index, column in
+      sameKey(SQL(unchecked: column), as: SQL(unchecked: "?\(number + index)")).text
+    }.joined(separator: " AND ")
   }
 
   func key(of row: Patch.Row) -> [Value] { table.key(of: row).values }
@@ -156,6 +162,12 @@ struct PatchTarget {
   }
 }
 
+/// Returns the condition that a column of a key has a value of the same storage class and bytes. By `=` alone, which is
+/// for the index, `NOCASE` and numbers of another class would find another row than the patch was made for.
+package func sameKey(_ column: SQL, as value: SQL) -> SQL {
+  "\(column) = \(value) AND \(column) = \(value) COLLATE BINARY AND typeof(\(column)) = typeof(\(value))"
+}
+
 extension Value {
   /// Returns a random value of the storage class of another one.
   fileprivate static func random(like other: Value, atMost limit: Int64) -> Value {
@@ -174,7 +186,7 @@ extension Value {
 private final class UpdateTexts {
   private let table: String
   private let columns: [String]
-  private let condition: String
+  private let keyColumns: [String]
   private var last: (columns: [Int], text: String) = ([], "")
   private var texts: [[Int]: String] = [:]
 
@@ -185,7 +197,7 @@ private final class UpdateTexts {
   init(table: String, columns: [String], keyColumns: [Int]) {
     self.table = table
     self.columns = columns
-    condition = keyColumns.map { "\(columns[$0]) = ?" }.joined(separator: " AND ")
+    self.keyColumns = keyColumns.map { columns[$0] }
   }
 
   func text(setting values: [(column: Int, value: Value)]) -> String {
@@ -202,7 +214,8 @@ private final class UpdateTexts {
   }
 
   private func make(_ set: [Int]) -> String {
-    let list = set.map { "\(columns[$0]) = ?" }.joined(separator: ", ")
+    let list = set.enumerated().map { "\(columns[$1]) = ?\($0 + 1)" }.joined(separator: ", ")
+    let condition = PatchTarget.condition(keyColumns, from: set.count + 1)
     return "UPDATE OR ABORT main.\(table) SET \(list) WHERE \(condition)"
   }
 }

@@ -71,7 +71,10 @@ public final class ChangeJournal: Sendable {
     let last: (Value, Value, Value)?
     do {
       last = try connection.firstRow(
-        "SELECT number, token, total FROM main.magicdata_journal ORDER BY number DESC LIMIT 1",
+        """
+        SELECT number, iif(typeof(token) = 'integer', token, NULL), iif(typeof(total) = 'integer', total, NULL)
+        FROM main.magicdata_journal ORDER BY number DESC LIMIT 1
+        """,
         as: Value.self, Value.self, Value.self)
     } catch {
       // There may be no such table or column.
@@ -122,7 +125,10 @@ public final class ChangeJournal: Sendable {
         \(bytes.map { Value.blob($0) } ?? .null))
       """)
     while let (oldest, size) = try connection.firstRow(
-      "SELECT number, total FROM main.magicdata_journal ORDER BY number LIMIT 1",
+      """
+      SELECT number, iif(typeof(total) = 'integer', total, NULL)
+      FROM main.magicdata_journal ORDER BY number LIMIT 1
+      """,
       as: Value.self, Value.self)
     {
       guard case .integer(let oldest) = oldest, case .integer(let size) = size else {
@@ -221,7 +227,7 @@ public final class ChangeJournal: Sendable {
   /// - Returns: The patch; nil if the journal does not reach back so far, if it lacks a transaction that changed too
   ///   much, or if a copy was restored that does not have the entry of the mark.
   /// - Throws: `SQLiteError`; ``PatchError`` if a table has been created again with other columns since, or if a row without
-  ///   a primary key has changed.
+  ///   a primary key, or text that is not valid UTF-8, has changed.
   public func patch(since mark: JournalMark) throws -> Patch? {
     try database.read { try Self.patch(since: mark, $0) }
   }

@@ -191,8 +191,10 @@ extension Patch: Codable {
     try self.init(data: container.decode(Data.self, forKey: .data))
     let columns = try container.decode([[String]?].self, forKey: .columns)
     guard columns.count == tables.count,
-      zip(columns, tables).allSatisfy({
-        ($0?.count ?? $1.keyPositions.count) == $1.keyPositions.count
+      zip(columns, tables).allSatisfy({ names, table in
+        guard let names else { return true }
+        let count = table.keyPositions.count
+        return names.count == count && Set(names.map(asciiLowercased)).count == count
       })
     else {
       throw DecodingError.dataCorruptedError(

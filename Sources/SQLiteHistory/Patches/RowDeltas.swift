@@ -8,6 +8,14 @@ package struct RowDelta: Sendable {
   package var rowID: Int64
   /// Whether only triggers and foreign keys have changed it.
   package var isIndirect: Bool
+  /// The columns whose values are not exact, since the transaction has changed text in them that is not valid UTF-8.
+  package var inexactColumns: Set<Int>
+
+  /// Takes a later change of the row into account.
+  fileprivate mutating func note(_ change: RowChange) {
+    if !change.isIndirect { isIndirect = false }
+    inexactColumns.formUnion(change.inexactColumns)
+  }
 }
 
 /// The rows of one table that a transaction changed, each once, in the order in which they were changed first.
@@ -25,6 +33,13 @@ package struct TableDeltas: Sendable {
       && rows.allSatisfy { row in
         !keys.contains { key in row.old?[key].isNull ?? false || row.new?[key].isNull ?? false }
       }
+  }
+
+  /// The same rows for showing them: text that is not valid UTF-8 counts as the blob of its bytes, as which it is here.
+  package var showingTextAsBlobs: TableDeltas {
+    var deltas = self
+    for index in rows.indices { deltas.rows[index].inexactColumns = [] }
+    return deltas
   }
 }
 
@@ -104,26 +119,32 @@ private struct Coalescing {
   ) {
     guard let place = places[identity] else {
       return append(
-        RowDelta(old: old, new: new, rowID: change.oldRowID, isIndirect: change.isIndirect),
+        RowDelta(
+          old: old, new: new, rowID: change.oldRowID, isIndirect: change.isIndirect,
+          inexactColumns: change.inexactColumns),
         identity)
     }
     rows[place]?.new = new
-    if !change.isIndirect { rows[place]?.isIndirect = false }
+    rows[place]?.note(change)
   }
 
   private mutating func insert(_ new: [Value], _ identity: Identity, _ change: RowChange) {
     guard let place = places[identity] else {
       return append(
-        RowDelta(old: nil, new: new, rowID: change.rowID, isIndirect: change.isIndirect), identity)
+        RowDelta(
+          old: nil, new: new, rowID: change.rowID, isIndirect: change.isIndirect,
+          inexactColumns: change.inexactColumns), identity)
     }
     rows[place]?.new = new
-    if !change.isIndirect { rows[place]?.isIndirect = false }
+    rows[place]?.note(change)
   }
 
   private mutating func remove(_ old: [Value], _ identity: Identity, _ change: RowChange) {
     guard let place = places[identity] else {
       return append(
-        RowDelta(old: old, new: nil, rowID: change.oldRowID, isIndirect: change.isIndirect),
+        RowDelta(
+          old: old, new: nil, rowID: change.oldRowID, isIndirect: change.isIndirect,
+          inexactColumns: change.inexactColumns),
         identity)
     }
     if rows[place]?.old == nil {
@@ -131,7 +152,7 @@ private struct Coalescing {
       places[identity] = nil
     } else {
       rows[place]?.new = nil
-      if !change.isIndirect { rows[place]?.isIndirect = false }
+      rows[place]?.note(change)
     }
   }
 
@@ -144,7 +165,7 @@ private struct Coalescing {
   var deltas: TableDeltas {
     var deltas = TableDeltas(layout: layout)
     deltas.rows = rows.compactMap { row in
-      guard let row, row.old != row.new else { return nil }
+      guard let row, row.old != row.new || !row.inexactColumns.isEmpty else { return nil }
       return row
     }
     return deltas
@@ -169,7 +190,7 @@ extension Patch {
     !["magicdata_meta", "magicdata_journal"].contains(asciiLowercased(table))
   }
 
-  /// - Throws: ``PatchError/Reason/noKey(table:)``.
+  /// - Throws: ``PatchError/Reason/noKey(table:)``, ``PatchError/Reason/notUTF8(table:column:)``.
   package init(_ deltas: [TableDeltas]) throws(PatchError) {
     self.init(tables: try deltas.map { deltas throws(PatchError) in try Table(deltas) })
   }
@@ -184,6 +205,10 @@ extension Patch.Table {
     let positions = columns.map { UInt8(clamping: layout.columns[$0].keyPosition) }
     var rows: [Patch.Row] = []
     for row in deltas.rows {
+      if let column = columns.first(where: row.inexactColumns.contains) {
+        throw PatchError(
+          reason: .notUTF8(table: layout.table, column: layout.columns[column].name))
+      }
       let nothing = [Value?](repeating: nil, count: names.count)
       switch (row.old, row.new) {
       case (let old?, nil):
