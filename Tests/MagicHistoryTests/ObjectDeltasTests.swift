@@ -219,6 +219,6 @@ private struct Replica: Equatable {
     #expect(try await loop.value)
     var deltas = magic.deltas(of: Author.self, including: .current).makeAsyncIterator()
     try await magic.database.close()
-    await #expect(throws: SQLiteError.self) { try await deltas.next() }
+    await #expect(throws: MagicError.closed) { try await deltas.next() }
   }
 }

@@ -67,8 +67,8 @@ public struct ObjectDeltas<Object: MagicObject>: AsyncSequence, Sendable {
     /// Returns the changes of the next transaction that has changed objects of the type.
     ///
     /// - Returns: Nil once the task is cancelled.
-    /// - Throws: `MagicError` if the type cannot be stored; `SQLiteError`, such as when the database was closed, or with
-    ///   `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`.
+    /// - Throws: `MagicError` if the type cannot be stored, or with `closed` once the store was closed; `SQLiteError`, such
+    ///   as with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`.
     nonisolated(nonsending) public mutating func next() async throws
       -> [Delta<ObjectImage<Object>>]?
     {
@@ -103,7 +103,10 @@ public struct ObjectDeltas<Object: MagicObject>: AsyncSequence, Sendable {
             if !found.isEmpty { return found }
           }
         }
-      } catch is CancellationError {}
+      } catch is CancellationError {
+      } catch {
+        throw database.namingClosure(error)
+      }
       return nil
     }
   }

@@ -31,7 +31,9 @@ extension MagicData {
   public func patch<Result>(
     assetsTo folder: String? = nil, _ body: () throws -> Result
   ) throws -> Patch {
-    try database.write { try self.patch($0, folder, body) }
+    try database.reportingClosure {
+      try database.write { try self.patch($0, folder, body) }
+    }
   }
 
   /// As ``patch(assetsTo:_:)``, without blocking the task: `body` runs on a thread of the database's own, as that of
@@ -40,8 +42,10 @@ extension MagicData {
     assetsTo folder: String? = nil, _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Patch {
     // Not as a `write`: by an option these share a transaction, and then may run again.
-    try await database.withoutTransaction { connection in
-      try connection.transaction { try self.patch(connection, folder, body) }
+    try await database.reportingClosure {
+      try await database.withoutTransaction { connection in
+        try connection.transaction { try self.patch(connection, folder, body) }
+      }
     }
   }
 
@@ -79,7 +83,9 @@ extension MagicData {
 
   /// As ``copyAssets(of:to:)``, without blocking the task. Throws `CancellationError` too.
   nonisolated(nonsending) public func copyAssets(of patch: Patch, to folder: String) async throws {
-    try await assets.work { try self.copyAssets(of: patch, to: folder) }
+    try await database.reportingClosure {
+      try await assets.work { try self.copyAssets(of: patch, to: folder) }
+    }
   }
 }
 
@@ -108,9 +114,11 @@ extension MagicData {
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,
     onConflict: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> PatchReport {
-    let arriving = try ArrivingAssets(patch.newFiles, from: folder, to: assets)
-    return try database.write {
-      try self.apply(patch, arriving, $0, isIdempotent: isIdempotent, onConflict)
+    try database.reportingClosure {
+      let arriving = try ArrivingAssets(patch.newFiles, from: folder, to: assets)
+      return try database.write {
+        try self.apply(patch, arriving, $0, isIdempotent: isIdempotent, onConflict)
+      }
     }
   }
 
@@ -120,13 +128,15 @@ extension MagicData {
     _ patch: Patch, assetsFrom folder: String? = nil, isIdempotent: Bool = false,
     onConflict: (@Sendable (PatchConflict) throws -> PatchResolution)? = nil
   ) async throws -> PatchReport {
-    let arriving = try await assets.work {
-      try ArrivingAssets(patch.newFiles, from: folder, to: self.assets)
-    }
-    // Not as a `write`: by an option these share a transaction, and then may run again.
-    return try await database.withoutTransaction { connection in
-      try connection.transaction {
-        try self.apply(patch, arriving, connection, isIdempotent: isIdempotent, onConflict)
+    try await database.reportingClosure {
+      let arriving = try await assets.work {
+        try ArrivingAssets(patch.newFiles, from: folder, to: self.assets)
+      }
+      // Not as a `write`: by an option these share a transaction, and then may run again.
+      return try await database.withoutTransaction { connection in
+        try connection.transaction {
+          try self.apply(patch, arriving, connection, isIdempotent: isIdempotent, onConflict)
+        }
       }
     }
   }

@@ -99,8 +99,10 @@ extension MagicData {
   public func keepTrail(
     maximumCount: Int? = nil, maximumAge: Duration? = nil
   ) throws -> ObjectTrail {
-    try attachments.value {
-      try ObjectTrail(database, TrailBounds(count: maximumCount, age: maximumAge))
+    try database.reportingClosure {
+      try attachments.value {
+        try ObjectTrail(database, TrailBounds(count: maximumCount, age: maximumAge))
+      }
     }
   }
 
@@ -109,8 +111,10 @@ extension MagicData {
   nonisolated(nonsending) public func keepTrail(
     maximumCount: Int? = nil, maximumAge: Duration? = nil
   ) async throws -> ObjectTrail {
-    try await assets.work {
-      try self.keepTrail(maximumCount: maximumCount, maximumAge: maximumAge)
+    try await database.reportingClosure {
+      try await assets.work {
+        try self.keepTrail(maximumCount: maximumCount, maximumAge: maximumAge)
+      }
     }
   }
 

@@ -111,7 +111,9 @@ extension ObjectHistory {
     expecting name: String? = nil,
     resolvingConflicts resolve: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> String? {
-    try database.write { try self.move(isUndoing: true, name, $0, resolve) }
+    try database.reportingClosure {
+      try database.write { try self.move(isUndoing: true, name, $0, resolve) }
+    }
   }
 
   /// As `undo(expecting:resolvingConflicts:)`, without blocking the task. Throws `CancellationError` too.
@@ -121,8 +123,10 @@ extension ObjectHistory {
     resolvingConflicts resolve: (@Sendable (PatchConflict) throws -> PatchResolution)? =
       nil
   ) async throws -> String? {
-    try await database.withoutTransaction { connection in
-      try connection.transaction { try self.move(isUndoing: true, name, connection, resolve) }
+    try await database.reportingClosure {
+      try await database.withoutTransaction { connection in
+        try connection.transaction { try self.move(isUndoing: true, name, connection, resolve) }
+      }
     }
   }
 
@@ -138,7 +142,9 @@ extension ObjectHistory {
     expecting name: String? = nil,
     resolvingConflicts resolve: ((PatchConflict) throws -> PatchResolution)? = nil
   ) throws -> String? {
-    try database.write { try self.move(isUndoing: false, name, $0, resolve) }
+    try database.reportingClosure {
+      try database.write { try self.move(isUndoing: false, name, $0, resolve) }
+    }
   }
 
   /// As ``redo(expecting:resolvingConflicts:)``, without blocking the task. Throws `CancellationError` too.
@@ -148,8 +154,10 @@ extension ObjectHistory {
     resolvingConflicts resolve: (@Sendable (PatchConflict) throws -> PatchResolution)? =
       nil
   ) async throws -> String? {
-    try await database.withoutTransaction { connection in
-      try connection.transaction { try self.move(isUndoing: false, name, connection, resolve) }
+    try await database.reportingClosure {
+      try await database.withoutTransaction { connection in
+        try connection.transaction { try self.move(isUndoing: false, name, connection, resolve) }
+      }
     }
   }
 
@@ -157,12 +165,12 @@ extension ObjectHistory {
   ///
   /// - Throws: ``HistoryError/insideGroup(name:)`` or `SQLiteError`.
   public func clear() throws {
-    try database.write { try self.clear($0) }
+    try database.reportingClosure { try database.write { try self.clear($0) } }
   }
 
   /// As ``clear()``, without blocking the task. Throws `CancellationError` too.
   nonisolated(nonsending) public func clear() async throws {
-    try await database.write { try self.clear($0) }
+    try await database.reportingClosure { try await database.write { try self.clear($0) } }
   }
 
   private func clear(_ connection: Connection) throws {
@@ -317,8 +325,8 @@ extension MagicData {
   ///   was built without what records rows (`SQLITE_ENABLE_PREUPDATE_HOOK`).
   public func history(limit: Int = 100, keeping: HistoryKeeping = .inMemory) throws -> ObjectHistory
   {
-    let history = try attachments.value {
-      try ObjectHistory(self, limit: limit, keeping: keeping)
+    let history = try database.reportingClosure {
+      try attachments.value { try ObjectHistory(self, limit: limit, keeping: keeping) }
     }
     guard history.keeping == keeping else { throw HistoryError.otherHistory }
     history.limit = limit
@@ -329,7 +337,9 @@ extension MagicData {
   nonisolated(nonsending) public func history(
     limit: Int = 100, keeping: HistoryKeeping = .inMemory
   ) async throws -> ObjectHistory {
-    try await assets.work { try self.history(limit: limit, keeping: keeping) }
+    try await database.reportingClosure {
+      try await assets.work { try self.history(limit: limit, keeping: keeping) }
+    }
   }
 
   /// Runs several calls in one transaction, which the store's history undoes and redoes as one group, blocking the
@@ -355,8 +365,8 @@ extension MagicData {
   @discardableResult
   public func undoable<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
     let history = try presentHistory
-    return try database.write { connection in
-      try history.record(name, connection, body)
+    return try database.reportingClosure {
+      try database.write { try history.record(name, $0, body) }
     }
   }
 
@@ -368,8 +378,10 @@ extension MagicData {
   ) async throws -> Result {
     let history = try presentHistory
     // Not as a `write`: by an option these share a transaction, and then may run again.
-    return try await database.withoutTransaction { connection in
-      try connection.transaction { try history.record(name, connection, body) }
+    return try await database.reportingClosure {
+      try await database.withoutTransaction { connection in
+        try connection.transaction { try history.record(name, connection, body) }
+      }
     }
   }
 

@@ -39,32 +39,32 @@ extension MagicData {
     assets.close()
     try temporaryFolder?.remove()
   }
+}
 
+extension Database {
   /// Runs `body`, and reports that the store was closed by one error, wherever that was noticed.
-  func reportingClosure<Result>(_ body: () throws -> Result) throws -> Result {
+  package func reportingClosure<Result>(_ body: () throws -> Result) throws -> Result {
     do {
       return try body()
     } catch {
-      throw database.namingClosure(error)
+      throw namingClosure(error)
     }
   }
 
   /// As the blocking form, without blocking the task.
-  nonisolated(nonsending) func reportingClosure<Result: Sendable>(
+  nonisolated(nonsending) package func reportingClosure<Result: Sendable>(
     _ body: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {
     do {
       return try await body()
     } catch {
-      throw database.namingClosure(error)
+      throw namingClosure(error)
     }
   }
-}
 
-extension Database {
   /// Returns ``MagicError/closed`` for the error of an access that was refused because the database or its asset
   /// folder was closed, and any other error unchanged.
-  func namingClosure(_ error: any Error) -> any Error {
+  package func namingClosure(_ error: any Error) -> any Error {
     if wasClosed(error) { return MagicError.closed }
     if isClosed, case AssetError.closed = error { return MagicError.closed }
     return error

@@ -147,7 +147,7 @@ extension MagicData {
       return try reading(plan(Object.self)) { try query.fetch($0) }
     }
     return try onceMoreIfTablesChanged {
-      try reportingClosure {
+      try database.reportingClosure {
         try ofOneContent {
           try database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
         }
@@ -165,7 +165,7 @@ extension MagicData {
       return try await reading(plan(Object.self)) { try query.fetch($0) }
     }
     return try await onceMoreIfTablesChanged {
-      try await reportingClosure {
+      try await database.reportingClosure {
         try await ofOneContent {
           try await database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
         }

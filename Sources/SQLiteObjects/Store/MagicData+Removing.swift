@@ -11,7 +11,7 @@ extension MagicData {
   ///   delete rule forbids it; ``MagicError/notSaved(type:)`` if it is not in the store, `SQLiteError`.
   public func remove<Object: MagicObject>(_ object: Object) throws {
     let removal = try removal(of: object)
-    try reportingClosure {
+    try database.reportingClosure {
       try database.withoutTransaction { connection in
         guard !connection.isAutocommit else {
           return _ = try connection.transaction {

@@ -207,7 +207,7 @@ extension MagicData {
   /// Writes in a transaction, once more if it fails on tables that others have changed.
   func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
     func write() throws -> Result {
-      try reportingClosure { try database.write { try body($0) } }
+      try database.reportingClosure { try database.write { try body($0) } }
     }
     return try onceMoreIfTablesChanged(write, again: write)
   }
@@ -217,7 +217,7 @@ extension MagicData {
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     nonisolated(nonsending) func write() async throws -> Result {
-      try await reportingClosure { try await database.write { try body($0) } }
+      try await database.reportingClosure { try await database.write { try body($0) } }
     }
     return try await onceMoreIfTablesChanged(write, again: write)
   }

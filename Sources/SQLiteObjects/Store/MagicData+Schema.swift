@@ -43,14 +43,14 @@ extension MagicData {
   @discardableResult
   public func migrate(_ migrations: [Migration]) throws -> [String] {
     defer { tables.forget() }
-    return try reportingClosure { try database.migrate(migrations) }
+    return try database.reportingClosure { try database.migrate(migrations) }
   }
 
   /// As ``migrate(_:)``, without blocking the task. Throws `CancellationError` too.
   @discardableResult
   nonisolated(nonsending) public func migrate(_ migrations: [Migration]) async throws -> [String] {
     defer { tables.forget() }
-    return try await reportingClosure { try await database.migrate(migrations) }
+    return try await database.reportingClosure { try await database.migrate(migrations) }
   }
 
   private func differences(

@@ -22,7 +22,7 @@ extension MagicData {
   /// - Throws: What `body` throws, or `SQLiteError`: also inside a `read(_:)`.
   @discardableResult
   public func transaction<Result>(_ body: () throws -> Result) throws -> Result {
-    try reportingClosure { try database.write { _ in try body() } }
+    try database.reportingClosure { try database.write { _ in try body() } }
   }
 
   /// As ``transaction(_:)``, without blocking the task.
@@ -39,7 +39,7 @@ extension MagicData {
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {
     // Not as a `write`: by an option these share a transaction, and then may run again.
-    try await reportingClosure {
+    try await database.reportingClosure {
       try await database.withoutTransaction { connection in
         try connection.transaction { try body() }
       }
@@ -95,7 +95,7 @@ extension MagicData {
   }
 
   func readOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try reportingClosure {
+    try database.reportingClosure {
       try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
     }
   }
@@ -103,14 +103,14 @@ extension MagicData {
   nonisolated(nonsending) func readOnce<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await reportingClosure {
+    try await database.reportingClosure {
       try await ofOneContent { try await database.read { try self.ofOneContent($0, body) } }
     }
   }
 
   /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
   package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try reportingClosure {
+    try database.reportingClosure {
       try ofOneContent { try database.select { try self.ofOneContent($0, body) } }
     }
   }
@@ -119,7 +119,7 @@ extension MagicData {
   nonisolated(nonsending) package func select<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await reportingClosure {
+    try await database.reportingClosure {
       try await ofOneContent { try await database.select { try self.ofOneContent($0, body) } }
     }
   }
