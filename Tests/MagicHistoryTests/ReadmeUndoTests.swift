@@ -43,6 +43,16 @@ private struct Reminder: MagicObject {
     #expect(try magic.objects(of: Person.self).map(\.name) == [""])
   }
 
+  @Test func `only the group that the user has seen is undone`() throws {
+    let history = try magic.history(limit: 200)
+    try magic.undoable("Rename") {
+      person.name = "Zoe"
+      try magic.update(person)
+    }
+    if let name = history.undoName { try history.undo(expecting: name) }
+    #expect(try magic.objects(of: Person.self).map(\.name) == [""])
+  }
+
   @Test func `a group is undone and redone`() throws {
     let history = try magic.history(limit: 200)
     try magic.undoable("Move to Zürich") {

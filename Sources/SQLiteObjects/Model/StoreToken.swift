@@ -18,7 +18,8 @@ package protocol StoreToken: AnyObject, Sendable {
 /// Objects reference the store through this, and so never keep it open. It is a class, so that each object of
 /// a fetch has one reference to it.
 package final class StoreContent: Sendable {
-  private weak let token: (any StoreToken)?
+  /// The store; nil if it was released.
+  weak let token: (any StoreToken)?
   let identity: StoreIdentity
   /// The folder of the store's assets.
   let assetPath: String
@@ -34,19 +35,6 @@ package final class StoreContent: Sendable {
     assetPath = token.assets.path
     generation = token.generation
     present = token.database.content
-  }
-
-  /// The store.
-  ///
-  /// - Throws: ``MagicError/closed`` if the store was released.
-  var store: any ObjectStore {
-    get throws {
-      guard let token else { throw MagicError.closed }
-      guard let store = token as? any ObjectStore else {
-        throw SQLiteError(.misuse, "the store of the object is not a MagicData")
-      }
-      return store
-    }
   }
 
   /// Whether no other content has taken its place.

@@ -41,3 +41,18 @@ package protocol ObjectStore: StoreToken {
   /// it.
   func forgetFetched(_ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection)
 }
+
+extension StoreContent {
+  /// The store.
+  ///
+  /// - Throws: ``MagicError/closed`` if the store was released.
+  var store: any ObjectStore {
+    get throws {
+      guard let token else { throw MagicError.closed }
+      guard let store = token as? any ObjectStore else {
+        throw SQLiteError(.misuse, "the store of the object is not a MagicData")
+      }
+      return store
+    }
+  }
+}
