@@ -127,7 +127,12 @@ private final class SocketStream: ClusterStream {
       throw error("this is no path of a socket", .misuse)
     }
     unsafe withUnsafeMutableBytes(of: &name.sun_path) { unsafe $0.copyBytes(from: path) }
-    return [(AF_UNIX, unsafe withUnsafeBytes(of: &name) { unsafe copiedBytes($0.baseAddress, count: $0.count) })]
+    return [
+      (
+        AF_UNIX,
+        unsafe withUnsafeBytes(of: &name) { unsafe copiedBytes($0.baseAddress, count: $0.count) }
+      )
+    ]
   }
 
   private func hostNames() throws(SQLiteError) -> [(family: Int32, bytes: [UInt8])] {

@@ -355,19 +355,24 @@ extension PatchApplication {
 extension PatchTarget {
   /// The columns outside the key that a row of a patch sets.
   fileprivate func values(_ new: [Value?]) -> [(column: Int, value: Value)] {
-    new.indices.compactMap { column in
-      keyColumns.contains(column) ? nil : new[column].map { (column, $0) }
+    var values: [(column: Int, value: Value)] = []
+    values.reserveCapacity(new.count)
+    for (column, value) in new.enumerated() where !keyColumns.contains(column) {
+      if let value { values.append((column, value)) }
     }
+    return values
   }
 }
 
 extension PatchReport {
   /// The number of entries at a moment, for taking back those of a row that failed.
-  fileprivate var mark: [Int] { [appliedCount, presentCount, resolved.count, settled.count] }
+  fileprivate var mark: Mark { (appliedCount, presentCount, resolved.count, settled.count) }
 
-  fileprivate mutating func rollBack(to mark: [Int]) {
-    (appliedCount, presentCount) = (mark[0], mark[1])
-    resolved.removeLast(resolved.count - mark[2])
-    settled.removeLast(settled.count - mark[3])
+  fileprivate typealias Mark = (applied: Int, present: Int, resolved: Int, settled: Int)
+
+  fileprivate mutating func rollBack(to mark: Mark) {
+    (appliedCount, presentCount) = (mark.applied, mark.present)
+    resolved.removeLast(resolved.count - mark.resolved)
+    settled.removeLast(settled.count - mark.settled)
   }
 }

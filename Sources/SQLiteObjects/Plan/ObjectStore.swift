@@ -48,7 +48,7 @@ extension StoreContent {
   /// - Throws: ``MagicError/closed`` if the store was released.
   var store: any ObjectStore {
     get throws {
-      guard let token else { throw MagicError.closed }
+      guard let token = link.token else { throw MagicError.closed }
       guard let store = token as? any ObjectStore else {
         throw SQLiteError(.misuse, "the store of the object is not a MagicData")
       }

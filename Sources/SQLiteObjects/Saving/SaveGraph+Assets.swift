@@ -83,7 +83,7 @@ extension AssetHandle {
   /// Returns whether the asset is in another store than this one. A backup has this one's identity, but
   /// a folder of its own.
   func isForeign(to other: any ObjectStore) -> Bool {
-    content.identity != other.identity || content.assetPath != other.assets.path
+    content.identity != other.identity || content.link.assetPath != other.assets.path
   }
 }
 

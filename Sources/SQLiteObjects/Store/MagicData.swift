@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// Any task or thread may use it. Writes happen in the order in which they were asked for; reads
 /// happen at the same time, each on a snapshot. Every call has a form that blocks its thread and one
-/// that suspends its task. Objects themselves stay where they are: only their values travel.
+/// that suspends its task. Objects are `Sendable` if their values are.
 public final class MagicData: ObjectStore {
   /// The kinds of stores without a path.
   public enum StoreType: Sendable {
@@ -43,6 +43,7 @@ public final class MagicData: ObjectStore {
   /// What modules above keep with the store.
   package let attachments = StoreAttachments()
   private let replacement = Mutex<Registration?>(nil)
+  private let knownLink = Mutex<StoreLink?>(nil)
 
   /// Takes over what was opened.
   init(_ parts: StoreParts) {
@@ -57,6 +58,15 @@ public final class MagicData: ObjectStore {
       try keepIdentity(source, target, replace)
     }
     replacement.withLock { $0 = setup }
+  }
+
+  package var link: StoreLink {
+    knownLink.withLock { known in
+      if let known { return known }
+      let link = StoreLink(to: self)
+      known = link
+      return link
+    }
   }
 
   /// Keeps the identity of the store while its whole content is replaced. Objects that were fetched before
