@@ -179,13 +179,14 @@ extension Migration.Step {
     _ edit: @escaping @Sendable (inout TableRebuild) throws -> Void
   ) -> Self {
     Self(description: description) { connection in
-      var rebuild = try TableRebuild(table, connection)
-      let before = rebuild.text.text
-      try edit(&rebuild)
-      // What is so already needs no new table.
-      if rebuild.text.text == before { return }
-      // No trigger runs where values are converted or filled in.
-      try SearchTable.following(table, to: table, connection) { try rebuild.run() }
+      // No trigger runs where values are converted or filled in, and none stands in the way of a column.
+      try SearchTable.following(table, to: table, connection) {
+        var rebuild = try TableRebuild(table, connection)
+        let before = rebuild.text.text
+        try edit(&rebuild)
+        // What is so already needs no new table.
+        if rebuild.text.text != before { try rebuild.run() }
+      }
     }
   }
 }

@@ -337,6 +337,21 @@ import Testing
     #expect(try refusal(.removeColumn("id", in: "child")) != nil)
   }
 
+  @Test func `a searched column can be removed`() throws {
+    struct Memo: Record {
+      static let traits: [PropertyTrait] = [.searched("title", "text")]
+      var id: Int
+      var title: String
+      var text: String
+    }
+    try database.insert(Memo(id: 1, title: "garden", text: "roses"))
+    try migrate(.removeColumn("text", in: "Memo"))
+    let names: SQL = "SELECT name FROM pragma_table_info('Memo_search')"
+    #expect(try database.rows(names, as: String.self) == ["title"])
+    #expect(
+      try database.rows("SELECT title FROM Memo_search('garden')", as: String.self) == ["garden"])
+  }
+
   @Test(arguments: [
     ("id", ["primary key", "“city” of “Street”"]),
     ("name", ["upper(name)", "UNIQUE (name, size)", "“folded”"]),

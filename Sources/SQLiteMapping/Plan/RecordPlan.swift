@@ -18,6 +18,9 @@ final class RecordPlan {
 
   /// The fitness of the table as this connection has seen it.
   var ensured = Fitness.none
+  /// The number of the schema in which the table was made to fit, if it has triggers: another connection may have
+  /// removed these, and no write fails for it.
+  var ensuredSchema: Value?
   /// The number of the parameter for the first column of the key, in every write.
   private(set) var keyParameter: Int32 = 1
   /// The text and the binder of each write that was done: few, so that they are searched faster than hashed.
@@ -148,9 +151,12 @@ final class RecordPlan {
     }
   }
 
-  /// Whether full-text search looks into a property.
-  var isSearched: Bool {
-    type.traits.contains { if case .searched = $0.kind { true } else { false } }
+  /// The columns that full-text search looks into.
+  var searchedColumns: [String] {
+    type.traits.flatMap { trait in
+      guard case .searched = trait.kind else { return [String]() }
+      return trait.properties.map { strategies.keys.column(for: $0) }
+    }
   }
 
   /// Returns the stored form of a part of a key, or nil if it is stored as it binds itself.

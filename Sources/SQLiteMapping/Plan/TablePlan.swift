@@ -124,7 +124,9 @@ package struct TablePlan: Sendable {
       throw refused("has no column for an index or a default")
     }
     if case .searched = trait.kind,
-      let name = names.first(where: { isSameName($0, "rank") || isSameName($0, "rowid") })
+      let name = names.first(where: { name in
+        ["rank", "rowid", SearchTable.name(of: self.name)].contains { isSameName($0, name) }
+      })
     {
       throw refused("cannot be searched: FTS5 has a column “\(name)” of its own")
     }
@@ -139,12 +141,12 @@ package struct TablePlan: Sendable {
     case (.defaultValue(let value), _):
       let stored = try strategies.stored(bindable: value)
       for slot in slots { properties[slot].column?.defaultValue = stored }
-    case (.searched, .records): searchedColumns += names
+    case (.searched, .records): search(names)
     case (.searched, .objects):
       guard slots.allSatisfy({ properties[$0].column?.type == .text }) else {
         throw refused("cannot be searched: it is not stored as text")
       }
-      searchedColumns += names
+      search(names)
     case (.references(let reference, let target), .records):
       for slot in slots { properties[slot].column?.reference = reference }
       targets.append(target)
@@ -152,6 +154,11 @@ package struct TablePlan: Sendable {
       throw refused("cannot be a reference by key: objects lead to objects")
     case (.onDelete, _): break
     }
+  }
+
+  /// Adds columns to those that are searched. Traits may name one twice.
+  private mutating func search(_ names: [String]) {
+    for name in names where !searchedColumns.contains(name) { searchedColumns.append(name) }
   }
 
   /// The reason why a property cannot have a delete rule, or nil if it can.

@@ -48,7 +48,7 @@ extension Connection {
           "“\(plan.name)” cannot be dropped: \(list(referring)) refer to it")
       }
       let working = try probes(besides: plan).filter(works)
-      if plan.isSearched { try SearchTable.remove(of: plan.name, self) }
+      if !plan.searchedColumns.isEmpty { try SearchTable.remove(of: plan.name, self) }
       try executeChange("DROP TABLE \(identifier: plan.name)")
       let broken = working.filter { !works($0) }
       guard broken.isEmpty else {

@@ -213,7 +213,9 @@ extension Connection {
       try plan.learn(value)
     }
     let need = write == .updateExisting ? RecordPlan.Fitness.changes : .everything
-    if plan.ensured < need { try ensureTable(of: plan, need) }
+    if try plan.ensured < need || plan.ensuredSchema != schemaNumber(for: plan) {
+      try ensureTable(of: plan, need)
+    }
     do {
       return try body()
     } catch let error where isAboutSchema(error) {
@@ -238,7 +240,15 @@ extension Connection {
       }
       return ensured
     }
-    for (plan, fitness) in ensured { plan.ensured = fitness }
+    for (plan, fitness) in ensured {
+      plan.ensured = fitness
+      plan.ensuredSchema = try schemaNumber(for: plan)
+    }
+  }
+
+  /// The number of the schema, if the table of a plan needs triggers.
+  private func schemaNumber(for plan: RecordPlan) throws(SQLiteError) -> Value? {
+    plan.table.searchedColumns.isEmpty ? nil : try pragma("schema_version")
   }
 
   /// Learns the properties of a type from its prototype, or from a made-up value.

@@ -187,6 +187,8 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     case deleteRule
     /// The full-text index is missing, or has other columns or older triggers. The next write rebuilds it.
     case searchIndex
+    /// Something else has the name of the full-text index. Rename or remove it: no write does.
+    case searchName
     /// The full-text index does not match the rows: something has changed them past its triggers, or changed the
     /// index. `INSERT INTO Note_search (Note_search) VALUES ('rebuild')` makes it match.
     case searchContent
@@ -204,7 +206,7 @@ public struct SchemaDifference: Hashable, Sendable, CustomStringConvertible {
     switch kind {
     case .missingTable, .missingColumn, .missingIndex, .deleteRule, .searchIndex: true
     case .extraColumn, .extraColumnWithoutDefault, .type, .nulls, .nullable, .notNull, .primaryKey,
-      .searchContent:
+      .searchName, .searchContent:
       false
     }
   }

@@ -15,14 +15,14 @@ extension Connection {
   ///   - limit: How many at most, or nil for all.
   ///   - offset: How many to pass over first.
   /// - Returns: The values that fit, the best first.
-  /// - Throws: `SQLiteError`, also if no property is searched, or if the table is there without its
-  ///   index; ``RowDecodingError`` if a row does not fit the type.
+  /// - Throws: `SQLiteError`, also if no property is searched, or if the table is there without an index of
+  ///   exactly these properties; ``RowDecodingError`` if a row does not fit the type.
   public func search<Value: Record>(
     _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
     marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
   ) throws -> [SearchResult<Value>] {
     let plan = try plan(of: type)
-    guard plan.isSearched else {
+    guard !plan.searchedColumns.isEmpty else {
       throw SQLiteError(.misuse, "\(type) declares no searched properties")
     }
     let search = try Search(
@@ -30,10 +30,11 @@ extension Connection {
     if search.isEmpty { return [] }
     return try reading(plan, without: []) {
       guard let rowID = try rowIDColumn(of: plan.name),
-        let query = try search.query(plan.columns("found.*", on: self), of: plan.name, rowID, self)
+        let query = try search.query(
+          plan.columns("found.*", on: self), of: plan.name, plan.searchedColumns, rowID, self)
       else {
         if try !hasTable(plan) { return [] }
-        throw Search.missingIndex(of: plan.name, "\(type)")
+        throw Search.missingIndex(of: plan.name, plan.searchedColumns, "\(type)")
       }
       var reader: RowReader?
       return try search.results(of: query, self) { row in
@@ -110,11 +111,13 @@ package struct Search: Sendable {
   package var isEmpty: Bool { expression.isEmpty }
 
   /// The error of a table that lacks its index.
-  package static func missingIndex(of table: String, _ type: String) -> SQLiteError {
+  package static func missingIndex(
+    of table: String, _ columns: [String], _ type: String
+  ) -> SQLiteError {
     SQLiteError(
       .error,
-      "“\(table)” has no full-text index “\(SearchTable.name(of: table))”, which the first write of a "
-        + "\(type) makes")
+      "“\(table)” has no full-text index “\(SearchTable.name(of: table))” with the columns "
+        + "(\(columns.joined(separator: ", "))), which the next write of a \(type) makes")
   }
 
   /// Makes a query of columns for ``results(of:_:_:)``.
@@ -124,14 +127,17 @@ package struct Search: Sendable {
   /// - Parameters:
   ///   - columns: The columns, of rows that are called `found`.
   ///   - table: The table.
+  ///   - searched: The columns that are searched, in any order.
   ///   - rowID: The column that is its rowid.
   ///   - connection: The connection.
-  /// - Returns: Nil if the table has no index.
+  /// - Returns: Nil if the table has no index with these columns.
   package func query(
-    _ columns: SQL, of table: String, _ rowID: String, _ connection: Connection
-  ) throws(SQLiteError) -> SearchQuery? {
-    let names = try SearchTable.columns(of: table, connection)
-    guard !names.isEmpty else { return nil }
+    _ columns: SQL, of table: String, _ searched: [String], _ rowID: String,
+    _ connection: Connection
+  ) throws -> SearchQuery? {
+    guard let names = try SearchTable(of: table, connection)?.columns,
+      Set(names.map(asciiLowercased)) == Set(searched.map(asciiLowercased))
+    else { return nil }
     let index: SQL = "\(identifier: SearchTable.name(of: table))"
     // The columns have names that no property has: a record is read by name.
     var sql: SQL =

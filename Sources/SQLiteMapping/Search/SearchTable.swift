@@ -7,7 +7,7 @@ package import SQLiteCore
 package struct SearchTable: Sendable {
   let table: String
   let rowID: String
-  let columns: [String]
+  package let columns: [String]
   package var name: String { SearchTable.name(of: table) }
 
   /// The name of the index of a table.
@@ -30,19 +30,33 @@ package struct SearchTable: Sendable {
     try fault(connection) != nil
   }
 
-  /// Describes what is wrong with the index or its triggers, or returns nil.
-  private func fault(_ connection: Connection) throws -> String? {
+  /// Returns what is wrong with the index or its triggers, or nil.
+  private func fault(_ connection: Connection) throws -> SchemaDifference? {
+    func fault(_ description: String) -> SchemaDifference {
+      SchemaDifference(
+        kind: .searchIndex, column: nil, description: "the full-text index “\(name)” \(description)"
+      )
+    }
+    guard let isIndex = try SearchTable.isIndex(of: table, connection) else {
+      return fault("is missing")
+    }
+    guard isIndex else {
+      return SchemaDifference(
+        kind: .searchName, column: nil,
+        description:
+          "“\(name)” is not a full-text index of “\(table)”, which needs one of that name")
+    }
     let present = try SearchTable.columns(of: table, connection)
-    if present.isEmpty { return "is missing" }
     guard present == columns else {
-      return
+      return fault(
         "has the columns (\(present.joined(separator: ", "))) and should have (\(columns.joined(separator: ", ")))"
+      )
     }
     let stored = try connection.rows(
       "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = \(table) COLLATE NOCASE",
       as: String.self)
     let hasAll = try triggers.allSatisfy { stored.contains(try $0.checkedText) }
-    return hasAll ? nil : "lacks a trigger that keeps it up to date, or has an older one"
+    return hasAll ? nil : fault("lacks a trigger that keeps it up to date, or has an older one")
   }
 
   /// Returns the difference between the index and what the type asks for, or nil. The content is compared word by
@@ -51,10 +65,7 @@ package struct SearchTable: Sendable {
   /// - Complexity: O(*n*) for *n* rows.
   package func difference(_ connection: Connection) throws -> SchemaDifference? {
     guard try !connection.columnNames(of: table).isEmpty else { return nil }
-    if let fault = try fault(connection) {
-      return SchemaDifference(
-        kind: .searchIndex, column: nil, description: "the full-text index “\(name)” \(fault)")
-    }
+    if let fault = try fault(connection) { return fault }
     if try hasContent(connection) { return nil }
     return SchemaDifference(
       kind: .searchContent, column: nil,
@@ -77,8 +88,8 @@ package struct SearchTable: Sendable {
     }
   }
 
-  /// The columns of the index of a table, none if there is no index.
-  static func columns(
+  /// The columns of the index of a table.
+  private static func columns(
     of table: String, _ connection: Connection
   ) throws(SQLiteError) -> [String] {
     try connection.columns(of: name(of: table)).filter { $0.kind == .ordinary }.map(\.name)
@@ -99,11 +110,8 @@ package struct SearchTable: Sendable {
 
   /// Makes the table anew and fills it, unless it is there with the right columns and triggers.
   package func ensure(_ connection: Connection) throws {
-    if try SearchTable.isIndex(of: table, connection) == false {
-      throw SQLiteError(
-        .misuse, "“\(name)” is not a full-text index of “\(table)”, which needs one of that name")
-    }
-    guard try isLacking(connection) else { return }
+    guard let fault = try fault(connection) else { return }
+    guard fault.isMendedByWriting else { throw SQLiteError(.misuse, fault.description) }
     guard Capabilities.hasFTS5 else {
       throw SQLiteError(.error, "this SQLite has no full-text search (FTS5)")
     }

@@ -49,6 +49,8 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   private let plan: ObjectPlan
   private let search: Search
+  /// The columns that are searched.
+  private let columns: [String]
 
   /// The finds of a search, as of one snapshot.
   struct Found: Sendable {
@@ -63,7 +65,8 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
   ) throws {
     self.store = store
     plan = try store.plan(Object.self)
-    guard plan.search != nil else { throw plan.declaresNoSearch }
+    guard let columns = plan.search?.columns else { throw plan.declaresNoSearch }
+    self.columns = columns
     search = try Search(
       for: pattern, where: filter?.sql(in: store), marks: marks, limit: limit, offset: offset)
   }
@@ -74,8 +77,8 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
       return Found()
     }
     let key: SQL = "found.\(identifier: plan.key)"
-    guard let query = try search.query(key, of: plan.table, plan.key, connection) else {
-      throw Search.missingIndex(of: plan.table, plan.typeName)
+    guard let query = try search.query(key, of: plan.table, columns, plan.key, connection) else {
+      throw Search.missingIndex(of: plan.table, columns, plan.typeName)
     }
     let hits = try search.results(of: query, connection) { $0.integer(at: 0) }
     let loader = GraphLoader(store, connection)

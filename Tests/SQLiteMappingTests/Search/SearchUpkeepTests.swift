@@ -49,6 +49,13 @@ private struct Ranked: Record {
   var Rank: String
 }
 
+/// FTS5 gives each table a hidden column of its own name.
+private struct SelfNamed: Record {
+  static let traits: [PropertyTrait] = [.searched("selfnamed_search")]
+  var id: Int
+  var selfnamed_search: String
+}
+
 /// Full-text indexes under SQL, migrations and other programs.
 @Suite struct SearchUpkeepTests {
   private let folder: TestFolder
@@ -213,6 +220,89 @@ private struct Ranked: Record {
     #expect(left == [])
   }
 
+  @Test(arguments: [
+    "TABLE Memo_search (title, text)", "VIEW Memo_search AS SELECT 1 AS title",
+    "VIRTUAL TABLE Memo_search USING fts4(title, text)",
+    "VIRTUAL TABLE Memo_search USING fts5(title, text)",
+  ])
+  func `check and a search name what has taken the name of the index`(other: String) throws {
+    let database = try opened()
+    try database.executeMultipleChanges(
+      SQL(unchecked: "DROP TABLE Memo_search; CREATE \(other)"))
+    for found in [
+      try database.read { try $0.check(of: Memo.self) },
+      try database.write { try $0.check(of: Memo.self) },
+    ] {
+      #expect(found.map(\.kind) == [.searchName])
+      #expect(found.map(\.isMendedByWriting) == [false])
+    }
+    let unfound = #expect(throws: SQLiteError.self) {
+      try database.search(Memo.self, for: .all(of: "milk"))
+    }
+    let unprepared = #expect(throws: SQLiteError.self) { try database.prepare(Memo.self) }
+    for error in [unfound, unprepared] {
+      #expect(error?.message.contains("“Memo_search”") == true)
+    }
+  }
+
+  @Test func `an index of other columns is not searched before the next write rebuilds it`() throws
+  {
+    var database = try opened()
+    let error = #expect(throws: SQLiteError.self) {
+      try database.search(ShortMemo.self, for: .all(of: "garden"))
+    }
+    #expect(error?.message.contains("“Memo_search” with the columns (title)") == true)
+    try database.executeChange("ALTER TABLE Memo RENAME COLUMN text TO body")
+    try database.close()
+    database = try opened()
+    #expect(throws: SQLiteError.self) {
+      try database.search(RenamedMemo.self, for: .all(of: "roses"))
+    }
+    try database.insert(RenamedMemo(title: "a", body: "roses", size: 1))
+    #expect(try database.search(RenamedMemo.self, for: .all(of: "roses")).count == 2)
+  }
+
+  @Test(arguments: [
+    "DROP TRIGGER Memo_search_insert",
+    """
+    DROP TABLE Memo;
+    CREATE TABLE Memo (id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL, text TEXT NOT NULL, size INTEGER NOT NULL)
+    """,
+  ])
+  func `the next write restores triggers that another connection has removed`(sql: String) throws {
+    let database = try opened()
+    try database.insert(Memo(title: "first", text: "", size: 1))
+    try opened().executeMultipleChanges(SQL(unchecked: sql))
+    try database.insert(Memo(title: "second", text: "", size: 1))
+    #expect(try database.search(Memo.self, for: .all(of: "second")).count == 1)
+    #expect(try database.write { try $0.check(of: Memo.self) } == [])
+  }
+
+  @Test func `a property may be named by two traits`() throws {
+    struct Twice: Record {
+      static let traits: [PropertyTrait] = [.searched("a", "a"), .searched("b", "a")]
+      var id: Int
+      var a: String
+      var b: String
+    }
+    let database = try opened()
+    try database.insert(Twice(id: 1, a: "milk", b: "bread"))
+    #expect(try database.search(Twice.self, for: .all(of: "milk bread")).count == 1)
+  }
+
+  @Test func `a trait without properties searches nothing`() throws {
+    struct Nothing: Record {
+      static let traits: [PropertyTrait] = [.searched()]
+      var id: Int
+    }
+    let database = try opened()
+    try database.insert(Nothing(id: 1))
+    let error = #expect(throws: SQLiteError.self) {
+      try database.search(Nothing.self, for: .all(of: "a"))
+    }
+    #expect(error?.code == .misuse)
+  }
+
   @Test func `check in a read finds rows that are not indexed`() throws {
     let database = try opened()
     try database.executeChange("INSERT INTO Memo_search (Memo_search) VALUES ('delete-all')")
@@ -227,5 +317,9 @@ private struct Ranked: Record {
     let error = #expect(throws: (any Error).self) { try database.insert(Ranked(id: 1, Rank: "a")) }
     #expect("\(error as Any)".contains("“Rank”"))
     #expect("\(error as Any)".contains("FTS5"))
+    let other = #expect(throws: (any Error).self) {
+      try database.insert(SelfNamed(id: 1, selfnamed_search: "a"))
+    }
+    #expect("\(other as Any)".contains("“selfnamed_search”"))
   }
 }
