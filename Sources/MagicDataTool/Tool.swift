@@ -22,25 +22,36 @@ package import Terminal
       return source
     }
     let status = run(
-      CommandLine.arguments.dropFirst(), output: .standard, errors: .standardError,
-      interruption: interruption)
+      words(), output: .standard, errors: .standardError, interruption: interruption)
     withExtendedLifetime(sources) { exit(status) }
+  }
+
+  /// Returns the words of the command line, nil for one that is not UTF-8: `CommandLine.arguments` would repair it, and
+  /// a path would be that of another file.
+  private static func words() -> [String?] {
+    (1..<max(Int(CommandLine.argc), 1)).map { index in
+      unsafe CommandLine.unsafeArgv[index].flatMap { unsafe String(validatingCString: $0) }
+    }
   }
 
   /// Runs a command and returns the exit status.
   ///
   /// - Parameters:
-  ///   - words: The command line without the program's name.
+  ///   - words: The command line without the program's name. A word that is not UTF-8 is nil.
   ///   - output: Where results go.
   ///   - errors: Where messages and progress go.
   ///   - interruption: Ends the command early.
   package static func run(
-    _ words: some Sequence<String>, output: Output, errors: Output,
+    _ words: [String?], output: Output, errors: Output,
     interruption: Interruption = Interruption()
   ) -> Int32 {
-    var words = Array(words)[...]
+    let known = words.compactMap(\.self)
     var name = "magicdata"
     do {
+      guard known.count == words.count else {
+        throw ToolError.usage("an argument is not UTF-8")
+      }
+      var words = known[...]
       guard let first = words.popFirst() else {
         throw ToolError.usage("a command is missing")
       }

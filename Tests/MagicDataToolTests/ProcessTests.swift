@@ -110,6 +110,22 @@ import TestSupport
     #expect(try errors.fileHandleForReading.readToEnd() ?? Data() == Data())
   }
 
+  @Test func `an argument that is not UTF-8 is refused, not repaired`() throws {
+    let errors = Pipe()
+    let process = try start(
+      "/bin/sh",
+      [
+        "-c", #"exec "$0" backup "$1" "$2/$(printf '\377')""#, try program(), fixture.store,
+        fixture.folder.path,
+      ], output: FileHandle.nullDevice, errors: errors)
+    let text = String(
+      decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 2)
+    #expect(text.contains("an argument is not UTF-8"))
+    #expect(try fixture.names(in: fixture.folder.path) == ["store"])
+  }
+
   @Test func `Control-C ends a query that never ends`() throws {
     let output = Pipe()
     let process = try start(
