@@ -231,7 +231,10 @@ final class ChangeFeed: Sendable {
       if news.recorded.knows(subscriber.id) || isRecorded {
         if !news.changes.isEmpty { subscriber.body(news.changes) }
       } else if news.hasWritten {
-        subscriber.body(.unknown)
+        // With its place: a reader whose state includes this commit must not be notified of it again.
+        var unknown = CommittedChanges.unknown
+        unknown.turn = news.changes.turn
+        subscriber.body(unknown)
       }
     }
   }
