@@ -26,7 +26,7 @@ public struct JournalMark: Hashable, Codable, Sendable {
 ///
 /// A restore replaces the journal together with the rest of the database. If the restored copy has no journal, or a
 /// damaged one, the next write sets up an empty one. Marks stay valid as long as their entry exists: after the restore of
-/// an older copy, ``patch(since:)-(JournalMark)`` returns nil for marks that are newer than the copy.
+/// an older copy, `patch(since:)` returns nil for marks that are newer than the copy.
 ///
 /// On Linux readers are woken by inotify, elsewhere by kqueue: nobody asks again and again.
 public final class ChangeJournal: Sendable {
