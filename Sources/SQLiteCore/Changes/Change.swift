@@ -19,9 +19,14 @@ package struct RecordingMark {
   var preparedRows = 0
 }
 
+/// Corrects the recording after a run has failed.
+protocol RunReconciler: AnyObject {
+  func reconcile(_ run: RecordedRun)
+}
+
 /// The state of the recording before the run of a statement that writes.
 struct RecordedRun {
-  let recorder: ChangeRecorder
+  let recorder: any RunReconciler
   let mark: RecordingMark
   /// How often the recording had been shortened. Afterwards `mark` may be too high.
   let cutCount: Int

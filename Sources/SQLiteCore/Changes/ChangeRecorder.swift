@@ -10,7 +10,7 @@ import Platform
 /// Rows that are rolled back are dropped: for a savepoint exactly those since it was opened. After a statement has failed,
 /// some, all or none of its rows may remain, depending on its conflict clause and its triggers. Then the touched rows are
 /// compared with the stored ones, see ``reconcile(_:)``.
-@safe final class ChangeRecorder {
+@safe final class ChangeRecorder: RunReconciler {
   /// The most bytes of rows that are kept of one transaction, whoever wants them. Beyond them it is told only that
   /// tables changed.
   static let maximumByteCount = 256 << 20
