@@ -13,14 +13,7 @@ import TestSupport
 
   /// The path of a program, which lies beside the tests.
   private func program(_ name: String = "magicdata") throws -> String {
-    let folders =
-      [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
-      + Bundle.allBundles.map(\.bundlePath)
-    let paths = folders.flatMap { path in
-      [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
-    }.map { $0.appending(path: name).path }
-    let path = paths.first { FileManager.default.isExecutableFile(atPath: $0) }
-    return try #require(path)
+    try helperProgram(name).path
   }
 
   private func start(

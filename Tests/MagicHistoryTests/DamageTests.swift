@@ -11,7 +11,7 @@ import TestSupport
   /// The lines that a run of the helper has printed, and how it has ended.
   private func run(_ arguments: [String]) throws -> (lines: [String], status: Int32) {
     let process = Process()
-    process.executableURL = try helper("DamageHelper")
+    process.executableURL = try helperProgram("DamageHelper")
     process.arguments = arguments
     let pipe = Pipe()
     process.standardOutput = pipe

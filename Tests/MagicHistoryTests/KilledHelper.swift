@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TestSupport
 
 /// Runs `UndoHelper` and kills it, wherever it is then.
 ///
@@ -7,12 +8,7 @@ import Testing
 ///   - arguments: The program's arguments.
 ///   - steps: The number of steps that it must have made.
 func killHelper(_ arguments: [String], after steps: Int) throws {
-  let process = Process()
-  process.executableURL = try helper("UndoHelper")
-  process.arguments = arguments
-  let pipe = Pipe()
-  process.standardOutput = pipe
-  try process.run()
+  let (process, pipe) = try startHelper(arguments)
   let id = process.processIdentifier
   defer { kill(id, SIGKILL) }
   // It says a line when it begins, and one after each step: meanwhile it goes on.
@@ -31,26 +27,19 @@ func killHelper(_ arguments: [String], after steps: Int) throws {
 
 /// Runs `UndoHelper` to its end, and returns its output.
 func runHelper(_ arguments: [String]) throws -> String {
-  let process = Process()
-  process.executableURL = try helper("UndoHelper")
-  process.arguments = arguments
-  let pipe = Pipe()
-  process.standardOutput = pipe
-  try process.run()
+  let (process, pipe) = try startHelper(arguments)
   let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
   process.waitUntilExit()
   try #require(process.terminationStatus == 0)
   return String(decoding: output, as: UTF8.self)
 }
 
-/// The path of a program that lies beside the tests.
-func helper(_ name: String) throws -> URL {
-  let folders =
-    [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
-    + Bundle.allBundles.map(\.bundlePath)
-  let candidates = folders.flatMap { path in
-    [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
-  }.map { $0.appending(path: name) }
-  return try #require(
-    candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+private func startHelper(_ arguments: [String]) throws -> (Process, Pipe) {
+  let process = Process()
+  process.executableURL = try helperProgram("UndoHelper")
+  process.arguments = arguments
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  try process.run()
+  return (process, pipe)
 }

@@ -1,5 +1,5 @@
 import Foundation
-import MagicData
+import TestSupport
 
 /// `ReliabilityHelper`, which lies beside the tests, as a process.
 struct Helper {
@@ -15,7 +15,7 @@ struct Helper {
 
   init(_ arguments: [String]) throws {
     process = Process()
-    process.executableURL = URL(filePath: try Self.path())
+    process.executableURL = try helperProgram("ReliabilityHelper")
     process.arguments = arguments
     pipe = Pipe()
     process.standardOutput = pipe
@@ -23,19 +23,7 @@ struct Helper {
   }
 
   /// The path of the program.
-  static func path() throws -> String {
-    // The program that runs now is the tests' own, or the tool that has loaded them.
-    let folders =
-      [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
-      + Bundle.allBundles.map(\.bundlePath)
-    let candidates = folders.flatMap { path in
-      [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
-    }.map { $0.appending(path: "ReliabilityHelper") }
-    let manager = FileManager.default
-    guard let helper = candidates.first(where: { manager.isExecutableFile(atPath: $0.path) })
-    else { throw SQLiteError(.notFound, "ReliabilityHelper is not beside the tests") }
-    return helper.path
-  }
+  static func path() throws -> String { try helperProgram("ReliabilityHelper").path }
 
   /// Whether it can trace another program: on Linux, unless a container forbids it.
   static var canTrace: Bool {

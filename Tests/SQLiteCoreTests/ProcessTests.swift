@@ -14,18 +14,7 @@ import TestSupport
     _ arguments: [String], environment: [String: String]? = nil
   ) throws -> (Process, Pipe) {
     let process = Process()
-    // The program that runs now is the tests' own, or the tool that has loaded them.
-    let folders =
-      [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
-      + Bundle.allBundles.map(\.bundlePath)
-    let candidates = folders.flatMap { path in
-      [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
-    }.map { $0.appending(path: "CoreHelper") }
-    guard
-      let helper = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) }
-      )
-    else { throw SQLiteError(.notFound, "CoreHelper is not beside the tests") }
-    process.executableURL = helper
+    process.executableURL = try helperProgram("CoreHelper")
     process.arguments = arguments
     if let environment { process.environment = environment }
     let pipe = Pipe()

@@ -16,16 +16,7 @@ private struct Town: Record, Equatable, Sendable {
 /// `HistoryHelper`, which lies beside the tests, as a process.
 private func start(_ arguments: [String]) throws -> (process: Process, output: Pipe) {
   let process = Process()
-  let folders =
-    [Bundle.main.bundlePath, CommandLine.arguments.first ?? ""]
-    + Bundle.allBundles.map(\.bundlePath)
-  let candidates = folders.flatMap { path in
-    [URL(filePath: path), URL(filePath: path).deletingLastPathComponent()]
-  }.map { $0.appending(path: "HistoryHelper") }
-  guard
-    let helper = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0.path) })
-  else { throw SQLiteError(.notFound, "HistoryHelper is not beside the tests") }
-  process.executableURL = helper
+  process.executableURL = try helperProgram("HistoryHelper")
   process.arguments = arguments
   let pipe = Pipe()
   process.standardOutput = pipe

@@ -125,7 +125,7 @@ package struct TablePlan: Sendable {
     }
     if case .searched = trait.kind,
       let name = names.first(where: { name in
-        ["rank", "rowid", SearchTable.name(of: self.name)].contains { isSameName($0, name) }
+        ["rank", "rowid", Self.searchTableName(of: self.name)].contains { isSameName($0, name) }
       })
     {
       throw refused("cannot be searched: FTS5 has a column “\(name)” of its own")
@@ -155,6 +155,9 @@ package struct TablePlan: Sendable {
     case (.onDelete, _): break
     }
   }
+
+  /// The name of the full-text index of a table.
+  package static func searchTableName(of table: String) -> String { "\(table)_search" }
 
   /// Adds columns to those that are searched. Traits may name one twice.
   private mutating func search(_ names: [String]) {

@@ -116,7 +116,7 @@ package struct Search: Sendable {
   ) -> SQLiteError {
     SQLiteError(
       .error,
-      "“\(table)” has no full-text index “\(SearchTable.name(of: table))” with the columns "
+      "“\(table)” has no full-text index “\(TablePlan.searchTableName(of: table))” with the columns "
         + "(\(columns.joined(separator: ", "))), which the next write of a \(type) makes")
   }
 
@@ -138,7 +138,7 @@ package struct Search: Sendable {
     guard let names = try SearchTable(of: table, connection)?.columns,
       Set(names.map(asciiLowercased)) == Set(searched.map(asciiLowercased))
     else { return nil }
-    let index: SQL = "\(identifier: SearchTable.name(of: table))"
+    let index: SQL = "\(identifier: TablePlan.searchTableName(of: table))"
     // The columns have names that no property has: a record is read by name.
     var sql: SQL =
       "WITH magicdata_hit (id, magicdata_rank) AS (SELECT \(index).rowid, \(index).rank FROM \(index) WHERE \(index) MATCH \(expression)"

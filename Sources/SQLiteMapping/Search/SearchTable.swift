@@ -8,10 +8,7 @@ package struct SearchTable: Sendable {
   let table: String
   let rowID: String
   package let columns: [String]
-  package var name: String { SearchTable.name(of: table) }
-
-  /// The name of the index of a table.
-  package static func name(of table: String) -> String { "\(table)_search" }
+  package var name: String { TablePlan.searchTableName(of: table) }
 
   /// The table for a plan, or nil if no property is searched.
   package init?(_ plan: TablePlan) {
@@ -92,13 +89,14 @@ package struct SearchTable: Sendable {
   private static func columns(
     of table: String, _ connection: Connection
   ) throws(SQLiteError) -> [String] {
-    try connection.columns(of: name(of: table)).filter { $0.kind == .ordinary }.map(\.name)
+    try connection.columns(of: TablePlan.searchTableName(of: table)).filter { $0.kind == .ordinary }
+      .map(\.name)
   }
 
   /// Removes the index of a table with its triggers, if it exists, or the triggers that it has left. Anything else of
   /// that name stays.
   package static func remove(of table: String, _ connection: Connection) throws {
-    let name = name(of: table)
+    let name = TablePlan.searchTableName(of: table)
     if let isIndex = try isIndex(of: table, connection) {
       guard isIndex else { return }
       try connection.executeChange("DROP TABLE \(identifier: name)")
@@ -131,7 +129,7 @@ package struct SearchTable: Sendable {
   /// Returns whether what has the index's name is the index of a table; nil if nothing has it.
   private static func isIndex(of table: String, _ connection: Connection) throws -> Bool? {
     let sql = try connection.firstRow(
-      "SELECT sql FROM sqlite_schema WHERE name = \(name(of: table)) COLLATE NOCASE AND type IN ('table', 'view')",
+      "SELECT sql FROM sqlite_schema WHERE name = \(TablePlan.searchTableName(of: table)) COLLATE NOCASE AND type IN ('table', 'view')",
       as: String?.self)
     guard let sql else { return nil }
     let content: SQL = "content = \(identifier: table)"

@@ -120,7 +120,7 @@ extension Filter {
       }
       let expression = try pattern.expression()
       if expression.isEmpty { return Filter(.form(["0"], [], isTruthValue: true)) }
-      let index = try SQL.escapeIdentifier(SearchTable.name(of: Object.tableName))
+      let index = try SQL.escapeIdentifier(TablePlan.searchTableName(of: Object.tableName))
       return Filter(
         .form(
           ["(", " IN (SELECT rowid FROM \(index) WHERE \(index) MATCH ", "))"],
