@@ -296,15 +296,14 @@ package final class TestCluster: Sendable {
 
   /// How a node's process has ended by itself, and the last it said; nil if it runs.
   ///
-  /// A process that ends closes its output before its connections. So this returns how it has ended as soon as a client
-  /// has seen that.
+  /// Also returns how a process ends that is still closing its files: clients notice the end of a connection before
+  /// the process is gone.
   package func end(of index: Int) -> String? {
     nodes.withLock { nodes in
       guard let process = nodes[index].process else {
         return nodes[index].ending ?? "it was killed"
       }
-      var output = pollfd(fd: nodes[index].output, events: 0, revents: 0)
-      guard unsafe poll(&output, 1, 0) > 0 else { return nil }
+      guard TestCluster.isEnding(process) else { return nil }
       var status: Int32 = 0
       unsafe waitpid(process, &status, 0)
       nodes[index].process = nil
@@ -313,6 +312,17 @@ package final class TestCluster: Sendable {
       TestCluster.end(&nodes[index])
       return nodes[index].ending
     }
+  }
+
+  /// Whether a process has ended or is exiting, by the kernel's flag PF_EXITING, which is set before the process closes
+  /// its files.
+  private static func isEnding(_ process: pid_t) -> Bool {
+    let line = FileManager.default.contents(atPath: "/proc/\(process)/stat") ?? Data()
+    // The name of the program, in parentheses, may contain blanks.
+    let fields = String(decoding: line, as: UTF8.self).split(separator: ")").last?.split(
+      separator: " ")
+    guard let fields, fields.count > 6, let flags = UInt32(fields[6]) else { return true }
+    return fields[0] == "Z" || flags & 4 != 0
   }
 
   /// The index of the node that leads.
