@@ -7,6 +7,8 @@ final class RecordPlan {
   let type: any Record.Type
   /// The table, with the properties that were seen so far.
   private(set) var table: TablePlan
+  /// The table with the properties that it was last made to fit.
+  private var fitting: TablePlan
   /// The text that selects the row with a key.
   let selectByKey: String
   /// The declared defaults of columns, as SQL. Empty if no write adds columns that the table lacks.
@@ -20,7 +22,7 @@ final class RecordPlan {
   var ensured = Fitness.none
   /// The number of the schema in which the table was made to fit, if it has triggers: another connection may have
   /// removed these, and no write fails for it.
-  var ensuredSchema: Value?
+  private(set) var ensuredSchema: Value?
   /// The number of the parameter for the first column of the key, in every write.
   private(set) var keyParameter: Int32 = 1
   /// The text and the binder of each write that was done: few, so that they are searched faster than hashed.
@@ -48,6 +50,7 @@ final class RecordPlan {
       case .computedInt: .computed(keys[0])
       }
     table = TablePlan(type.tableName, key: key, kind: .records, strategies: strategies)
+    fitting = table
     hasDefaultForms = strategies.scalars == MappingStrategies().scalars
     selectByKey = try table.selectByKey().checkedText
     deleteByKey = try table.deleteByKey().checkedText
@@ -104,13 +107,29 @@ final class RecordPlan {
       throw SQLiteError(.misuse, "\(type) has no property for its primary key “\(key)”")
     }
     try checkKey(among: columns)
-    try table.setProperties(columns.map { .init($0.name, $0) }, type.traits) { [type] reason in
+    var learned = table
+    try learned.setProperties(columns.map { .init($0.name, $0) }, type.traits) { [type] reason in
       SQLiteError(.misuse, "\(type) does not suit its traits: \(reason)")
     }
+    set(learned)
+  }
+
+  /// Forgets the columns that the table could not be given: every later write would fail because of them.
+  func forgetUnfit() { set(fitting) }
+
+  private func set(_ table: TablePlan) {
+    self.table = table
     keyParameter = Int32((table.index(ofColumn: keys[0]) ?? 0) + 1)
     ensured = .none
     writes.removeAll()
     directWriter = nil
+  }
+
+  /// Notes that the table fits the columns.
+  func noteFit(_ fitness: Fitness, inSchema number: Value?) {
+    fitting = table
+    ensured = fitness
+    ensuredSchema = number
   }
 
   /// Throws if the database counts keys up, and the property is not optional: new values would all have the

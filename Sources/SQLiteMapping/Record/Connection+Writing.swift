@@ -241,8 +241,7 @@ extension Connection {
       return ensured
     }
     for (plan, fitness) in ensured {
-      plan.ensured = fitness
-      plan.ensuredSchema = try schemaNumber(for: plan)
+      plan.noteFit(fitness, inSchema: try schemaNumber(for: plan))
     }
   }
 
@@ -259,6 +258,8 @@ extension Connection {
   private func ensureOneTable(
     of plan: RecordPlan, _ need: RecordPlan.Fitness
   ) throws -> RecordPlan.Fitness {
+    var isFit = false
+    defer { if !isFit { plan.forgetUnfit() } }
     let definition = try plan.definition()
     let before = try differences(from: definition)
     let refused = before.filter {
@@ -273,6 +274,7 @@ extension Connection {
     }
     if before.contains(where: \.isMendedByWriting) { try ensure(definition) }
     try SearchTable(plan.table)?.ensure(self)
+    isFit = true
     return before.contains { $0.kind == .extraColumnWithoutDefault } ? .changes : .everything
   }
 

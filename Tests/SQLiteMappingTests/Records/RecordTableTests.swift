@@ -45,6 +45,11 @@ private struct Egg: Record {
   var chicken: UUID?
 }
 
+private struct Unsuited: Record {
+  static let traits: [PropertyTrait] = [.unique("id"), .unique("code")]
+  var id: Int
+}
+
 private struct Moody: Record {
   enum Mood: String, Codable { case good, bad }
   var id: Int
@@ -112,6 +117,13 @@ private final class Person: Record {
     #expect(try database.existingTables().isEmpty)
     try database.update(Town(name: "Toronto"))
     #expect(try database.tableExists(of: Country.self))
+  }
+
+  @Test func `a type that does not suit its traits is refused each time`() throws {
+    for _ in 0..<2 {
+      #expect(throws: SQLiteError.self) { try database.update(Unsuited(id: 1)) }
+    }
+    #expect(try !database.tableExists(of: Unsuited.self))
   }
 
   @Test func `what cannot be made up is named`() throws {

@@ -84,4 +84,19 @@ private struct Hostile: Record, Equatable {
       #expect(throws: SQLiteError.self) { try database.objects(of: Hostile.self) }
     }
   }
+
+  @Test(arguments: ["", "a\0b"], [true, false])
+  func `a value with such a name leaves its type as it was`(name: String, isFirst: Bool) throws {
+    try Hostile.$table.withValue("t") {
+      let database = try Database.fresh()
+      if !isFirst { try database.update(Hostile(["key": "0", "a": "0"])) }
+      #expect(throws: SQLiteError.self) {
+        try database.update(Hostile(["key": "1", name: "x"]))
+      }
+      let values = [Hostile(["key": "2", "a": "2"]), Hostile(["key": "3", "a": "3", "b": "3"])]
+      for value in values { try database.update(value) }
+      #expect(try database.count(of: Hostile.self) == (isFirst ? 2 : 3))
+      #expect(try database.object(of: Hostile.self, ifPresent: "3") == values[1])
+    }
+  }
 }
