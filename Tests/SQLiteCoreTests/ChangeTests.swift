@@ -332,6 +332,8 @@ import TestSupport
     // As much as it wants was recorded.
     #expect(late.tables == [["u"]])
     #expect(careful.changes.withLock { $0.map(\.changesSchema) } == [true])
+    let turn = try fixture.database.write { $0.lastTurn }
+    #expect(careful.changes.withLock { $0.map(\.turn) } == [turn])
     try fixture.database.write { try $0.executeChange("INSERT INTO u VALUES (2)") }
     #expect(careful.rows.map(\.new) == [[.integer(2)]])
     withExtendedLifetime((first, others)) {}

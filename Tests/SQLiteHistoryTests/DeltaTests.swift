@@ -4,6 +4,7 @@ import SQLiteHistory
 import SQLiteMapping
 import Synchronization
 import Testing
+import TestSupport
 
 private struct Town: Record, Equatable {
   static let tableName = "town"
@@ -38,6 +39,37 @@ private struct Place: Record, Equatable {
       CREATE TABLE house (town INTEGER REFERENCES town ON DELETE CASCADE);
       """)
     return database
+  }
+
+  @Test(.timeLimit(.minutes(20)))
+  func `a reader that has read the state after a commit is not notified of it`() async throws {
+    let folder = try TestFolder()
+    let writer = try Database(path: folder.file())
+    let reader = try Database(path: folder.file())
+    try await writer.update(Town(id: 1, name: "a", size: 1))
+    let early = writer.subscribe(to: .tables) { _ in }
+    let begun = Mutex<DeltaQueue?>(nil)
+    try await writer.write { connection in
+      try connection.update(Town(id: 2, name: "b", size: 2))
+      let queue = DeltaQueue(reader, tables: ["town"], limit: .max)
+      begun.withLock { $0 = queue }
+      // The commit can be seen, and nobody was notified of it yet.
+      connection.afterCommit { _ in
+        let count = try? reader.write { connection in
+          queue.begin(after: connection.lastTurn)
+          return try connection.count(of: Town.self)
+        }
+        #expect(count == 2)
+      }
+    }
+    try await writer.update(Town(id: 3, name: "c", size: 3))
+    let queue = try #require(begun.withLock { $0 })
+    guard case .commit(let changes)? = await queue.next() else {
+      Issue.record("the commit before is reported again")
+      return
+    }
+    #expect(changes.rows.map { $0.new?.first } == [.integer(3)])
+    withExtendedLifetime(early) {}
   }
 
   @Test(arguments: [
