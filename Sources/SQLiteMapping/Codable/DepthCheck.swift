@@ -38,16 +38,17 @@ private struct DepthCheck: Encoder {
   let userInfo: [CodingUserInfoKey: Any]
   var codingPath: [any CodingKey] { [] }
 
-  var next: DepthCheck {
-    levels.count = max(levels.count, depth)
-    return DepthCheck(depth: depth + 1, levels: levels, userInfo: userInfo)
-  }
+  var next: DepthCheck { DepthCheck(depth: depth + 1, levels: levels, userInfo: userInfo) }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(DepthKeyedContainer(check: self))
+    levels.count = max(levels.count, depth)
+    return KeyedEncodingContainer(DepthKeyedContainer(check: self))
   }
 
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { DepthUnkeyedContainer(check: self) }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    levels.count = max(levels.count, depth)
+    return DepthUnkeyedContainer(check: self)
+  }
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
@@ -72,9 +73,14 @@ extension DepthCheck: SingleValueEncodingContainer {
   func encode(_ value: UInt128) {}
 
   dynamic func encode<Source: Encodable>(_ value: Source) throws {
+    // Most values are of these types, which have no levels. Data would encode each of its bytes.
+    let type: Any.Type = Source.self
+    if type == String.self || type == Int.self || type == Double.self || type == Bool.self
+      || type == Data.self
+    {
+      return
+    }
     guard depth <= maximumJSONDepth else { throw EncodingError.isTooDeep(value) }
-    // It would encode each byte.
-    if Source.self == Data.self { return }
     try value.encode(to: next)
   }
 }
