@@ -22,8 +22,7 @@ struct PatchTarget {
     }
     self.table = table
     name = table.name
-    let keyColumns = table.keyColumns
-    self.keyColumns = keyColumns
+    keyColumns = table.keyColumns
     guard Patch.holds(table: name) else { throw refused("it is this library's own") }
     guard try connection.tableExists(name) else { throw refused("there is no such table") }
     let present = try connection.columns(of: name)

@@ -23,12 +23,9 @@ package struct TableDeltas: Sendable {
   package let layout: TableLayout
   package internal(set) var rows: [RowDelta] = []
 
-  /// The indexes of the columns of the declared key; empty for a table without one.
-  package var keyColumns: [Int] { layout.keyColumns }
-
   /// Whether each row can be identified by a declared key, which VACUUM keeps.
   package var hasKeys: Bool {
-    let keys = keyColumns
+    let keys = layout.keyColumns
     return !keys.isEmpty
       && rows.allSatisfy { row in
         !keys.contains { key in row.old?[key].isNull ?? false || row.new?[key].isNull ?? false }
@@ -92,7 +89,7 @@ private struct Coalescing {
 
   init(_ layout: TableLayout) {
     self.layout = layout
-    keyColumns = TableDeltas(layout: layout).keyColumns
+    keyColumns = layout.keyColumns
   }
 
   mutating func add(_ change: RowChange) {
@@ -223,7 +220,7 @@ extension Patch.Table {
         var before: [Value?] = []
         var after: [Value?] = []
         for column in columns {
-          let isKey = layout.columns[column].keyPosition > 0
+          let isKey = layout.keyColumns.contains(column)
           let isSame = old[column] == new[column]
           before.append(isKey || !isSame ? old[column] : nil)
           after.append(isKey || isSame ? nil : new[column])
