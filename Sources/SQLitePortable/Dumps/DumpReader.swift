@@ -110,7 +110,6 @@ struct DumpReader {
         throw wrong("\(values.count) values for \(table.columns.count) columns of “\(table.name)”")
       }
       do throws(SQLiteError) {
-        insert.reset()
         for (index, value) in values.enumerated() { try insert.bind(value, at: index + 1) }
         try insert.run()
       } catch {
@@ -128,6 +127,7 @@ struct DumpReader {
     guard try Self.type(of: object.name, connection) == nil else {
       throw DumpError.schema(name: object.name, reason: "it is there already")
     }
+    let isMade: Bool
     do throws(SQLiteError) {
       switch object.kind {
       case .statistics:
@@ -145,16 +145,22 @@ struct DumpReader {
       default:
         try connection.executeChange(SQL(unchecked: object.sql))
       }
+      isMade = try Self.type(of: object.name, connection) == Self.type(of: object.kind)
     } catch {
-      if error.code == .interrupt { throw error }
+      // A function may take long without an end, which only the next statement notices.
+      if error.code == .interrupt {
+        throw SQLiteError(error.code, error.message, sql: object.sql)
+      }
       throw DumpError.schema(name: object.name, reason: error.message)
     }
-    guard try Self.type(of: object.name, connection) == Self.type(of: object.kind) else {
+    guard isMade else {
       throw DumpError.schema(name: object.name, reason: "its SQL makes something else")
     }
   }
 
-  private static func type(of name: String, _ connection: Connection) throws -> String? {
+  private static func type(
+    of name: String, _ connection: Connection
+  ) throws(SQLiteError) -> String? {
     try connection.firstRow(
       "SELECT type FROM sqlite_schema WHERE name = \(name) COLLATE NOCASE", as: String.self)
   }
