@@ -53,7 +53,7 @@ import Testing
       #expect(sqliteError { try box.statement.bind(1, at: 1) }?.code == .misuse)
       #expect(sqliteError { try box.statement.run(1) }?.code == .misuse)
       #expect(sqliteError { _ = try box.statement.firstRow() }?.code == .misuse)
-      box.statement.reset()
+      try box.statement.reset()
       box.statement.clearBindings()
       let value = try box.statement.value(at: 0)
       #expect(value == .null)

@@ -107,12 +107,66 @@ import Testing
       } catch {
         #expect(error.code == .misuse)
       }
-      statement.reset()
+      try statement.reset()
       try statement.bind(2, at: 1)
       _ = try statement.step()
       let integer = statement.integer(at: 0)
       #expect(integer == 2)
     }
+  }
+
+  private func familyFixture() throws -> Fixture {
+    let fixture = try Fixture(.memory)
+    try fixture.database.executeMultipleChanges(
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY);
+      CREATE TABLE child (t REFERENCES t (id) DEFERRABLE INITIALLY DEFERRED);
+      """)
+    return fixture
+  }
+
+  @Test(.requires(.localWork)) func `reset throws if the statement cannot be committed`() throws {
+    let fixture = try familyFixture()
+    let sql: SQL = "INSERT INTO child VALUES (1), (2) RETURNING t"
+    try fixture.database.withoutTransaction { connection in
+      var insert = try connection.statement(sql)
+      _ = try insert.step()
+      do throws(SQLiteError) {
+        try insert.reset()
+        Issue.record("reset")
+      } catch {
+        #expect(error.code == .foreignKeyConstraint)
+        #expect(error.sql == sql.text)
+      }
+      try insert.reset()
+      try connection.executeChange("INSERT INTO t VALUES (1), (2)")
+      _ = try insert.step()
+      try insert.reset()
+    }
+    #expect(try fixture.count("child") == 2)
+  }
+
+  @Test(.requires(.localWork))
+  func `an access fails if a statement is left between two rows and cannot be committed`() throws {
+    let fixture = try familyFixture()
+    let error = sqliteError {
+      try fixture.database.withoutTransaction { connection in
+        try connection.executeChange("INSERT INTO t VALUES (1)")
+        do {
+          var insert = try connection.statement("INSERT INTO child VALUES (7) RETURNING t")
+          _ = try insert.step()
+        }
+        let later = sqliteError { try connection.executeChange("INSERT INTO t VALUES (2)") }
+        #expect(later?.code == .abortRollback)
+      }
+    }
+    #expect(error?.code == .abortRollback)
+    #expect(error?.message.contains("FOREIGN KEY") == true)
+    #expect(error?.sql?.contains("RETURNING") == true)
+    // The statement before it was a transaction of its own.
+    #expect(try fixture.count() == 1)
+    #expect(try fixture.count("child") == 0)
+    try fixture.database.executeChange("INSERT INTO child VALUES (1)")
   }
 
   @Test func `columns out of range read as NULL, however far`() throws {

@@ -175,6 +175,30 @@ import TestSupport
     #expect(leaked?.byteCount == 0)
   }
 
+  @Test(.requires(.blobs)) func `a blob that cannot be committed throws when it is closed`() throws
+  {
+    var options = Database.Options()
+    options.journalMode = .delete
+    options.busyTimeout = .zero
+    let folder = try TestFolder()
+    let database = try Database(path: folder.file(), options: options)
+    let reader = try Database(path: folder.file(), options: options)
+    try database.executeMultipleChanges("CREATE TABLE t (a); INSERT INTO t VALUES (x'00')")
+    let error = sqliteError {
+      try reader.read { other in
+        _ = try other.firstRow("SELECT * FROM t")
+        // The commit must wait for the reader.
+        try database.withoutTransaction { connection in
+          try connection.withBlob(table: "t", column: "a", rowID: 1, isWritable: true) {
+            try $0.write([1], at: 0)
+          }
+        }
+      }
+    }
+    #expect(error?.code == .busy)
+    #expect(try database.firstRow("SELECT a FROM t", as: [UInt8].self) == [0])
+  }
+
   @Test(.requires(.blobs)) func `a blob whose row changed throws`() throws {
     let fixture = try filled(.memory)
     try fixture.database.write { connection in

@@ -494,7 +494,7 @@ extension RecordingModel {
         if isOnce(in: 2) { sql(change(), connection) }
       }
       if isOnce(in: 3) {
-        statement.reset()
+        try statement.reset()
         script.append("-- reset")
       }
       count("returning")

@@ -86,7 +86,7 @@ import TestSupport
         let isRow = try insert.step()
         #expect(isRow)
         // The deferred foreign key is checked here: SQLite undoes the statement.
-        insert.reset()
+        try? insert.reset()
       }
       let count = try connection.firstRow("SELECT count(*) FROM late", as: Int.self)
       #expect(count == 0)

@@ -323,6 +323,11 @@ extension Connection: StatementOwner {
       statement.began = nil
       statement.isShort = .now - began < environment.longestOnTask
     }
+    if statement.isRunning {
+      let code = statement.reset()
+      // SQLite has undone the transaction of the statement's own, and nobody is left to catch the error.
+      if code != SQLITE_OK, state.allowsControl { state.end(by: failRun(of: statement, code)) }
+    }
     cache.takeBack(statement)
   }
 

@@ -79,9 +79,11 @@ import CSQLite
     try check(unsafe sqlite3_blob_reopen(pointer, rowID))
   }
 
-  fileprivate func close() {
-    unsafe sqlite3_blob_close(pointer)
-    unsafe pointer = nil
+  /// Closes the blob, which outside a transaction commits what was written.
+  fileprivate func close() throws(SQLiteError) {
+    defer { unsafe pointer = nil }
+    let code = unsafe sqlite3_blob_close(pointer)
+    if isWritable { try check(code) }
   }
 
   private func checkOpen() throws(SQLiteError) {
@@ -114,7 +116,8 @@ extension Connection {
   ///   - isWritable: Whether it may be written.
   ///   - body: Uses the blob, which is closed when it returns.
   /// - Returns: The result of `body`.
-  /// - Throws: The error of `body`, or ``SQLiteError``.
+  /// - Throws: The error of `body`, or ``SQLiteError``, also if what was written outside a transaction cannot be
+  ///   committed at the end, or if the last write has failed.
   @discardableResult
   public func withBlob<Result>(
     table: String, column: String, rowID: Int64, schema: String = "main", isWritable: Bool = false,
@@ -129,7 +132,13 @@ extension Connection {
       handle.pointer, schema, table, column, rowID, isWritable ? 1 : 0, &pointer)
     guard code == SQLITE_OK, let pointer = unsafe pointer else { throw handle.error(code) }
     let blob = unsafe Blob(pointer, of: self, isWritable: isWritable)
-    defer { blob.close() }
-    return try body(blob)
+    do {
+      let result = try body(blob)
+      try blob.close()
+      return result
+    } catch {
+      try? blob.close()
+      throw error
+    }
   }
 }

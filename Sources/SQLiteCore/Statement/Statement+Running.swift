@@ -13,7 +13,7 @@ extension Statement {
   public mutating func run<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) -> Change {
-    endRun()
+    try reset()
     try bindUnlessEmpty(repeat each values)
     return try runToEnd()
   }
@@ -27,7 +27,7 @@ extension Statement {
   public mutating func firstRow<each Argument: Bindable>(
     _ values: repeat each Argument
   ) throws(SQLiteError) -> Row? {
-    endRun()
+    try reset()
     try bindUnlessEmpty(repeat each values)
     guard try step() else { return nil }
     let row = try row()
@@ -51,11 +51,7 @@ extension Statement {
   /// Ends the statement: one that only reads at once, one that writes after its last row.
   @usableFromInline mutating func finish() throws(SQLiteError) {
     if !isReadOnly { while try step() {} }
-    handle.reset()
-  }
-
-  @usableFromInline mutating func endRun() {
-    if handle.isRunning { handle.reset() }
+    try reset()
   }
 
   @usableFromInline mutating func runToEnd() throws(SQLiteError) -> Change {
@@ -90,7 +86,7 @@ extension Statement {
   /// - Throws: ``SQLiteError``.
   @discardableResult
   public mutating func run() throws(SQLiteError) -> Change {
-    endRun()
+    try reset()
     return try runToEnd()
   }
 
@@ -218,7 +214,7 @@ extension Statement {
   }
 
   @usableFromInline mutating func endRun(andCheck count: Int) throws(SQLiteError) {
-    endRun()
+    try reset()
     try checkCount(count)
   }
 }

@@ -8,6 +8,10 @@ import CSQLite
 /// The statement returns to the cache, reset and unbound, when its scope ends. Two statements with
 /// the same SQL are two statements. Parameters are numbered from 1 and columns from 0, as in C.
 ///
+/// Outside a transaction, a statement that writes is committed when its run ends, which may fail after it has returned
+/// rows: because of a deferred foreign key, or of the lock of another connection. ``reset()`` throws that error. If the
+/// scope of the statement ends between two rows, the later statements of the access throw it, and so does the access.
+///
 /// A statement must not be kept beyond the access that its connection came from: used later, it
 /// throws.
 public struct Statement: ~Copyable {
@@ -58,8 +62,13 @@ public struct Statement: ~Copyable {
   }
 
   /// Ends the run, so that values may be bound for the next one (`sqlite3_reset`).
-  public mutating func reset() {
-    handle.reset()
+  ///
+  /// - Throws: ``SQLiteError`` if the run ends between two rows, outside a transaction, and cannot be committed. Then
+  ///   the statement has changed nothing.
+  public mutating func reset() throws(SQLiteError) {
+    guard handle.isRunning else { return }
+    let code = handle.reset()
+    if code != SQLITE_OK { throw connection.failRun(of: handle, code) }
   }
 }
 

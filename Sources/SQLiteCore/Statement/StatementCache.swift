@@ -81,7 +81,6 @@ final class StatementCache {
   func takeBack(_ statement: StatementHandle) {
     guard !statement.isOrphan else { return }
     checkedOutCount -= 1
-    if statement.isRunning { statement.reset() }
     if statement.isBound { statement.endUse() }
     statement.isCheckedOut = false
     // If the user has kept the handle, it must not be finalized later on another thread.

@@ -98,13 +98,18 @@ import CSQLite
 
   /// Ends the run (`sqlite3_reset`).
   ///
-  /// The result repeats the error of the last step. A run that ends between two rows may also fail here, and then SQLite
-  /// undoes it: a violated foreign key is found at the end of a statement.
-  func reset() {
+  /// - Returns: The error of the last step again. A run that ends between two rows may also fail here, and then SQLite
+  ///   undoes it: outside a transaction it is committed now.
+  @discardableResult
+  func reset() -> Int32 {
     isRunning = false
-    guard remote == nil else { return endRemoteRun() }
+    guard remote == nil else {
+      endRemoteRun()
+      return SQLITE_OK
+    }
     let code = unsafe sqlite3_reset(pointer)
     if code != SQLITE_OK { recorded?.reconcile() }
+    return code
   }
 
   /// Whether the access that it came from has ended, so that its user may not touch SQLite any more.

@@ -26,7 +26,7 @@ extension Connection {
       SQL(unchecked: "SELECT \(list.joined(separator: ", "))"))
     var reader: RowReader?
     for row in rows {
-      statement.reset()
+      try statement.reset()
       for (index, value) in row.enumerated() { try statement.bind(value, at: index + 1) }
       guard try statement.step() else { continue }
       let present = reader ?? RowReader(statement, as: type, strategies: type.strategies)

@@ -132,8 +132,9 @@ final class UpdateStatement {
       try handle.bind(value, at: parameter)
     }
     if slots.isEmpty {
-      defer { unsafe statement.reset() }
-      return try unsafe statement.step()
+      let isRow = try unsafe statement.step()
+      try unsafe statement.reset()
+      return isRow
     }
     return try unsafe statement.run().rows > 0
   }

@@ -79,7 +79,6 @@ struct ItemCollection<Item: Codable & Equatable> {
       if try candidates.get(2, as: Bool.self) { unknown.append((position, other)) }
       if other == item { found.append(position) }
     }
-    candidates.reset()
     try setKeys(of: unknown, entry)
     return found
   }
@@ -98,7 +97,6 @@ struct ItemCollection<Item: Codable & Equatable> {
       let item = try? coder.decode(Item.self, from: row.value(at: 1))
       try update.run(item.map(keys.key) ?? .null, row.get(0, as: Int64.self))
     }
-    update.reset()
     try catalog.makeIndex(entry.table)
   }
 
