@@ -197,6 +197,10 @@ package final class TestCluster: Sendable {
     }
   }
 
+  /// Whether nobody listens at a port.
+  ///
+  /// It doesn't bind the port: a process that another thread starts meanwhile would inherit the socket, and so keep the
+  /// port.
   private static func isFree(_ port: UInt16) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
@@ -206,7 +210,7 @@ package final class TestCluster: Sendable {
     name.sin_addr.s_addr = unsafe inet_addr(host)
     return unsafe withUnsafePointer(to: &name) { pointer in
       unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+        unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) != 0
       }
     }
   }
