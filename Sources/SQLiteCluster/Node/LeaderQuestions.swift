@@ -131,9 +131,10 @@ final class SuccessorSearch {
     questions = LeaderQuestions(cluster.options)
   }
 
-  /// Returns which other node leads, if one says so itself within a tenth of a second.
+  /// Returns which other node leads, if one says so itself at once. A later answer is read by the next call: the leader
+  /// may be answering meanwhile.
   func successor() -> String? {
-    let end = ContinuousClock.now + .milliseconds(100)
+    let end = ContinuousClock.now + .milliseconds(10)
     for address in cluster.candidates where address != leader { try? questions.ask(address) }
     while let (address, answer) = try? questions.next(before: end) {
       guard case .leader(let named) = answer, named != leader else { continue }

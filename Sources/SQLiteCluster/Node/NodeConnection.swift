@@ -49,7 +49,7 @@ package final class NodeConnection {
   deinit { stream.close() }
 
   /// How long an answer that should be quick may take before other nodes are asked who leads.
-  private static let patience = Duration.milliseconds(250)
+  private static let patience = Duration.milliseconds(20)
 
   /// The error for a connection that ends.
   static func lost(_ address: String, _ why: String) -> SQLiteError {

@@ -17,6 +17,8 @@ final class LeaderCheck {
   /// When the voters are asked for anew.
   private var renewal = ContinuousClock.now
   private let questions: LeaderQuestions
+  /// How long the first answers may take before the other voters are asked too: twice as long as they took last.
+  private var patience = Duration.milliseconds(10)
 
   init(_ cluster: Cluster, of leader: NodeConnection) {
     self.cluster = cluster
@@ -49,11 +51,15 @@ final class LeaderCheck {
   ///
   /// - Throws: ``SQLiteError`` of a lost leader, if another one leads or no majority follows.
   func finish() throws(SQLiteError) {
-    let deadline = ContinuousClock.now + cluster.options.attemptTimeout
+    let start = ContinuousClock.now
+    let deadline = start + cluster.options.attemptTimeout
     var followers: Set<String> = []
-    var pause = Duration.milliseconds(10)
-    var round = ContinuousClock.now + pause
-    defer { for (address, _) in questions.asked { askLater(address) } }
+    var pause = patience
+    var round = start + pause
+    defer {
+      for (address, _) in questions.asked { askLater(address) }
+      patience = min(max((.now - start) * 2, .milliseconds(1)), .milliseconds(10))
+    }
     while followers.count < needed {
       if let (address, answer) = try questions.next(before: min(deadline, round)) {
         switch answer {
