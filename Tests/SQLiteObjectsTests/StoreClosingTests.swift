@@ -76,6 +76,9 @@ private struct ClosingPage: MagicObject {
     await #expect(throws: MagicError.closed) { try await file.data() }
     await #expect(throws: MagicError.closed) { try await page.origins.get() }
     #expect(throws: MagicError.closed) { try magic.migrate([]) }
+    let copy = "\(folder.path)/copy"
+    #expect(throws: MagicError.closed) { try magic.backup(to: copy) }
+    await #expect(throws: MagicError.closed) { try await magic.backup(to: copy) }
     #expect(page.text == "a")
     _ = links
   }
@@ -142,6 +145,24 @@ private struct ClosingPage: MagicObject {
     _ = await iterator.next()
     try await magic.close()
     for loop in loops { #expect(await loop.value as? MagicError == .closed) }
+  }
+
+  @Test(arguments: [MagicData.StoreType.temporary, .memory])
+  func `many calls at once may close a store`(type: MagicData.StoreType) async throws {
+    for _ in 0..<5 {
+      let magic = try await MagicData(type: type)
+      let path = (magic.assets.path as NSString).deletingLastPathComponent
+      try await magic.update(ClosingPage("a"))
+      try await withThrowingTaskGroup(of: Bool.self) { group in
+        for _ in 0..<20 {
+          group.addTask {
+            try await magic.close()
+            return FileManager.default.fileExists(atPath: path)
+          }
+        }
+        for try await isThere in group { #expect(!isThere) }
+      }
+    }
   }
 
   @Test func `objects of a closed store are saved in one that is opened again`() throws {

@@ -80,11 +80,14 @@ extension Database {
   private func end(with error: SQLiteError, isClosed: Bool) async throws(SQLiteError) {
     try checkOutside()
     await withCheckedContinuation { continuation in
-      scheduler.refuse(error, isClosed: isClosed) { [scheduler] in
-        scheduler.messenger.async { continuation.resume() }
+      scheduler.refuse(error, isClosed: isClosed) { [self] in
+        // Closing the last connection makes a checkpoint.
+        worker.start {
+          self.didEnd(isClosed: isClosed)
+          continuation.resume()
+        }
       }
     }
-    didEnd(isClosed: isClosed)
   }
 
   private func didEnd(isClosed: Bool) {

@@ -31,6 +31,9 @@ public final class Database: Sendable {
   private let hasFreshWriter = Atomic(false)
   /// How many reads have run on the threads of their tasks.
   private let readsOnTasks = Atomic<Int>(0)
+  private let closing = Mutex(())
+  /// The thread that closes the connections at this moment, or 0.
+  private let closingThread = Atomic<UInt>(0)
 
   /// Opens a database file.
   ///
@@ -270,9 +273,16 @@ public final class Database: Sendable {
     }
   }
 
+  /// Closes the connections. A concurrent call waits until they are closed.
   func closeConnections() {
-    // Readers first: the last connection to close makes the checkpoint and removes the log.
-    for slot in slots.reversed() { slot.close() }
+    // An object of the user's that is released with a connection may close the database, too.
+    guard closingThread.load(ordering: .relaxed) != currentThread() else { return }
+    closing.withLock { _ in
+      closingThread.store(currentThread(), ordering: .relaxed)
+      defer { closingThread.store(0, ordering: .relaxed) }
+      // Readers first: the last connection to close makes the checkpoint and removes the log.
+      for slot in slots.reversed() { slot.close() }
+    }
   }
 }
 

@@ -131,14 +131,14 @@ extension MagicData {
   public func backup(
     to path: String, progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> AssetBackup {
-    try assets.backup(to: path, progress: progress)
+    try database.reportingClosure { try assets.backup(to: path, progress: progress) }
   }
 
   /// As ``backup(to:progress:)``, without blocking the task. Cancelling the task ends it.
   nonisolated(nonsending) public func backup(
     to path: String, progress: @escaping @Sendable (AssetProgress) throws -> Void = { _ in }
   ) async throws -> AssetBackup {
-    try await assets.backup(to: path, progress: progress)
+    try await database.reportingClosure { try await assets.backup(to: path, progress: progress) }
   }
 }
 

@@ -3,6 +3,7 @@ import Platform
 import SQLiteAssets
 import SQLiteCore
 import SQLiteMapping
+import Synchronization
 
 /// The parts of a store, opened.
 struct StoreParts: Sendable {
@@ -148,6 +149,7 @@ package enum StorePath {
 /// A folder that is deleted when this value is released.
 package final class TemporaryFolder: Sendable {
   package let path: String
+  private let removal = Mutex(())
 
   package init() throws {
     // Foundation would repair a path that is not UTF-8, and so make another folder.
@@ -162,13 +164,11 @@ package final class TemporaryFolder: Sendable {
     try? remove()
   }
 
-  /// Deletes the folder, if it exists.
+  /// Deletes the folder, if it exists. A concurrent call waits until it is deleted.
   func remove() throws {
-    guard FileManager.default.fileExists(atPath: path) else { return }
-    do {
+    try removal.withLock { _ in
+      guard FileManager.default.fileExists(atPath: path) else { return }
       try FileManager.default.removeItem(atPath: path)
-    } catch  where !FileManager.default.fileExists(atPath: path) {
-      // A concurrent call was first.
     }
   }
 }
