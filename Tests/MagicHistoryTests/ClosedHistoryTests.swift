@@ -39,4 +39,16 @@ import UndoWorkload
       try await magic.trail(of: Author.self, zIndex: 1)
     }
   }
+
+  @Test(arguments: [MagicData.StoreType.temporary, .memory], [DeltaStart.changes, .current])
+  func `deltas throw the same error from the first step`(
+    type: MagicData.StoreType, start: DeltaStart
+  ) async throws {
+    let magic = try await MagicData(type: type)
+    var deltas = magic.deltas(of: Author.self, including: start).makeAsyncIterator()
+    try await magic.update(Author("ann"))
+    try await magic.close()
+    await #expect(throws: MagicError.closed) { try await deltas.next() }
+    await #expect(throws: MagicError.closed) { try await deltas.next() }
+  }
 }

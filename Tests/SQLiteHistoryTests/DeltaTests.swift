@@ -3,6 +3,7 @@ import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
 import Synchronization
+import TestSupport
 import Testing
 import TestSupport
 
@@ -64,7 +65,7 @@ private struct Place: Record, Equatable {
     }
     try await writer.update(Town(id: 3, name: "c", size: 3))
     let queue = try #require(begun.withLock { $0 })
-    guard case .commit(let changes)? = await queue.next() else {
+    guard case .commit(let changes)? = try await queue.next() else {
       Issue.record("the commit before is reported again")
       return
     }
@@ -303,6 +304,43 @@ private struct Place: Record, Equatable {
     try await Task.sleep(for: .milliseconds(30))
     task.cancel()
     #expect(try await task.value <= 1)
+  }
+
+  @Test(arguments: [DeltaStart.changes, .current])
+  func `a closed database ends the loop by an error`(start: DeltaStart) async throws {
+    let database = try database()
+    var unread = database.deltas(of: Town.self, including: start).makeAsyncIterator()
+    let (started, begin) = AsyncStream.makeStream(of: Void.self)
+    let loop = Task { () -> (any Error)? in
+      do {
+        let changes = database.deltas(of: Town.self, including: start)
+        begin.yield()
+        for try await delta in changes where delta != [.current([])] {
+          Issue.record("\(delta)")
+          break
+        }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    _ = await started.first { _ in true }
+    try await database.close()
+    await #expect(throws: SQLiteError.self) { try await unread.next() }
+    #expect((await loop.value as? SQLiteError)?.code == .misuse)
+  }
+
+  @Test func `closing another database on the file is no change`() async throws {
+    let folder = try TestFolder()
+    let databases = try (0..<2).map { _ in try Database(path: folder.path + "/towns.sqlite3") }
+    try await databases[0].executeChange(
+      "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER NOT NULL, note TEXT)"
+    )
+    var deltas = databases[0].deltas(of: Town.self).makeAsyncIterator()
+    let town = Town(id: 1, name: "a", size: 1)
+    try await databases[1].close()
+    try await databases[0].insert(town)
+    #expect(try await deltas.next() == [.inserted(town)])
   }
 
   @Test func `without the hook the first step says so`() async throws {

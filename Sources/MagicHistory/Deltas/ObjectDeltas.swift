@@ -86,7 +86,7 @@ public struct ObjectDeltas<Object: MagicObject>: AsyncSequence, Sendable {
           lacksCurrent = false
           return [.current(current)]
         }
-        while let news = await queue.next() {
+        while let news = try await queue.next() {
           switch news {
           case .tooMuch:
             lacksCurrent = deltas.start == .current

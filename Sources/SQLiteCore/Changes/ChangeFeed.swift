@@ -94,6 +94,8 @@ final class ChangeFeed: Sendable {
 
   private struct Subscriber: Sendable {
     let id: UInt64
+    /// The database that it subscribed by.
+    let owner: ObjectIdentifier
     let detail: ChangeDetail
     /// The tables whose rows it wants, in lower case; nil for all.
     let tables: Set<String>?
@@ -117,14 +119,15 @@ final class ChangeFeed: Sendable {
   var demand: Demand { Demand(bits: current.load(ordering: .acquiring)) }
 
   func subscribe(
-    _ detail: ChangeDetail, tables: Set<String>? = nil, atMost byteLimit: Int = .max,
-    _ body: @escaping @Sendable (CommittedChanges) -> Void
+    _ detail: ChangeDetail, by owner: Database, tables: Set<String>? = nil,
+    atMost byteLimit: Int = .max, _ body: @escaping @Sendable (CommittedChanges) -> Void
   ) -> ChangeSubscription {
     let id = state.withLock { state in
       state.lastID += 1
       state.subscribers.append(
         Subscriber(
-          id: state.lastID, detail: detail, tables: tables, byteLimit: byteLimit, body: body))
+          id: state.lastID, owner: ObjectIdentifier(owner), detail: detail, tables: tables,
+          byteLimit: byteLimit, body: body))
       state.counts[Int(detail.rawValue)] += 1
       updateDemand(state)
       return state.lastID
@@ -239,8 +242,13 @@ final class ChangeFeed: Sendable {
     }
   }
 
-  /// Tells that any table may differ.
-  func publishUnknown() { publish(.unknown, recorded: Demand(), hasWritten: true) }
+  /// Wakes the subscribers of a database that was closed, and no others on the file.
+  func publishClosure(of database: Database) {
+    let subscribers = state.withLock { $0.subscribers }
+    for subscriber in subscribers where subscriber.owner == ObjectIdentifier(database) {
+      subscriber.body(.unknown)
+    }
+  }
 
   private func updateDemand(_ state: borrowing State) {
     let most = state.counts.lastIndex { $0 > 0 } ?? 0

@@ -16,7 +16,8 @@ extension Database {
   /// be reported where rows are not recorded. Other processes are not seen.
   ///
   /// If an access had begun before this call and ran statements that write, `body` is told only that any
-  /// table may differ, also if these were rolled back. The same is told when the whole content is replaced.
+  /// table may differ, also if these were rolled back. The same is told when the whole content is replaced, and
+  /// when this database was closed.
   ///
   /// Without the preupdate hook, on a libsqlite3 that lacks it, tables WITHOUT ROWID, rows deleted
   /// by REPLACE, and values are not seen.
@@ -32,7 +33,7 @@ extension Database {
     to detail: ChangeDetail, tables: Set<String>? = nil, atMost byteLimit: Int = .max,
     _ body: @escaping @Sendable (CommittedChanges) -> Void
   ) -> ChangeSubscription {
-    shared.feed.subscribe(detail, tables: tables, atMost: byteLimit, body)
+    shared.feed.subscribe(detail, by: self, tables: tables, atMost: byteLimit, body)
   }
 
   /// Whether the values of rows that change can be recorded (`SQLITE_ENABLE_PREUPDATE_HOOK`).

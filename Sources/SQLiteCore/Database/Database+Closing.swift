@@ -25,6 +25,9 @@ extension Database {
   /// Whether the database was closed.
   package var isClosed: Bool { scheduler.isClosed }
 
+  /// Throws the error of all accesses to a closed database if this one was closed.
+  package func checkOpen() throws(SQLiteError) { if isClosed { throw .closed } }
+
   /// Lets go of all file locks until ``resume()``, for an app that is sent to the background.
   ///
   /// Running accesses are interrupted and waited for; their transactions are undone. Accesses that
@@ -93,7 +96,7 @@ extension Database {
   private func didEnd(isClosed: Bool) {
     defer { scheduler.ended() }
     // Those that wait for changes look again, and learn of it.
-    if isClosed { shared.feed.publishUnknown() }
+    if isClosed { shared.feed.publishClosure(of: self) }
     // A database that is not in a file would be lost.
     if isClosed || path != nil { closeConnections() }
   }

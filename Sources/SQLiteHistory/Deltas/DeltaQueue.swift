@@ -19,6 +19,7 @@ package final class DeltaQueue: Sendable {
   }
 
   private let state = Awaited(State())
+  private let database: Database
   private let limit: Int
   private let tables: Set<String>
   private let subscription = Mutex<ChangeSubscription?>(nil)
@@ -28,6 +29,7 @@ package final class DeltaQueue: Sendable {
   ///   - tables: The tables, in lower case.
   ///   - limit: The most bytes of changes that are kept.
   package init(_ database: Database, tables: Set<String>, limit: Int) {
+    self.database = database
     self.limit = limit
     self.tables = tables
     let made = database.subscribe(to: .values, tables: tables, atMost: limit) {
@@ -68,8 +70,10 @@ package final class DeltaQueue: Sendable {
   /// Waits for the next news, and takes it.
   ///
   /// - Returns: Nil if the task was cancelled.
-  package func next() async -> News? {
+  /// - Throws: `SQLiteError` if the database was closed.
+  package func next() async throws(SQLiteError) -> News? {
     while !Task.isCancelled {
+      try database.checkOpen()
       let news = state.withLock { state -> News? in
         if let loss = state.loss {
           state.loss = nil

@@ -57,7 +57,7 @@ private struct FeedSource: DeltaSource {
   let database: Database
   let queue: DeltaQueue
 
-  func next() async -> DeltaQueue.News? { await queue.next() }
+  func next() async throws -> DeltaQueue.News? { try await queue.next() }
 
   func current<Value: Record>(_ type: Value.Type) async throws -> sending [Value] {
     try await database.withoutTransactionGiving { [queue] connection in
