@@ -55,22 +55,21 @@ extension MagicCell {
   /// An object, a collection of objects or a lazy value of a fetched object.
   private func related<Value>(_ type: Value.Type) -> Value? {
     guard let (storage, slot, context) = address else { return nil }
-    while true {
-      do {
-        return try related(type, storage, slot, context)
-      } catch is Companion.Released {
-        // Another task has set the property, or has saved objects of its ring.
-      } catch {
-        // Programmer error: the type encodes other properties each time, or keys that it cannot decode.
-        fatalError("a relation cannot be read: \(error)")
+    do {
+      return try storage.reading(slot) { form, _ in
+        try related(type, form, storage, slot, context)
       }
+    } catch {
+      // Programmer error: the type encodes other properties each time, or keys that it cannot decode.
+      fatalError("a relation cannot be read: \(error)")
     }
   }
 
   private func related<Value>(
-    _ type: Value.Type, _ storage: ObjectStorage, _ slot: Int, _ context: FetchContext?
+    _ type: Value.Type, _ form: CellValue.Form, _ storage: ObjectStorage, _ slot: Int,
+    _ context: FetchContext?
   ) throws -> Value? {
-    switch storage[slot] {
+    switch form {
     case .reference(let zIndex):
       guard let type = Value.self as? any MagicObject.Type else { return nil }
       return try context?.object(type, zIndex) as? Value

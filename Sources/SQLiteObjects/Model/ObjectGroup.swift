@@ -166,10 +166,39 @@ package final class Companion: Sendable {
   ///
   /// - Throws: ``Released`` if the reference was replaced since it was read.
   func place() throws(Released) -> (group: ObjectGroup, row: Int) {
-    guard let group else { throw Released() }
+    guard let group else { throw Released(companion: self) }
     return (group, row)
   }
 
   /// A reference was replaced since it was read, and the object that it led to is gone.
-  struct Released: Error {}
+  struct Released: Error {
+    let companion: Companion
+  }
+}
+
+extension ObjectStorage {
+  /// Lends the form of a property and the number of its last change, again if a reference in it was replaced meanwhile.
+  ///
+  /// Proof that this ends: the reader has a context of the owner, which holds the owner's ring. ``RingFinder`` lets
+  /// the context hold another ring, then replaces the references in the properties, and only then releases the
+  /// former ring. A reference to a released object has therefore left the property: each further round reads another
+  /// form, which another task has set or tied in between. If the same reference is read again, that order was
+  /// violated, and an error is thrown.
+  func reading<Result>(
+    _ slot: Int, _ body: (CellValue.Form, _ change: Int) throws -> Result
+  ) throws -> Result {
+    var released: Companion?
+    while true {
+      let (form, change) = self.slot(slot)
+      do {
+        return try body(form, change)
+      } catch let error as Companion.Released {
+        guard error.companion !== released else { break }
+        released = error.companion
+      }
+    }
+    throw MagicError.lostTarget(
+      type: shape.typeName, property: shape.properties[slot].name,
+      zIndex: lastIdentity?.zIndex ?? 0)
+  }
 }

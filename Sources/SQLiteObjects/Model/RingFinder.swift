@@ -68,17 +68,14 @@ struct RingFinder {
   private static func relation(
     _ storage: ObjectStorage, _ slot: Int, _ context: FetchContext
   ) -> Relation? {
-    while true {
-      let (form, change) = storage.slot(slot)
+    try? storage.reading(slot) { form, change -> Relation? in
       let targets: [RelationTarget]
       switch form {
       case .targets(let known): targets = known
       case .live(let live): targets = RingFinder.targets(of: live)
       case .unset, .stored, .data, .reference, .links, .lazy: return nil
       }
-      // If the property was set meanwhile, it is read again.
-      guard let found = try? targets.map({ ($0, try RingFinder.context(of: $0, context)) })
-      else { continue }
+      let found = try targets.map { ($0, try RingFinder.context(of: $0, context)) }
       guard found.contains(where: { $0.1 != nil }) else { return nil }
       return Relation(storage: storage, slot: slot, change: change, targets: found)
     }

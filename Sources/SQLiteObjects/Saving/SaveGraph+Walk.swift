@@ -182,7 +182,14 @@ extension SaveGraph {
         return Node(plan, storage, context, snapshot, first: first)
       }
       var node = Node(plan, storage, context, snapshot, first: first)
-      for slot in plan.properties.indices { try add(values[first + slot], slot, to: &node) }
+      for slot in plan.properties.indices {
+        do {
+          try add(values[first + slot], slot, to: &node)
+        } catch is Companion.Released {
+          // Another task has set the property since its value was taken.
+          try storage.reading(slot) { form, _ in try add(form, slot, to: &node) }
+        }
+      }
       return node
     }
 
@@ -236,13 +243,7 @@ extension SaveGraph.Walk {
         .map { (key: $0, target: try target($1, property, context)) }
       node.late.append((slot, .links(links, isSet: values.isChanged(slot, in: node))))
     case .targets(let targets):
-      let links: [(key: Value, target: SaveGraph.Target)]
-      do {
-        links = try targets.map { ($0.key, try target($0, node, property)) }
-      } catch is Companion.Released {
-        // Another task has set the property since its value was taken.
-        return try add(node.storage[slot], slot, to: &node)
-      }
+      let links = try targets.map { (key: $0.key, target: try target($0, node, property)) }
       node.late.append(
         (
           slot,
@@ -313,7 +314,7 @@ extension SaveGraph.Walk {
     case .fetched(let zIndex): return try self.target(zIndex, property, node.context)
     case .other(let live): return try add(live, node.plan, property)
     case .companion(let companion):
-      guard let owner = node.context else { throw Companion.Released() }
+      guard let owner = node.context else { throw Companion.Released(companion: companion) }
       let (context, row) = try owner.context(of: companion)
       return .node(try add(context.storage(atRow: row), context))
     }

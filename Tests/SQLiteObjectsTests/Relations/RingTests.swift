@@ -1,5 +1,6 @@
 import Foundation
 import MagicData
+@testable import SQLiteObjects
 import TestSupport
 import Testing
 
@@ -386,6 +387,22 @@ private struct Remains {
     }
     try work()
     #expect(remains.count == 0)
+  }
+
+  @Test func `a reference that was released and not replaced is a named error`() throws {
+    let magic = try MagicData(type: .memory)
+    let (a, b) = (Knot("a"), Knot("b"))
+    (a.one, b.one) = (b, a)
+    try magic.update(a)
+    let (storage, slot, _) = try #require(a.$one.cell.address)
+    let lost = Companion(ObjectGroup(of: .make(storage.shape)), row: 0)
+    storage.replace(
+      slot, .targets([RelationTarget(key: .null, end: .companion(lost))]), since: .max)
+    #expect(throws: MagicError.lostTarget(type: "Knot", property: "one", zIndex: Int64(a.id))) {
+      try magic.update(a)
+    }
+    a.one = nil
+    try magic.update(a)
   }
 
   @Test func `rings are read while other tasks save them`() async throws {
