@@ -36,6 +36,15 @@ private struct Pallet: MagicObject {
   init(_ name: String) { tag = AsyncMagical(value: ParcelTag(name)) }
 }
 
+private struct Chest: MagicObject {
+  @PrimaryMagicValue var id: Int
+  @MagicValue var name: String
+  @OptionMagicValue var next: Chest?
+  @MagicValue var inside: AsyncMagical<[Chest]> = AsyncMagical(value: [])
+  init() {}
+  init(_ name: String) { self.name = name }
+}
+
 /// Objects that were fetched from one store and are saved in another.
 @Suite struct SecondStoreTests {
   let first: MagicData
@@ -85,6 +94,33 @@ private struct Pallet: MagicObject {
     owner.tag.set(try owner.tag.get())
     try second.update(owner)
     #expect(try second.objects(of: Pallet.self)[0].tag.get().name == "a")
+  }
+
+  @Test func `a lazy relation out of a ring is saved in the second store, too`() throws {
+    let (a, b) = (Chest("a"), Chest("b"))
+    (a.next, b.next) = (b, a)
+    a.inside.set([Chest("c")])
+    try first.update(a)
+    try second.update(b)
+    for store in [first, second] {
+      let found = try store.objects(of: Chest.self, where: \.$name == "a")[0]
+      #expect(try found.inside.get().map(\.name) == ["c"])
+      #expect(found.next?.next?.name == "a")
+    }
+  }
+
+  @Test func `a lazy relation within a ring is left in the first store`() throws {
+    let (a, b) = (Chest("a"), Chest("b"))
+    a.next = b
+    b.inside.set([Chest("c"), a])
+    try first.update(a)
+    #expect(throws: MagicError.foreignValue(type: "Chest", property: "inside")) {
+      try second.update(a)
+    }
+    b.inside.set([a])
+    try second.update(a)
+    let found = try second.objects(of: Chest.self, where: \.$name == "b")[0]
+    #expect(try found.inside.get().map(\.name) == ["a"])
   }
 
   @Test func `a value that was lost with its object is named as such`() throws {

@@ -165,6 +165,22 @@ private struct ClosingPage: MagicObject {
     }
   }
 
+  @Test func `lazy values are read in the store that is opened again, once they are saved there`()
+    throws
+  {
+    let first = try MagicData(path: folder.path)
+    let page = ClosingPage("a")
+    page.links.set([page, ClosingPage("b")])
+    try first.update(page)
+    let fetched = try first.object(of: ClosingPage.self, primary: page.id)
+    let links = fetched.links
+    try first.close()
+    let second = try MagicData(path: folder.path)
+    try second.update([page, fetched])
+    #expect(try page.links.get().map(\.text) == ["a", "b"])
+    #expect(try links.get().map(\.text) == ["a", "b"])
+  }
+
   @Test func `objects of a closed store are saved in one that is opened again`() throws {
     let first = try MagicData(path: folder.path)
     let page = ClosingPage("a")

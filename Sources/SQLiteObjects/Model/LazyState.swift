@@ -113,10 +113,10 @@ extension LazyState {
   ///
   /// - Parameters:
   ///   - base: The links that were saved, if they are known.
-  ///   - source: The relation in the store that takes the place of a value that was set; nil to keep the value.
+  ///   - left: The relation in the store that takes the place of the value; nil to keep the value.
   mutating func settle(_ state: LazyState, base: LazyLinks?, source left: LazySource?) {
     saved = max(saved, state.number)
-    if let left, number == state.number, live != nil { content = .stored(left) }
+    if let left, number == state.number { content = .stored(left) }
     if source != nil { edits.removeAll { $0.number <= saved } }
     if let base { self.base = base }
   }
@@ -155,8 +155,8 @@ package protocol LazyValue: Codable, Sendable {
   var state: LazyState { get }
   /// The state of the value, with its changes applied to a value that was set.
   func folded() throws -> LazyState
-  /// Notes that the value was saved as it was in a state, with some links if it has links. A value that was set
-  /// is left in the store if there is a source.
+  /// Notes that the value was saved as it was in a state, with some links if it has links. It is left in the store if
+  /// there is a source.
   func saved(_ state: LazyState, _ base: LazyLinks?, leftAt source: LazySource?)
   /// Notes that the transaction was undone in which the value was saved as it was in a state.
   func unsaved(_ state: LazyState)

@@ -81,7 +81,7 @@ struct RingFinder {
     }
   }
 
-  private static func targets(of live: LiveValue) -> [RelationTarget] {
+  fileprivate static func targets(of live: LiveValue) -> [RelationTarget] {
     func targets(_ collection: some MagicCollection) -> [RelationTarget] {
       // A collection that cannot be stored is refused when it is saved.
       ((try? collection.magicLinks) ?? []).map {
@@ -201,6 +201,16 @@ struct RingFinder {
     guard let storage = live.address?.storage, let row = group.row(of: storage) else { return nil }
     if storage.shape.isClass { group.note(live.value as AnyObject, at: row) }
     return .companion(Companion(group, row: row))
+  }
+}
+
+extension Ring {
+  /// Whether a value references an object of the ring.
+  func isReferenced(by live: LiveValue) -> Bool {
+    RingFinder.targets(of: live).contains { target in
+      guard case .other(let object) = target.end else { return false }
+      return object.address?.context?.ring === self
+    }
   }
 }
 

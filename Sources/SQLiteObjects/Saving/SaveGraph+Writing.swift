@@ -81,8 +81,7 @@ extension SaveGraph {
       guard isOwn else { continue }
       let known = saved.links?.first { $0.slot == slot }
       let source =
-        node.leavesLazyValues
-        ? source(of: node, slot, saved.zIndex, in: content) : nil
+        node.leaves(state, in: content) ? source(of: node, slot, saved.zIndex, in: content) : nil
       value.saved(
         state,
         known.map {
@@ -107,10 +106,14 @@ extension SaveGraph {
 }
 
 extension SaveGraph.Node {
-  /// Whether lazy values that were set are left in the store once they are saved. In a ring, and in an object that
-  /// was fetched, they would hold their objects forever.
-  fileprivate var leavesLazyValues: Bool {
-    storage.fetchedZIndex != nil || context?.ring != nil
+  /// Whether a lazy value is left in the store once it is saved. One that was set would hold its objects forever in
+  /// an object that was fetched, or with an object of its own ring. One that was left there before may be of
+  /// a store that was closed and opened again.
+  fileprivate func leaves(_ state: LazyState, in content: StoreContent) -> Bool {
+    if let source = state.source { return source.content.identity == content.identity }
+    if storage.fetchedZIndex != nil { return true }
+    guard let live = state.live, let ring = context?.ring else { return false }
+    return ring.isReferenced(by: live)
   }
 }
 

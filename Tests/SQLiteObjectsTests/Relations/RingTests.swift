@@ -187,6 +187,25 @@ private struct Remains {
     #expect(remains.count == 0)
   }
 
+  @Test func `a lazy value that comes to reference its own ring is released`() throws {
+    let magic = try MagicData(type: .memory)
+    var remains = Remains()
+    func work() throws {
+      let (a, b, c) = (Knot("a"), Knot("b"), Knot("c"))
+      (a.one, b.one) = (b, a)
+      a.lazy.set([c])
+      try magic.update(a)
+      remains.note([a, b, c])
+      c.name = "C"
+      #expect(try a.lazy.get().map(\.name) == ["C"])
+      c.list = [b]
+      try magic.update(c)
+      #expect(try a.lazy.get().first?.list.first?.one?.name == "a")
+    }
+    try work()
+    #expect(remains.count == 0)
+  }
+
   @Test func `rings of fetched and made objects are released`() throws {
     let magic = try MagicData(type: .memory)
     try magic.update([Knot("a"), Knot("b")])
