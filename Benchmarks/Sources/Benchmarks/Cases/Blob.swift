@@ -82,8 +82,8 @@ struct Blob: Case {
     return try database.read { connection in
       var statement = try connection.statement(SQLiteCore.SQL(unchecked: FileRow.selectOne))
       return try files.compactMap { file in
+        try statement.reset()
         try statement.bind(file.id, at: 1)
-        defer { statement.reset() }
         guard try statement.step() else { return nil }
         let content = statement.withBytes(at: 0) { bytes in
           unsafe bytes.withUnsafeBytes { unsafe Data($0) }
