@@ -76,8 +76,7 @@ struct UsageError: Error, CustomStringConvertible {
       print("kept as \(note.id)")
     case ("find", 1...):
       let text = words.joined(separator: " ")
-      let found = try await magic.search(
-        Note.self, for: .all(of: text).or(.prefix(text)), limit: 20)
+      let found = try await magic.fetch(Note.all.limit(20).search(.all(of: text).or(.prefix(text))))
       for result in found { print("\(result.value.id) \(result.value.title): \(result.snippet)") }
     case ("tagged", 1):
       let tag = try await magic.object(of: Tag.self, primary: words[0])

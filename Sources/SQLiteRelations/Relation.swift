@@ -116,16 +116,12 @@ extension Relation {
     package var limit: Int?
     /// The number of rows to pass over first, which are counted off.
     package var offset: Int
-    /// Terms on the columns of the destination, before the order of the places or keys; nil for that order alone.
-    package var order: SQL?
 
     package init(
-      where condition: SQL? = nil, after last: Value? = nil, orderedBy order: SQL? = nil,
-      limit: Int? = nil, offset: Int = 0
+      where condition: SQL? = nil, after last: Value? = nil, limit: Int? = nil, offset: Int = 0
     ) {
       self.condition = condition
       self.last = last
-      self.order = order
       self.limit = limit
       self.offset = offset
     }
@@ -154,10 +150,8 @@ extension Relation {
     if let condition = page.condition { sql.append(" AND (\(condition))") }
     if let last = page.last { sql.append(" AND \(orderSQL) > \(last)") }
     if isGrouped, distinction != nil { sql.append(" GROUP BY \(endSQL)") }
-    sql.append(" ORDER BY ")
-    if let order = page.order { sql.append("\(order), ") }
-    sql.append(orderSQL)
-    page.appendLimit(to: &sql)
+    sql.append(" ORDER BY \(orderSQL)")
+    sql.append(limit: page.limit, offset: page.offset)
   }
 }
 
@@ -168,29 +162,10 @@ extension Relation {
   ///
   /// - Parameters:
   ///   - key: The start.
-  ///   - page: Which of the rows; its condition is one on the columns of the destination.
+  ///   - page: Which of the rows.
   package func rows(from key: Value, _ page: Page = Page()) -> SQL {
-    guard let condition = page.condition, !isInDestination else {
-      var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key)"
-      append(page, to: &sql, isGrouped: true)
-      return sql
-    }
-    guard place == nil else {
-      var page = page
-      page.condition = nil
-      var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key) AND \(leads(where: condition))"
-      append(page, to: &sql)
-      return sql
-    }
-    // The table is alone in its scope, since a condition may name columns without it.
-    let (row, name) = (SQL(unchecked: destination.table), SQL(unchecked: destination.key))
-    var sql: SQL = "\(row) WHERE \(row).\(name) IN (SELECT \(endSQL) FROM \(tableSQL)"
-    sql.append(" WHERE \(startSQL) = \(key)) AND (\(condition))")
-    if let last = page.last { sql.append(" AND \(row).\(name) > \(last)") }
-    sql.append(" ORDER BY ")
-    if let order = page.order { sql.append("\(order), ") }
-    sql.append("\(row).\(name)")
-    page.appendLimit(to: &sql)
+    var sql: SQL = "\(joinedSQL) WHERE \(startSQL) = \(key)"
+    append(page, to: &sql, isGrouped: true)
     return sql
   }
 
@@ -199,6 +174,13 @@ extension Relation {
     if isInDestination { return "\(startSQL) = \(key)" }
     return
       "\(column(destination.key, of: destination.table)) IN (SELECT \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key))"
+  }
+
+  /// The first place of a row of the destination that a key leads to, for ORDER BY.
+  package func firstPlace(from key: Value) -> SQL {
+    let target = column(destination.key, of: destination.table)
+    return
+      "(WITH magicdata_place (target, place) AS MATERIALIZED (SELECT \(endSQL), min(\(orderSQL)) FROM \(tableSQL) WHERE \(startSQL) = \(key) GROUP BY 1) SELECT place FROM magicdata_place WHERE target = \(target))"
   }
 
   /// As ``rows(from:_:)``, for all rows and with a parameter for the key. What is reached by several rows
@@ -236,15 +218,6 @@ extension Relation {
 
   /// The columns with start and end.
   var columns: [SQL] { [startSQL, endSQL] }
-
-  /// A condition on the rows that lead which is true if one on the rows of the destination is.
-  package func leads(where condition: SQL) -> SQL {
-    if isInDestination { return condition }
-    // By a look-up for each row, so that a page costs no more than its rows.
-    let (row, key) = (SQL(unchecked: destination.table), SQL(unchecked: destination.key))
-    return
-      "EXISTS (SELECT 1 FROM \(row) WHERE \(row).\(key) = \(endSQL) AND (\(condition)))"
-  }
 }
 
 // The ends of one key.
@@ -282,8 +255,7 @@ extension Relation {
     from key: Int64, _ page: Page = Page(), in connection: Connection
   ) throws(SQLiteError) -> [Link] {
     let place: SQL = place == nil ? "NULL" : orderSQL
-    let rows = page.order == nil ? tableSQL : joinedSQL
-    var sql: SQL = "SELECT \(place), \(endSQL) FROM \(rows) WHERE \(startSQL) = \(key)"
+    var sql: SQL = "SELECT \(place), \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
     append(page, to: &sql)
     return try connection.rows(sql, as: Value.self, Int64.self).map {
       Link(owner: key, place: $0, target: $1)
@@ -383,11 +355,7 @@ extension Relation {
 extension Relation.Page {
   /// Whether the page has all rows.
   package var isWhole: Bool {
-    condition == nil && last == nil && order == nil && limit == nil && offset <= 0
-  }
-
-  fileprivate func appendLimit(to sql: inout SQL) {
-    sql.append(limit: limit, offset: offset)
+    condition == nil && last == nil && limit == nil && offset <= 0
   }
 }
 

@@ -91,7 +91,7 @@ package struct StoreTour {
 
   /// The latitude of each zone, without its object.
   package func latitudes() async throws -> [Double] {
-    try await magic.values(of: \Zone.$latitude)
+    try await magic.fetch(Zone.all.values(\.$latitude))
   }
 
   /// The number of pairs of a zone and a country.

@@ -86,7 +86,7 @@ package import Terminal
     } detail: {
       $0.isEmpty ? "all are whole" : "\($0.count) are damaged"
     }
-    return try await steps.run("values(of: \\.$latitude), without their objects") {
+    return try await steps.run("values(\\.$latitude), without their objects") {
       try await tour.latitudes()
     } count: {
       $0.count

@@ -64,10 +64,10 @@ struct Calls {
         attempt("towns.objects") { try club.towns.objects(limit: limit) }
       }
       attempt("members.page") {
-        let page = try club.members.page(limit: 1)
-        return try club.members.page(after: page.end, limit: Int.max)
+        let page = try magic.fetch(club.members.all.page(limit: 1))
+        return try magic.fetch(club.members.all.page(after: page.end, limit: Int.max))
       }
-      attempt("members.count") { try club.members.count(where: \.$name > "a") }
+      attempt("members.count") { try magic.fetch(club.members.where(\.$name > "a").count) }
       attempt("members.randomValue") { try club.members.randomValue() }
       attempt("members.randomValue(in:)") { try club.members.randomValue(in: 1..<Int.max) }
       attempt("towns.value") { try club.towns.value(forKey: 2) }
@@ -77,16 +77,16 @@ struct Calls {
     }
     for person in attempt("objects(of: Person)", { try magic.objects(of: Person.self) }) ?? [] {
       attempt("clubs.get") { try person.clubs.get() }
-      attempt("clubs.page") { try person.clubs.page(limit: 1) }
+      attempt("clubs.page") { try magic.fetch(person.clubs.all.page(limit: 1)) }
       attempt("photo.get") { try person.photo?.get() }
       attempt("trail(of:)") { try magic.trail(of: person) }
     }
     attempt("page") {
-      let page = try magic.page(of: Person.self, orderedBy: [.descending(\.$name)], limit: 2)
-      return try magic.page(
-        of: Person.self, after: page.end, orderedBy: [.descending(\.$name)], limit: 2)
+      let page = try magic.fetch(Person.ordered(by: .descending(\.$name)).page(limit: 2))
+      return try magic.fetch(
+        Person.ordered(by: .descending(\.$name)).page(after: page.end, limit: 2))
     }
-    attempt("search") { try magic.search(Town.self, for: .prefix("town"), limit: 2, offset: 1) }
+    attempt("search") { try magic.fetch(Town.all.limit(2, offset: 1).search(.prefix("town"))) }
     attempt("count") { try magic.count(of: Town.self, where: \.$size == 0) }
     attempt("check(of: Person)") { try magic.check(of: Person.self) }
     attempt("check(of: Club)") { try magic.check(of: Club.self) }
@@ -119,7 +119,7 @@ struct Calls {
     var changes = journal.deltas(of: Reading.self).makeAsyncIterator()
     var rows = journal.deltas(of: Reading.self, including: .current).makeAsyncIterator()
     var objects = magic.deltas(of: Person.self, including: .current).makeAsyncIterator()
-    var observed = magic.observe(Person.self, orderedBy: [.ascending(\.$id)]).makeAsyncIterator()
+    var observed = magic.observe(Person.ordered(by: .ascending(\.$id))).makeAsyncIterator()
     await attempt("journal.deltas", waitingFor: { try await rows.next() })
     await attempt("deltas", waitingFor: { try await objects.next() })
     await attempt("observe", waitingFor: { try await observed.next() })
@@ -218,6 +218,6 @@ struct Calls {
     attempt("removeUndecodable") { try collections.removeUndecodable(as: Int.self) }
     attempt("clear items") { try collections.clear() }
     for person in people.prefix(2) { attempt("remove") { try magic.remove(person) } }
-    attempt("removeAll") { try magic.removeAll(of: Club.self) }
+    attempt("removeAll") { try magic.removeAll(Club.all) }
   }
 }

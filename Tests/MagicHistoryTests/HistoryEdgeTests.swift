@@ -266,7 +266,7 @@ private struct Note: MagicObject {
     try history.redo()
     try history.undo()
     try magic.transaction {
-      let all = try magic.removeAll(of: Knot.self)
+      let all = try magic.removeAll(Knot.all)
       #expect(all == 3)
     }
     #expect(try magic.count(of: Knot.self) == 0)

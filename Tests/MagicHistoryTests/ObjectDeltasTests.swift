@@ -158,7 +158,7 @@ private struct Replica: Equatable {
     try await magic.update(ann)
     #expect(try await names(&deltas) == ["photo"])
     // The book goes, and the link with it.
-    try await magic.removeAll(of: Book.self)
+    try await magic.removeAll(Book.all)
     #expect(try await names(&deltas) == ["books"])
     // Not about authors.
     try await magic.update(Shelf("s"))

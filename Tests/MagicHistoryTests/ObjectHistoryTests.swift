@@ -67,7 +67,7 @@ import UndoWorkload
       """)
     let before = try Dump(magic)
     try magic.undoable("Much") {
-      try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "all")])
+      try magic.updateAll(Author.all, set: [.set(\.$name, to: "all")])
       // The book goes with its shelf, and its links with it.
       try magic.remove(shelf)
       try magic.database.executeChange("DELETE FROM loose WHERE _rowid_ = 1")
@@ -79,10 +79,10 @@ import UndoWorkload
     #expect(after.tables["Book"] == nil)
     try history.undo()
     #expect(try Dump(magic) == before)
-    #expect(try magic.search(Book.self, for: .prefix("alpha")).count == 1)
+    #expect(try magic.fetch(Book.all.search(.prefix("alpha"))).count == 1)
     try history.redo()
     #expect(try Dump(magic) == after)
-    #expect(try magic.search(Book.self, for: .prefix("alpha")).isEmpty)
+    #expect(try magic.fetch(Book.all.search(.prefix("alpha"))).isEmpty)
     try history.undo()
     #expect(try Dump(magic) == before)
   }
@@ -207,10 +207,10 @@ import UndoWorkload
     #expect(try found.photo?.get() == Data("one".utf8))
     #expect(try magic.assets.verify().isEmpty)
     // The new group makes the others go, and the content that only they had.
-    try magic.undoable("Age") { try magic.updateAll(of: Author.self, set: [.set(\.$age, to: 7)]) }
+    try magic.undoable("Age") { try magic.updateAll(Author.all, set: [.set(\.$age, to: 7)]) }
     #expect(try folder.fileCount == 1)
     try history.undo()
-    try magic.undoable("All") { try magic.removeAll(of: Author.self) }
+    try magic.undoable("All") { try magic.removeAll(Author.all) }
     #expect(try folder.fileCount == 1)
     try history.clear()
     #expect(try folder.fileCount == 0)
@@ -275,7 +275,7 @@ import UndoWorkload
     let error = try #require(throws: PatchError.self) { try history.undo() }
     #expect(error.conflicts.map(\.kind) == [.foreignKey])
     #expect(try Dump(magic) == state)
-    try magic.removeAll(of: Book.self)
+    try magic.removeAll(Book.all)
     try magic.remove(shelf)
     let other = try #require(throws: PatchError.self) { try history.undo() }
     #expect(other.conflicts.map(\.kind) == [.notFound])
@@ -397,7 +397,7 @@ import UndoWorkload
   @Test func `undoing is observed as any write`() async throws {
     let history = try await magic.history()
     let magic = magic
-    var changes = magic.observe(Author.self, where: \.$name == "ann").differences()
+    var changes = magic.observe(Author.where(\.$name == "ann")).differences()
       .makeAsyncIterator()
     #expect(try await changes.next()?.identities == [])
     try await magic.undoable("Ann") { try magic.update(Author("ann")) }
@@ -488,7 +488,7 @@ import UndoWorkload
     }
     let before = try rows()
     #expect(before == ["a'red'3NULL", "b'red'3NULL", "c'red'3NULL", "d'red'3NULL"])
-    try await magic.undoable("Remove") { try magic.removeAll(of: Second.Memo.self) }
+    try await magic.undoable("Remove") { try magic.removeAll(Second.Memo.all) }
     guard case .deleted(let gone)? = try await deltas.next()?.first else {
       Issue.record("no removal")
       return
@@ -503,10 +503,8 @@ import UndoWorkload
     #expect(try rows() == before)
     _ = try await deltas.next()
     try await magic.undoable("Change") {
-      try magic.updateAll(
-        of: Second.Memo.self, where: \.$text == "a", set: [.set(\.$text, to: "x")])
-      try magic.updateAll(
-        of: Second.Memo.self, where: \.$text == "b", set: [.set(\.$color, to: "y")])
+      try magic.updateAll(Second.Memo.where(\.$text == "a"), set: [.set(\.$text, to: "x")])
+      try magic.updateAll(Second.Memo.where(\.$text == "b"), set: [.set(\.$color, to: "y")])
     }
     guard case .updated(let old, _, let properties)? = try await deltas.next()?.first else {
       Issue.record("no update")
@@ -522,7 +520,7 @@ import UndoWorkload
     #expect(try rows() == before)
     try await history.undo()
     #expect(try rows() == Array(before.dropLast()))
-    let patch = try await magic.patch { try magic.removeAll(of: Second.Memo.self) }
+    let patch = try await magic.patch { try magic.removeAll(Second.Memo.all) }
     try await magic.apply(patch.inverted)
     #expect(try rows() == Array(before.dropLast()))
   }
@@ -546,13 +544,13 @@ import UndoWorkload
     let copy = try MagicData(type: .temporary)
     try copy.update(Author("zoe"))
     try magic.undoable("Rename") {
-      try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "x")])
+      try magic.updateAll(Author.all, set: [.set(\.$name, to: "x")])
     }
     try copy.database.backup(to: magic.database)
     #expect(try history.undo() == nil)
     #expect(try magic.objects(of: Author.self).map(\.name) == ["zoe"])
     try magic.undoable("Rename") {
-      try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "x")])
+      try magic.updateAll(Author.all, set: [.set(\.$name, to: "x")])
     }
     #expect(history.undoNames == ["Rename"])
     try history.undo()

@@ -150,8 +150,8 @@ import UndoWorkload
     let ann = author("ann", "one")
     for isInRow in [true, false] {
       magic.assets.minimumFileSize = isInRow ? 100 : 0
-      try magic.removeAll(of: Author.self)
-      try copy.removeAll(of: Author.self)
+      try magic.removeAll(Author.all)
+      try copy.removeAll(Author.all)
       let insert = try magic.patch(assetsTo: outbox) {
         ann.photo = MagicAsset(value: Data("one".utf8), pathExtension: "txt")
         try magic.update(ann)
@@ -252,7 +252,7 @@ import UndoWorkload
     let patch = try magic.patch(assetsTo: outbox) { try magic.update(ann) }
     try copy.apply(patch, assetsFrom: outbox)
     try FileManager.default.removeItem(atPath: outbox)
-    try copy.undoable("Remove") { try copy.removeAll(of: Author.self) }
+    try copy.undoable("Remove") { try copy.removeAll(Author.all) }
     #expect(try files(of: copy).count == 1)
     try copy.apply(patch, assetsFrom: outbox)
     try history.clear()

@@ -74,7 +74,7 @@ import UndoWorkload
     }
     try ChangeAuthor.$current.withValue("bob") {
       try magic.undoable("Rename") {
-        try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "y")])
+        try magic.updateAll(Author.all, set: [.set(\.$name, to: "y")])
       }
     }
     try ChangeAuthor.$current.withValue("cid") { _ = try history.undo() }
@@ -134,7 +134,7 @@ import UndoWorkload
       entries.first?.changes == [.init(property: "age", old: .integer(28), new: .integer(29))])
     let trail = try magic.keepTrail(maximumAge: .seconds(3_600))
     try magic.database.executeChange("UPDATE magicdata_trail SET date = date - 10000")
-    try magic.updateAll(of: Author.self, set: [.set(\.$age, to: 7)])
+    try magic.updateAll(Author.all, set: [.set(\.$age, to: 7)])
     #expect(try magic.trail(of: Author.self, zIndex: 1).count == 1)
     #expect(try trail.prune(before: Date(timeIntervalSinceNow: 100)) == 1)
     #expect(try magic.trail(of: Author.self, zIndex: 1).isEmpty)

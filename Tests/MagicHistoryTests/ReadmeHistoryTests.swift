@@ -36,7 +36,7 @@ private struct Ship: MagicObject {
 
   @Test func `deltas are followed`() async throws {
     let magic = magic
-    let remover = Task { _ = try await magic.removeAll(of: Person.self) }
+    let remover = Task { _ = try await magic.removeAll(Person.all) }
     var cities: [Int: String] = [:]
     for try await changes in magic.deltas(of: Person.self, including: .current) {
       for change in changes {
@@ -108,9 +108,9 @@ private struct Ship: MagicObject {
   @Test func `differences are followed`() async throws {
     let magic = magic
     try await magic.update(Ship("Beagle", tons: 242))
-    let remover = Task { _ = try await magic.removeAll(of: Ship.self) }
+    let remover = Task { _ = try await magic.removeAll(Ship.all) }
     var list: [Ship] = []
-    for try await change in magic.observe(Ship.self, where: \.$tons > 100).differences() {
+    for try await change in magic.observe(Ship.where(\.$tons > 100)).differences() {
       list = change.objects
       for step in change.difference {
         switch step {

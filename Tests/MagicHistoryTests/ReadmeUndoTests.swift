@@ -58,14 +58,14 @@ private struct Reminder: MagicObject {
     try magic.undoable("Move to Zürich") {
       person.city = "Zürich"
       try magic.update(person)
-      try magic.removeAll(of: Reminder.self, where: \.$city == "Bern")
+      try magic.removeAll(Reminder.where(\.$city == "Bern"))
       try magic.database.executeChange("UPDATE stats SET moves = moves + 1")
     }
     try history.undo()
     try history.redo()
     #expect(try magic.count(of: Reminder.self) == 0)
     #expect(try magic.database.firstRow("SELECT moves FROM stats", as: Int.self) == 1)
-    try magic.updateAll(of: Person.self, set: [.set(\.$city, to: "Chur")])
+    try magic.updateAll(Person.all, set: [.set(\.$city, to: "Chur")])
     try history.undo { conflict in
       // The properties that nobody else has touched go back, the others stay.
       if conflict.kind == .data, conflict.row.kind == .update { .merge } else { .omit }

@@ -126,7 +126,7 @@ import UndoWorkload
     try await magic.keepTrail()
     let names = try makeCopy(copy, at: folder.file("copy"))
     var deltas = magic.deltas(of: Author.self).makeAsyncIterator()
-    var observed = magic.observe(Author.self, orderedBy: [.ascending(\.$id)]).makeAsyncIterator()
+    var observed = magic.observe(Author.ordered(by: .ascending(\.$id))).makeAsyncIterator()
     #expect(try await observed.next()?.map(\.name) == ["ann", "bob"])
     try restore(folder.file("copy"), by: restorer)
     #expect(try await observed.next()?.map(\.name) == names)
@@ -158,9 +158,9 @@ import UndoWorkload
     let history = try magic.history()
     try magic.update(Author("ann"))
     _ = try magic.backup(to: folder.file("copy"))
-    try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "Bob")])
+    try magic.updateAll(Author.all, set: [.set(\.$name, to: "Bob")])
     try magic.undoable("Rename") {
-      try magic.updateAll(of: Author.self, set: [.set(\.$name, to: "Cid")])
+      try magic.updateAll(Author.all, set: [.set(\.$name, to: "Cid")])
     }
     try restore(folder.file("copy"), by: .otherProcess)
     #expect(throws: PatchError.self) { try history.undo() }

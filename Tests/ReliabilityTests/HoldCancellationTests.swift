@@ -163,7 +163,7 @@ import Testing
           case 0: while true { try await database.write { _ in } }
           case 1: while true { try await database.writeInGroup { _ in } }
           case 2: while true { _ = try await database.read { _ in } }
-          default: for try await _ in magic.observe(Note.self, limit: 1) {}
+          default: for try await _ in magic.observe(Note.all.limit(1)) {}
           }
         } onCancel: {
           if round % 8 < 4 {

@@ -63,7 +63,7 @@ import TestSupport
     try await magic.update(Note("one"))
     let slow = await Slow(magic.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
     let changes = magic.changes(of: Note.self)
-    var observed = magic.observe(Note.self).makeAsyncIterator()
+    var observed = magic.observe(Note.all).makeAsyncIterator()
     #expect(try await observed.next()?.map(\.text) == ["one"])
     await slow.commit()
     var iterator = changes.makeAsyncIterator()
@@ -116,7 +116,7 @@ import TestSupport
       try await magic.update(note)
     }
     let changes = magic.changes(of: Note.self)
-    var observed = magic.observe(Note.self).makeAsyncIterator()
+    var observed = magic.observe(Note.all).makeAsyncIterator()
     #expect(try await observed.next()?.map(\.text) == ["new"])
     try await magic.database.restore(from: dump)
     #expect(try await observed.next()?.map(\.text) == ["old"])
@@ -130,7 +130,7 @@ import TestSupport
     try await magic.update(Note("old"))
     let copy = try Database.memory()
     try await magic.database.backup(to: copy)
-    var observed = magic.observe(Note.self).makeAsyncIterator()
+    var observed = magic.observe(Note.all).makeAsyncIterator()
     #expect(try await observed.next()?.count == 1)
     try await magic.update(Note("more"))
     #expect(try await observed.next()?.count == 2)
@@ -148,7 +148,7 @@ import TestSupport
     options.journalMode = mode
     let magic = try await MagicData(path: folder.path, options: options)
     try await magic.update(Note("one"))
-    var observed = magic.observe(Note.self).makeAsyncIterator()
+    var observed = magic.observe(Note.all).makeAsyncIterator()
     #expect(try await observed.next()?.map(\.text) == ["one"])
     let waiting = Task { [observed] in
       var observed = observed
@@ -174,7 +174,7 @@ import TestSupport
     try await magic.update(Note("one"))
     let slow = await Slow(magic.database) { try $0.executeChange("UPDATE Note SET text = 'two'") }
     let first = Task {
-      var observed = magic.observe(Note.self).makeAsyncIterator()
+      var observed = magic.observe(Note.all).makeAsyncIterator()
       return try await observed.next()?.map(\.text)
     }
     let database = magic.database
@@ -191,7 +191,7 @@ import TestSupport
   {
     let magic = try await MagicData(path: folder.path)
     try await magic.update(Note("one"))
-    var observed = magic.observe(Note.self).makeAsyncIterator()
+    var observed = magic.observe(Note.all).makeAsyncIterator()
     #expect(try await observed.next()?.count == 1)
     try await magic.database.suspend()
     await Self.insertInAnotherProcess(folder.path)

@@ -266,7 +266,7 @@ import TestSupport
     try await a.update(Note.of("a1"))
     let b = try await MagicData(path: folder.file("b"))
     try await b.update(Note.of("b1"))
-    var notes = a.observe(Note.self).makeAsyncIterator()
+    var notes = a.observe(Note.all).makeAsyncIterator()
     #expect(try await notes.next()?.map(\.text) == ["a1"])
     try await b.database.backup(to: a.database)
     #expect(try await notes.next()?.map(\.text) == ["b1"])

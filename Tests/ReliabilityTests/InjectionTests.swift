@@ -205,7 +205,7 @@ import TestSupport
       let pattern = LikePattern(text)
       #expect(like == ids.count { pattern.matches($0) }, "\(text.debugDescription)")
     }
-    #expect(try magic.removeAll(of: Thing.self) == 201)
+    #expect(try magic.removeAll(Thing.all) == 201)
     #expect(try SafeDatabase.content(of: magic.database) == before)
   }
 

@@ -242,12 +242,12 @@ struct ClusterDumpTests {
 
     try await cluster.database("library").restore(from: .spon(path: "\(folder)/store.spon"))
     let magic = try await MagicData(cluster: cluster.addresses, name: "library")
-    let found = try await magic.search(Author.self, for: .all(of: "müller")).map(\.value)
+    let found = try await magic.fetch(Author.all.search(.all(of: "müller"))).map(\.value)
     #expect(found.map { $0.books.map(\.title) } == [["a", "b"]])
     let first = try #require(found.first)
     first.name = "Anna"
     try await magic.update(first)
-    #expect(try await magic.search(Author.self, for: .all(of: "anna")).count == 1)
+    #expect(try await magic.fetch(Author.all.search(.all(of: "anna"))).count == 1)
   }
 
   @Test func `two that restore the same database do not double its rows`() async throws {

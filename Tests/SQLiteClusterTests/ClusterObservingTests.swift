@@ -26,14 +26,14 @@ struct ClusterObservingTests {
     try await one.update(Note(1, "a"))
     let seen = Mutex<[Int]>([])
     let watching = Task {
-      for try await count in one.observeCount(of: Note.self) {
+      for try await count in one.observe(Note.all.count) {
         seen.withLock { $0.append(count) }
         if count == 5 { break }
       }
     }
     let listing = Task {
       var size = 0
-      for try await change in one.observe(Note.self, orderedBy: [.ascending(\.$id)]).differences() {
+      for try await change in one.observe(Note.ordered(by: .ascending(\.$id))).differences() {
         for step in change.difference {
           switch step {
           case .insert: size += 1
@@ -65,7 +65,7 @@ struct ClusterObservingTests {
       cluster: TestCluster.shared.get().addresses, name: "observed notes")
     let began = Flag()
     let cancelled = Task {
-      for try await _ in magic.observeCount(of: Note.self) { began.set() }
+      for try await _ in magic.observe(Note.all.count) { began.set() }
       return true
     }
     while !began.isSet { try await Task.sleep(for: .milliseconds(5)) }
@@ -73,7 +73,7 @@ struct ClusterObservingTests {
     #expect(try await cancelled.value)
     let hasBegun = Flag()
     let closed = Task {
-      for try await _ in magic.observeCount(of: Note.self) { hasBegun.set() }
+      for try await _ in magic.observe(Note.all.count) { hasBegun.set() }
     }
     while !hasBegun.isSet { try await Task.sleep(for: .milliseconds(5)) }
     try await magic.database.close()
@@ -90,7 +90,7 @@ struct ClusterObservingTests {
     try await magic.update(Note(1, "a"))
     for index in 0..<3 { cluster.signal(index, SIGKILL) }
     let watching = (0..<20).map { _ in
-      Task { for try await _ in magic.observeCount(of: Note.self) {} }
+      Task { for try await _ in magic.observe(Note.all.count) {} }
     }
     // More than there are threads: tasks go on nevertheless.
     try await Task.sleep(for: .milliseconds(50))

@@ -84,7 +84,7 @@ struct ClusterStoreTests {
     let names = try await other.objects(of: Town.self, orderedBy: [.descending(\.$name)]).map(
       \.name)
     #expect(names == ["Zürich", "Bern"])
-    #expect(try await other.search(Town.self, for: .all(of: "zürich")).count == 1)
+    #expect(try await other.fetch(Town.all.search(.all(of: "zürich"))).count == 1)
     try await other.remove(found)
     #expect(try await magic.objects(of: Town.self).map(\.name) == ["Bern"])
     #expect(try await magic.assets.verify().isEmpty)
@@ -110,7 +110,7 @@ struct ClusterStoreTests {
     try await magic.update(Town("a", "Aarau"))
     let other = try store()
     var counts: [Int] = []
-    for try await towns in magic.observe(Town.self) {
+    for try await towns in magic.observe(Town.all) {
       counts.append(towns.count)
       if counts.count == 1 { try await other.update(Town("b", "Bern")) }
       if counts.count == 2 { break }
@@ -165,14 +165,12 @@ struct ClusterStoreTests {
   {
     let magic = try store()
     try await magic.update((1...5).map { (id: Int) in Town("\(id)", "Town", founded: id) })
-    let changed = try await magic.updateAll(
-      of: Town.self, where: \.$founded > 2, set: [\.$founded += 10])
+    let changed = try await magic.updateAll(Town.where(\.$founded > 2), set: [\.$founded += 10])
     #expect(changed == 3)
-    let years = try await magic.values(
-      of: \Town.$founded, orderedBy: [.ascending(\Town.$id)])
+    let years = try await magic.fetch(Town.ordered(by: .ascending(\Town.$id)).values(\.$founded))
     #expect(years == [1, 2, 13, 14, 15])
     let error = await #expect(throws: SQLiteError.self) {
-      try await magic.updateAll(of: Town.self, set: [\.$founded += Int.max - 5])
+      try await magic.updateAll(Town.all, set: [\.$founded += Int.max - 5])
     }
     #expect(error?.code == .range)
     #expect(try await magic.count(of: Town.self, where: \.$founded < 20) == 5)

@@ -137,7 +137,7 @@ import Testing
     try magic.database.executeChange("INSERT INTO shelf (film) VALUES (\(films[2].id))")
     try magic.database.executeChange("DELETE FROM shelf")
     #expect(try files.count == 1)
-    try magic.removeAll(of: Film.self)
+    try magic.removeAll(Film.all)
     #expect(try files.isEmpty)
   }
 

@@ -75,7 +75,7 @@ private struct Page: Record, Equatable, Sendable {
     for number in 0..<20 { try await magic.update(Note("\(number)")) }
     for _ in 0..<3 {
       let told = Told()
-      try await magic.forEachValue(of: \Note.$text) { told.add($0) }
+      try await magic.forEach(Note.all.values(\.$text)) { told.add($0) }
       #expect(told.texts == (0..<20).map { "\($0)" })
     }
   }

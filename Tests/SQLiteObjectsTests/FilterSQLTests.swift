@@ -106,7 +106,7 @@ private let always = Condition(sql: "TRUE")
     #expect(throws: SQLiteError.self) { try ids(condition && always) }
     #expect(throws: SQLiteError.self) { try ids(\.$age < 30 && condition) }
     #expect(throws: SQLiteError.self) {
-      try magic.removeAll(of: Human.self, where: always && condition)
+      try magic.removeAll(Human.where(always && condition))
     }
     #expect(try ids(always).count == 7)
   }
@@ -205,7 +205,7 @@ private let always = Condition(sql: "TRUE")
   @Test func `a name is quoted, whatever is in it`() throws {
     try magic.update(Quoted())
     #expect(try magic.count(of: Quoted.self, where: \.$group == 1) == 1)
-    #expect(try magic.values(of: \Quoted.$group, \.$group, where: \.$group + 1 > 1).count == 1)
+    #expect(try magic.fetch(Quoted.where(\.$group + 1 > 1).values(\.$group, \.$group)).count == 1)
   }
 
   @Test(.requires(.manyParameters))

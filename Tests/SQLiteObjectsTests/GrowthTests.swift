@@ -105,7 +105,7 @@ private enum Broken {
     let magic = try open()
     #expect(try magic.object(of: Old.Item.self).isEmpty)
     #expect(try magic.count(of: Old.Item.self, where: \.$name == "a") == 0)
-    #expect(try magic.removeAll(of: Old.Item.self) == 0)
+    #expect(try magic.removeAll(Old.Item.all) == 0)
     #expect(try magic.has(of: Old.Item.self, primary: "a") == false)
     #expect(try magic.check(of: Old.Item.self).map(\.kind) == [.missingTable])
   }

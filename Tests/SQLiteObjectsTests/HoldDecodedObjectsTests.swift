@@ -113,7 +113,7 @@ private struct Essay: MagicObject {
     let magic = try Self.store()
     let decoder = JSONDecoder()
     decoder.userInfo[.magicData] = magic
-    try magic.removeAll(of: Writer.self, where: \.$id == "b")
+    try magic.removeAll(Writer.where(\.$id == "b"))
     #expect(throws: MagicError.self) { try decoder.decode(Essay.self, from: Self.json) }
     try magic.database.close()
     #expect(throws: (any Error).self) { try decoder.decode(Essay.self, from: Self.json) }

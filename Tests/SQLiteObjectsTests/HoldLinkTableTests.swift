@@ -200,7 +200,7 @@ private enum Marked {
     try magic.update(team)
     #expect(try magic.object(of: Team.self)[0].home_players.map(\.name) == ["bob"])
     #expect(try magic.object(of: Team_home.self)[0].players.map(\.name) == ["zoe", "ann"])
-    try magic.removeAll(of: Team_home.self)
+    try magic.removeAll(Team_home.all)
     #expect(try magic.database.rows("SELECT count(*) FROM magicdata_asset", as: Int.self) == [0])
   }
 

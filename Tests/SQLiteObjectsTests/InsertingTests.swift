@@ -74,7 +74,7 @@ private struct Plain: MagicObject {
     #expect(throws: MagicError.alreadySaved(type: "Plain", primary: nil)) {
       try magic.insert(plain)
     }
-    try magic.removeAll(of: Note.self)
+    try magic.removeAll(Note.all)
     #expect(try magic.insert(note) == 2)
   }
 
@@ -87,7 +87,7 @@ private struct Plain: MagicObject {
     }
     #expect(try magic.object(of: Count.self).map(\.text) == ["there"])
     // Those that were refused are as unsaved as before.
-    try magic.removeAll(of: Count.self)
+    try magic.removeAll(Count.all)
     #expect(try magic.insert(counts) == Array(1...count))
   }
 

@@ -76,23 +76,23 @@ import Testing
     #expect(try mine.later.objects(limit: 3, offset: 2).map(\.title) == ["9", "3", "x"])
     #expect(try mine.later.randomValue(in: 4..<5)?.title == "x")
     #expect(throws: MagicError.outOfRange(count: 6)) { try mine.later.randomValue(in: 3..<7) }
-    #expect(throws: MagicError.self) { try mine.later.count(where: \.$title == "x") }
+    #expect(throws: MagicError.self) { try magic.fetch(mine.later.where(\.$title == "x").count) }
     // Others do not see it.
     #expect(try later(fetched()) == "123")
     try magic.update(mine)
     #expect(try later(fetched()) == "7193x8")
     #expect(try later(mine) == "7193x8")
-    #expect(try mine.later.count(where: \.$title == "x") == 1)
+    #expect(try magic.fetch(mine.later.where(\.$title == "x").count) == 1)
     #expect(try song(9).laterOf.count() == 1)
   }
 
   @Test func `what is pending is shown by every call that suspends`() async throws {
     let mine = try await magic.object(of: Playlist.self, primary: id)
     mine.later.append(Song("x"))
-    var count = try await mine.later.count(where: nil)
+    var count = try await mine.later.count()
     #expect(count == 4)
     mine.later.remove(song(2))
-    count = try await mine.later.count(where: nil)
+    count = try await mine.later.count()
     #expect(count == 3)
     let value = try await mine.later.get()
     #expect(value.map(\.title) == ["1", "3", "x"])
@@ -351,7 +351,7 @@ import Testing
     let found = try await magic.object(of: Playlist.self, primary: id)
     let titles = try await found.later.get().map(\.title)
     #expect(titles.sorted() == (0..<40).map { "\($0)" }.sorted())
-    let count = try await shared.later.count(where: nil)
+    let count = try await shared.later.count()
     #expect(count == 40)
   }
 

@@ -168,7 +168,7 @@ private struct Shelf: MagicObject {
     #expect(throws: MagicError.restricted(type: "Book", by: ["Shelf.first"])) {
       try magic.remove(try magic.object(of: Book.self, primary: "One"))
     }
-    try magic.removeAll(of: Author.self, where: \.$name == "Zoe")
+    try magic.removeAll(Author.where(\.$name == "Zoe"))
     let json = String(decoding: try encoder.encode(fetched), as: UTF8.self)
     #expect(json.contains(#""last":null"#))
     #expect(json.contains(#""first":"One""#))

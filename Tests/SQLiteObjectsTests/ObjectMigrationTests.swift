@@ -235,7 +235,7 @@ private final class Spouse: MagicObject {
     #expect(
       try magic.object(of: Shop.self).map { $0.owner?.name } == ["owner of a", "owner of b", nil])
     // Also if no row leads there: the column would keep its type from being written.
-    try magic.removeAll(of: Shop.self)
+    try magic.removeAll(Shop.all)
     #expect(throws: SQLiteError.self) { try drop() }
     try magic.update(Shop("again"))
     // In one migration with what leads there it is fine, and takes nothing else along.
@@ -318,7 +318,7 @@ private final class Spouse: MagicObject {
     case 0: #expect(try store.objects(of: Shop.self).isEmpty)
     case 1: #expect(try store.update(Shop("new")) > 0)
     case 2: #expect(throws: MagicError.notSaved(type: "Shop")) { try store.remove(shop) }
-    case 3: #expect(try store.removeAll(of: Shop.self, where: \.$title == "old") == 0)
+    case 3: #expect(try store.removeAll(Shop.where(\.$title == "old")) == 0)
     default:
       try store.transaction {
         try store.update(Landlord("Ann"))

@@ -29,7 +29,7 @@ private struct Tag: MagicObject {
   }
 
   @Test func `objects are fetched at once and after each commit`() async throws {
-    var iterator = magic.observe(Entry.self, where: \.$text != "hidden").makeAsyncIterator()
+    var iterator = magic.observe(Entry.where(\.$text != "hidden")).makeAsyncIterator()
     #expect(try await iterator.next()?.map(\.text) == [])
     try await magic.update(Entry("a"))
     #expect(try await iterator.next()?.map(\.text) == ["a"])
@@ -43,7 +43,7 @@ private struct Tag: MagicObject {
     let tag = Tag("old")
     entry.tag = tag
     try await magic.update(entry)
-    var iterator = magic.observe(Entry.self).makeAsyncIterator()
+    var iterator = magic.observe(Entry.all).makeAsyncIterator()
     #expect(try await iterator.next()?.first?.tag?.name == "old")
     tag.name = "new"
     try await magic.update(tag)
@@ -52,7 +52,7 @@ private struct Tag: MagicObject {
 
   @Test func `what another store on the path commits is seen`() async throws {
     let other = try await MagicData.at(folder.path)
-    var iterator = magic.observe(Entry.self).makeAsyncIterator()
+    var iterator = magic.observe(Entry.all).makeAsyncIterator()
     #expect(try await iterator.next()?.isEmpty == true)
     try await other.update(Entry("from the other"))
     #expect(try await iterator.next()?.map(\.text) == ["from the other"])
@@ -63,7 +63,7 @@ private struct Tag: MagicObject {
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/sqlite3")))
   func `what another process commits is seen`() async throws {
     try await magic.update(Entry("a"))
-    var iterator = magic.observe(Entry.self).makeAsyncIterator()
+    var iterator = magic.observe(Entry.all).makeAsyncIterator()
     #expect(try await iterator.next()?.count == 1)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
@@ -102,7 +102,7 @@ private struct Tag: MagicObject {
   @Test func `the last state is never missed`() async throws {
     let magic = magic
     let reader = Task {
-      for try await entries in magic.observe(Entry.self) where entries.count == 200 { return true }
+      for try await entries in magic.observe(Entry.all) where entries.count == 200 { return true }
       return false
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -115,7 +115,7 @@ private struct Tag: MagicObject {
   }
 
   @Test func `a closed database ends the loop by an error`() async throws {
-    var iterator = magic.observe(Entry.self).makeAsyncIterator()
+    var iterator = magic.observe(Entry.all).makeAsyncIterator()
     _ = try await iterator.next()
     try await magic.update(Entry("a"))
     try await magic.database.close()

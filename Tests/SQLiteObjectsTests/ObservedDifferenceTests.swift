@@ -54,9 +54,8 @@ private struct House: MagicObject, Equatable, Sendable {
     let magic = try await MagicData.fresh(.temporary)
     var random = SplitMix64(seed: 20_261_122)
     try await magic.update((0..<20).map { Town("t\($0)", $0) })
-    var changes = magic.observe(
-      Town.self, where: \.$size > 3, orderedBy: [.ascending(\.$name)], limit: 300
-    ).differences().makeAsyncIterator()
+    var changes = magic.observe(Town.where(\.$size > 3).ordered(by: .ascending(\.$name)).limit(300))
+      .differences().makeAsyncIterator()
     var shown: [Int] = []
     var (shownNames, moves, updates) = ([Int: String](), 0, 0)
     for round in 0..<200 {
@@ -103,7 +102,7 @@ private struct House: MagicObject, Equatable, Sendable {
     let magic = try await MagicData.fresh()
     let count = 20_000
     try await magic.update((0..<count).map { Town("", $0) })
-    var changes = magic.observe(Town.self, orderedBy: [.ascending(\.$height), .ascending(\.$size)])
+    var changes = magic.observe(Town.ordered(by: .ascending(\.$height), .ascending(\.$size)))
       .differences().makeAsyncIterator()
     #expect(try await changes.next()?.difference.insertions.count == count)
     try await magic.database.executeChange("UPDATE Town SET height = -size")
@@ -119,7 +118,7 @@ private struct House: MagicObject, Equatable, Sendable {
     short.next = long
     long.houses = [House(1), House(2)]
     try await magic.update([long, short, Street("other", 3)])
-    var changes = magic.observe(Street.self, orderedBy: [.ascending(\.$length)]).differences()
+    var changes = magic.observe(Street.ordered(by: .ascending(\.$length))).differences()
       .makeAsyncIterator()
     #expect(try await changes.next()?.updated == [])
     long.houses[1].number = 3
@@ -145,7 +144,7 @@ private struct House: MagicObject, Equatable, Sendable {
     let houses = magic.observe { try $0.objects(of: House.self) }
     var others = houses.differences().makeAsyncIterator()
     await #expect(throws: SQLiteError.self) { try await others.next() }
-    var towns = magic.observe(Town.self).differences().makeAsyncIterator()
+    var towns = magic.observe(Town.all).differences().makeAsyncIterator()
     #expect(try await towns.next()?.objects.isEmpty == true)
   }
 
@@ -167,15 +166,16 @@ private struct House: MagicObject, Equatable, Sendable {
       let loops = [
         Task {
           try await Self.reads(
-            of: magic.observe(Town.self, where: \.$size >= 100 && \.$name != "end"))
+            of: magic.observe(Town.where(\.$size >= 100 && \.$name != "end")))
         },
-        Task { try await Self.reads(of: magic.observeCount(of: Town.self, where: \.$size >= 100)) },
+        Task { try await Self.reads(of: magic.observe(Town.where(\.$size >= 100).count)) },
         Task {
-          try await Self.reads(of: magic.observe(.sum(\Town.$size), where: !(\.$size < 100)))
+          try await Self.reads(
+            of: magic.observe(Town.where(!(\.$size < 100)).aggregate(.sum(\.$size))))
         },
         Task {
           try await Self.reads(
-            of: magic.observe(valuesOf: \Town.$name, where: \.$mayor == nil && \.$size > 99))
+            of: magic.observe(Town.where(\.$mayor == nil && \.$size > 99).values(\.$name)))
         },
       ]
       while queries.value < loops.count { await Task.yield() }
@@ -216,12 +216,12 @@ private struct House: MagicObject, Equatable, Sendable {
     ]
     var random = SplitMix64(seed: 7)
     for (number, filter) in filters.enumerated() {
-      var found = magic.observe(valuesOf: \Town.$id, where: filter, limit: 7, offset: number % 2)
+      var found = magic.observe(Town.where(filter).limit(7, offset: number % 2).values(\.$id))
         .makeAsyncIterator()
       var last: [Int]?
       for round in 0..<100 {
-        let present = try await magic.values(
-          of: \Town.$id, where: filter, limit: 7, offset: number % 2)
+        let present = try await magic.fetch(
+          Town.where(filter).limit(7, offset: number % 2).values(\.$id))
         if present != last {
           try #require(try await found.next() == present, "filter \(number), round \(round)")
           last = present
@@ -258,7 +258,7 @@ private struct House: MagicObject, Equatable, Sendable {
     try await magic.update(Town("a", 1))
     try await magic.database.executeChange("ALTER TABLE Town DROP COLUMN size")
     try await magic.update(Town("b", 5))
-    var count = magic.observeCount(of: Town.self, where: \.$size == 1).makeAsyncIterator()
+    var count = magic.observe(Town.where(\.$size == 1).count).makeAsyncIterator()
     #expect(try await count.next() == 1)
     try await magic.database.executeChange("DELETE FROM Town WHERE name = 'a'")
     #expect(try await count.next() == 0)

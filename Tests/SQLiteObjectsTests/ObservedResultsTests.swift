@@ -64,21 +64,21 @@ private struct Lid: MagicObject {
   }
 
   @Test func `counts come when they have changed, and no equal ones`() async throws {
-    var counts = magic.observeCount(of: Jar.self, where: \.$grams > 400).makeAsyncIterator()
+    var counts = magic.observe(Jar.where(\.$grams > 400).count).makeAsyncIterator()
     #expect(try await counts.next() == 1)
     try await magic.update(Jar("light", 1))
     try await magic.update(Jar("heavy", 900))
     #expect(try await counts.next() == 2)
-    try await magic.removeAll(of: Jar.self, where: \.$label == "light")
-    try await magic.removeAll(of: Jar.self)
+    try await magic.removeAll(Jar.where(\.$label == "light"))
+    try await magic.removeAll(Jar.all)
     #expect(try await counts.next() == 0)
   }
 
   @Test func `values and aggregates come when they have changed`() async throws {
-    var labels = magic.observe(valuesOf: \Jar.$label, orderedBy: [.descending(\.$label)])
+    var labels = magic.observe(Jar.ordered(by: .descending(\.$label)).values(\.$label))
       .makeAsyncIterator()
-    var total = magic.observe(.sum(\Jar.$grams)).makeAsyncIterator()
-    var groups = magic.observe(.count, by: \Jar.$shelf.$name).makeAsyncIterator()
+    var total = magic.observe(Jar.all.aggregate(.sum(\.$grams))).makeAsyncIterator()
+    var groups = magic.observe(Jar.all.aggregate(.count, by: \.$shelf.$name)).makeAsyncIterator()
     #expect(try await labels.next() == ["jam", "honey"])
     #expect(try await total.next() == 800)
     #expect(try await groups.next()?.map(\.value) == [1, 1])
@@ -99,7 +99,7 @@ private struct Lid: MagicObject {
   }
 
   @Test func `what is found by a search comes when it has changed`() async throws {
-    var found = magic.observe(Jar.self, matching: .prefix("ho")).makeAsyncIterator()
+    var found = magic.observe(Jar.all.search(.prefix("ho"))).makeAsyncIterator()
     #expect(try await found.next()?.map(\.snippet) == ["[honey]"])
     try save(Jar("horse", 1), after: [Shelf("x")])
     #expect(try await found.next()?.map(\.value.label).sorted() == ["honey", "horse"])
@@ -109,13 +109,12 @@ private struct Lid: MagicObject {
     let cupboard = Cupboard()
     cupboard.jars = try await magic.objects(of: Jar.self)
     try await magic.update(cupboard)
-    var counts = magic.observeCount(
-      of: Cupboard.self, where: (\Cupboard.$jars).contains(where: .matching(.all(of: "honey")))
+    var counts = magic.observe(
+      Cupboard.where((\Cupboard.$jars).contains(where: .matching(.all(of: "honey")))).count
     ).makeAsyncIterator()
     #expect(try await counts.next() == 1)
     for (label, count) in [("wax", 0), ("honey", 1), ("salt", 0)] {
-      try await magic.updateAll(
-        of: Jar.self, where: \.$grams == 500, set: [.set(\.$label, to: label)])
+      try await magic.updateAll(Jar.where(\.$grams == 500), set: [.set(\.$label, to: label)])
       #expect(try await counts.next() == count)
     }
   }
@@ -152,13 +151,13 @@ private struct Lid: MagicObject {
     #expect(try await iterator.next() == [2, 2])
     try await magic.update(Jar("x", 1))
     #expect(try await iterator.next() == [3, 2])
-    let reading = magic.observe { try $0.removeAll(of: Jar.self) }
+    let reading = magic.observe { try $0.removeAll(Jar.all) }
     var writer = reading.makeAsyncIterator()
     await #expect(throws: SQLiteError.self) { try await writer.next() }
   }
 
   @Test func `objects that are fetched as before are not repeated`() async throws {
-    var jars = magic.observe(Jar.self, where: \.$grams > 400).makeAsyncIterator()
+    var jars = magic.observe(Jar.where(\.$grams > 400)).makeAsyncIterator()
     let first = try #require(try await jars.next())
     // The reader's own changes are no commits.
     first[0].label = "mine"
@@ -178,7 +177,7 @@ private struct Lid: MagicObject {
     let honey = try await magic.object(of: Jar.self, primary: 1)
     honey.lids = [Lid("red")]
     try await magic.update(honey)
-    var jars = magic.observe(Jar.self, where: \.$label == "honey").makeAsyncIterator()
+    var jars = magic.observe(Jar.where(\.$label == "honey")).makeAsyncIterator()
     #expect(try await jars.next()?.first?.lids.map(\.color) == ["red"])
     honey.lids.append(Lid("blue"))
     try await magic.update(honey)
@@ -195,8 +194,8 @@ private struct Lid: MagicObject {
   }
 
   @Test func `a query before its table is there sees the first object`() async throws {
-    var lids = magic.observe(Lid.self).makeAsyncIterator()
-    var count = magic.observeCount(of: Lid.self).makeAsyncIterator()
+    var lids = magic.observe(Lid.all).makeAsyncIterator()
+    var count = magic.observe(Lid.all.count).makeAsyncIterator()
     #expect(try await lids.next()?.isEmpty == true)
     #expect(try await count.next() == 0)
     try await magic.update(Lid("red"))
@@ -206,7 +205,7 @@ private struct Lid: MagicObject {
 
   @Test(.requires(.files))
   func `what another process commits is seen`() async throws {
-    var count = magic.observeCount(of: Shelf.self).makeAsyncIterator()
+    var count = magic.observe(Shelf.all.count).makeAsyncIterator()
     #expect(try await count.next() == 1)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/sqlite3")
@@ -222,7 +221,7 @@ private struct Lid: MagicObject {
 
   @Test func `a slow reader sees the last state, however many commits there were`() async throws {
     let magic = magic
-    var labels = magic.observe(valuesOf: \Jar.$grams, where: \.$label == "honey")
+    var labels = magic.observe(Jar.where(\.$label == "honey").values(\.$grams))
       .makeAsyncIterator()
     #expect(try await labels.next() == [500])
     for number in 0..<300 {
@@ -242,7 +241,7 @@ private struct Lid: MagicObject {
     let readers = (0..<4).map { number in
       Task {
         var last = -1
-        for try await count in magic.observeCount(of: Shelf.self, where: \.$id > number) {
+        for try await count in magic.observe(Shelf.where(\.$id > number).count) {
           if count == last { return false }
           last = count
           if count == 101 - number { return true }
@@ -270,7 +269,7 @@ private struct Lid: MagicObject {
     try await magic.update(Shelf("a"))
     let counts = Task {
       var count = 0
-      for try await _ in magic.observeCount(of: Shelf.self) { count += 1 }
+      for try await _ in magic.observe(Shelf.all.count) { count += 1 }
       return count
     }
     let changes = Task {
@@ -288,12 +287,12 @@ private struct Lid: MagicObject {
     let magic = magic
     let waiting = Task {
       var results: [Int] = []
-      for try await count in magic.observeCount(of: Jar.self) { results.append(count) }
+      for try await count in magic.observe(Jar.all.count) { results.append(count) }
       return results
     }
     waiting.cancel()
     #expect([[], [2]].contains(try await waiting.value))
-    var broken = magic.observe(Jar.self, where: Filter(sql: "no_such_column")).makeAsyncIterator()
+    var broken = magic.observe(Jar.where(Filter(sql: "no_such_column"))).makeAsyncIterator()
     await #expect(throws: SQLiteError.self) { try await broken.next() }
   }
 }

@@ -62,11 +62,11 @@ private struct Disc: MagicObject {
   private func pages(
     _ order: [SortKey<Track>], where filter: Filter<Track>? = nil, limit: Int
   ) throws -> [String] {
+    let tracks = (filter.map(Track.where) ?? Track.all).ordered(by: order)
     var ids: [String] = []
     var position: PagePosition<Track>?
     while true {
-      let page = try magic.page(
-        of: Track.self, after: position, where: filter, orderedBy: order, limit: limit)
+      let page = try magic.fetch(tracks.page(after: position, limit: limit))
       ids += page.objects.map(\.id)
       position = page.end
       #expect(page.objects.count == limit || !page.hasMore)
@@ -105,7 +105,7 @@ private struct Disc: MagicObject {
     var hasMore = true
     var number = 0
     while hasMore {
-      let page = try magic.page(of: Track.self, after: position, orderedBy: order, limit: 7)
+      let page = try magic.fetch(Track.ordered(by: order).page(after: position, limit: 7))
       seen += page.objects.map(\.id)
       (position, hasMore) = (page.end, page.hasMore)
       number += 1
@@ -126,29 +126,32 @@ private struct Disc: MagicObject {
   @Test func `a page begins behind an object as it is now`() async throws {
     try fill(20, seed: 5)
     let all = try await magic.objects(of: Track.self, orderedBy: [.ascending(\.$name)])
-    let page = try await magic.page(after: all[4], orderedBy: [.ascending(\.$name)], limit: 5)
+    let page = try await magic.fetch(
+      Track.ordered(by: .ascending(\.$name)).page(after: all[4], limit: 5))
     #expect(page.objects.map(\.id) == all[5..<10].map(\.id))
     #expect(page.hasMore)
-    let blocking = { try magic.page(after: all[18], orderedBy: [.ascending(\.$name)], limit: 5) }
+    let blocking = {
+      try magic.fetch(Track.ordered(by: .ascending(\.$name)).page(after: all[18], limit: 5))
+    }
     let last = try blocking()
     #expect(last.objects.map(\.id) == [all[19].id])
     #expect(!last.hasMore)
     try await magic.remove(all[4])
     await #expect(throws: MagicError.notSaved(type: "Track")) {
-      try await magic.page(after: all[4], limit: 5)
+      try await magic.fetch(Track.all.page(after: all[4], limit: 5))
     }
   }
 
   @Test func `the end of the last page finds what comes later`() async throws {
-    let first = try await magic.page(of: Track.self, limit: 3)
+    let first = try await magic.fetch(Track.all.page(limit: 3))
     #expect(first.objects.isEmpty && !first.hasMore && first.end == nil)
     try fill(3, seed: 6)
-    let page = try await magic.page(of: Track.self, after: first.end, limit: 3)
+    let page = try await magic.fetch(Track.all.page(after: first.end, limit: 3))
     #expect(page.objects.count == 3 && !page.hasMore)
-    let nothing = try await magic.page(of: Track.self, after: page.end, limit: 3)
+    let nothing = try await magic.fetch(Track.all.page(after: page.end, limit: 3))
     #expect(nothing.objects.isEmpty && nothing.end == page.end)
     try await magic.update(Track("later", "x", nil, 1, nil))
-    let later = try await magic.page(of: Track.self, after: nothing.end, limit: 3)
+    let later = try await magic.fetch(Track.all.page(after: nothing.end, limit: 3))
     #expect(later.objects.map(\.id) == ["later"])
   }
 
@@ -157,11 +160,11 @@ private struct Disc: MagicObject {
     try fill(3, seed: 7)
     let first: Order = [.ascending(\.$length % 3)]
     let end = try #require(
-      try magic.page(of: Track.self, after: nil, orderedBy: first, limit: 2).end)
+      try magic.fetch(Track.ordered(by: first).page(limit: 2)).end)
     // The same order, made again.
     let same: Order = [.ascending(\.$length % 3)]
     #expect(throws: Never.self) {
-      try magic.page(of: Track.self, after: end, orderedBy: same, limit: 2)
+      try magic.fetch(Track.ordered(by: same).page(after: end, limit: 2))
     }
     let others: [Order] = [
       [.descending(\.$length % 3)], [.ascending(\.$length % 4)], [.ascending(\.$length / 3)],
@@ -169,7 +172,7 @@ private struct Disc: MagicObject {
     ]
     for other in others {
       let error = #expect(throws: SQLiteError.self) {
-        try magic.page(of: Track.self, after: end, orderedBy: other, limit: 2)
+        try magic.fetch(Track.ordered(by: other).page(after: end, limit: 2))
       }
       #expect(error?.code == .misuse)
     }
@@ -177,14 +180,14 @@ private struct Disc: MagicObject {
 
   @Test func `a limit below one and a position of another order are refused`() throws {
     try fill(3, seed: 7)
-    #expect(throws: SQLiteError.self) { try magic.page(of: Track.self, limit: 0) }
-    let page = try magic.page(of: Track.self, orderedBy: [.ascending(\.$name)], limit: 1)
+    #expect(throws: SQLiteError.self) { try magic.fetch(Track.all.page(limit: 0)) }
+    let page = try magic.fetch(Track.ordered(by: .ascending(\.$name)).page(limit: 1))
     for order in [
       [], [.descending(\.$name)], [.ascending(\.$composer)],
       [.ascending(\.$name), .ascending(\.$length)],
     ] as [[SortKey<Track>]] {
       let error = #expect(throws: SQLiteError.self) {
-        try magic.page(of: Track.self, after: page.end, orderedBy: order, limit: 1)
+        try magic.fetch(Track.ordered(by: order).page(after: page.end, limit: 1))
       }
       #expect(error?.code == .misuse)
     }
@@ -192,11 +195,11 @@ private struct Disc: MagicObject {
 
   @Test func `a limit may be the greatest number`() throws {
     try fill(3, seed: 7)
-    let page = try magic.page(of: Track.self, orderedBy: [.descending(\.$rating)], limit: .max)
+    let page = try magic.fetch(Track.ordered(by: .descending(\.$rating)).page(limit: .max))
     #expect(page.objects.count == 3)
     #expect(!page.hasMore)
-    let rest = try magic.page(
-      of: Track.self, after: page.end, orderedBy: [.descending(\.$rating)], limit: .max)
+    let rest = try magic.fetch(
+      Track.ordered(by: .descending(\.$rating)).page(after: page.end, limit: .max))
     #expect(rest.objects.isEmpty)
   }
 
@@ -216,9 +219,9 @@ private struct Disc: MagicObject {
       [.ascending(\.$length), .ascending(\.$name)], [.ascending(\.$name)], [],
       [.descending(\.$name)],
     ] {
-      let middle = try store.page(of: Track.self, orderedBy: order, limit: 130)
+      let middle = try store.fetch(Track.ordered(by: order).page(limit: 130))
       log.withLock { $0 = [] }
-      let page = try store.page(of: Track.self, after: middle.end, orderedBy: order, limit: 30)
+      let page = try store.fetch(Track.ordered(by: order).page(after: middle.end, limit: 30))
       #expect(page.objects.count == 30)
       let statements = log.withLock { $0 }.filter { $0.contains("LIMIT") }
       #expect(!statements.isEmpty)
@@ -250,17 +253,17 @@ private struct Disc: MagicObject {
     let own = all.filter { $0.length > 0 }.map(\.id)
     let favorites = all.filter { $0.length > 1 }.map(\.id)
 
-    #expect(try await stored.tracks.get(orderedBy: order).map(\.id) == own)
+    #expect(try await magic.fetch(stored.tracks.ordered(by: order)).map(\.id) == own)
     #expect(
-      try await stored.tracks.get(where: \.$length > 1, orderedBy: order, limit: 4, offset: 2).map(
+      try await magic.fetch(
+        stored.tracks.where(\.$length > 1).ordered(by: order).limit(4, offset: 2)
+      ).map(
         \.id)
         == Array(favorites[2..<6]))
-    #expect(try await stored.best.objects(orderedBy: order).map(\.id) == favorites)
-    let ordered = try await stored.favorites.objects(orderedBy: order).map(\.id)
-    #expect(ordered.count == favorites.count + 2)
-    #expect(ordered.reduce(into: []) { if $0.last != $1 { $0.append($1) } } == favorites)
+    #expect(try await magic.fetch(stored.best.ordered(by: order)).map(\.id) == favorites)
+    #expect(try await magic.fetch(stored.favorites.ordered(by: order)).map(\.id) == favorites)
     #expect(
-      try await stored.favorites.objects(where: \.$length > 2, orderedBy: order, limit: 3).count
+      try await magic.fetch(stored.favorites.where(\.$length > 2).ordered(by: order).limit(3)).count
         == 3)
 
     var pages: [[String]] = [[], [], []]
@@ -270,9 +273,13 @@ private struct Disc: MagicObject {
       while hasMore {
         let page =
           switch index {
-          case 0: try await stored.tracks.page(after: position, orderedBy: order, limit: 5)
-          case 1: try await stored.favorites.page(after: position, orderedBy: order, limit: 5)
-          default: try await stored.best.page(after: position, orderedBy: order, limit: 5)
+          case 0:
+            try await magic.fetch(stored.tracks.ordered(by: order).page(after: position, limit: 5))
+          case 1:
+            try await magic.fetch(
+              stored.favorites.ordered(by: order).page(after: position, limit: 5))
+          default:
+            try await magic.fetch(stored.best.ordered(by: order).page(after: position, limit: 5))
           }
         pages[index] += page.objects.map(\.id)
         (position, hasMore) = (page.end, page.hasMore)
@@ -280,12 +287,19 @@ private struct Disc: MagicObject {
     }
     #expect(pages == [own, favorites, favorites])
     let blocking = {
-      try stored.tracks.page(where: \.$length > 1, orderedBy: order, limit: 2).objects.map(\.id)
+      try magic.fetch(stored.tracks.where(\.$length > 1).ordered(by: order).page(limit: 2)).objects
+        .map(\.id)
     }
     #expect(try blocking() == Array(favorites.prefix(2)))
     stored.favorites.append(tracks[0])
-    await #expect(throws: MagicError.self) { try await stored.favorites.page(limit: 5) }
-    await #expect(throws: MagicError.self) { try await stored.favorites.objects(orderedBy: order) }
-    await #expect(throws: MagicError.self) { try await Disc("new").tracks.page(limit: 5) }
+    await #expect(throws: MagicError.self) {
+      try await magic.fetch(stored.favorites.all.page(limit: 5))
+    }
+    await #expect(throws: MagicError.self) {
+      try await magic.fetch(stored.favorites.ordered(by: order))
+    }
+    await #expect(throws: MagicError.self) {
+      try await magic.fetch(Disc("new").tracks.all.page(limit: 5))
+    }
   }
 }

@@ -39,10 +39,10 @@ import Testing
         try magic.objects(of: Team.self, limit: limit, offset: offset)
       }
       #expect(throws: SQLiteError.self) {
-        try magic.values(of: \Player.$name, limit: limit, offset: offset)
+        try magic.fetch(Player.all.limit(limit, offset: offset).values(\.$name))
       }
       #expect(throws: SQLiteError.self) {
-        try magic.aggregate(.count, by: \Player.$name, limit: limit, offset: offset)
+        try magic.fetch(Player.all.aggregate(.count, by: \.$name, limit: limit, offset: offset))
       }
     }
     #expect(try magic.objects(of: Player.self, limit: .max, offset: .max).isEmpty)
@@ -98,36 +98,36 @@ import Testing
   }
 
   @Test func `values are fetched without their objects`() async throws {
-    let cities = try await magic.values(of: \Team.$city, orderedBy: [.ascending(\.$title)])
+    let cities = try await magic.fetch(Team.ordered(by: .ascending(\.$title)).values(\.$city))
     #expect(cities == [nil, "Bern"])
-    let goals = try await magic.values(of: \Player.$goals, where: \.$age >= 30, isDistinct: true)
+    let goals = try await magic.fetch(Player.where(\.$age >= 30).distinct().values(\.$goals))
     #expect(goals.sorted() == [0, 3, 4])
-    #expect(try await magic.values(of: \Player.$team.$title, where: \.$age > 45) == [nil])
+    #expect(try await magic.fetch(Player.where(\.$age > 45).values(\.$team.$title)) == [nil])
   }
 
   @Test func `values are added up, compared and counted`() async throws {
-    #expect(try await magic.aggregate(.sum(\Player.$goals)) == 7)
-    #expect(try await magic.aggregate(.sum(\Player.$goals), where: \.$age > 90) == 0)
-    #expect(try await magic.aggregate(.average(\Player.$age)) == 40)
-    #expect(try await magic.aggregate(.average(\Player.$age), where: \.$age > 90) == nil)
-    #expect(try await magic.aggregate(.min(\Player.$name)) == "Ann")
-    #expect(try await magic.aggregate(.max(\Player.$shirt)) == nil)
-    #expect(try await magic.aggregate(Aggregate<Player, Int>.count(\.$nick)) == 1)
-    #expect(try await magic.aggregate(.sum(\Player.$age - \Player.$goals)) == 113)
+    #expect(try await magic.fetch(Player.all.aggregate(.sum(\.$goals))) == 7)
+    #expect(try await magic.fetch(Player.where(\.$age > 90).aggregate(.sum(\.$goals))) == 0)
+    #expect(try await magic.fetch(Player.all.aggregate(.average(\.$age))) == 40)
+    #expect(try await magic.fetch(Player.where(\.$age > 90).aggregate(.average(\.$age))) == nil)
+    #expect(try await magic.fetch(Player.all.aggregate(.min(\.$name))) == "Ann")
+    #expect(try await magic.fetch(Player.all.aggregate(.max(\.$shirt))) == nil)
+    #expect(try await magic.fetch(Player.all.aggregate(Aggregate<Player, Int>.count(\.$nick))) == 1)
+    #expect(try await magic.fetch(Player.all.aggregate(.sum(\Player.$age - \Player.$goals))) == 113)
   }
 
   @Test func `groups have their own values`() throws {
-    let groups = try magic.aggregate(.sum(\Player.$age), by: \.$team.$title)
+    let groups = try magic.fetch(Player.all.aggregate(.sum(\.$age), by: \.$team.$title))
     #expect(groups.map(\.key) == [nil, "Blues", "Reds"])
     #expect(groups.map(\.value) == [50, 40, 30])
-    let counts = try magic.aggregate(.count, by: \Player.$isKeeper)
+    let counts = try magic.fetch(Player.all.aggregate(.count, by: \.$isKeeper))
     #expect(counts.map(\.key) == [false])
     #expect(counts.map(\.value) == [3])
   }
 
   @Test func `a sum that does not fit is an error`() throws {
     try magic.update([Player("x", age: .max)])
-    #expect(throws: SQLiteError.self) { try magic.aggregate(.sum(\Player.$age)) }
+    #expect(throws: SQLiteError.self) { try magic.fetch(Player.all.aggregate(.sum(\.$age))) }
   }
 
   @Test(
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func `objects are removed by a filter`() throws {
-    #expect(try magic.removeAll(of: Player.self, where: \.$team.$title == "Reds") == 1)
+    #expect(try magic.removeAll(Player.where(\.$team.$title == "Reds")) == 1)
     #expect(try names(\.$age > 0) == "Bob Cem")
   }
 }

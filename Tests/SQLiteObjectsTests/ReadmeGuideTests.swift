@@ -43,7 +43,7 @@ private struct Ship: MagicObject {
       (try magic.count(of: Ship.self), try magic.count(of: Ship.self, where: \.$tons > 1_000))
     }
     #expect((tons, all, heavy) == (252, 2, 1))
-    try await magic.updateAll(of: Ship.self, where: \.$captain == nil, set: [\.$tons += 1])
+    try await magic.updateAll(Ship.where(\.$captain == nil), set: [\.$tons += 1])
     #expect(try await magic.object(of: Ship.self, primary: "Beagle").tons == 253)
   }
 
@@ -61,8 +61,8 @@ private struct Ship: MagicObject {
 
   @Test func `results are followed`() async throws {
     let magic = magic
-    let remover = Task { _ = try await magic.removeAll(of: Ship.self) }
-    for try await ships in magic.observe(Ship.self, where: \.$tons > 100, limit: 20) {
+    let remover = Task { _ = try await magic.removeAll(Ship.all) }
+    for try await ships in magic.observe(Ship.where(\.$tons > 100).limit(20)) {
       print(ships.map(\.name))
       if ships.isEmpty { break }
     }

@@ -65,7 +65,7 @@ private enum Guide {
     try await magic.update(fetched)
 
     let count = try await fetched.customers.count()
-    let first = try await fetched.customers.objects(where: \.$name > "B", limit: 10)
+    let first = try await magic.fetch(fetched.customers.where(\.$name > "B").limit(10))
     let anyone = try await fetched.customers.randomValue()
     for try await customer in try fetched.customers.createAsyncStream() {
       print(customer.name)

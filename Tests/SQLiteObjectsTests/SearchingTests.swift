@@ -92,7 +92,7 @@ private struct Unsearched: MagicObject {
   }
 
   private func found(_ pattern: SearchPattern) throws -> [String] {
-    try magic.search(Note.self, for: pattern).map(\.value.title).sorted()
+    try magic.fetch(Note.all.search(pattern)).map(\.value.title).sorted()
   }
 
   private func checkIndex(_ table: String) throws {
@@ -109,7 +109,7 @@ private struct Unsearched: MagicObject {
     #expect(try found(.phrase("and milk")) == [])
     #expect(try found(.prefix("water ros")) == ["Garden"])
     #expect(try found(.all(of: "milk").not(.all(of: "bread"))) == ["Milk"])
-    let result = try #require(try magic.search(Note.self, for: .all(of: "bread")).first)
+    let result = try #require(try magic.fetch(Note.all.search(.all(of: "bread"))).first)
     #expect(result.value.author?.name == "Ann Smith")
     #expect(result.rank < 0)
     #expect(result.snippet == "milk and [bread]")
@@ -126,20 +126,22 @@ private struct Unsearched: MagicObject {
 
   @Test func `a search that suspends finds the same`() async throws {
     let marks = SearchMarks(start: "<b>", end: "</b>", snippetLength: 1)
-    let some = try await magic.search(
-      Note.self, for: .all(of: "milk"), where: \.$author != nil, marks: marks, limit: 1)
+    let some = try await magic.fetch(
+      Note.where(\.$author != nil).limit(1).search(.all(of: "milk"), marks: marks))
     #expect(some.map(\.value.title) == ["Shopping"])
     #expect(some.first?.snippet == "<b>milk</b>…")
-    let all = try await magic.search(Note.self, for: .all(of: "milk"))
-    let blocking = { try magic.search(Note.self, for: .all(of: "milk"), offset: 1).map(\.value.id) }
+    let all = try await magic.fetch(Note.all.search(.all(of: "milk")))
+    let blocking = {
+      try magic.fetch(Note.all.limit(nil, offset: 1).search(.all(of: "milk"))).map(\.value.id)
+    }
     #expect(try blocking() == [all[1].value.id])
   }
 
   @Test func `a filter of objects stands beside the pattern`() throws {
-    let notes = try magic.search(
-      Note.self, for: .any(of: "milk roses"), where: \.$author.$name == "Ann Smith")
+    let notes = try magic.fetch(
+      Note.where(\.$author.$name == "Ann Smith").search(.any(of: "milk roses")))
     #expect(notes.map(\.value.title).sorted() == ["Garden", "Shopping"])
-    #expect(try magic.search(Note.self, for: .all(of: "milk"), where: \.$title == "x").isEmpty)
+    #expect(try magic.fetch(Note.where(\.$title == "x").search(.all(of: "milk"))).isEmpty)
   }
 
   @Test func `the index follows every change`() throws {
@@ -150,7 +152,7 @@ private struct Unsearched: MagicObject {
     #expect(try found(.all(of: "cream")) == ["Cream"])
     try magic.database.executeChange("DELETE FROM Note WHERE title = 'Shopping'")
     #expect(try found(.all(of: "bread")) == [])
-    #expect(try magic.removeAll(of: Note.self, where: \.$title == "Cream") == 1)
+    #expect(try magic.removeAll(Note.where(\.$title == "Cream")) == 1)
     #expect(try found(.all(of: "cream")) == [])
     try checkIndex("Note")
     if Engine.current == .local { try magic.database.executeChange("VACUUM") }
@@ -182,7 +184,7 @@ private struct Unsearched: MagicObject {
     let later = try MagicData.at(folder.path)
     let stored = try #require(try later.objects(of: Binder.self).first)
     try later.remove(stored)
-    #expect(try later.search(Page.self, for: .all(of: "words")).isEmpty)
+    #expect(try later.fetch(Page.all.search(.all(of: "words"))).isEmpty)
     #expect(try later.count(of: Page.self) == 0)
   }
 
@@ -196,12 +198,12 @@ private struct Unsearched: MagicObject {
       "second words", try #require(try early.objects(of: Binder.self).first)
     )
     try early.update(other)
-    #expect(try early.updateAll(of: Page.self, set: [\.$text += " more"]) == 2)
-    #expect(try magic.search(Page.self, for: .all(of: "more")).count == 2)
+    #expect(try early.updateAll(Page.all, set: [\.$text += " more"]) == 2)
+    #expect(try magic.fetch(Page.all.search(.all(of: "more"))).count == 2)
     // They go with their binder, of which the trigger knows nothing.
     let last = try MagicData.at(folder.path)
-    #expect(try last.removeAll(of: Binder.self) == 1)
-    #expect(try early.search(Page.self, for: .all(of: "words")).isEmpty)
+    #expect(try last.removeAll(Binder.all) == 1)
+    #expect(try early.fetch(Page.all.search(.all(of: "words"))).isEmpty)
     try checkIndex("Page")
   }
 
@@ -215,7 +217,7 @@ private struct Unsearched: MagicObject {
     try save("dear reader")
     try magic.update(Letter())
     try save("dear writer")
-    #expect(try magic.search(Letter.self, for: .all(of: "dear")).count == 2)
+    #expect(try magic.fetch(Letter.all.search(.all(of: "dear"))).count == 2)
     try checkIndex("Letter")
   }
 
@@ -225,7 +227,7 @@ private struct Unsearched: MagicObject {
     try magic.update(letter)
     try magic.database.close()
     let later = try MagicData.at(folder.path)
-    let results = try later.search(Letter.self, for: .all(of: "reader"))
+    let results = try later.fetch(Letter.all.search(.all(of: "reader")))
     #expect(results.map(\.value.text) == ["dear reader"])
     try later.migrate([
       Migration(
@@ -238,7 +240,7 @@ private struct Unsearched: MagicObject {
     try later.database.close()
     let last = try MagicData.at(folder.path)
     #expect(
-      try last.search(NewLetter.self, for: .all(of: "reader")).map(\.value.body) == ["dear reader"])
+      try last.fetch(NewLetter.all.search(.all(of: "reader"))).map(\.value.body) == ["dear reader"])
     try last.migrate([
       Migration(
         "letters are posts", .renameObjects("Letter", to: "Post"),
@@ -250,7 +252,7 @@ private struct Unsearched: MagicObject {
   @Test func `objects without an index are an error, not an empty result`() throws {
     try magic.update(Unsearched())
     let error = #expect(throws: MagicError.self) {
-      try magic.search(Unsearched.self, for: .all(of: "a"))
+      try magic.fetch(Unsearched.all.search(.all(of: "a")))
     }
     #expect(error?.description.contains("declares no searched properties") == true)
     let letter = OldLetter()
@@ -260,15 +262,15 @@ private struct Unsearched: MagicObject {
     var options = Database.Options()
     options.mode = .readOnly
     let reading = try MagicData.at(folder.path, options: options)
-    #expect(throws: SQLiteError.self) { try reading.search(Letter.self, for: .all(of: "reader")) }
+    #expect(throws: SQLiteError.self) { try reading.fetch(Letter.all.search(.all(of: "reader"))) }
     #expect(throws: SQLiteError.self) {
-      try reading.search(Note.self, for: .all(of: "a"), limit: -1)
+      try reading.fetch(Note.all.limit(-1).search(.all(of: "a")))
     }
   }
 
   @Test func `a search before the first object is saved finds nothing`() throws {
     let empty = try MagicData.fresh()
-    #expect(try empty.search(Note.self, for: .all(of: "a")).isEmpty)
+    #expect(try empty.fetch(Note.all.search(.all(of: "a"))).isEmpty)
   }
 
   @Test(
@@ -285,9 +287,9 @@ private struct Unsearched: MagicObject {
       _ = try found(pattern)
     }
     try magic.update(Note(text, text))
-    _ = try magic.search(
-      Note.self, for: .all(of: "milk"), where: \.$title == text,
-      marks: SearchMarks(start: text, end: text))
+    _ = try magic.fetch(
+      Note.where(\.$title == text).search(
+        .all(of: "milk"), marks: SearchMarks(start: text, end: text)))
   }
 
   @Test func `three hundred random patterns find what they find in memory`() throws {
@@ -298,7 +300,7 @@ private struct Unsearched: MagicObject {
         words.randomElement(using: &random)
       }
     }
-    try magic.removeAll(of: Note.self)
+    try magic.removeAll(Note.all)
     let models = (1...80).map { _ in
       (title: text(), text: text(), isDone: Bool.random(using: &random))
     }
@@ -330,7 +332,9 @@ private struct Unsearched: MagicObject {
       let expected = zip(ids, models).filter { _, model in
         !list.isEmpty && test(model.title, model.text) && (filter == nil || model.isDone)
       }.map(\.0)
-      let found = try magic.search(Note.self, for: pattern, where: filter).map(\.value.id).sorted()
+      let found = try magic.fetch((filter.map(Note.where) ?? Note.all).search(pattern)).map(
+        \.value.id
+      ).sorted()
       try #require(found == expected, "pattern \(number): \(joined)")
       let both = try magic.objects(
         of: Note.self, where: filter.map { $0 && .matching(pattern) } ?? .matching(pattern))

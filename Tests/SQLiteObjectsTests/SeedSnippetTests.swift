@@ -233,7 +233,7 @@ private enum Seed {
     await #expect(throws: MagicError.notFound(type: "Sub", primary: "\(test1.uuid)")) {
       try await magic.object(of: Seed.Sub.self, primary: test1.uuid)
     }
-    try await magic.removeAll(of: Seed.Sub.self)
+    try await magic.removeAll(Seed.Sub.all)
     #expect(try await magic.object(of: Seed.Sub.self).isEmpty)
   }
 

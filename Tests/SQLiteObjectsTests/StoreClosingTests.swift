@@ -67,7 +67,7 @@ private struct ClosingPage: MagicObject {
     #expect(throws: MagicError.closed) { try magic.object(of: ClosingPage.self, primary: 1) }
     #expect(throws: MagicError.closed) { try magic.remove(page) }
     await #expect(throws: MagicError.closed) { try await magic.remove(page) }
-    #expect(throws: MagicError.closed) { try magic.removeAll(of: ClosingPage.self) }
+    #expect(throws: MagicError.closed) { try magic.removeAll(ClosingPage.all) }
     #expect(throws: MagicError.closed) { try magic.transaction { try magic.update(page) } }
     await #expect(throws: MagicError.closed) { try await magic.transaction {} }
     #expect(throws: MagicError.closed) { try magic.read {} }
@@ -129,7 +129,7 @@ private struct ClosingPage: MagicObject {
       Task { () -> (any Error)? in
         do {
           if number == 0 {
-            for try await _ in magic.observe(ClosingPage.self) { start.yield() }
+            for try await _ in magic.observe(ClosingPage.all) { start.yield() }
           } else {
             start.yield()
             for try await _ in magic.changes(of: ClosingPage.self) {}

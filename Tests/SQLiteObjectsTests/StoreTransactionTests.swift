@@ -236,8 +236,10 @@ private struct Stop: Error {}
     let magic = magic
     try await magic.database.close()
     await #expect(throws: MagicError.closed) { try await magic.read {} }
-    await #expect(throws: MagicError.closed) { try await magic.page(of: Account.self, limit: 1) }
-    await #expect(throws: MagicError.closed) { try await magic.values(of: \Account.$balance) }
+    await #expect(throws: MagicError.closed) { try await magic.fetch(Account.all.page(limit: 1)) }
+    await #expect(throws: MagicError.closed) {
+      try await magic.fetch(Account.all.values(\.$balance))
+    }
     await #expect(throws: MagicError.closed) { try await magic.count(of: Account.self) }
     await #expect(throws: MagicError.closed) { try await magic.transaction {} }
   }

@@ -58,14 +58,14 @@ private struct Chained: MagicObject {
 
   @Test func `properties of the objects that a filter holds for are changed`() async throws {
     let count = try await magic.updateAll(
-      of: Article.self, where: \.$stock > 0, set: [\.$stock -= 1, \.$price *= 1.5, \.$title += "!"])
+      Article.where(\.$stock > 0), set: [\.$stock -= 1, \.$price *= 1.5, \.$title += "!"])
     #expect(count == 2)
     let found = try await magic.objects(of: Article.self)
     #expect(found.map(\.stock) == [2, 0, 6])
     #expect(found.map(\.price) == [15, 20, 45])
     #expect(found.map(\.title) == ["a!", "b", "c!"])
     let blocking = {
-      try magic.updateAll(of: Article.self, set: [\.$stock /= 2, .set(\.$note, to: "x")])
+      try magic.updateAll(Article.all, set: [\.$stock /= 2, .set(\.$note, to: "x")])
     }
     #expect(try blocking() == 3)
     #expect(try all().map(\.stock) == [1, 0, 3])
@@ -74,7 +74,7 @@ private struct Chained: MagicObject {
 
   @Test func `all values are calculated of what was there before`() throws {
     try magic.updateAll(
-      of: Article.self,
+      Article.all,
       set: [\.$stock += 100, .set(\.$code, to: \.$stock), .set(\.$price, to: \.$price * 2)])
     #expect(try all().map(\.code) == [3, 0, 7])
     #expect(try all().map(\.stock) == [103, 100, 107])
@@ -88,8 +88,8 @@ private struct Chained: MagicObject {
     let third = Chained(4, before: second)
     try magic.update([third, second, first])
     #expect(
-      try magic.updateAll(
-        of: Chained.self, where: \.$before != nil, set: [\.$value += \.$before.$value]) == 2)
+      try magic.updateAll(Chained.where(\.$before != nil), set: [\.$value += \.$before.$value]) == 2
+    )
     let values = try magic.objects(of: Chained.self, orderedBy: [.ascending(\.$value)]).map(\.value)
     #expect(values == [1, 3, 6])
   }
@@ -97,56 +97,54 @@ private struct Chained: MagicObject {
   @Test func `relations and nil are set, and the target must be there`() throws {
     let group = Group("g", 5)
     #expect(throws: MagicError.notSaved(type: "Group")) {
-      try magic.updateAll(of: Article.self, set: [.set(\.$group, to: group)])
+      try magic.updateAll(Article.all, set: [.set(\.$group, to: group)])
     }
     try magic.update(group)
-    try magic.updateAll(of: Article.self, where: \.$stock > 0, set: [.set(\.$group, to: group)])
+    try magic.updateAll(Article.where(\.$stock > 0), set: [.set(\.$group, to: group)])
     #expect(try all().map { $0.group?.name } == ["g", nil, "g"])
-    try magic.updateAll(of: Article.self, where: \.$title == "a", set: [.set(\.$group, to: nil)])
+    try magic.updateAll(Article.where(\.$title == "a"), set: [.set(\.$group, to: nil)])
     #expect(try all().map { $0.group?.name } == [nil, nil, "g"])
-    try magic.updateAll(
-      of: Article.self, where: \.$group != nil, set: [\.$stock += \.$group.$bonus])
+    try magic.updateAll(Article.where(\.$group != nil), set: [\.$stock += \.$group.$bonus])
     #expect(try all().map(\.stock) == [3, 0, 12])
   }
 
   @Test func `an object that others have removed is named where it is set`() throws {
     let group = Group("g", 5)
     let key = try magic.update(group)
-    try magic.removeAll(of: Group.self)
+    try magic.removeAll(Group.all)
     #expect(throws: MagicError.missingTarget(type: "Group", zIndex: Int64(key))) {
-      try magic.updateAll(of: Article.self, set: [.set(\.$group, to: group)])
+      try magic.updateAll(Article.all, set: [.set(\.$group, to: group)])
     }
     #expect(try all().allSatisfy { $0.group == nil })
   }
 
   @Test(.requires(.functions))
   func `decimals are calculated exactly`() throws {
-    try magic.updateAll(of: Article.self, set: [.set(\.$cost, to: Decimal(string: "0.1")!)])
-    try magic.updateAll(of: Article.self, set: [\.$cost *= 3])
-    try magic.updateAll(
-      of: Article.self, set: [\.$cost += Decimal(string: "0.00000000000000000001")!])
+    try magic.updateAll(Article.all, set: [.set(\.$cost, to: Decimal(string: "0.1")!)])
+    try magic.updateAll(Article.all, set: [\.$cost *= 3])
+    try magic.updateAll(Article.all, set: [\.$cost += Decimal(string: "0.00000000000000000001")!])
     #expect(try all().first?.cost == Decimal(string: "0.30000000000000000001"))
   }
 
   @Test func `a number that does not fit its property is refused, and nothing has changed`() throws
   {
     #expect(
-      try magic.updateAll(of: Article.self, where: \.$title == "c", set: [.set(\.$stock, to: .max)])
+      try magic.updateAll(Article.where(\.$title == "c"), set: [.set(\.$stock, to: .max)])
         == 1)
     let error = #expect(throws: SQLiteError.self) {
-      try magic.updateAll(of: Article.self, set: [\.$stock += 1])
+      try magic.updateAll(Article.all, set: [\.$stock += 1])
     }
     #expect(error?.message.contains("9.223372036854776e+18 does not fit “stock”") == true)
     #expect(try all().map(\.stock) == [3, 0, .max])
-    try magic.updateAll(of: Article.self, set: [\.$small += 100])
+    try magic.updateAll(Article.all, set: [\.$small += 100])
     #expect(throws: SQLiteError.self) {
-      try magic.updateAll(of: Article.self, set: [\.$small += 100])
+      try magic.updateAll(Article.all, set: [\.$small += 100])
     }
     #expect(throws: SQLiteError.self) {
-      try magic.updateAll(of: Article.self, set: [\.$stock /= 0])
+      try magic.updateAll(Article.all, set: [\.$stock /= 0])
     }
     #expect(throws: SQLiteError.self) {
-      try magic.updateAll(of: Article.self, set: [.set(\.$code, to: 7)])
+      try magic.updateAll(Article.all, set: [.set(\.$code, to: 7)])
     }
     #expect(try all().map(\.small) == [100, 100, 100])
     #expect(try all().map(\.code) == [nil, nil, nil])
@@ -162,37 +160,36 @@ private struct Chained: MagicObject {
     ]
     for (name, assignment) in assignments {
       let error = #expect(throws: MagicError.self) {
-        try magic.updateAll(of: Article.self, set: [assignment])
+        try magic.updateAll(Article.all, set: [assignment])
       }
       #expect(
         error?.description.contains(name) == true || error?.description.contains("Article") == true)
     }
     #expect(throws: MagicError.self) {
-      try magic.updateAll(of: Article.self, set: [\.$stock += 1, \.$stock += 1])
+      try magic.updateAll(Article.all, set: [\.$stock += 1, \.$stock += 1])
     }
-    #expect(try magic.updateAll(of: Article.self, set: []) == 0)
-    #expect(try magic.updateAll(of: Chained.self, set: [\.$value += 1]) == 0)
+    #expect(try magic.updateAll(Article.all, set: []) == 0)
+    #expect(try magic.updateAll(Chained.all, set: [\.$value += 1]) == 0)
   }
 
   @Test func `the search index and the assets follow`() throws {
     let first = try #require(try all().first)
     first.photo = MagicAsset(value: Data(count: 100))
     try magic.update(first)
-    try magic.updateAll(
-      of: Article.self, where: \.$title == "a", set: [.set(\.$title, to: "fresh milk")])
-    #expect(try magic.search(Article.self, for: .all(of: "milk")).map(\.value.id) == [1])
-    try magic.updateAll(of: Article.self, set: [.set(\.$photo, to: nil)])
+    try magic.updateAll(Article.where(\.$title == "a"), set: [.set(\.$title, to: "fresh milk")])
+    #expect(try magic.fetch(Article.all.search(.all(of: "milk"))).map(\.value.id) == [1])
+    try magic.updateAll(Article.all, set: [.set(\.$photo, to: nil)])
     let assets = try magic.database.read {
       try $0.firstRow("SELECT count(*) FROM magicdata_asset", as: Int.self)
     }
     #expect(assets == 0)
-    #expect(try magic.removeAll(of: Article.self, where: .matching(.all(of: "milk"))) == 1)
-    #expect(try magic.search(Article.self, for: .all(of: "milk")).isEmpty)
+    #expect(try magic.removeAll(Article.where(.matching(.all(of: "milk")))) == 1)
+    #expect(try magic.fetch(Article.all.search(.all(of: "milk"))).isEmpty)
   }
 
   @Test func `objects in memory keep what they were fetched with, and conflicts are seen`() throws {
     let first = try #require(try all().first)
-    try magic.updateAll(of: Article.self, set: [\.$stock += 10])
+    try magic.updateAll(Article.all, set: [\.$stock += 10])
     #expect(first.stock == 3)
     first.note = "mine"
     #expect(throws: MagicError.conflict(type: "Article", zIndex: 1)) {
@@ -201,7 +198,7 @@ private struct Chained: MagicObject {
     try magic.update(first)
     let now = try magic.object(of: Article.self, primary: 1)
     #expect((now.stock, now.note) == (13, "mine"))
-    try magic.removeAll(of: Article.self, where: \.$id == 1)
+    try magic.removeAll(Article.where(\.$id == 1))
     #expect(throws: MagicError.conflict(type: "Article", zIndex: 1)) {
       try magic.update(now, ifUnchanged: true)
     }
@@ -209,17 +206,17 @@ private struct Chained: MagicObject {
 
   @Test func `a write by query is observed, and undone with its transaction`() async throws {
     struct Undo: Error {}
-    var total = magic.observe(.sum(\Article.$stock)).makeAsyncIterator()
+    var total = magic.observe(Article.all.aggregate(.sum(\.$stock))).makeAsyncIterator()
     #expect(try await total.next() == 10)
     await #expect(throws: Undo.self) {
       try await magic.transaction {
-        try magic.updateAll(of: Article.self, set: [\.$stock += 1])
+        try magic.updateAll(Article.all, set: [\.$stock += 1])
         throw Undo()
       }
     }
-    try await magic.updateAll(of: Article.self, set: [\.$stock += 5])
+    try await magic.updateAll(Article.all, set: [\.$stock += 5])
     #expect(try await total.next() == 25)
-    try await magic.removeAll(of: Article.self, where: \.$stock > 5)
+    try await magic.removeAll(Article.where(\.$stock > 5))
     #expect(try await total.next() == 5)
   }
 
@@ -228,7 +225,7 @@ private struct Chained: MagicObject {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<20 {
         group.addTask {
-          try await magic.updateAll(of: Article.self, where: \.$id == 2, set: [\.$stock += 1])
+          try await magic.updateAll(Article.where(\.$id == 2), set: [\.$stock += 1])
         }
       }
       try await group.waitForAll()
@@ -240,9 +237,9 @@ private struct Chained: MagicObject {
   func `hostile texts are values`(text: String) throws {
     let text = Engine.text(text)
     #expect(
-      try magic.updateAll(of: Article.self, where: \.$title == text, set: [.set(\.$note, to: text)])
+      try magic.updateAll(Article.where(\.$title == text), set: [.set(\.$note, to: text)])
         == 0)
-    try magic.updateAll(of: Article.self, set: [.set(\.$note, to: text), \.$title += text])
+    try magic.updateAll(Article.all, set: [.set(\.$note, to: text), \.$title += text])
     #expect(try all().map(\.note) == [text, text, text])
     #expect(try all().map(\.title) == ["a\(text)", "b\(text)", "c\(text)"])
   }
@@ -250,7 +247,7 @@ private struct Chained: MagicObject {
   @Test func `random updates do what they do in memory`() throws {
     var random = SplitMix64(seed: 20_261_122)
     var models = (1...40).map { (id: $0, value: $0 % 7, note: $0 % 3 == 0 ? nil : "\($0 % 5)") }
-    try magic.removeAll(of: Article.self)
+    try magic.removeAll(Article.all)
     try magic.update(
       models.map { model in
         let article = Article("x", stock: model.value)
@@ -278,13 +275,13 @@ private struct Chained: MagicObject {
         }
       // A product stays small.
       try magic.updateAll(
-        of: Article.self, where: \.$stock > 1000 || \.$stock < -1000, set: [.set(\.$stock, to: 1)])
+        Article.where(\.$stock > 1000 || \.$stock < -1000), set: [.set(\.$stock, to: 1)])
       for index in models.indices where abs(models[index].value) > 1000 { models[index].value = 1 }
       let expected = models.count { holds($0.value, $0.note) }
       for index in models.indices where holds(models[index].value, models[index].note) {
         models[index].value = change(models[index].value)
       }
-      let count = try magic.updateAll(of: Article.self, where: filter, set: [assignment])
+      let count = try magic.updateAll(Article.where(filter), set: [assignment])
       try #require(count == expected, "update \(number)")
       try #require(try all().map(\.stock) == models.map(\.value), "update \(number)")
     }

@@ -85,7 +85,7 @@ package struct Dump: Equatable, CustomStringConvertible {
     }
     if names.contains("Book") {
       for word in ["alpha", "beta", "gamma", "delta"] {
-        found += try magic.search(Book.self, for: .prefix(word)).map {
+        found += try magic.fetch(Book.all.search(.prefix(word))).map {
           "\(word) \($0.value.id)"
         }.sorted()
       }

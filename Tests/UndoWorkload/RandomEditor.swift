@@ -63,8 +63,7 @@ package struct RandomEditor {
       guard let shelf = pick(try magic.objects(of: Shelf.self)) else { return }
       try magic.remove(shelf)
     case 7:
-      try magic.updateAll(
-        of: Author.self, where: \.$id > number(0..<20), set: [.set(\.$age, to: 1)])
+      try magic.updateAll(Author.where(\.$id > number(0..<20)), set: [.set(\.$age, to: 1)])
     case 8:
       guard let book = pick(try magic.objects(of: Book.self)) else { return }
       book.title = title()
@@ -94,7 +93,7 @@ package struct RandomEditor {
       author.photo = MagicAsset(value: bytes())
       try magic.update(author)
       if number(0..<2) == 0 { try magic.remove(author) }
-      if number(0..<6) == 0 { try magic.removeAll(of: Book.self) }
+      if number(0..<6) == 0 { try magic.removeAll(Book.all) }
     }
   }
 
@@ -107,9 +106,9 @@ package struct RandomEditor {
     author.friends = [author]
     try magic.update(author)
     author.friends = []
-    try magic.removeAll(of: Author.self)
-    try magic.removeAll(of: Book.self)
-    try magic.removeAll(of: Shelf.self)
-    try magic.removeAll(of: Note.self)
+    try magic.removeAll(Author.all)
+    try magic.removeAll(Book.all)
+    try magic.removeAll(Shelf.all)
+    try magic.removeAll(Note.all)
   }
 }

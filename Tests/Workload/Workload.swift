@@ -94,9 +94,9 @@ package struct Workload: Sendable {
     case .row: try magic.database.executeChange("DELETE FROM plain WHERE key = \(key)")
     case .record: try magic.database.remove(of: Note.self, primary: key)
     case .object:
-      try magic.removeAll(of: Person.self, where: \Person.$id == key)
+      try magic.removeAll(Person.where(\Person.$id == key))
     case .asset:
-      try magic.removeAll(of: Document.self, where: \Document.$id == key)
+      try magic.removeAll(Document.where(\Document.$id == key))
     case .collection: try collections.delete(item: Entry(id: key, version: 0))
     }
   }

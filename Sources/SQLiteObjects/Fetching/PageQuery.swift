@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// The objects of one page, in order: `MagicData.page(of:after:where:orderedBy:limit:)`.
+/// The objects of one page, in order: ``Query/page(after:limit:)-(PagePosition<Object>?,_)``.
 public struct ObjectPage<Object: MagicObject> {
   /// The objects.
   public let objects: [Object]
@@ -30,7 +30,7 @@ public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
 /// one range of an index on the sort keys, if there is one, wherever the page is.
 struct PageQuery<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
-  private let plan: ObjectPlan
+  let plan: ObjectPlan
   private let condition: SQL?
   private let order: [QueryOrder]
   private let terms: [SQL]
@@ -46,25 +46,20 @@ struct PageQuery<Object: MagicObject>: Sendable {
     var graph = FetchedGraph()
   }
 
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit is not positive, with
-  ///   ``ResultCode/misuse`` if the position is of another order.
+  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit is not positive.
   init(
-    _ store: any ObjectStore, after start: PagePosition<Object>?, _ filter: Filter<Object>?,
-    _ order: [SortKey<Object>], limit: Int
+    _ store: any ObjectStore, _ filter: QueryNode?, _ order: [QueryOrder], limit: Int
   ) throws {
     guard limit > 0 else { throw SQLiteError(.range, "a page has at least one object") }
     let plan = try store.plan(Object.self)
     self.store = store
     self.plan = plan
-    self.start = start
     self.limit = limit
-    self.order = order.map(\.order)
-    condition = try filter?.sql(in: store)
-    terms = try self.order.map { try $0.sql(on: plan, in: store) }
-    outline = PageQuery.outline(of: self.order, in: store)
-    if let start, start.outline != outline {
-      throw SQLiteError(.misuse, "the position is of another order than the page")
-    }
+    start = nil
+    self.order = order
+    condition = try filter.map { try FilterSQL.sql($0, on: plan, in: store) }
+    terms = try order.map { try $0.sql(on: plan, in: store) }
+    outline = PageQuery.outline(of: order, in: store)
   }
 
   /// The expressions and the directions of an order. Their SQL may change when a table is made.
@@ -73,15 +68,13 @@ struct PageQuery<Object: MagicObject>: Sendable {
   }
 
   /// Reads the page.
-  ///
-  /// - Parameter source: A condition on the rows besides that of the filter.
-  func find(_ connection: Connection, among source: SQL? = nil) throws -> Found {
+  func find(_ connection: Connection) throws -> Found {
     var found = Found(end: start)
     guard try store.isThere(plan, connection) else { return found }
     // One row more than the page has tells whether there are more.
     for part in parts where !found.hasMore {
       let rest = min(limit - found.keys.count, Int.max - 1)
-      try connection.forEachRow(sql(part, source, limit: rest + 1)) { row in
+      try connection.forEachRow(sql(part, limit: rest + 1)) { row in
         guard found.keys.count < limit else { return found.hasMore = true }
         let key = row.integer(at: 0)
         found.keys.append(key)
@@ -93,9 +86,6 @@ struct PageQuery<Object: MagicObject>: Sendable {
     found.graph = loader.graph
     return found
   }
-
-  /// The page of no objects.
-  var nothing: Found { Found(end: start) }
 
   /// Makes the objects of what was read.
   func page(_ found: Found) throws -> ObjectPage<Object> {
@@ -124,11 +114,16 @@ struct PageQuery<Object: MagicObject>: Sendable {
   }
 
   /// The same query from a place on.
-  func starting(after position: PagePosition<Object>) -> PageQuery {
-    PageQuery(self, position)
+  ///
+  /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if the position is of another order.
+  func starting(after position: PagePosition<Object>?) throws -> PageQuery {
+    if let position, position.outline != outline {
+      throw SQLiteError(.misuse, "the position is of another order than the page")
+    }
+    return PageQuery(self, position)
   }
 
-  private init(_ other: PageQuery, _ start: PagePosition<Object>) {
+  private init(_ other: PageQuery, _ start: PagePosition<Object>?) {
     store = other.store
     plan = other.plan
     condition = other.condition
@@ -193,9 +188,8 @@ struct PageQuery<Object: MagicObject>: Sendable {
     return plan.properties[slots[0]].role.isOptional
   }
 
-  private func sql(_ part: Part, _ source: SQL?, limit: Int) throws -> SQL {
+  private func sql(_ part: Part, limit: Int) throws -> SQL {
     var sql: SQL = "SELECT \(try columns) FROM \(identifier: plan.table) WHERE 1"
-    if let source { sql.append(" AND \(source)") }
     if let condition { sql.append(" AND (\(condition))") }
     if let node = part.condition {
       sql.append(" AND (\(try FilterSQL.sql(node, on: plan, in: store)))")

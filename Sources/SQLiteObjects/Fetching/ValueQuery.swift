@@ -13,28 +13,6 @@ struct ValueQuery: Sendable {
     var isDistinct = false
     var limit: Int?
     var offset = 0
-
-    /// The parts of a query for aggregates, of all objects or of groups.
-    init<Object: MagicObject>(
-      of filter: Filter<Object>?, keyCount: Int = 0, _ having: GroupFilter<Object>? = nil,
-      _ order: [GroupSortKey<Object>] = [], _ limit: Int? = nil, _ offset: Int = 0
-    ) {
-      self.init(filter, [], limit, offset)
-      self.keyCount = keyCount
-      self.having = having?.node
-      self.order = order.map { $0.order }
-    }
-
-    init<Object: MagicObject>(
-      _ filter: Filter<Object>?, _ order: [SortKey<Object>] = [], isDistinct: Bool = false,
-      _ limit: Int? = nil, _ offset: Int = 0
-    ) {
-      self.filter = filter?.node
-      self.order = order.map { $0.order }
-      self.isDistinct = isDistinct
-      self.limit = limit
-      self.offset = offset
-    }
   }
 
   let plan: ObjectPlan
@@ -99,10 +77,20 @@ struct ValueQuery: Sendable {
   }
 
   /// Reads the rows as values of a type.
+  ///
+  /// - Parameter print: If it isn't nil, receives the stored values.
   func objects<Row: Decodable>(
-    of type: Row.Type, _ connection: Connection, in store: any ObjectStore
+    of type: Row.Type, _ connection: Connection, in store: any ObjectStore,
+    _ print: inout ResultPrint?
   ) throws -> [Row] {
     guard try store.isThere(plan, connection) else { return [] }
+    if print != nil {
+      var values: [Value] = []
+      try connection.forEachRow(sql) { row in
+        for column in 0..<row.columnCount { values.append(try row.value(at: column)) }
+      }
+      print = ResultPrint(values: values)
+    }
     return try connection.objects(of: type, sql: sql)
   }
 
@@ -115,13 +103,25 @@ struct ValueQuery: Sendable {
     try connection.forEachRow(sql) { try body($0.handle) }
   }
 
-  /// Reads the rows of one column, or as tuples of several.
+  /// Reads the rows as tuples.
+  ///
+  /// - Parameter print: If it isn't nil, receives the stored values.
   func rows<Tuple>(
-    _ layout: TupleLayout, as _: Tuple.Type, from connection: Connection, in store: any ObjectStore
+    _ layout: TupleLayout, as _: Tuple.Type, from connection: Connection, in store: any ObjectStore,
+    _ print: inout ResultPrint?
   ) throws -> [Tuple] {
     var rows = TupleRows<Tuple>(layout.columns)
     do {
-      try forEachRow(connection, in: store) { try rows.append($0) }
+      if print == nil {
+        try forEachRow(connection, in: store) { try rows.append($0) }
+      } else {
+        var values: [Value] = []
+        try forEachRow(connection, in: store) { row in
+          for column in layout.columns.indices { values.append(try row.value(at: Int32(column))) }
+          try rows.append(row)
+        }
+        print = ResultPrint(values: values)
+      }
     } catch let error as SQLiteError {
       throw error.with(sql: sql.text)
     }

@@ -1,36 +1,35 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// A result of a query for objects, with what differs from the result before:
-/// ``ObservedResults/differences()``.
+/// The objects of an observed query, with the differences from the previous result: ``ObservedResults/differences()``.
 public struct ObservedDifference<Object: MagicObject> {
   /// The objects, in the order of the query.
   public let objects: [Object]
   /// The z_index values of the objects, in the same order.
   public let identities: [Int]
-  /// The difference between the ``identities`` before and now, of the first result that from none. An object
-  /// that has moved is one removal and one insertion, each of which is associated with the other.
+  /// The difference between the previous and the current ``identities``. The first result inserts all objects. A moved
+  /// object is a removal and an insertion that are associated with each other.
   public let difference: CollectionDifference<Int>
-  /// The places in ``objects`` of those that were in the result before and have changed since: in a property, in
-  /// a link, in the content of an asset, or in an object that they lead to.
+  /// The positions in ``objects`` of the objects that were in the previous result and have changed since: in a property,
+  /// in a link, in the content of an asset, or in an object that they reference.
   public let updated: [Int]
 }
 
 extension ObservedDifference: Sendable where Object: Sendable {}
 
 extension ObservedResults {
-  /// The results, each with what differs from the one before, as a list on a screen needs it.
+  /// The results, each with its differences from the previous one, for a list on a screen.
   ///
-  ///     for try await change in magic.observe(Person.self, orderedBy: [.ascending(\.$name)]).differences() {
+  ///     for try await change in magic.observe(Person.ordered(by: .ascending(\.$name))).differences() {
   ///       list.apply(change.difference)
   ///       list.reload(at: change.updated)
   ///     }
   ///
-  /// An object is the same one as long as its z_index is. A reader that is slow gets one difference for several
-  /// commits. As few objects as possible are told as moved.
+  /// Objects are identified by their z_index. A slow reader receives one difference for several commits. As few objects
+  /// as possible are reported as moved.
   ///
-  /// - Returns: The results; only those of `observe(_:where:orderedBy:limit:offset:)` have identities, others
-  ///   throw `SQLiteError` when they are read.
+  /// - Returns: The results. Reading them throws `SQLiteError` if they aren't the objects of a query: those of
+  ///   ``Request/map(_:)`` and of a closure have no identities.
   /// - Complexity: O(*n* log *n*) for each result of *n* objects.
   public func differences<Object: MagicObject>() -> ObservedResults<ObservedDifference<Object>>
   where Result == [Object] {

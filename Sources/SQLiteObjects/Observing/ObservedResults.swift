@@ -1,7 +1,8 @@
 import SQLiteCore
 import Synchronization
 
-/// The results of a query, each when it differs from the one before: ``MagicData/observe(_:)``.
+/// The results of an observed query or request, each when it differs from the previous one:
+/// ``MagicData/observe(_:)-(Query<Object>)``.
 public struct ObservedResults<Result>: AsyncSequence, Sendable {
   /// Reads the result as of one snapshot.
   typealias Read = @Sendable (MagicData, Observation) async throws -> Reading

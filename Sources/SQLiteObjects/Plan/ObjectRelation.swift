@@ -13,6 +13,8 @@ final class ObjectRelation: Sendable {
   let destination: ObjectPlan
   /// The property's links, unless it leads to one object.
   let table: LinkTable?
+  /// Whether the relation leads from the referenced objects to those with the property.
+  let isReversed: Bool
   /// The keys of the objects.
   let keys: Relation
   /// Counts the objects that one key leads to, a parameter.
@@ -31,6 +33,7 @@ final class ObjectRelation: Sendable {
     }
     self.owner = owner
     self.slot = slot
+    self.isReversed = isReversed
     let target = try plans(type)
     table = try owner.linkTable(slot, plans)
     let forth =

@@ -24,7 +24,7 @@ extension PropertyTrait {
     PropertyTrait(.indexed, names(first, repeat each others))
   }
 
-  /// Full-text search looks into these properties: `MagicData.search(_:for:where:marks:limit:offset:)`.
+  /// Declares the properties that full-text search examines: `Query.search(_:marks:)` and `Filter.matching(_:)`.
   ///
   /// The index is made with the table, or of the objects that are there when the type is first used with this
   /// trait, and follows every change.

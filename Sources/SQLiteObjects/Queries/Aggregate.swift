@@ -3,8 +3,8 @@ import SQLiteMapping
 
 /// A value that is calculated of many objects.
 ///
-///     try magic.aggregate(.average(\Player.$age), where: \.$isKeeper == true)
-///     try magic.aggregate(.count, .sum(\Player.$goals), by: \.$team.$title)
+///     try magic.fetch(Player.where(\.$isKeeper == true).aggregate(.average(\.$age)))
+///     try magic.fetch(Player.all.aggregate(.count, .sum(\.$goals), by: \.$team.$title))
 public struct Aggregate<Object: MagicObject, Result>: Sendable {
   let node: QueryNode
   /// Makes the result of the stored value, which may be NULL.
@@ -42,7 +42,7 @@ extension Aggregate where Result == Int {
 
   /// The number of objects that a filter holds for, beside other values of the same objects.
   ///
-  ///     try magic.aggregate(.count, .count(where: \Order.$isPaid == true), by: \.$country)
+  ///     try magic.fetch(Order.all.aggregate(.count, .count(where: \Order.$isPaid == true), by: \.$country))
   ///
   /// - Parameter filter: The condition.
   public static func count(where filter: Filter<Object>) -> Aggregate {
@@ -150,7 +150,7 @@ extension Aggregate {
   /// The value in the middle of the sorted ones, of an even number of values the average of the two; nil of
   /// no objects.
   ///
-  ///     try magic.aggregate(.median(\Invoice.$paid - \Invoice.$date))
+  ///     try magic.fetch(Invoice.all.aggregate(.median(\Invoice.$paid - \Invoice.$date)))
   ///
   /// - Parameter expression: The number that is calculated of each object.
   public static func median<Number: MagicNumber>(
@@ -240,7 +240,7 @@ extension Aggregate {
 extension Aggregate where Result == Duration {
   /// The sum, which is exact; zero of no objects. One that does not fit `Duration` throws.
   ///
-  ///     let length = try magic.aggregate(.sum(\Track.$length))
+  ///     let length = try magic.fetch(Track.all.aggregate(.sum(\.$length)))
   ///
   /// - Parameter path: A property.
   public static func sum<Column: MagicColumn<Duration>>(

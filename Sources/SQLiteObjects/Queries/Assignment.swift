@@ -1,8 +1,8 @@
 import SQLiteCore
 
-/// A new value for a property of many objects, for `MagicData.updateAll(of:where:set:)`.
+/// A new value for a property of many objects, for `MagicData.updateAll(_:set:)`.
 ///
-///     try magic.updateAll(of: Article.self, set: [\.$stock -= 1, \.$price *= 1.1, .set(\.$note, to: nil)])
+///     try magic.updateAll(Article.all, set: [\.$stock -= 1, \.$price *= 1.1, .set(\.$note, to: nil)])
 ///
 /// All values are calculated of what the object had before: no assignment sees another one of the same call.
 public struct Assignment<Object: MagicObject>: Sendable {

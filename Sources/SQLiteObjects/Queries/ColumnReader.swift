@@ -188,7 +188,7 @@ extension [TupleColumn] {
 
 /// The layout of a tuple: its elements one after the other, each aligned for its type. (Swift's ABI, "Tuple
 /// Metadata"; a test compares it with tuples of many types.)
-struct TupleLayout {
+struct TupleLayout: Sendable {
   private(set) var columns: [TupleColumn] = []
   private var size = 0
   private var alignment = 1

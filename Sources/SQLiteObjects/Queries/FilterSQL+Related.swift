@@ -177,7 +177,7 @@ extension FilterSQL {
 
   /// Returns whether there are tables of a relation, and adds to them what they lack. The first query of a
   /// type looks at its tables.
-  private func isStored(_ relation: ObjectRelation) throws -> Bool {
+  func isStored(_ relation: ObjectRelation) throws -> Bool {
     if store.isReady(relation.owner) { return true }
     guard FilterSQL.mayLookAtTables else { throw UnknownTables() }
     if try store.makeReady(relation.owner) { return true }

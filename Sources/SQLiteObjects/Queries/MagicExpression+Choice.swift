@@ -14,7 +14,7 @@ extension MagicCalculation {
 
   /// The value, or another property where it is nil.
   ///
-  ///     let names = try magic.values(of: (\Person.$nick).or(\.$name))
+  ///     let names = try magic.fetch(Person.all.values((\Person.$nick).or(\.$name)))
   ///
   /// - Parameter path: What stands for nil.
   public func or<Column: MagicColumn<Element>>(
@@ -118,7 +118,7 @@ extension MagicExpression {
 
   /// A value for the objects that a filter holds for, and nil for the others.
   ///
-  ///     try magic.aggregate(.count(.when(\Line.$isPaid == true, then: 1)))
+  ///     try magic.fetch(Line.all.aggregate(.count(.when(\Line.$isPaid == true, then: 1))))
   ///
   /// - Parameters:
   ///   - filter: The condition.
@@ -129,7 +129,7 @@ extension MagicExpression {
 
   /// What is calculated for the objects that a filter holds for, and nil for the others.
   ///
-  ///     try magic.aggregate(.sum(.when(\Line.$isPaid == true, then: \Line.$price)))
+  ///     try magic.fetch(Line.all.aggregate(.sum(.when(\Line.$isPaid == true, then: \Line.$price))))
   ///
   /// - Parameters:
   ///   - filter: The condition.

@@ -6,7 +6,7 @@ import SQLiteCore
 extension MagicCalculation where Element: BinaryInteger & MagicComparable {
   /// The nearest `Double`.
   ///
-  ///     magic.values(of: (\Line.$quantity).asDouble() / 3)
+  ///     magic.fetch(Line.all.values((\Line.$quantity).asDouble() / 3))
   public func asDouble() -> MagicExpression<Object, Double> {
     MagicExpression(["CAST(", " AS REAL)"], node)
   }
@@ -31,7 +31,7 @@ extension MagicCalculation where Element: BinaryFloatingPoint & MagicComparable 
 
   /// The number without its fraction. What an `Int` cannot hold becomes the nearest that it can.
   ///
-  ///     try magic.aggregate(.count, by: (\Track.$seconds / 60).asInt())
+  ///     try magic.fetch(Track.all.aggregate(.count, by: (\Track.$seconds / 60).asInt()))
   public func asInt() -> MagicExpression<Object, Int> {
     MagicExpression(["CAST(", " AS INTEGER)"], node)
   }

@@ -158,7 +158,7 @@ public func - <Object: MagicObject, Column: MagicColumn<Date>>(
 
 /// Makes a date so many seconds later. The call throws if one is not in the years 0000 to 9999.
 ///
-///     try magic.updateAll(of: Loan.self, set: [\.$due += 7 * 86_400])
+///     try magic.updateAll(Loan.all, set: [\.$due += 7 * 86_400])
 public func += <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
   left: KeyPath<Object, Column>, right: TimeInterval
 ) -> Assignment<Object> { Assignment.set(left, to: left + right) }

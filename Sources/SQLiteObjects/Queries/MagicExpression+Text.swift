@@ -14,7 +14,7 @@ extension MagicCalculation where Element == String {
 
   /// The text in upper case, as Swift's `uppercased()`.
   ///
-  ///     let letters = try magic.values(of: (\Track.$name).prefix(1).uppercased(), isDistinct: true)
+  ///     let letters = try magic.fetch(Track.all.distinct().values((\Track.$name).prefix(1).uppercased()))
   public func uppercased() -> MagicExpression<Object, String> {
     MagicExpression(["magicdata_text_uppercased(", ")"], node)
   }
@@ -55,7 +55,7 @@ extension MagicCalculation where Element == String {
 
   /// The text with each part that is equal to another, byte by byte, replaced.
   ///
-  ///     let names = try magic.values(of: (\Track.$name).replacing("_", with: " "))
+  ///     let names = try magic.fetch(Track.all.values((\Track.$name).replacing("_", with: " ")))
   ///
   /// - Parameters:
   ///   - part: What to replace; nothing is replaced if it is empty.

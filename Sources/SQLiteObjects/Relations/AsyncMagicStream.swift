@@ -2,48 +2,30 @@ import SQLiteCore
 import SQLiteRelations
 
 extension AsyncMagical where Element: MagicCollection {
-  /// The items one after the other, fetched in batches as they are asked for.
+  /// Returns a stream of the items, which are fetched in batches while you iterate.
   ///
   ///     for try await item in try owner.items.createAsyncStream() { … }
   ///
-  /// Takes the memory of one batch, however many items there are; if there are changes that are not saved
-  /// yet, also of the keys of all items. Each batch is a snapshot of its own:
-  /// objects that come or go meanwhile are met or not. Nothing is fetched after the last item that is
-  /// asked for.
+  /// One batch at a time is in memory, and with unsaved changes also the keys of all items. Each batch is a separate
+  /// snapshot, so objects that are added or removed during the iteration may or may not be included. If the iteration
+  /// ends early, no further batch is fetched. For a filter or another order, use `MagicData.forEach(_:batch:_:)` with a
+  /// query of the relation.
   ///
-  /// With a filter or sort keys the keys of all items that it finds are read first, in one snapshot, and take memory.
-  ///
-  /// - Parameters:
-  ///   - filter: The condition on the objects; nil for all.
-  ///   - order: The sort keys, the most significant first; without any, and of equals, the collection's order.
-  ///   - batch: The most items to fetch at once.
-  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value; ``MagicError/unsavedChanges(type:)`` for a
-  ///   filter or sort keys on a value that was set or changed and is not saved yet.
-  public func createAsyncStream(
-    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
-    batch: Int = 500
-  ) throws -> AsyncMagicStream<Element> {
-    let known = try known()
-    if filter != nil || !order.isEmpty {
-      guard case .source(let objects, let state) = known, state.edits.isEmpty else {
-        throw MagicError.unsavedChanges(type: "\(Element.self)")
-      }
-      let page = Relation.Page(
-        where: try objects.condition(filter), orderedBy: try objects.order(order))
-      return AsyncMagicStream(.changed(self, objects, state, page), batch: max(1, batch))
-    }
-    return switch known {
+  /// - Parameter batch: The maximum number of items to fetch at once.
+  /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value.
+  public func createAsyncStream(batch: Int = 500) throws -> AsyncMagicStream<Element> {
+    switch try known() {
     case .value(let value):
       AsyncMagicStream(.items(try value.magicLinks.map { try Element.magicItem(of: $0) }), batch: 1)
     case .source(let objects, let state) where state.edits.isEmpty:
       AsyncMagicStream(.objects(objects, last: nil), batch: max(1, batch))
     case .source(let objects, let state):
-      AsyncMagicStream(.changed(self, objects, state, .init()), batch: max(1, batch))
+      AsyncMagicStream(.changed(self, objects, state), batch: max(1, batch))
     }
   }
 }
 
-/// The items of a lazy collection, fetched in batches as they are asked for.
+/// A stream of the items of a lazy collection, which are fetched in batches while you iterate.
 public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
   /// The source of the next items.
   fileprivate indirect enum Origin {
@@ -51,7 +33,7 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
     /// The store, to be read on from the last link.
     case objects(RelatedObjects, last: Link?)
     /// A collection whose links, some or all, were not read yet, with changes to be made to them.
-    case changed(AsyncMagical<Collection>, RelatedObjects, LazyState, Relation.Page)
+    case changed(AsyncMagical<Collection>, RelatedObjects, LazyState)
     /// The rest of a collection whose links were read.
     case links(ArraySlice<LazyItem>, AsyncMagical<Collection>, RelatedObjects)
   }
@@ -95,8 +77,8 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
           origin = isLast ? .items([]) : .objects(objects, last: answer.links.last)
           items = try objects.links(to: Collection.Target.self, answer)
             .map { try Collection.magicItem(of: $0) }[...]
-        case .changed(let value, let objects, let state, let page):
-          let answer = try await objects.answer(.links(key: nil, page))
+        case .changed(let value, let objects, let state):
+          let answer = try await objects.answer(.links())
           origin = .links(try value.items(answer.links, objects, state)[...], value, objects)
         case .links(let links, let value, let objects):
           if links.isEmpty { return nil }

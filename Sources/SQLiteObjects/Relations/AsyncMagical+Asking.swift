@@ -9,7 +9,7 @@ import SQLiteRelations
 indirect enum LazyAnswer<Result> {
   case known(Result)
   case request(
-    RelatedObjects.Request, RelatedObjects, then: (RelatedObjects.Answer) throws -> LazyAnswer)
+    RelatedObjects.Question, RelatedObjects, then: (RelatedObjects.Answer) throws -> LazyAnswer)
 
   /// Waits for the store, blocking the thread.
   func get() throws -> Result {
@@ -23,7 +23,7 @@ indirect enum LazyAnswer<Result> {
     }
   }
 
-  /// As ``get()``, without blocking the task.
+  /// The suspending form of ``get()``.
   nonisolated(nonsending) func get() async throws -> Result {
     var answer = self
     while true {
@@ -70,15 +70,15 @@ extension AsyncMagical {
     case source(RelatedObjects, LazyState)
   }
 
-  /// Fetches the value, blocking the thread. Each call fetches anew, unless the value was set.
+  /// Fetches the value, blocking the thread. Each call fetches it again, unless the value was set.
   ///
-  /// A collection is shown with the changes that are not saved yet.
+  /// A collection includes unsaved changes.
   ///
   /// - Throws: ``MagicError`` or `SQLiteError`: also if the object or the target is gone, or the
   ///   store was closed.
   public func get() throws -> Element { try value.get() }
 
-  /// As ``get()``, without blocking the task.
+  /// The suspending form of ``get()``.
   nonisolated(nonsending) public func get() async throws -> Element { try await value.get() }
 
   private var value: LazyAnswer<Element> {
@@ -125,150 +125,64 @@ extension AsyncMagical {
 }
 
 extension AsyncMagical where Element: MagicCollection {
-  /// Counts the objects, all or some, without fetching them, blocking the thread.
+  /// Returns the number of objects without fetching them, blocking the thread.
   ///
   ///     let number = try owner.items.count()
   ///
-  /// The database counts. Objects that an array has several times count several times.
+  /// An object that an array contains several times counts several times. Unsaved changes count, too. To count objects
+  /// that match a filter, fetch `owner.items.where(…).count`.
   ///
-  /// - Parameter filter: The condition on the objects to count; nil for all.
-  /// - Throws: ``MagicError`` or `SQLiteError`; also for a filter on a value that was set or
-  ///   changed and is not saved yet.
-  public func count(where filter: Filter<Element.Target>? = nil) throws -> Int {
-    try number(filter).get()
-  }
+  /// - Throws: ``MagicError`` or `SQLiteError`.
+  public func count() throws -> Int { try number().get() }
 
-  /// As ``count(where:)``, without blocking the task.
-  nonisolated(nonsending) public func count(
-    where filter: Filter<Element.Target>? = nil
-  ) async throws -> Int {
-    try await number(filter, page(filter)).get()
-  }
+  /// The suspending form of ``count()``.
+  nonisolated(nonsending) public func count() async throws -> Int { try await number().get() }
 
-  /// - Parameter page: The filter as SQL, if it is known.
-  private func number(
-    _ filter: Filter<Element.Target>?, _ page: Relation.Page? = nil
-  ) throws -> LazyAnswer<Int> {
+  private func number() throws -> LazyAnswer<Int> {
     switch try known() {
-    case .value(let value):
-      try refuse(filter)
-      return .known(try value.magicLinks.count)
+    case .value(let value): return .known(try value.magicLinks.count)
     case .source(let objects, let state):
-      guard !state.edits.isEmpty else {
-        let condition = try page.map(\.condition) ?? objects.condition(filter)
-        return .request(.count(where: condition), objects) { .known($0.count) }
-      }
-      try refuse(filter)
-      if let added = addedCount(state) {
-        return .request(.count(), objects) { .known($0.count + added) }
+      if let added = state.edits.isEmpty ? 0 : addedCount(state) {
+        return .request(.count, objects) { .known($0.count + added) }
       }
       return .request(.links(), objects) { .known(try items($0.links, objects, state).count) }
     }
   }
 
-  /// Fetches some of the objects, blocking the thread.
+  /// Fetches a part of the objects, blocking the thread.
   ///
-  ///     let page = try owner.items.objects(where: \.$price > 10, limit: 20, offset: 40)
+  ///     let part = try owner.items.objects(limit: 20, offset: 40)
+  ///
+  /// Unsaved changes are included. For a filter or another order, fetch `owner.items.where(…)`.
   ///
   /// - Parameters:
-  ///   - filter: The condition on the objects; nil for all.
-  ///   - order: The sort keys, the most significant first; without any, and of equals, the collection's order.
-  ///   - limit: The most objects to fetch.
-  ///   - offset: The number of objects to pass over first.
+  ///   - limit: The maximum number of objects.
+  ///   - offset: The number of objects to skip first.
   /// - Returns: The objects in their order; of a dictionary, pairs of a key and an object.
-  /// - Throws: As `count(where:)`, for sort keys as for a filter.
-  public func objects(
-    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
-    limit: Int? = nil, offset: Int = 0
-  ) throws -> [Element.MagicItem] {
-    try part(filter, order, limit, offset).get()
+  /// - Throws: ``MagicError`` or `SQLiteError`.
+  public func objects(limit: Int? = nil, offset: Int = 0) throws -> [Element.MagicItem] {
+    try part(limit, offset).get()
   }
 
-  /// As ``objects(where:orderedBy:limit:offset:)``, without blocking the task.
+  /// The suspending form of ``objects(limit:offset:)``.
   nonisolated(nonsending) public func objects(
-    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Element.MagicItem] {
-    try await part(filter, order, limit, offset, page(filter, order, limit, offset)).get()
+    try await part(limit, offset).get()
   }
 
-  /// Fetches a page of the objects, each once, as `MagicData.page(of:after:where:orderedBy:limit:)` does,
-  /// blocking the thread.
-  ///
-  /// Without sort keys they come in the order in which they were first saved, also of an array.
-  ///
-  /// - Parameters:
-  ///   - position: The ``ObjectPage/end`` of the page before, or nil for the first page.
-  ///   - filter: The condition on the objects, the same for all pages.
-  ///   - order: The sort keys, the most significant first, the same for all pages.
-  ///   - limit: The most objects to fetch, at least 1.
-  /// - Throws: As `MagicData.page(of:after:where:orderedBy:limit:)`; ``MagicError/unsavedChanges(type:)`` for a
-  ///   value that was set or changed and is not saved yet.
-  public func page(
-    after position: PagePosition<Element.Target>? = nil,
-    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
-    limit: Int
-  ) throws -> ObjectPage<Element.Target> {
-    let objects = try savedObjects()
-    return try objects.page(
-      PageQuery(objects.store, after: position, filter, order, limit: limit))
-  }
-
-  /// As ``page(after:where:orderedBy:limit:)``, without blocking the task.
-  nonisolated(nonsending) public func page(
-    after position: PagePosition<Element.Target>? = nil,
-    where filter: Filter<Element.Target>? = nil, orderedBy order: [SortKey<Element.Target>] = [],
-    limit: Int
-  ) async throws -> ObjectPage<Element.Target> {
-    let objects = try savedObjects()
-    let query = try await objects.store.making {
-      try PageQuery(objects.store, after: position, filter, order, limit: limit)
-    }
-    return try await objects.page(query)
-  }
-
-  /// The objects in the store, if they are the value.
-  private func savedObjects() throws -> RelatedObjects {
-    guard case .source(let objects, let state) = try known(), state.edits.isEmpty else {
-      throw MagicError.unsavedChanges(type: "\(Element.self)")
-    }
-    return objects
-  }
-
-  /// The part of the objects in the store as SQL, made without blocking the task; nil for a value that was set or
-  /// changed.
-  nonisolated(nonsending) private func page(
-    _ filter: Filter<Element.Target>?, _ order: [SortKey<Element.Target>] = [],
-    _ limit: Int? = nil, _ offset: Int = 0
-  ) async throws -> Relation.Page? {
-    guard case .source(let objects, let state) = try known(), state.edits.isEmpty else {
-      return nil
-    }
-    return try await objects.store.making {
-      try objects.page(where: filter, orderedBy: order, limit: limit, offset: offset)
-    }
-  }
-
-  /// - Parameter page: The part as SQL, if it is known.
-  private func part(
-    _ filter: Filter<Element.Target>?, _ order: [SortKey<Element.Target>], _ limit: Int?,
-    _ offset: Int, _ page: Relation.Page? = nil
-  ) throws -> LazyAnswer<[Element.MagicItem]> {
+  private func part(_ limit: Int?, _ offset: Int) throws -> LazyAnswer<[Element.MagicItem]> {
     func part<Item>(_ items: [Item]) -> ArraySlice<Item> {
       items.dropFirst(max(0, offset)).prefix(limit.map { max(0, $0) } ?? .max)
     }
     switch try known() {
     case .value(let value):
-      try refuse(filter, order)
       return .known(try part(value.magicLinks).map { try Element.magicItem(of: $0) })
     case .source(let objects, let state):
       guard !state.edits.isEmpty else {
-        let page =
-          try page
-          ?? objects.page(where: filter, orderedBy: order, limit: limit, offset: offset)
+        let page = Relation.Page(limit: limit, offset: offset)
         return .request(.targets(page), objects) { .known(try items(of: $0, objects)) }
       }
-      try refuse(filter, order)
       return .request(.links(), objects) {
         try fetching(part(items($0.links, objects, state)), objects)
       }
@@ -280,7 +194,7 @@ extension AsyncMagical where Element: MagicCollection {
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func randomValue() throws -> Element.MagicItem? { try random(nil).get() }
 
-  /// As ``randomValue()``, without blocking the task.
+  /// The suspending form of ``randomValue()``.
   nonisolated(nonsending) public func randomValue() async throws -> Element.MagicItem? {
     try await random(nil).get()
   }
@@ -319,7 +233,7 @@ where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
     try random(range).get()
   }
 
-  /// As ``randomValue(in:)``, without blocking the task.
+  /// The suspending form of ``randomValue(in:)``.
   nonisolated(nonsending) public func randomValue(
     in range: Range<Int>
   ) async throws -> Element.MagicItem? {
@@ -328,8 +242,7 @@ where Element: MagicCollection & RandomAccessCollection, Element.Index == Int {
 }
 
 extension AsyncMagical {
-  /// Fetches the object that a key of a dictionary leads to, and no other; nil if there is none. Blocks
-  /// the thread.
+  /// Fetches only the object for a key of a dictionary, or nil if the key is missing. Blocks the thread.
   ///
   /// - Parameter key: The key.
   /// - Throws: ``MagicError`` or `SQLiteError`; `EncodingError` if the key cannot be stored.
@@ -339,7 +252,7 @@ extension AsyncMagical {
     try object(forKey: key).get()
   }
 
-  /// As ``value(forKey:)``, without blocking the task.
+  /// The suspending form of ``value(forKey:)``.
   nonisolated(nonsending) public func value<Key: Codable & Hashable, Object: MagicObject>(
     forKey key: Key
   ) async throws -> Object? where Element == [Key: Object] {
@@ -408,15 +321,6 @@ extension AsyncMagical where Element: MagicCollection {
     of answer: RelatedObjects.Answer, _ objects: RelatedObjects
   ) throws -> [Element.MagicItem] {
     try objects.links(to: Element.Target.self, answer).map { try Element.magicItem(of: $0) }
-  }
-
-  /// Refuses a filter and sort keys, which the database evaluates: it does not know the changes yet.
-  private func refuse(
-    _ filter: Filter<Element.Target>?, _ order: [SortKey<Element.Target>] = []
-  ) throws {
-    if filter != nil || !order.isEmpty {
-      throw MagicError.unsavedChanges(type: "\(Element.self)")
-    }
   }
 
   /// The number of objects that the changes of an array add, or nil if they change it otherwise.

@@ -28,20 +28,18 @@ struct RelatedObjects: Sendable {
   let generation: Int
 
   /// A question about the objects.
-  enum Request: Sendable {
-    /// Their number; with a condition on their columns, the number of those that it holds for.
-    case count(where: SQL? = nil)
-    /// The links without the objects; with a key, the links of a dictionary's key. The condition of the page is one
-    /// on the objects.
-    case links(key: Value? = nil, Relation.Page = .init())
+  enum Question: Sendable {
+    /// Their number.
+    case count
+    /// The links without the objects; with a key, the links of a dictionary's key.
+    case links(key: Value? = nil)
     /// Links with their objects.
     case targets(Relation.Page = .init())
     /// Links that were read before with their objects; links to objects that are gone are left out.
     case targetsOf([Link])
     /// One link with its object at random, of all or of those at some positions.
     case random(Range<Int>?)
-    /// The objects themselves, each once, in the order of their keys. The condition of the page is one on
-    /// their columns.
+    /// The objects themselves, each once, in the order of their keys.
     case objects(Relation.Page)
   }
 
@@ -60,7 +58,7 @@ struct RelatedObjects: Sendable {
   }
 
   /// Answers a request, blocking the thread.
-  func answer(_ request: Request) throws -> Answer {
+  func answer(_ request: Question) throws -> Answer {
     try checkIsCurrent()
     if isOneStatement(request), try store.makeReady(relation.owner) {
       return try store.select { try select(request, $0) }
@@ -69,7 +67,7 @@ struct RelatedObjects: Sendable {
   }
 
   /// As ``answer(_:)``, without blocking the task.
-  nonisolated(nonsending) func answer(_ request: Request) async throws -> Answer {
+  nonisolated(nonsending) func answer(_ request: Question) async throws -> Answer {
     try checkIsCurrent()
     if isOneStatement(request), try await store.makeReady(relation.owner) {
       return try await store.select { try select(request, $0) }
@@ -79,15 +77,15 @@ struct RelatedObjects: Sendable {
 
   /// Returns whether one statement answers the request if the tables have all columns: it needs no
   /// transaction then.
-  private func isOneStatement(_ request: Request) -> Bool {
+  private func isOneStatement(_ request: Question) -> Bool {
     switch request {
-    case .count(let condition): condition == nil
+    case .count: true
     case .objects: !relation.destination.needsContext
     case .links, .targets, .targetsOf, .random: false
     }
   }
 
-  private func select(_ request: Request, _ connection: Connection) throws -> Answer {
+  private func select(_ request: Question, _ connection: Connection) throws -> Answer {
     guard case .objects(let page) = request else {
       return Answer(count: try relation.count(from: zIndex, in: connection))
     }
@@ -101,21 +99,15 @@ struct RelatedObjects: Sendable {
   }
 
   /// Answers a request in an open transaction.
-  func read(_ request: Request, _ connection: Connection) throws -> Answer {
+  func read(_ request: Question, _ connection: Connection) throws -> Answer {
     try checkIsCurrent()
     guard try relation.isStored(store.tables, connection) else { return try nothing(for: request) }
     switch request {
-    case .count(let condition):
-      return Answer(
-        count: try relation.keys.count(
-          from: .integer(zIndex), where: condition.map(relation.keys.leads), in: connection))
-    case .links(let key?, _):
-      return Answer(links: try links(relation.keys.page(at: key), connection))
-    case .links(nil, var page):
-      page.condition = page.condition.map(relation.keys.leads)
+    case .count: return try select(request, connection)
+    case .links(let key):
+      let page = key.map { relation.keys.page(at: $0) } ?? Relation.Page()
       return Answer(links: try links(page, connection))
-    case .targets(var page):
-      page.condition = page.condition.map(relation.keys.leads)
+    case .targets(let page):
       return try answer(with: links(page, connection), connection)
     case .targetsOf(let links):
       guard !links.isEmpty else { return Answer() }
@@ -136,7 +128,7 @@ struct RelatedObjects: Sendable {
   }
 
   /// The answer as long as nothing was stored for the relation.
-  private func nothing(for request: Request) throws -> Answer {
+  private func nothing(for request: Question) throws -> Answer {
     if case .random(let range) = request { _ = try checked(range, 0) }
     return Answer()
   }
@@ -168,48 +160,6 @@ struct RelatedObjects: Sendable {
 }
 
 extension RelatedObjects {
-  /// The terms of an order of the objects, nil for none.
-  func order<Object: MagicObject>(_ keys: [SortKey<Object>]) throws -> SQL? {
-    guard !keys.isEmpty else { return nil }
-    let terms = try keys.map { try $0.order.sql(on: relation.destination, in: store) }
-    return SQL(joining: terms, separator: ", ")
-  }
-
-  /// Reads a page of the objects, each once, blocking the thread.
-  func page<Object: MagicObject>(_ query: PageQuery<Object>) throws -> ObjectPage<Object> {
-    try checkIsCurrent()
-    return try query.page(try store.read { try find(query, $0) })
-  }
-
-  /// As ``page(_:)``, without blocking the task.
-  nonisolated(nonsending) func page<Object: MagicObject>(
-    _ query: PageQuery<Object>
-  ) async throws -> ObjectPage<Object> {
-    try checkIsCurrent()
-    return try query.page(try await store.read { try find(query, $0) })
-  }
-
-  private func find<Object: MagicObject>(
-    _ query: PageQuery<Object>, _ connection: Connection
-  ) throws -> PageQuery<Object>.Found {
-    try checkIsCurrent()
-    guard try relation.isStored(store.tables, connection) else { return query.nothing }
-    return try query.find(connection, among: relation.keys.leads(from: .integer(zIndex)))
-  }
-
-  /// SQL on the columns of the objects for a filter.
-  func condition<Object: MagicObject>(_ filter: Filter<Object>?) throws -> SQL? {
-    try filter?.sql(in: store)
-  }
-
-  /// A part of the objects.
-  func page<Object: MagicObject>(
-    where filter: Filter<Object>?, orderedBy order: [SortKey<Object>], limit: Int?, offset: Int
-  ) throws -> Relation.Page {
-    Relation.Page(
-      where: try condition(filter), orderedBy: try self.order(order), limit: limit, offset: offset)
-  }
-
   /// The page after the last of some links.
   func page(after link: Link?, limit: Int) -> Relation.Page {
     Relation.Page(

@@ -1,7 +1,7 @@
 public import SQLiteCore
 import SQLiteRelations
 
-/// The objects whose property leads to this one.
+/// The objects that reference this one by a property.
 ///
 ///     struct Sub: MagicObject {
 ///       @MagicValue var text: String
@@ -9,8 +9,8 @@ import SQLiteRelations
 ///       …
 ///     }
 ///
-/// Nothing is stored for it, and it cannot be set: it is looked up in the other type's relation.
-/// `$parents` stands for the objects in a ``Filter``: `(\Sub.$parents).isEmpty`.
+/// Nothing is stored for it, and it can't be set: each call queries the other type's relation. In a ``Filter``, write
+/// `$parents`, as in `(\Sub.$parents).isEmpty`. For a ``Query`` of one object's references, write `sub.parents.where(…)`.
 @propertyWrapper
 @dynamicMemberLookup
 public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
@@ -40,7 +40,7 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
     self.cell = cell
   }
 
-  /// The objects that lead here, as of each moment that they are asked for.
+  /// The objects that reference this one. Each access queries the store.
   public var wrappedValue: AsyncReverseMagicSet<Owner> {
     AsyncReverseMagicSet(of: cell)
   }
@@ -108,98 +108,48 @@ extension KeyedDecodingContainer {
   }
 }
 
-/// The objects whose relation leads to one object, looked up when they are asked for.
+/// The objects that reference one object. Each call queries the store.
 ///
 ///     for try await model in sub.parents { … }
 ///
-/// Each object once, in the order in which they were first saved. Empty for an object that was never
-/// saved.
+/// It contains each object once, in the order in which they were first saved, and is empty for an object that was never
+/// saved. It also starts queries, such as `sub.parents.where(…)`.
 public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
-  private let cell: MagicCell
+  let cell: MagicCell
 
   init(of cell: MagicCell) {
     self.cell = cell
   }
 
-  /// Counts the objects in the database, all or some, without fetching them, blocking the thread.
+  /// Returns the number of objects without fetching them, blocking the thread.
   ///
   ///     let number = try sub.parents.count()
   ///
-  /// - Parameter filter: The condition on the objects to count; nil for all.
-  /// - Throws: ``MagicError`` or `SQLiteError`.
-  public func count(where filter: Filter<Owner>? = nil) throws -> Int {
-    guard let owners = try owners() else { return 0 }
-    return try owners.answer(.count(where: owners.condition(filter))).count
-  }
-
-  /// As ``count(where:)``, without blocking the task.
-  nonisolated(nonsending) public func count(
-    where filter: Filter<Owner>? = nil
-  ) async throws -> Int {
-    guard let owners = try owners() else { return 0 }
-    let condition = try await owners.store.making { try owners.condition(filter) }
-    return try await owners.answer(.count(where: condition)).count
-  }
-
-  /// Fetches the objects, all or some, blocking the thread.
+  /// To count objects that match a filter, fetch `sub.parents.where(…).count`.
   ///
-  /// - Parameters:
-  ///   - filter: The condition on the objects; nil for all.
-  ///   - order: The sort keys, the most significant first; without any, in the order in which they were first
-  ///     saved.
-  ///   - limit: The most objects to fetch.
-  ///   - offset: The number of objects to pass over first.
   /// - Throws: ``MagicError`` or `SQLiteError`.
-  public func get(
-    where filter: Filter<Owner>? = nil, orderedBy order: [SortKey<Owner>] = [],
-    limit: Int? = nil, offset: Int = 0
-  ) throws -> [Owner] {
-    guard let owners = try owners() else { return [] }
-    let page = try owners.page(where: filter, orderedBy: order, limit: limit, offset: offset)
-    return try owners.objects(of: Owner.self, owners.answer(.objects(page)))
+  public func count() throws -> Int { try owners()?.answer(.count).count ?? 0 }
+
+  /// The suspending form of ``count()``.
+  nonisolated(nonsending) public func count() async throws -> Int {
+    try await owners()?.answer(.count).count ?? 0
   }
 
-  /// As ``get(where:orderedBy:limit:offset:)``, without blocking the task.
-  nonisolated(nonsending) public func get(
-    where filter: Filter<Owner>? = nil, orderedBy order: [SortKey<Owner>] = [],
-    limit: Int? = nil, offset: Int = 0
-  ) async throws -> [Owner] {
-    guard let owners = try owners() else { return [] }
-    let page = try await owners.store.making {
-      try owners.page(where: filter, orderedBy: order, limit: limit, offset: offset)
-    }
-    return try owners.objects(of: Owner.self, await owners.answer(.objects(page)))
-  }
-
-  /// Fetches a page of the objects as `MagicData.page(of:after:where:orderedBy:limit:)` does, blocking the
-  /// thread.
+  /// Fetches the objects, blocking the thread.
   ///
-  /// - Parameters:
-  ///   - position: The ``ObjectPage/end`` of the page before, or nil for the first page.
-  ///   - filter: The condition on the objects, the same for all pages.
-  ///   - order: The sort keys, the most significant first, the same for all pages.
-  ///   - limit: The most objects to fetch, at least 1.
-  /// - Throws: As `MagicData.page(of:after:where:orderedBy:limit:)`; ``MagicError/notSaved(type:)`` if this
-  ///   object was never saved.
-  public func page(
-    after position: PagePosition<Owner>? = nil, where filter: Filter<Owner>? = nil,
-    orderedBy order: [SortKey<Owner>] = [], limit: Int
-  ) throws -> ObjectPage<Owner> {
-    guard let owners = try owners() else { throw MagicError.notSaved(type: "\(Owner.self)") }
-    return try owners.page(
-      PageQuery(owners.store, after: position, filter, order, limit: limit))
+  /// For a filter, an order or a part of the objects, fetch `sub.parents.where(…)`.
+  ///
+  /// - Returns: The objects in the order in which they were first saved; none if this object was never saved.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
+  public func get() throws -> [Owner] {
+    guard let owners = try owners() else { return [] }
+    return try owners.objects(of: Owner.self, owners.answer(.objects(.init())))
   }
 
-  /// As ``page(after:where:orderedBy:limit:)``, without blocking the task.
-  nonisolated(nonsending) public func page(
-    after position: PagePosition<Owner>? = nil, where filter: Filter<Owner>? = nil,
-    orderedBy order: [SortKey<Owner>] = [], limit: Int
-  ) async throws -> ObjectPage<Owner> {
-    guard let owners = try owners() else { throw MagicError.notSaved(type: "\(Owner.self)") }
-    let query = try await owners.store.making {
-      try PageQuery(owners.store, after: position, filter, order, limit: limit)
-    }
-    return try await owners.page(query)
+  /// The suspending form of ``get()``.
+  nonisolated(nonsending) public func get() async throws -> [Owner] {
+    guard let owners = try owners() else { return [] }
+    return try owners.objects(of: Owner.self, await owners.answer(.objects(.init())))
   }
 
   /// The objects in the store, or nil if this one was never saved.
@@ -284,9 +234,9 @@ extension AsyncReverseMagicSet: Codable {
 
 // In queries.
 extension ReverseMagicValue: MagicColumn {
-  /// The objects that lead here.
+  /// The objects that reference this one.
   public typealias Element = AsyncReverseMagicSet<Owner>
-  /// The properties that lead there.
+  /// The path to the property.
   public var route: ColumnRoute { ColumnRoute(cell) }
   /// Always throws: the objects are in no column.
   public static func value(
@@ -297,7 +247,7 @@ extension ReverseMagicValue: MagicColumn {
 }
 
 extension ReverseMagicValue {
-  /// All objects that a relation of these objects leads to, for queries.
+  /// All objects that these objects reference by a relation, for queries.
   ///
   /// - Parameter path: The relation, such as `\.$tracks`.
   public subscript<Next: MagicColumn>(
@@ -306,7 +256,7 @@ extension ReverseMagicValue {
     RelatedCollection(behind: route, path)
   }
 
-  /// The objects that a reference of these objects leads to, for queries.
+  /// The objects that these objects reference by a property, for queries.
   ///
   /// - Parameter path: The relation, such as `\.$tracks`.
   public subscript<Next: MagicColumn>(
@@ -315,7 +265,7 @@ extension ReverseMagicValue {
     RelatedCollection(behind: route, path)
   }
 
-  /// The objects that a lazy reference of these objects leads to, for queries.
+  /// The objects that these objects reference by a lazy property, for queries.
   ///
   /// - Parameter path: The relation, such as `\.$tracks`.
   public subscript<Object: MagicObject, Next: MagicColumn>(

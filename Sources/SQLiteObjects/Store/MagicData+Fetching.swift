@@ -11,7 +11,7 @@ extension MagicData {
     try objects(of: type)
   }
 
-  /// As ``object(of:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``object(of:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func object<Object: MagicObject>(
     of type: Object.Type
   ) async throws -> [Object] {
@@ -33,7 +33,7 @@ extension MagicData {
     return try graphObject(type, row, Object.primary(primary))
   }
 
-  /// As ``object(of:primary:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``object(of:primary:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func object<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Object {
@@ -59,48 +59,45 @@ extension MagicData {
     return try graphObject(type, row, ifPresent: Object.primary(primary))
   }
 
-  /// As ``object(of:ifPresent:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``object(of:ifPresent:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func object<Object: MagicObject>(
     of type: Object.Type, ifPresent primary: Object.PrimaryValue
   ) async throws -> Object? {
-    let query = try Query<Object>(self, primary: Object.primary(primary))
-    return try query.objects(try await fetched(query)).first
+    try await fetch(primaryRequest(type, Object.primary(primary))).first
   }
 
-  /// Fetches objects with all that they lead to, blocking the thread.
+  /// Fetches objects with everything that they reference, blocking the thread.
   ///
-  /// The content of an ``AsyncMagical`` stays in the store; everything else is there when a property is read.
+  /// Reading their properties doesn't access the database, except for the content of an ``AsyncMagical``. The same as
+  /// fetching a ``Query``, with its parts as arguments:
   ///
   ///     let north = try magic.objects(of: Zone.self, where: \.$latitude > 60)
   ///
   /// - Parameters:
   ///   - type: The objects' type.
-  ///   - filter: The condition that they fulfil.
+  ///   - filter: The condition that they match; nil for all objects.
   ///   - order: The sort keys, the most significant first.
-  ///   - limit: The most objects to fetch.
-  ///   - offset: How many to pass over first.
+  ///   - limit: The maximum number of objects.
+  ///   - offset: The number of objects to skip first.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [],
     limit: Int? = nil, offset: Int = 0
   ) throws -> [Object] {
-    let query = try Query<Object>(self, filter, order, limit, offset)
-    return try query.objects(fetched(query))
+    try fetch(Query(filter, order, limit, offset))
   }
 
-  /// As ``objects(of:where:orderedBy:limit:offset:)``, without blocking the task.
-  /// Throws `CancellationError` too.
+  /// The suspending form of ``objects(of:where:orderedBy:limit:offset:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func objects<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil,
     orderedBy order: [SortKey<Object>] = [],
     limit: Int? = nil, offset: Int = 0
   ) async throws -> [Object] {
-    let query = try await making { try Query<Object>(self, filter, order, limit, offset) }
-    return try query.objects(try await fetched(query))
+    try await fetch(Query(filter, order, limit, offset))
   }
 
-  /// Returns whether there is an object with a primary value, blocking the thread.
+  /// Returns whether an object with a primary value exists, blocking the thread.
   ///
   /// - Parameters:
   ///   - type: The object's type.
@@ -109,73 +106,45 @@ extension MagicData {
   public func has<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Bool {
-    let query = try Query<Object>(self, primary: Object.primary(primary))
-    return try reading(plan(Object.self), query.count) > 0
+    let query = try ObjectQuery<Object>(self, primary: Object.primary(primary))
+    return try reading(query.plan, query.count) > 0
   }
 
-  /// As ``has(of:primary:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``has(of:primary:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func has<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Bool {
-    let query = try Query<Object>(self, primary: Object.primary(primary))
-    return try await reading(plan(Object.self)) { try query.count($0) } > 0
+    let query = try ObjectQuery<Object>(self, primary: Object.primary(primary))
+    return try await reading(query.plan) { try query.count($0) } > 0
   }
 
-  /// Counts objects, blocking the thread.
+  /// Returns the number of objects, blocking the thread.
   ///
   /// - Parameters:
   ///   - type: The objects' type.
-  ///   - filter: The condition that they fulfil.
+  ///   - filter: The condition that they match; nil for all objects.
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) throws -> Int {
-    try reading(plan(Object.self), Query<Object>(self, filter).count)
+    try fetch(Query(filter).count)
   }
 
-  /// As ``count(of:where:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``count(of:where:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func count<Object: MagicObject>(
     of type: Object.Type, where filter: Filter<Object>? = nil
   ) async throws -> Int {
-    let query = try await making { try Query<Object>(self, filter) }
-    return try await reading(plan(Object.self)) { try query.count($0) }
+    try await fetch(Query(filter).count)
   }
 
-  /// Reads the rows that a query finds; by one statement without a transaction if that is enough.
-  private func fetched<Object: MagicObject>(_ query: Query<Object>) throws -> Fetched {
-    guard let sql = query.plainSelection else {
-      return try reading(plan(Object.self)) { try query.fetch($0) }
-    }
-    return try onceMoreIfTablesChanged {
-      try database.reportingClosure {
-        try ofOneContent {
-          try database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
-        }
-      }
-    } again: {
-      try reading(plan(Object.self)) { try query.fetch($0) }
-    }
+  /// The request for the objects with a primary value: one or none.
+  private func primaryRequest<Object: MagicObject>(
+    _ type: Object.Type, _ primary: any MagicPrimaryValue
+  ) -> Request<[Object]> {
+    Query.request { try ObjectQuery<Object>($0, primary: primary) }
   }
 
-  /// As the blocking form, without blocking the task.
-  nonisolated(nonsending) private func fetched<Object: MagicObject>(
-    _ query: Query<Object>
-  ) async throws -> Fetched {
-    guard let sql = query.plainSelection else {
-      return try await reading(plan(Object.self)) { try query.fetch($0) }
-    }
-    return try await onceMoreIfTablesChanged {
-      try await database.reportingClosure {
-        try await ofOneContent {
-          try await database.query(sql) { try self.ofOneContent($0) { try query.fetch(sql, $0) } }
-        }
-      }
-    } again: {
-      try await reading(plan(Object.self)) { try query.fetch($0) }
-    }
-  }
-
-  /// Looks for the row with a primary value, if one row has all of an object: as ``fetched(_:)``, without the
+  /// Looks for the row with a primary value, if one row has all of an object: as ``fetch(_:)-(Request<Result>)``, without the
   /// cost of a query that may be of any shape (benchmark `point`).
   @usableFromInline func row<Object: MagicObject>(
     _ type: Object.Type, _ primary: any MagicPrimaryValue
@@ -188,7 +157,7 @@ extension MagicData {
     let found = try onceMoreIfTablesChanged {
       try storage(plan, value)
     } again: {
-      let query = try Query<Object>(self, primary: primary)
+      let query = try ObjectQuery<Object>(self, primary: primary)
       return try reading(plan) { try query.fetch($0) }.firstStorage
     }
     return FoundRow(plan.shape, found, isAll: true)
@@ -199,8 +168,7 @@ extension MagicData {
     _ type: Object.Type, _ row: FoundRow, ifPresent primary: any MagicPrimaryValue
   ) throws -> Object? {
     if row.isAll { return nil }
-    let query = try Query<Object>(self, primary: primary)
-    return try query.objects(fetched(query)).first
+    return try fetch(primaryRequest(type, primary)).first
   }
 
   /// As ``graphObject(_:_:ifPresent:)``, or throws if there is none.

@@ -3,8 +3,8 @@ import SQLiteCore
 extension MagicData {
   /// Removes an object, blocking the thread.
   ///
-  /// Links to it go with it; optional properties that lead to it become nil, unless a delete rule says
-  /// something else. Its assets' files go after the commit.
+  /// Its links are deleted, and optional properties that reference it become nil, unless a delete rule says otherwise. The
+  /// files of its assets are deleted after the commit.
   ///
   /// - Parameter object: The object. It may be saved again, as a new one.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a property leads to it that is not optional, or whose
@@ -24,7 +24,7 @@ extension MagicData {
     }
   }
 
-  /// As ``remove(_:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``remove(_:)``. Also throws `CancellationError`.
   nonisolated(nonsending) public func remove<Object: MagicObject>(_ object: Object) async throws {
     let removal = try removal(of: object)
     _ = try await write {
@@ -50,7 +50,7 @@ extension MagicData {
     return try write { try removal.delete(on: $0, in: self, mustExist: false) }
   }
 
-  /// As ``remove(contentsOf:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``remove(contentsOf:)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func remove<Object: MagicObject>(
     contentsOf objects: some Sequence<Object>
@@ -60,28 +60,26 @@ extension MagicData {
     return try await write { try removal.delete(on: $0, in: self, mustExist: false) }
   }
 
-  /// Removes the objects of a type, all or some, blocking the thread.
+  /// Removes the objects of a query, blocking the thread.
   ///
-  /// - Parameters:
-  ///   - type: The objects' type.
-  ///   - filter: The condition that they fulfil.
+  ///     let count = try magic.removeAll(Session.where(\.$expires < .now))
+  ///
+  /// - Parameter query: The objects, such as `Session.all`.
   /// - Returns: The number of objects that were removed.
   /// - Throws: ``MagicError/restricted(type:by:)`` if a delete rule forbids it, ``MagicError`` or
-  ///   `SQLiteError`; nothing is removed then.
+  ///   `SQLiteError`. No object is removed then.
   @discardableResult
-  public func removeAll<Object: MagicObject>(
-    of type: Object.Type, where filter: Filter<Object>? = nil
-  ) throws -> Int {
-    let query = try Query<Object>(self, filter)
+  public func removeAll<Object: MagicObject>(_ query: Query<Object>) throws -> Int {
+    let query = try query.objectQuery(in: self)
     return try write { try query.delete($0) }
   }
 
-  /// As ``removeAll(of:where:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``removeAll(_:)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func removeAll<Object: MagicObject>(
-    of type: Object.Type, where filter: Filter<Object>? = nil
+    _ query: Query<Object>
   ) async throws -> Int {
-    let query = try await making { try Query<Object>(self, filter) }
+    let query = try await making { try query.objectQuery(in: self) }
     return try await write { try query.delete($0) }
   }
 

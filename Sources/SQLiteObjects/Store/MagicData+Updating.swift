@@ -1,43 +1,39 @@
 import SQLiteCore
 
 extension MagicData {
-  /// Gives new values to properties of the objects that a filter holds for, by one statement, blocking the thread.
+  /// Updates properties of the objects of a query with one statement, blocking the thread.
   ///
   ///     let count = try magic.updateAll(
-  ///       of: Article.self, where: \.$stock > 0 && \.$isOnSale == true,
+  ///       Article.where(\.$stock > 0 && \.$isOnSale == true),
   ///       set: [\.$stock -= 1, \.$price *= 0.9, .set(\.$soldAt, to: .now)])
   ///
-  /// No object is fetched. Others see all of it or nothing, and observers are told as of any write. **Objects in
-  /// memory keep the values that they were fetched with**: fetch them anew to see the new ones. An
-  /// `update(_:)-(Object)` of one writes the properties that were set in it, and nothing else;
-  /// `update(_:ifUnchanged:)` of one that has changed here is a conflict.
+  /// No object is fetched. The update is atomic, and observers are notified as after any write. **Objects in memory keep
+  /// the values that they were fetched with**: fetch them again to see the new values. Saving such an object with
+  /// `update(_:)` writes only the properties that were set, and `update(_:ifUnchanged:)` reports a conflict.
   ///
   /// - Parameters:
-  ///   - type: The objects' type.
-  ///   - filter: The condition that they fulfil; nil for all.
+  ///   - query: The objects, such as `Article.all`.
   ///   - assignments: The new values, each property once. All of them, and the filter, see the values from before.
-  /// - Returns: The number of objects that the filter holds for; 0 without an assignment.
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` for a property that cannot be set so: a collection, an
-  ///   Int primary value, an asset that is to have content; ``MagicError/notSaved(type:)`` for an object that was
-  ///   never saved, ``MagicError/missingTarget(type:zIndex:)`` for one that is gone; `SQLiteError` with a constraint code for a nil in a property that is not optional and
-  ///   for two equal values in one that is unique, also if they were equal only between two rows; with
-  ///   `ResultCode.range` for a number that does not fit its property. Nothing has changed then.
+  /// - Returns: The number of objects of the query; 0 without an assignment.
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` for a property that can't be set this way: a collection, an `Int`
+  ///   primary value, or content of an asset. ``MagicError/notSaved(type:)`` for a value that was never saved, and
+  ///   ``MagicError/missingTarget(type:zIndex:)`` for one that was removed. `SQLiteError` with a constraint code for nil in
+  ///   a property that isn't optional, and for two equal values of a unique property, even if they were equal only while
+  ///   the statement ran; with `ResultCode.range` for a number that doesn't fit its property. Nothing is changed then.
   @discardableResult
   public func updateAll<Object: MagicObject>(
-    of type: Object.Type, where filter: Filter<Object>? = nil,
-    set assignments: [Assignment<Object>]
+    _ query: Query<Object>, set assignments: [Assignment<Object>]
   ) throws -> Int {
-    let update = try MassUpdate<Object>(self, filter, assignments)
+    let update = try MassUpdate<Object>(self, query, assignments)
     return try write { try update.run(on: $0) }
   }
 
-  /// As ``updateAll(of:where:set:)``, without blocking the task. Throws `CancellationError` too.
+  /// The suspending form of ``updateAll(_:set:)``. Also throws `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func updateAll<Object: MagicObject>(
-    of type: Object.Type, where filter: Filter<Object>? = nil,
-    set assignments: [Assignment<Object>]
+    _ query: Query<Object>, set assignments: [Assignment<Object>]
   ) async throws -> Int {
-    let update = try await making { try MassUpdate<Object>(self, filter, assignments) }
+    let update = try await making { try MassUpdate<Object>(self, query, assignments) }
     return try await write { try update.run(on: $0) }
   }
 }
@@ -54,7 +50,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
   private var checks: [Check] = []
 
   init(
-    _ store: any ObjectStore, _ filter: Filter<Object>?, _ assignments: [Assignment<Object>]
+    _ store: any ObjectStore, _ query: Query<Object>, _ assignments: [Assignment<Object>]
   ) throws {
     let plan = try store.plan(Object.self)
     self.store = store
@@ -62,7 +58,8 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     var columns: [SQL] = []
     var values: [SQL] = []
     var fits: [NumberFit?] = []
-    let condition = try filter?.sql(in: store)
+    let condition = try query.limitedCondition(in: store)
+      .map { try FilterSQL.sql($0, on: plan, in: store) }
     var slots: Set<Int> = []
     for assignment in assignments {
       let slot = try plan.slot(of: assignment)

@@ -95,8 +95,9 @@ import TestSupport
     _ expression: MagicExpression<Stay, Element>, where filter: Filter<Stay>? = nil,
     _ line: Int = #line, _ swift: (Int) -> Element?
   ) throws {
-    let ids = try magic.values(of: \Stay.$id, where: filter, orderedBy: [.ascending(\.$id)])
-    let found = try magic.values(of: expression, where: filter, orderedBy: [.ascending(\.$id)])
+    let stays = (filter.map(Stay.where) ?? Stay.all).ordered(by: .ascending(\.$id))
+    let ids = try magic.fetch(stays.values(\.$id))
+    let found = try magic.fetch(stays.values(expression))
     #expect(found.count == ids.count)
     for (id, value) in zip(ids, found) {
       #expect(value == swift(id - 1), "line \(line): \(Self.rows[id - 1])")
@@ -158,14 +159,14 @@ import TestSupport
     let now = Date(timeIntervalSinceReferenceDate: 817_000_000.25)
     try expect(now - \Stay.$from) { now.timeIntervalSince(date(Self.rows[$0].from)) }
     try expect(\Stay.$from - now) { date(Self.rows[$0].from).timeIntervalSince(now) }
-    let late = try magic.values(of: \Stay.$id, where: filter && \.$from + 86_400 > now)
-    let expected = try magic.values(of: \Stay.$id, where: filter && \.$from > now - 86_400)
+    let late = try magic.fetch(Stay.where(filter && \.$from + 86_400 > now).values(\.$id))
+    let expected = try magic.fetch(Stay.where(filter && \.$from > now - 86_400).values(\.$id))
     #expect(late == expected)
   }
 
   @Test(.requires(.functions)) func `a date beyond the range is an error`() throws {
-    #expect(throws: SQLiteError.self) { try magic.values(of: \Stay.$from + 1e12) }
-    #expect(throws: SQLiteError.self) { try magic.values(of: \Stay.$from - .infinity) }
-    #expect(throws: (any Error).self) { try magic.values(of: \Stay.$from + .nan) }
+    #expect(throws: SQLiteError.self) { try magic.fetch(Stay.all.values(\.$from + 1e12)) }
+    #expect(throws: SQLiteError.self) { try magic.fetch(Stay.all.values(\.$from - .infinity)) }
+    #expect(throws: (any Error).self) { try magic.fetch(Stay.all.values(\.$from + .nan)) }
   }
 }

@@ -42,7 +42,8 @@ import TestSupport
       #expect(!plan.contains("TEMP B-TREE"), "\(plan)")
     }
     #expect(
-      try magic.values(of: \Price.$amount, where: \.$amount > 9, orderedBy: [.ascending(\.$amount)])
+      try magic.fetch(
+        Price.where(\.$amount > 9).ordered(by: .ascending(\.$amount)).values(\.$amount))
         == [Decimal(string: "9.5"), 10, 100])
     #expect(try magic.check(of: Price.self).isEmpty)
   }
@@ -72,10 +73,10 @@ import TestSupport
     #expect(search.contains("SEARCH Price USING"), "\(search)")
     #expect(try magic.count(of: Price.self, where: (\Price.$amount).isIn([9, 10, 11])) == 2)
     #expect(
-      try magic.values(
-        of: \Price.$amount, where: \.$amount > 9, orderedBy: [.descending(\.$amount)])
+      try magic.fetch(
+        Price.where(\.$amount > 9).ordered(by: .descending(\.$amount)).values(\.$amount))
         == [100, 10, Decimal(string: "9.5")])
-    #expect(try magic.aggregate(.max(\Price.$amount)) == 100)
+    #expect(try magic.fetch(Price.all.aggregate(.max(\.$amount))) == 100)
     try magic.update(Price(6, 7))
     let indexes = try magic.database.existingIndexes(of: "Price")
     #expect(indexes.map(\.collations) == [["magicdata_decimal"]])
@@ -97,12 +98,13 @@ import TestSupport
         return price
       })
     #expect(
-      try magic.values(
-        of: \Price.$length, where: \.$length > .zero, orderedBy: [.ascending(\.$length)])
+      try magic.fetch(
+        Price.where(\.$length > .zero).ordered(by: .ascending(\.$length)).values(\.$length))
         == [lengths[4], lengths[1], lengths[0]])
     #expect(
-      try magic.aggregate(.sum(\Price.$length)) == lengths.compactMap(\.self).reduce(.zero, +))
-    #expect(try magic.aggregate(.min(\Price.$length)) == .milliseconds(-500))
+      try magic.fetch(Price.all.aggregate(.sum(\.$length)))
+        == lengths.compactMap(\.self).reduce(.zero, +))
+    #expect(try magic.fetch(Price.all.aggregate(.min(\.$length))) == .milliseconds(-500))
   }
 
   struct Cost: MagicObject {
@@ -128,7 +130,8 @@ import TestSupport
         "costs", .renameProperty("amount", to: "sum", of: "Price"),
         .renameObjects("Price", to: "Cost"))
     ])
-    #expect(try magic.values(of: \Cost.$sum, orderedBy: [.ascending(\.$sum)]) == amounts.sorted())
+    #expect(
+      try magic.fetch(Cost.ordered(by: .ascending(\.$sum)).values(\.$sum)) == amounts.sorted())
     #expect(try magic.check(of: Cost.self).isEmpty)
     let indexes = try magic.database.existingIndexes(of: "Cost")
     #expect(indexes.map(\.collations) == [["magicdata_decimal"]])

@@ -99,7 +99,7 @@ import Testing
   private func expect<Element: Codable & Equatable & SendableMetatype>(
     _ expression: MagicExpression<Edge, Element>, _ line: Int = #line, _ swift: (Row) -> Element?
   ) throws {
-    let found = try magic.values(of: expression, orderedBy: [.ascending(\.$id)])
+    let found = try magic.fetch(Edge.ordered(by: .ascending(\.$id)).values(expression))
     #expect(found.count == Self.rows.count)
     for (row, value) in zip(Self.rows, found) {
       let expected = swift(row)
@@ -114,7 +114,7 @@ import Testing
   private func expect(
     where filter: Filter<Edge>, _ line: Int = #line, _ holds: (Row) -> Bool
   ) throws {
-    let found = try magic.values(of: \Edge.$id, where: filter).sorted()
+    let found = try magic.fetch(Edge.where(filter).values(\.$id)).sorted()
     let expected = Self.rows.indices.filter { holds(Self.rows[$0]) }.map { $0 + 1 }
     #expect(found == expected, "line \(line)")
   }
@@ -149,7 +149,9 @@ import Testing
   }
 
   @Test func `an integer that does not fit is an error where it is read`() throws {
-    let error = #expect(throws: SQLiteError.self) { try magic.values(of: \Edge.$a + \Edge.$b) }
+    let error = #expect(throws: SQLiteError.self) {
+      try magic.fetch(Edge.all.values(\.$a + \Edge.$b))
+    }
     #expect(error?.sql?.contains(#""Edge"."a" + "Edge"."b""#) == true)
   }
 
@@ -213,32 +215,33 @@ import Testing
     try expect(where: (\Edge.$p).isIn(Self.decimals.prefix(3))) {
       Self.decimals.prefix(3).contains($0.p)
     }
-    let sorted = try magic.values(of: \Edge.$p, orderedBy: [.descending(\.$p)])
+    let sorted = try magic.fetch(Edge.ordered(by: .descending(\.$p)).values(\.$p))
     #expect(sorted == Self.rows.map(\.p).sorted(by: >))
-    let byProduct = try magic.values(
-      of: \Edge.$p * \Edge.$q, orderedBy: [.ascending(\Edge.$p * \Edge.$q)])
+    let byProduct = try magic.fetch(
+      Edge.ordered(by: .ascending(\Edge.$p * \Edge.$q)).values(\.$p * \Edge.$q))
     #expect(byProduct == Self.rows.map { $0.p * $0.q }.sorted())
   }
 
   @Test(.requires(.functions)) func `aggregates of decimals are decimals`() throws {
     let small = Self.rows.filter { $0.p.magnitude < 1_000 }.map(\.p)
     let filter: Filter<Edge> = -1_000...1_000 ~= \.$p
-    #expect(try magic.aggregate(.sum(\Edge.$p), where: filter) == small.reduce(0, +))
+    #expect(try magic.fetch(Edge.where(filter).aggregate(.sum(\.$p))) == small.reduce(0, +))
     #expect(
-      try magic.aggregate(.sum(\Edge.$p * 3), where: filter) == small.reduce(0) { $0 + $1 * 3 })
-    let average: Decimal? = try magic.aggregate(.average(\Edge.$p), where: filter)
+      try magic.fetch(Edge.where(filter).aggregate(.sum(\Edge.$p * 3)))
+        == small.reduce(0) { $0 + $1 * 3 })
+    let average: Decimal? = try magic.fetch(Edge.where(filter).aggregate(.average(\.$p)))
     #expect(average == small.reduce(0, +) / Decimal(small.count))
-    #expect(try magic.aggregate(.min(\Edge.$p)) == Self.decimals.min())
-    #expect(try magic.aggregate(.max(\Edge.$p)) == Self.decimals.max())
+    #expect(try magic.fetch(Edge.all.aggregate(.min(\.$p))) == Self.decimals.min())
+    #expect(try magic.fetch(Edge.all.aggregate(.max(\.$p))) == Self.decimals.max())
     let sorted = small.sorted()
-    let median: Decimal? = try magic.aggregate(.median(\Edge.$p), where: filter)
+    let median: Decimal? = try magic.fetch(Edge.where(filter).aggregate(.median(\.$p)))
     let middle = sorted.count / 2
     let expected =
       sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     #expect(median == expected)
     // The sum of numbers with 38 digits is not exact any more.
-    #expect(throws: SQLiteError.self) { try magic.aggregate(.sum(\Edge.$p)) }
-    #expect(try magic.aggregate(.sum(\Edge.$p), where: \.$id < 0) == 0)
+    #expect(throws: SQLiteError.self) { try magic.fetch(Edge.all.aggregate(.sum(\.$p))) }
+    #expect(try magic.fetch(Edge.where(\.$id < 0).aggregate(.sum(\.$p))) == 0)
   }
 
   @Test(.requires(.functions)) func `functions of texts mean what Swift's mean`() throws {
@@ -250,8 +253,8 @@ import Testing
       try expect((\Edge.$s).prefix(count)) { String($0.s.prefix(count)) }
       try expect((\Edge.$n).suffix(count)) { $0.n.map { String($0.suffix(count)) } }
     }
-    #expect(throws: SQLiteError.self) { try magic.values(of: (\Edge.$s).prefix(-1)) }
-    #expect(throws: SQLiteError.self) { try magic.values(of: (\Edge.$s).suffix(.min)) }
+    #expect(throws: SQLiteError.self) { try magic.fetch(Edge.all.values((\Edge.$s).prefix(-1))) }
+    #expect(throws: SQLiteError.self) { try magic.fetch(Edge.all.values((\Edge.$s).suffix(.min))) }
     try expect(\Edge.$s + \Edge.$t) { $0.s + $0.t }
     try expect(\Edge.$n + "/" + \Edge.$t) { row in row.n.map { $0 + "/" + row.t } }
     try expect("<" + (\Edge.$s).lowercased() + ">") { "<" + $0.s.lowercased() + ">" }

@@ -9,20 +9,20 @@ import Testing
   init() throws { magic = try Music.filled() }
 
   @Test func `several values are calculated at once`() async throws {
-    let (count, total, longest) = try await magic.aggregate(
-      .count, .sum(\Music.Track.$price), .max(\.$seconds))
+    let (count, total, longest) = try await magic.fetch(
+      Music.Track.all.aggregate(.count, .sum(\.$price), .max(\.$seconds)))
     #expect(count == 5)
     #expect(total == 6.5)
     #expect(longest == 400)
-    let (none, average) = try await magic.aggregate(
-      .count, .average(\Music.Track.$price), where: \.$seconds > 1_000)
+    let (none, average) = try await magic.fetch(
+      Music.Track.where(\.$seconds > 1_000).aggregate(.count, .average(\.$price)))
     #expect(none == 0)
     #expect(average == nil)
     let fresh = try await MagicData.fresh()
-    let (empty, smallest) = try await fresh.aggregate(.count, .min(\Music.Track.$name))
+    let (empty, smallest) = try await fresh.fetch(Music.Track.all.aggregate(.count, .min(\.$name)))
     #expect(empty == 0)
     #expect(smallest == nil)
-    #expect(try await fresh.aggregate(.count, by: \Music.Track.$name).isEmpty)
+    #expect(try await fresh.fetch(Music.Track.all.aggregate(.count, by: \.$name)).isEmpty)
   }
 
   @Test(.requires(.functions)) func `a sum of reals is a real, of none and of infinities too`()
@@ -34,27 +34,30 @@ import Testing
     let length = (\Music.Artist.$name).count
     let half = (none + length) / (\Music.Artist.$name).prefix(2).count
     // Of two integers the quotient would have no fraction.
-    #expect(try magic.values(of: half, where: \.$name == "Dan") == [1.5])
-    #expect(try magic.aggregate(.sum(\Music.Track.$price), where: \.$seconds > 1_000) == 0)
+    #expect(try magic.fetch(Music.Artist.where(\.$name == "Dan").values(half)) == [1.5])
+    #expect(try magic.fetch(Music.Track.where(\.$seconds > 1_000).aggregate(.sum(\.$price))) == 0)
     try magic.update([
       Music.Track("up", seconds: 1, price: .infinity),
       Music.Track("down", seconds: 2, price: -.infinity),
     ])
-    #expect(try magic.aggregate(.sum(\Music.Track.$price)).isNaN)
-    #expect(try magic.aggregate(.sum(\Music.Track.$price), where: \.$name == "up") == .infinity)
+    #expect(try magic.fetch(Music.Track.all.aggregate(.sum(\.$price))).isNaN)
+    #expect(
+      try magic.fetch(Music.Track.where(\.$name == "up").aggregate(.sum(\.$price))) == .infinity)
     let fresh = try MagicData.fresh()
-    #expect(try fresh.aggregate(.sum(\Music.Track.$price)) == 0)
+    #expect(try fresh.fetch(Music.Track.all.aggregate(.sum(\.$price))) == 0)
   }
 
   @Test func `groups have several keys and several values`() async throws {
-    let groups = try await magic.aggregate(
-      .count, .sum(\Music.Track.$seconds), by: \.$album.$artist.$name, \.$album.$year)
+    let groups = try await magic.fetch(
+      Music.Track.all.aggregate(
+        .count, .sum(\.$seconds), by: \.$album.$artist.$name, \.$album.$year))
     #expect(groups.map(\.key.0) == [nil, "Ann", "Ann", "Bob"])
     #expect(groups.map(\.key.1) == [nil, 1999, 2010, 2010])
     #expect(groups.map(\.value.0) == [1, 2, 1, 1])
     #expect(groups.map(\.value.1) == [50, 300, 300, 400])
-    for (key, (count, sum)) in try await magic.aggregate(
-      .count, .sum(\Music.Track.$seconds), by: \.$album.$title, where: \.$album.$title == "First")
+    for (key, (count, sum)) in try await magic.fetch(
+      Music.Track.where(\.$album.$title == "First").aggregate(
+        .count, .sum(\.$seconds), by: \.$album.$title))
     {
       #expect(key == "First")
       #expect(count == 2)
@@ -63,53 +66,65 @@ import Testing
   }
 
   @Test func `groups are chosen, ordered and counted off`() async throws {
-    let groups = try await magic.aggregate(
-      .sum(\Music.Track.$price), by: \.$album.$artist.$name, having: .count > 0,
-      orderedBy: [.descending(.sum(\.$price))], limit: 2)
+    let groups = try await magic.fetch(
+      Music.Track.all.aggregate(
+        .sum(\.$price), by: \.$album.$artist.$name, having: .count > 0,
+        orderedBy: [.descending(.sum(\.$price))], limit: 2))
     #expect(groups.map(\.key) == ["Ann", nil])
-    let many = try await magic.aggregate(
-      .count, by: \Music.Track.$album.$title, having: .count > 1 && .sum(\.$seconds) >= 300)
+    let many = try await magic.fetch(
+      Music.Track.all.aggregate(
+        .count, by: \.$album.$title, having: .count > 1 && .sum(\.$seconds) >= 300))
     #expect(many.map(\.key) == ["First"])
-    let others = try await magic.aggregate(
-      .count, by: \Music.Track.$album.$title, having: !(.count > 1) || .average(\.$seconds) < 0,
-      orderedBy: [.descending(\.$album.$title)], limit: 2, offset: 1)
+    let others = try await magic.fetch(
+      Music.Track.all.aggregate(
+        .count, by: \.$album.$title, having: !(.count > 1) || .average(\.$seconds) < 0,
+        orderedBy: [.descending(\.$album.$title)], limit: 2, offset: 1))
     #expect(others.map(\.key) == ["Live", nil])
-    let rated = try await magic.aggregate(
-      .max(\Music.Track.$rating), by: \.$album.$title, having: .max(\.$rating) != 5,
-      orderedBy: [.ascending(.max(\.$rating))])
+    let rated = try await magic.fetch(
+      Music.Track.all.aggregate(
+        .max(\.$rating), by: \.$album.$title, having: .max(\.$rating) != 5,
+        orderedBy: [.ascending(.max(\.$rating))]))
     #expect(rated.map(\.value) == [nil, 3, 4])
   }
 
   @Test func `groups are made by what is calculated`() async throws {
-    let groups = try await magic.aggregate(
-      .count, .min(\Music.Track.$name), by: \.$seconds / 200,
-      orderedBy: [.descending(\.$seconds / 200)])
+    let groups = try await magic.fetch(
+      Music.Track.all.aggregate(
+        .count, .min(\.$name), by: \.$seconds / 200, orderedBy: [.descending(\.$seconds / 200)]))
     #expect(groups.map(\.key) == [2, 1, 0])
     #expect(groups.map(\.value.0) == [1, 2, 2])
     #expect(groups.map(\.value.1) == ["b1", "a2", "a1"])
-    let tagged = try await magic.aggregate(
-      .count, by: (\Music.Track.$tags).count, MagicExpression(\.$album.$year))
+    let tagged = try await magic.fetch(
+      Music.Track.all.aggregate(
+        .count, by: (\Music.Track.$tags).count, MagicExpression(\.$album.$year)))
     #expect(tagged.map(\.key.0) == [0, 0, 1, 1, 2])
     #expect(tagged.map(\.key.1) == [nil, 1999, 1999, 2010, 2010])
   }
 
   @Test func `values are counted, each once`() throws {
-    #expect(try magic.aggregate(.distinctCount(\Music.Track.$album.$artist.$name)) == 2)
-    #expect(try magic.aggregate(.distinctCount(\Music.Track.$seconds / 100)) == 5)
-    #expect(try magic.aggregate(.count(\Music.Track.$album.$title)) == 4)
-    #expect(try magic.aggregate(.count((\Music.Artist.$albums).max(\.$year))) == 2)
+    #expect(try magic.fetch(Music.Track.all.aggregate(.distinctCount(\.$album.$artist.$name))) == 2)
+    #expect(
+      try magic.fetch(Music.Track.all.aggregate(.distinctCount(\Music.Track.$seconds / 100))) == 5)
+    #expect(try magic.fetch(Music.Track.all.aggregate(.count(\.$album.$title))) == 4)
+    #expect(
+      try magic.fetch(Music.Artist.all.aggregate(.count((\Music.Artist.$albums).max(\.$year)))) == 2
+    )
   }
 
   @Test(.requires(.functions)) func `the middle and parts of the values are found`() throws {
-    #expect(try magic.aggregate(.median(\Music.Track.$seconds)) == 200)
-    #expect(try magic.aggregate(.median(\Music.Track.$seconds), where: \.$seconds > 50) == 250)
-    #expect(try magic.aggregate(.percentile(\Music.Track.$seconds, 0)) == 50)
-    #expect(try magic.aggregate(.percentile(\Music.Track.$seconds, 1)) == 400)
-    #expect(try magic.aggregate(.median(\Music.Track.$rating), where: \.$seconds == 50) == nil)
-    let groups = try magic.aggregate(.median(\Music.Track.$seconds), by: \.$album.$artist.$name)
+    #expect(try magic.fetch(Music.Track.all.aggregate(.median(\.$seconds))) == 200)
+    #expect(
+      try magic.fetch(Music.Track.where(\.$seconds > 50).aggregate(.median(\.$seconds))) == 250)
+    #expect(try magic.fetch(Music.Track.all.aggregate(.percentile(\Music.Track.$seconds, 0))) == 50)
+    #expect(
+      try magic.fetch(Music.Track.all.aggregate(.percentile(\Music.Track.$seconds, 1))) == 400)
+    #expect(
+      try magic.fetch(Music.Track.where(\.$seconds == 50).aggregate(.median(\.$rating))) == nil)
+    let groups = try magic.fetch(
+      Music.Track.all.aggregate(.median(\.$seconds), by: \.$album.$artist.$name))
     #expect(groups.map(\.value) == [50, 200, 400])
     #expect(throws: SQLiteError.self) {
-      try magic.aggregate(.percentile(\Music.Track.$seconds, 1.5))
+      try magic.fetch(Music.Track.all.aggregate(.percentile(\Music.Track.$seconds, 1.5)))
     }
   }
 }

@@ -1,6 +1,7 @@
 import Conformance
 import Foundation
 import MagicData
+import Synchronization
 import Testing
 
 private struct Sale: MagicObject {
@@ -93,7 +94,8 @@ private struct Shop: MagicObject {
 
   @Test(.requires(.functions)) func `a minus changes the sign`() throws {
     #expect(try countries(-\.$count > 0) == [5])
-    #expect(try magic.values(of: -(\Sale.$price * 2)) == sales.map { $0.price * -2 })
+    let doubled = try magic.fetch(Sale.all.values(-(\Sale.$price * 2)))
+    #expect(doubled == sales.map { $0.price * -2 })
   }
 
   @Test(.requires(.functions))
@@ -107,20 +109,21 @@ private struct Shop: MagicObject {
 
   @Test(.requires(.functions)) func `updateAll moves dates`() throws {
     #expect(
-      try magic.updateAll(of: Sale.self, where: \.$country == "CA", set: [\.$date += 60]) == 2)
+      try magic.updateAll(Sale.where(\.$country == "CA"), set: [\.$date += 60]) == 2)
     #expect(
-      try magic.updateAll(of: Sale.self, where: \.$country == "CH", set: [\.$date -= 60]) == 2)
+      try magic.updateAll(Sale.where(\.$country == "CH"), set: [\.$date -= 60]) == 2)
     let moves: [TimeInterval] = [60, 60, -60, -60, 0]
-    #expect(try magic.values(of: \Sale.$date) == zip(sales, moves).map { $0.date + $1 })
+    #expect(try magic.fetch(Sale.all.values(\.$date)) == zip(sales, moves).map { $0.date + $1 })
   }
 
   @Test func `a choice takes values and properties without their type`() throws {
     let count: MagicExpression<Sale, Int> = .when(\.$country == "CA", then: 0, else: \.$count)
-    #expect(try magic.values(of: count) == [0, 0, 7, 1, -4])
+    #expect(try magic.fetch(Sale.all.values(count)) == [0, 0, 7, 1, -4])
     let other: MagicExpression<Sale, Int> = .when(\.$country == "CA", then: \.$count, else: 0)
-    #expect(try magic.values(of: other) == [3, 2, 0, 0, 0])
+    #expect(try magic.fetch(Sale.all.values(other)) == [3, 2, 0, 0, 0])
     #expect(
-      try magic.values(of: MagicExpression<Sale, String>.when(\.$count > 2, then: "many"))
+      try magic.fetch(
+        Sale.all.values(MagicExpression<Sale, String>.when(\.$count > 2, then: "many")))
         == ["many", nil, "many", nil, nil])
   }
 
@@ -140,7 +143,7 @@ private struct Shop: MagicObject {
 
   @Test func `values in SQL stand wherever expressions stand`() throws {
     let hex = MagicExpression<Sale, String>(sql: "hex(\(\.$country))")
-    #expect(try magic.values(of: hex, where: hex != "4341") == ["4348", "4348", "4445"])
+    #expect(try magic.fetch(Sale.where(hex != "4341").values(hex)) == ["4348", "4348", "4445"])
     let factor = 2
     #expect(
       try magic.objects(
@@ -148,39 +151,42 @@ private struct Shop: MagicObject {
         orderedBy: [.ascending(MagicExpression<Sale, Int>(sql: "\(\.$count) % \(factor)"))]
       ).map(\.id) == [2, 5, 1, 3, 4])
     #expect(throws: (any Error).self) {
-      try magic.values(of: MagicExpression<Sale, Int>(sql: "1) FROM sqlite_schema --"))
+      try magic.fetch(Sale.all.values(MagicExpression<Sale, Int>(sql: "1) FROM sqlite_schema --")))
     }
   }
 
   @Test(.requires(.functions))
   func `medians and percentiles are of expressions too, and of decimals exact`() throws {
-    #expect(try magic.aggregate(.median(\Sale.$weight * 2)) == 3)
-    #expect(try magic.aggregate(.percentile(\Sale.$count + 1, 0)) == -3)
-    #expect(try magic.aggregate(.median(\Sale.$price * 2)) == Decimal(string: "4.5"))
-    let (average, median, top) = try magic.aggregate(
-      .average(\Sale.$price), .median(\.$price), .percentile(\.$price, 1))
+    #expect(try magic.fetch(Sale.all.aggregate(.median(\Sale.$weight * 2))) == 3)
+    #expect(try magic.fetch(Sale.all.aggregate(.percentile(\Sale.$count + 1, 0))) == -3)
+    #expect(
+      try magic.fetch(Sale.all.aggregate(.median(\Sale.$price * 2))) == Decimal(string: "4.5"))
+    let (average, median, top) = try magic.fetch(
+      Sale.all.aggregate(.average(\.$price), .median(\.$price), .percentile(\.$price, 1)))
     #expect(average == Decimal(string: "3.678"))
     #expect(median == Decimal(string: "2.25"))
     #expect(top == Decimal(string: "9.99"))
-    #expect(try magic.aggregate(.median((\Shop.$sales).count)) == 1)
+    #expect(try magic.fetch(Shop.all.aggregate(.median((\Shop.$sales).count))) == 1)
   }
 
   @Test(.requires(.functions))
   func `the average of decimals that a relation leads to is a decimal`() throws {
     #expect(
-      try magic.values(of: (\Shop.$sales).average(\.$price))
+      try magic.fetch(Shop.all.values((\Shop.$sales).average(\.$price)))
         == [try #require(Decimal(string: "3.40")) / 3, Decimal(string: "9.99"), nil])
     #expect(
       try magic.objects(of: Shop.self, where: (\Shop.$sales).average(\.$price * 2) > 10)
         .map(\.name) == ["South"])
     #expect(
-      try magic.values(of: (\Shop.$sales).average(\.$count)) == [4, 1, nil] as [Double?])
+      try magic.fetch(Shop.all.values((\Shop.$sales).average(\.$count))) == [4, 1, nil] as [Double?]
+    )
   }
 
   @Test func `some of the objects are counted, of a relation and of a group`() throws {
     #expect(
-      try magic.values(of: (\Shop.$sales).count(where: \.$count > 2)) == [2, 0, 0])
-    let rows = try magic.aggregate(.count, .count(where: \Sale.$count > 2), by: \.$country)
+      try magic.fetch(Shop.all.values((\Shop.$sales).count(where: \.$count > 2))) == [2, 0, 0])
+    let rows = try magic.fetch(
+      Sale.all.aggregate(.count, .count(where: \Sale.$count > 2), by: \.$country))
     #expect(rows.map(\.value.0) == [2, 2, 1])
     #expect(rows.map(\.value.1) == [1, 1, 0])
   }
@@ -188,14 +194,15 @@ private struct Shop: MagicObject {
   @Test(.requires(.functions)) func `properties and expressions are fetched side by side`()
     async throws
   {
-    let rows = try await magic.values(
-      of: \Shop.$id, \.$name, and: (\Shop.$sales).count, (\Shop.$sales).sum(\.$price),
-      where: \.$name != "None", orderedBy: [.descending(\.$id)])
+    let rows = try await magic.fetch(
+      Shop.where(\.$name != "None").ordered(by: .descending(\.$id)).values(
+        \.$id, \.$name, and: (\Shop.$sales).count, (\Shop.$sales).sum(\.$price)))
     #expect(rows.map { $0.1 } == ["South", "North"])
     #expect(rows.map { $0.2 } == [1, 3])
     #expect(rows.map { $0.3 } == [Decimal(string: "9.99"), Decimal(string: "3.40")])
     var names: [String] = []
-    for (name, count) in try await magic.values(of: \Shop.$name, and: (\Shop.$sales).count) {
+    for (name, count) in try await magic.fetch(Shop.all.values(\.$name, and: (\Shop.$sales).count))
+    {
       names.append("\(name) \(count ?? -1)")
     }
     #expect(names == ["North 3", "South 1", "None 0"])
@@ -203,54 +210,57 @@ private struct Shop: MagicObject {
 
   @Test(.requires(.functions)) func `groups are of properties and of expressions`() async throws {
     var found: [String] = []
-    for ((country, year), (count, total)) in try await magic.aggregate(
-      .count, .sum(\Sale.$price), by: \.$country, and: (\Sale.$date).year, having: .count > 0,
-      orderedBy: [.descending(.count), .ascending(\.$country)], limit: 3)
+    for ((country, year), (count, total)) in try await magic.fetch(
+      Sale.all.aggregate(
+        .count, .sum(\.$price), by: \.$country, and: (\Sale.$date).year, having: .count > 0,
+        orderedBy: [.descending(.count), .ascending(\.$country)], limit: 3))
     {
       found.append("\(country) \(year ?? 0) \(count) \(total)")
     }
     #expect(found == ["CH 1972 2 10.04", "CA 1970 1 1.1", "CA 1971 1 2.25"])
-    let keys = try await magic.aggregate(.count, by: \Sale.$country, and: \Sale.$count % 2)
+    let keys = try await magic.fetch(
+      Sale.all.aggregate(.count, by: \.$country, and: \Sale.$count % 2))
     #expect(keys.count == 4)
   }
 
   @Test(.requires(.functions)) func `groups are mapped where they are calculated`() throws {
     #expect(
-      try magic.aggregate(.max(\Sale.$date), by: \.$country).map { "\($0.key) \($0.value != nil)" }
+      try magic.fetch(Sale.all.aggregate(.max(\.$date), by: \.$country)).map {
+        "\($0.key) \($0.value != nil)"
+      }
         == ["CA true", "CH true", "DE true"])
     #expect(
-      try magic.aggregate(.count, by: (\Sale.$date).year).map { "\($0.key ?? 0) \($0.value)" }
+      try magic.fetch(Sale.all.aggregate(.count, by: (\Sale.$date).year)).map {
+        "\($0.key ?? 0) \($0.value)"
+      }
         == ["1970 2", "1971 1", "1972 2"])
     #expect(
-      try magic.aggregate(.count, by: \Sale.$country, orderedBy: [.descending(.sum(\.$price))])
-        .first?.key == "CH")
+      try magic.fetch(
+        Sale.all.aggregate(.count, by: \.$country, orderedBy: [.descending(.sum(\.$price))])
+      )
+      .first?.key == "CH")
   }
 
-  @Test(.requires(.collations)) func `the items of a lazy collection are streamed in an order`()
+  @Test(.requires(.collations))
+  func `the objects of a lazy collection are visited in an order, each once`()
     async throws
   {
     let shop = try await magic.object(of: Shop.self, primary: 1)
-    var ids: [Int] = []
-    for try await sale in try shop.best.createAsyncStream(
-      orderedBy: [.ascending(\.$price)], batch: 2)
-    {
-      ids.append(sale.id)
+    let ids = Mutex<[Int]>([])
+    try await magic.forEach(shop.best.ordered(by: .ascending(\.$price)), batch: 1) { sale in
+      ids.withLock { $0.append(sale.id) }
     }
-    #expect(ids == [1, 4, 4])
-    ids = []
-    for try await sale in try shop.best.createAsyncStream(where: \.$price > 5, batch: 1) {
-      ids.append(sale.id)
-    }
-    #expect(ids == [4, 4])
+    #expect(ids.withLock(\.self) == [1, 4])
+    #expect(try await magic.fetch(shop.best.where(\.$price > 5)).map(\.id) == [4])
     shop.best.append(sales[1])
-    #expect(throws: MagicError.unsavedChanges(type: "Array<Sale>")) {
-      try shop.best.createAsyncStream(orderedBy: [.ascending(\.$price)])
+    await #expect(throws: MagicError.unsavedChanges(type: "Array<Sale>")) {
+      try await magic.forEach(shop.best.ordered(by: .ascending(\.$price))) { _ in }
     }
   }
 
   @Test func `a search of what is not searched says so`() throws {
     #expect(throws: MagicError.notSearched(type: "Sale")) {
-      try magic.search(Sale.self, for: .all(of: "x"))
+      try magic.fetch(Sale.all.search(.all(of: "x")))
     }
     #expect(throws: MagicError.notSearched(type: "Sale")) {
       try magic.count(of: Sale.self, where: .matching(.all(of: "x")))
@@ -294,13 +304,14 @@ private struct Shop: MagicObject {
   private func addSale() throws { try magic.update(Sale("CH", 3, 3, 3, day: 400)) }
 
   @Test(.requires(.functions)) func `several aggregates are observed`() async throws {
-    let results = try await twice(magic.observe(.count, .sum(\Sale.$price)), addSale)
+    let results = try await twice(
+      magic.observe(Sale.all.aggregate(.count, .sum(\.$price))), addSale)
     #expect(results.map { $0.0 } == [2, 3])
     #expect(results.map { $0.1 } == [3, 6])
   }
 
   @Test func `aggregates of no table are observed`() async throws {
-    for try await (count, oldest) in magic.observe(.count, .min(\Shop.$name)) {
+    for try await (count, oldest) in magic.observe(Shop.all.aggregate(.count, .min(\.$name))) {
       #expect(count == 0)
       #expect(oldest == nil)
       break
@@ -309,43 +320,46 @@ private struct Shop: MagicObject {
 
   @Test func `groups with their conditions are observed`() async throws {
     let one = try await twice(
-      magic.observe(.count, by: \Sale.$country, having: .count > 1), addSale)
+      magic.observe(Sale.all.aggregate(.count, by: \.$country, having: .count > 1)), addSale)
     #expect(one.map { $0.map { "\($0.key) \($0.value)" } } == [[], ["CH 2"]])
-    let years = try await twice(magic.observe(.count, by: (\Sale.$date).year), addSale)
+    let years = try await twice(
+      magic.observe(Sale.all.aggregate(.count, by: (\Sale.$date).year)), addSale)
     #expect(years.map { $0.map { "\($0.key ?? 0) \($0.value)" } }.last == ["1970 1", "1971 3"])
     let groups = try await twice(
       magic.observe(
-        .count, .sum(\Sale.$count), by: \.$country, \.$note, orderedBy: [.descending(.count)],
-        limit: 1), addSale)
+        Sale.all.aggregate(
+          .count, .sum(\.$count), by: \.$country, \.$note, orderedBy: [.descending(.count)],
+          limit: 1)), addSale)
     #expect(groups.map { $0.first?.key.0 } == ["CH", "CH"])
     #expect(groups.map { $0.first?.value.1 } == [8, 11])
     let mixed = try await twice(
-      magic.observe(.count, by: \Sale.$country, and: (\Sale.$date).year), addSale)
+      magic.observe(Sale.all.aggregate(.count, by: \.$country, and: (\Sale.$date).year)), addSale)
     var found: [String] = []
     for ((country, year), count) in mixed.last ?? [] {
       found.append("\(country) \(year ?? 0) \(count)")
     }
     #expect(found == ["CA 1970 1", "CH 1971 5"])
     let calculated = try await twice(
-      magic.observe(.count, .max(\Sale.$weight), by: \Sale.$count % 2, \Sale.$count % 3), addSale)
+      magic.observe(Sale.all.aggregate(.count, .max(\.$weight), by: \.$count % 2, \.$count % 3)),
+      addSale)
     #expect(calculated.map(\.count) == [3, 3])
   }
 
   @Test func `values are observed`() async throws {
-    let paths = try await twice(magic.observe(valuesOf: \Sale.$country, \.$count), addSale)
+    let paths = try await twice(magic.observe(Sale.all.values(\.$country, \.$count)), addSale)
     #expect(paths.map { $0.map(\.1) } == [[1, 2], [1, 2, 3]])
     let expression = try await twice(
-      magic.observe(valuesOf: \Sale.$count * 2, where: \.$country == "CH"), addSale)
+      magic.observe(Sale.where(\.$country == "CH").values(\.$count * 2)), addSale)
     #expect(expression == [[4, 6], [4, 6, 6]])
     let expressions = try await twice(
       magic.observe(
-        valuesOf: \Sale.$count * 2, MagicExpression<Sale, String>(sql: "lower(\(\.$country))"),
-        isDistinct: true)
+        Sale.all.distinct().values(
+          \.$count * 2, MagicExpression<Sale, String>(sql: "lower(\(\.$country))")))
     ) { try magic.update(Sale("US", 3, 3, 3, day: 400)) }
     #expect(expressions.last?.map { $0.1 ?? "" } == ["ca", "ch", "ch", "us"])
     let both = try await twice(
-      magic.observe(valuesOf: \Sale.$country, and: \Sale.$count * 2, limit: 1)
-    ) { try magic.removeAll(of: Sale.self, where: \.$country == "CA") }
+      magic.observe(Sale.all.limit(1).values(\.$country, and: \Sale.$count * 2))
+    ) { try magic.removeAll(Sale.where(\.$country == "CA")) }
     #expect(both.map { $0.map { "\($0.0) \($0.1 ?? 0)" } } == [["CA 2"], ["CH 4"]])
   }
 }

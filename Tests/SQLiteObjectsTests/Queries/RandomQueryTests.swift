@@ -384,9 +384,9 @@ private func artist(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.A
     _ random: inout SplitMix64
   ) throws {
     let number = trackNumber(&random)
-    let rows = try magic.values(
-      of: \Music.Track.$name, \.$album.$title, \.$album.$artist.$name, \.$price,
-      where: meaning.filter, orderedBy: [.descending(number.expression)])
+    let rows = try magic.fetch(
+      Music.Track.where(meaning.filter).ordered(by: .descending(number.expression)).values(
+        \.$name, \.$album.$title, \.$album.$artist.$name, \.$price))
     // Swift's sort is stable, and so is that by keys which the key of the rows decides between.
     let sorted = found.map { ($0, number.value(graph, $0)) }.sorted { left, right in
       (left.1 ?? .min) > (right.1 ?? .min)
@@ -400,9 +400,9 @@ private func artist(_ depth: Int, _ random: inout SplitMix64) -> Meaning<Music.A
       #expect(sameBytes(row.2, album?.artist.map { graph.artists[$0].name }))
       #expect(row.3 == track.price)
     }
-    let groups = try magic.aggregate(
-      .count, .max(\Music.Track.$rating), by: number.expression, where: meaning.filter,
-      having: .count > 1)
+    let groups = try magic.fetch(
+      Music.Track.where(meaning.filter).aggregate(
+        .count, .max(\.$rating), by: number.expression, having: .count > 1))
     let expected = Dictionary(grouping: found) { number.value(graph, $0) }
       .filter { $0.value.count > 1 }
       .sorted { ($0.key ?? .min) < ($1.key ?? .min) }

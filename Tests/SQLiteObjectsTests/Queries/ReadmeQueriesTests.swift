@@ -105,17 +105,18 @@ import Testing
   }
 
   @Test func `values come without objects`() throws {
-    for (name, title, artist) in try magic.values(
-      of: \Track.$name, \.$album.$title, \.$album.$artist.$name, where: \.$price < 1)
+    for (name, title, artist) in try magic.fetch(
+      Track.where(\.$price < 1).values(\.$name, \.$album.$title, \.$album.$artist.$name))
     {
       print(name, title ?? "single", artist ?? "unknown")
     }
-    let years = try magic.values(
-      of: \Album.$year, orderedBy: [.ascending(\.$year)], isDistinct: true)
-    let lines = try magic.values(of: \Track.$name, \.$album.$title, as: Line.self)
-    try magic.forEachValue(of: \Track.$name, \.$seconds) { name, seconds in print(name, seconds) }
-    for (title, year, size) in try magic.values(
-      of: \Album.$title, \.$year, and: (\Album.$tracks).count)
+    let years = try magic.fetch(Album.ordered(by: .ascending(\.$year)).distinct().values(\.$year))
+    let lines = try magic.fetch(Track.all.values(\.$name, \.$album.$title, as: Line.self))
+    try magic.forEach(Track.all.values(\.$name, \.$seconds)) { name, seconds in
+      print(name, seconds)
+    }
+    for (title, year, size) in try magic.fetch(
+      Album.all.values(\.$title, \.$year, and: (\Album.$tracks).count))
     {
       print(title, year, size ?? 0)
     }
@@ -124,17 +125,20 @@ import Testing
   }
 
   @Test(.requires(.functions)) func `values are calculated of objects and groups`() throws {
-    let (number, total) = try magic.aggregate(.count, .sum(\Track.$price), where: \.$seconds > 60)
-    let middle = try magic.aggregate(.median(\Track.$seconds))
-    for (key, (count, average)) in try magic.aggregate(
-      .count, .average(\Track.$seconds), by: \.$album.$artist.$name, \.$album.$year,
+    let (number, total) = try magic.fetch(
+      Track.where(\.$seconds > 60).aggregate(.count, .sum(\.$price)))
+    let middle = try magic.fetch(Track.all.aggregate(.median(\.$seconds)))
+    let groups = Track.all.aggregate(
+      .count, .average(\.$seconds), by: \.$album.$artist.$name, \.$album.$year,
       having: .count > 3 && .sum(\.$price) > 1, orderedBy: [.descending(.count)], limit: 10)
-    {
+    for (key, (count, average)) in try magic.fetch(groups) {
       print(key.0 ?? "unknown", key.1 ?? 0, count, average ?? 0)
     }
-    let decades = try magic.aggregate(.distinctCount(\Album.$artist.$name), by: \.$year / 10)
-    let rated = try magic.aggregate(
-      .count, .count(where: \Track.$rating > 3), by: \.$album.$title, and: \Track.$seconds / 60)
+    let decades = try magic.fetch(
+      Album.all.aggregate(.distinctCount(\.$artist.$name), by: \.$year / 10))
+    let rated = try magic.fetch(
+      Track.all.aggregate(
+        .count, .count(where: \Track.$rating > 3), by: \.$album.$title, and: \Track.$seconds / 60))
     #expect(rated.count == 4)
     #expect(number == 4)
     #expect(total == 5)

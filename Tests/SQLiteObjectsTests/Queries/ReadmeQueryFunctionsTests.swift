@@ -36,11 +36,13 @@ import Testing
     let dear = try magic.objects(
       of: Line.self, where: \.$price * \.$quantity > 20,
       orderedBy: [.descending(\Line.$price * \Line.$quantity)])
-    let total = try magic.aggregate(.sum(\Line.$price * \Line.$quantity))  // exact: a Decimal
-    let perYear = try magic.aggregate(.count, .sum(\Line.$price), by: (\Line.$date).year)
-    let names = try magic.values(of: (\Line.$note).or(\.$name).trimmed().lowercased())
+    // The sum is an exact Decimal.
+    let total = try magic.fetch(Line.all.aggregate(.sum(\Line.$price * \Line.$quantity)))
+    let perYear = try magic.fetch(
+      Line.all.aggregate(.count, .sum(\.$price), by: (\Line.$date).year))
+    let names = try magic.fetch(Line.all.values((\Line.$note).or(\.$name).trimmed().lowercased()))
     let size: MagicExpression<Line, String> = .when(\.$quantity > 9, then: "many", else: "few")
-    let sizes = try magic.values(of: size, isDistinct: true)
+    let sizes = try magic.fetch(Line.all.distinct().values(size))
     let late = try magic.count(of: Line.self, where: \.$paid - \.$date > 30 * 86_400)
     #expect(dear.map(\.id) == [10, 9, 8, 7, 6, 5, 4])
     #expect(total == Decimal(string: "490.05"))

@@ -63,11 +63,11 @@ import Testing
 
   @Test func `pages follow each other`() throws {
     let order: [SortKey<Track>] = [.descending(\.$seconds), .ascending(\.$name)]
-    let first = try magic.page(of: Track.self, where: \.$price > 0, orderedBy: order, limit: 50)
-    let second = try magic.page(
-      of: Track.self, after: first.end, where: \.$price > 0, orderedBy: order, limit: 50)
+    let sold = Track.where(\.$price > 0).ordered(by: order)
+    let first = try magic.fetch(sold.page(limit: 50))
+    let second = try magic.fetch(sold.page(after: first.end, limit: 50))
     if let lastSeen = second.objects.last {
-      let third = try magic.page(after: lastSeen, orderedBy: order, limit: 50)
+      let third = try magic.fetch(Track.ordered(by: order).page(after: lastSeen, limit: 50))
       print(third.objects.count, third.hasMore)
     }
     #expect(first.objects.count == 50 && first.hasMore)
@@ -82,11 +82,11 @@ import Testing
     rated.seconds = -1
     try magic.update(rated)
     let cheaper = try magic.updateAll(
-      of: Track.self, where: \.$album.$year < 1970,
+      Track.where(\.$album.$year < 1970),
       set: [\.$price *= 0.8, \.$seconds += 1, .set(\.$rating, to: nil)])
-    let removed = try magic.removeAll(of: Track.self, where: \.$seconds == 0)
+    let removed = try magic.removeAll(Track.where(\.$seconds == 0))
     #expect((cheaper, removed) == (40, 1))
-    #expect(try magic.aggregate(.max(\Track.$rating)) == nil)
+    #expect(try magic.fetch(Track.all.aggregate(.max(\.$rating))) == nil)
     #expect(try magic.count(of: Track.self, where: \.$price < 0.9) == 39)
   }
 
@@ -113,11 +113,9 @@ import Testing
     note.track = try magic.objects(of: Track.self).first
     try magic.update(note)
     let pattern = SearchPattern.prefix("montréal riv")
-    for result in try magic.search(
-      Note.self, for: pattern, where: \.$track.$price > 0,
-      marks: SearchMarks(start: "<b>", end: "</b>"),
-      limit: 20)
-    {
+    let search = Note.where(\.$track.$price > 0).limit(20)
+      .search(pattern, marks: SearchMarks(start: "<b>", end: "</b>"))
+    for result in try magic.fetch(search) {
       print(result.value.title, result.rank, result.snippet, result.highlights["text"] ?? "")
     }
     let notes = try magic.count(of: Note.self, where: .matching(pattern) && \.$track != nil)
@@ -127,27 +125,27 @@ import Testing
   @Test func `the first results of observed queries are there at once`() async throws {
     let magic = magic
     let pattern = SearchPattern.prefix("riv")
-    for try await tracks in magic.observe(Track.self, where: \.$rating == 5, limit: 10) {
+    for try await tracks in magic.observe(Track.where(\.$rating == 5).limit(10)) {
       print(tracks.map(\.name))
       break
     }
-    for try await total in magic.observe(.sum(\Track.$price), where: \.$rating == nil) {
+    for try await total in magic.observe(Track.where(\.$rating == nil).aggregate(.sum(\.$price))) {
       print(total)
       break
     }
     for try await rows in magic.observe(
-      valuesOf: \Track.$name, \.$album.$year, orderedBy: [.ascending(\.$name)], limit: 10)
+      Track.ordered(by: .ascending(\.$name)).limit(10).values(\.$name, \.$album.$year))
     {
       print(rows.map(\.0))
       break
     }
     for try await albums in magic.observe(
-      .count, .sum(\Track.$price), by: \.$album.$year, having: .count > 3)
+      Track.all.aggregate(.count, .sum(\.$price), by: \.$album.$year, having: .count > 3))
     {
       print(albums.count)
       break
     }
-    for try await found in magic.observe(Note.self, matching: pattern, limit: 20) {
+    for try await found in magic.observe(Note.all.limit(20).search(pattern)) {
       print(found.map(\.snippet))
       break
     }

@@ -9,17 +9,17 @@ import Testing
   init() throws { magic = try Music.filled() }
 
   private func artists(_ filter: Filter<Music.Artist>) throws -> String {
-    try magic.values(of: \.$name, where: filter, orderedBy: [.ascending(\.$name)])
+    try magic.fetch(Music.Artist.where(filter).ordered(by: .ascending(\.$name)).values(\.$name))
       .joined(separator: " ")
   }
 
   private func tracks(_ filter: Filter<Music.Track>) throws -> String {
-    try magic.values(of: \.$name, where: filter, orderedBy: [.ascending(\.$name)])
+    try magic.fetch(Music.Track.where(filter).ordered(by: .ascending(\.$name)).values(\.$name))
       .joined(separator: " ")
   }
 
   private func playlists(_ filter: Filter<Music.Playlist>) throws -> String {
-    try magic.values(of: \.$name, where: filter, orderedBy: [.ascending(\.$name)])
+    try magic.fetch(Music.Playlist.where(filter).ordered(by: .ascending(\.$name)).values(\.$name))
       .joined(separator: " ")
   }
 
@@ -93,18 +93,22 @@ import Testing
       of: Music.Artist.self,
       orderedBy: [.descending((\Music.Artist.$albums.$tracks).count), .ascending(\.$name)])
     #expect(byTracks.map(\.name) == ["Ann", "Bob", "Cem"])
-    let byYear = try magic.values(
-      of: \Music.Artist.$name,
-      orderedBy: [.ascending((\Music.Artist.$albums).max(\.$year)), .descending(\.$name)])
+    let byYear = try magic.fetch(
+      Music.Artist.ordered(
+        by: .ascending((\Music.Artist.$albums).max(\.$year)), .descending(\.$name)
+      ).values(\.$name))
     #expect(byYear == ["Cem", "Bob", "Ann"])
-    let counts = try magic.values(
-      of: MagicExpression(\Music.Artist.$name), (\Music.Artist.$albums).count,
-      (\Music.Artist.$albums).max(\.$year))
+    let counts = try magic.fetch(
+      Music.Artist.all.values(
+        MagicExpression(\Music.Artist.$name), (\Music.Artist.$albums).count,
+        (\Music.Artist.$albums).max(\.$year)))
     #expect(counts.map(\.0) == ["Ann", "Bob", "Cem"])
     #expect(counts.map(\.1) == [2, 1, 0])
     #expect(counts.map(\.2) == [2010, 2010, nil])
-    #expect(try magic.aggregate(.max((\Music.Artist.$albums).count)) == 2)
-    #expect(try magic.aggregate(.sum((\Music.Track.$tags).count), where: \.$seconds > 50) == 4)
+    #expect(try magic.fetch(Music.Artist.all.aggregate(.max((\Music.Artist.$albums).count))) == 2)
+    #expect(
+      try magic.fetch(
+        Music.Track.where(\.$seconds > 50).aggregate(.sum((\Music.Track.$tags).count))) == 4)
   }
 
   @Test func `a type that was never saved is in no relation`() async throws {
@@ -116,24 +120,27 @@ import Testing
       && !(\Music.Artist.$albums.$tracks).contains { \.$seconds > 0 }
     #expect(try await fresh.count(of: Music.Artist.self, where: all) == 1)
     #expect(try await fresh.count(of: Music.Artist.self, where: all) == 1)
-    #expect(try await fresh.values(of: (\Music.Artist.$albums).max(\.$year)) == [nil])
+    #expect(
+      try await fresh.fetch(Music.Artist.all.values((\Music.Artist.$albums).max(\.$year))) == [nil])
     try await fresh.update(Music.Album("First", year: 1, by: Music.Artist("Bob")))
     #expect(
       try await fresh.count(of: Music.Artist.self, where: (\Music.Artist.$albums).isEmpty) == 1)
   }
 
   @Test func `a path without a collection, and a collection as a value, are errors`() throws {
-    #expect(throws: MagicError.self) { try magic.values(of: \Music.Artist.$albums) }
-    #expect(throws: MagicError.self) { try magic.values(of: \Music.Artist.$albums.$tracks) }
-    #expect(throws: MagicError.self) { try magic.values(of: \Music.Playlist.$tracks) }
+    #expect(throws: MagicError.self) { try magic.fetch(Music.Artist.all.values(\.$albums)) }
+    #expect(throws: MagicError.self) { try magic.fetch(Music.Artist.all.values(\.$albums.$tracks)) }
+    #expect(throws: MagicError.self) { try magic.fetch(Music.Playlist.all.values(\.$tracks)) }
   }
 
   @Test func `a filter on relations removes, counts and fetches lazily`() throws {
     let mix = try #require(try magic.objects(of: Music.Playlist.self).first)
-    #expect(try mix.guests.count(where: (\Music.Artist.$albums).count == 2) == 1)
+    #expect(try magic.fetch(mix.guests.where((\Music.Artist.$albums).count == 2).count) == 1)
     let ann = try #require(try magic.objects(of: Music.Artist.self).first)
-    #expect(try ann.albums.get(where: (\Music.Album.$tracks).count == 2).map(\.title) == ["First"])
-    #expect(try magic.removeAll(of: Music.Album.self, where: (\Music.Album.$tracks).isEmpty) == 1)
+    #expect(
+      try magic.fetch(ann.albums.where((\Music.Album.$tracks).count == 2)).map(\.title) == ["First"]
+    )
+    #expect(try magic.removeAll(Music.Album.where((\Music.Album.$tracks).isEmpty)) == 1)
   }
 
   /// Filters with the indexes that serve them, as `EXPLAIN QUERY PLAN` calls them.

@@ -296,8 +296,8 @@ import TestSupport
         sql:
           "SELECT count(*), count(bytes), count(DISTINCT price) FROM Track WHERE \(condition.sql)"
       ) {
-        let found = try $0.aggregate(
-          .count, .count(\Track.$bytes), .distinctCount(\Track.$price), where: filter)
+        let found = try $0.fetch(
+          Track.where(filter).aggregate(.count, .count(\.$bytes), .distinctCount(\.$price)))
         return ["\(found.0)|\(found.1)|\(found.2)"]
       }
     case 2:
@@ -305,10 +305,9 @@ import TestSupport
         sql:
           "SELECT ifnull(sum(milliseconds), 0), \(real("avg(bytes)")), ifnull(min(milliseconds), '-'), ifnull(max(bytes), '-') FROM Track WHERE \(condition.sql)"
       ) {
-        let found = try $0.aggregate(
-          .sum(\Track.$milliseconds), .average(\Track.$bytes), .min(\Track.$milliseconds),
-          .max(\Track.$bytes),
-          where: filter)
+        let found = try $0.fetch(
+          Track.where(filter).aggregate(
+            .sum(\.$milliseconds), .average(\.$bytes), .min(\.$milliseconds), .max(\.$bytes)))
         return ["\(found.0)|\(fraction(found.1))|\(number(found.2))|\(number(found.3))"]
       }
     case 3:
@@ -316,8 +315,8 @@ import TestSupport
         sql:
           "SELECT \(sqlCents("ifnull(sum(CAST(price AS REAL)), 0)")), \(sqlCents("max(CAST(price AS REAL))")), \(sqlCents("min(CAST(price AS REAL))")) FROM Track WHERE \(condition.sql)"
       ) {
-        let found = try $0.aggregate(
-          .sum(\Track.$price), .max(\Track.$price), .min(\Track.$price), where: filter)
+        let found = try $0.fetch(
+          Track.where(filter).aggregate(.sum(\.$price), .max(\.$price), .min(\.$price)))
         return ["\(amountText(found.0))|\(amountText(found.1))|\(amountText(found.2))"]
       }
     case 4:
@@ -325,8 +324,8 @@ import TestSupport
         sql:
           "SELECT \(bytes(genreName)), count(*), sum(milliseconds) FROM Track WHERE \(condition.sql) GROUP BY \(genreName) ORDER BY \(genreName)"
       ) {
-        let groups = try $0.aggregate(
-          .count, .sum(\Track.$milliseconds), by: \.$genre.$name, where: filter)
+        let groups = try $0.fetch(
+          Track.where(filter).aggregate(.count, .sum(\.$milliseconds), by: \.$genre.$name))
         return groups.map { "\(text($0.key))|\($0.value.0)|\($0.value.1)" }
       }
     case 5:
@@ -334,8 +333,9 @@ import TestSupport
         sql:
           "SELECT strftime('%Y', date), count(*), \(sqlCents("sum(CAST(total AS REAL))")) FROM Invoice WHERE CAST(total AS REAL) > \(amount) GROUP BY 1 ORDER BY 1"
       ) {
-        let groups = try $0.aggregate(
-          .count, .sum(\Invoice.$total), by: (\Invoice.$date).year, where: \.$total > amount)
+        let groups = try $0.fetch(
+          Invoice.where(\.$total > amount).aggregate(
+            .count, .sum(\.$total), by: (\Invoice.$date).year))
         return groups.map { "\(number($0.key))|\($0.value.0)|\(amountText($0.value.1))" }
       }
     case 6:
@@ -343,9 +343,9 @@ import TestSupport
         sql:
           "SELECT \(bytes("name")), \(bytes(albumTitle)), \(bytes(artistName)) FROM Track WHERE \(condition.sql) ORDER BY \(artistName) DESC, id LIMIT \(limit)"
       ) {
-        try $0.values(
-          of: \Track.$name, \.$album.$title, \.$album.$artist.$name, where: filter,
-          orderedBy: [.descending(\.$album.$artist.$name), .ascending(\.$id)], limit: limit
+        try $0.fetch(
+          Track.where(filter).ordered(by: .descending(\.$album.$artist.$name), .ascending(\.$id))
+            .limit(limit).values(\.$name, \.$album.$title, \.$album.$artist.$name)
         ).map { "\(text($0))|\(text($1))|\(text($2))" }
       }
     case 7:
@@ -353,10 +353,10 @@ import TestSupport
         sql:
           "SELECT id, \(sqlCents("CAST(price AS REAL) * quantity")) FROM Line WHERE CAST(price AS REAL) * quantity > \(amount) ORDER BY CAST(price AS REAL) * quantity DESC, id LIMIT \(limit)"
       ) {
-        try $0.values(
-          of: MagicExpression(\Line.$id), \Line.$price * \Line.$quantity,
-          where: \Line.$price * \Line.$quantity > amount,
-          orderedBy: [.descending(\Line.$price * \Line.$quantity), .ascending(\.$id)], limit: limit
+        try $0.fetch(
+          Line.where(\Line.$price * \Line.$quantity > amount).ordered(
+            by: .descending(\Line.$price * \Line.$quantity), .ascending(\.$id)
+          ).limit(limit).values(MagicExpression(\Line.$id), \.$price * \Line.$quantity)
         ).map { "\(number($0))|\(amountText($1))" }
       }
     case 8:
@@ -365,10 +365,10 @@ import TestSupport
           "SELECT c.id, count(i.id) FROM Customer c LEFT JOIN Invoice i ON i.customer = c.id AND CAST(i.total AS REAL) > \(amount) GROUP BY c.id HAVING count(i.id) > 0 ORDER BY count(i.id) DESC, c.id"
       ) {
         let count = (\Customer.$invoices).count { \.$total > amount }
-        return try $0.values(
-          of: MagicExpression(\Customer.$id), count,
-          where: (\Customer.$invoices).contains { \.$total > amount },
-          orderedBy: [.descending(count), .ascending(\.$id)]
+        return try $0.fetch(
+          Customer.where((\Customer.$invoices).contains { \.$total > amount }).ordered(
+            by: .descending(count), .ascending(\.$id)
+          ).values(MagicExpression(\Customer.$id), count)
         ).map { "\(number($0))|\(number($1))" }
       }
     case 9:
@@ -376,9 +376,9 @@ import TestSupport
         sql:
           "SELECT id, (SELECT \(sqlCents("ifnull(sum(CAST(l.price AS REAL) * l.quantity), 0)")) FROM Line l WHERE l.invoice = Invoice.id) FROM Invoice WHERE id % 9 = \(limit % 9) ORDER BY id"
       ) {
-        try $0.values(
-          of: MagicExpression(\Invoice.$id), (\Invoice.$lines).sum(\Line.$price * \Line.$quantity),
-          where: \.$id % 9 == limit % 9, orderedBy: [.ascending(\.$id)]
+        try $0.fetch(
+          Invoice.where(\.$id % 9 == limit % 9).ordered(by: .ascending(\.$id)).values(
+            MagicExpression(\Invoice.$id), (\Invoice.$lines).sum(\Line.$price * \Line.$quantity))
         ).map { "\(number($0))|\(amountText($1))" }
       }
     case 10:
@@ -386,9 +386,9 @@ import TestSupport
         sql:
           "SELECT strftime('%w', date) + 1, CAST(strftime('%H', date) AS INTEGER), count(*) FROM Invoice WHERE CAST(strftime('%m', date) AS INTEGER) < \(limit % 12 + 1) GROUP BY 1, 2 ORDER BY 1, 2"
       ) {
-        try $0.aggregate(
-          .count, by: (\Invoice.$date).weekday, (\Invoice.$date).hour,
-          where: (\Invoice.$date).month < limit % 12 + 1
+        try $0.fetch(
+          Invoice.where((\Invoice.$date).month < limit % 12 + 1).aggregate(
+            .count, by: (\Invoice.$date).weekday, (\Invoice.$date).hour)
         ).map { "\(number($0.key.0))|\(number($0.key.1))|\($0.value)" }
       }
     case 11:
@@ -398,9 +398,9 @@ import TestSupport
       ) {
         let path =
           (\Track.$name).trimmed().replacing(" ", with: "_") + "/" + (\Track.$composer).or("?")
-        return try $0.values(
-          of: path, (\Track.$name).count, where: filter, orderedBy: [.ascending(\.$id)],
-          limit: limit
+        return try $0.fetch(
+          Track.where(filter).ordered(by: .ascending(\.$id)).limit(limit).values(
+            path, (\Track.$name).count)
         ).map { "\(text($0))|\(number($1))" }
       }
     case 12:
@@ -408,10 +408,11 @@ import TestSupport
         sql:
           "SELECT \(real("milliseconds / 60000.0 * rating")), ifnull(bytes / milliseconds, '-') FROM Track WHERE \(condition.sql) ORDER BY rating DESC, id LIMIT \(limit)"
       ) {
-        try $0.values(
-          of: (\Track.$milliseconds).asDouble() / 60_000 * (\Track.$rating),
-          \Track.$bytes / \Track.$milliseconds,
-          where: filter, orderedBy: [.descending(\.$rating), .ascending(\.$id)], limit: limit
+        try $0.fetch(
+          Track.where(filter).ordered(by: .descending(\.$rating), .ascending(\.$id)).limit(limit)
+            .values(
+              (\Track.$milliseconds).asDouble() / 60_000 * (\Track.$rating),
+              \.$bytes / \Track.$milliseconds)
         ).map { "\(fraction($0))|\(number($1))" }
       }
     default:
@@ -421,7 +422,7 @@ import TestSupport
       ) {
         let start = Date(timeIntervalSince1970: 1_306_886_400)
         return [
-          "\(try $0.aggregate(.count, where: \Invoice.$date - start > Double(limit) * 86_400 && 5...15 ~= \Invoice.$total))"
+          "\(try $0.fetch(Invoice.where(\Invoice.$date - start > Double(limit) * 86_400 && 5...15 ~= \Invoice.$total).aggregate(.count)))"
         ]
       }
     }

@@ -45,8 +45,8 @@ import Testing
       shop.customers.sorted { (spent[$0.id] ?? 0, $1.id) > (spent[$1.id] ?? 0, $0.id) }.prefix(10)
         .map(\.id))
     // 4. What did each country spend in each year?
-    let rows = try magic.aggregate(
-      .count, .sum(\Invoice.$total), by: \.$country, and: (\Invoice.$date).year)
+    let rows = try magic.fetch(
+      Invoice.all.aggregate(.count, .sum(\.$total), by: \.$country, and: (\Invoice.$date).year))
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = TimeZone(identifier: "UTC")!
     var wanted: [String: (Int, Decimal)] = [:]
@@ -66,9 +66,9 @@ import Testing
     // 5. Name, album and artist of the twenty cheapest tracks.
     check(
       "5 joined",
-      try magic.values(
-        of: \Track.$name, \.$album.$title, \.$album.$artist.$name, where: \.$price < 1,
-        orderedBy: [.ascending(\.$price), .ascending(\.$id)], limit: 20
+      try magic.fetch(
+        Track.where(\.$price < 1).ordered(by: .ascending(\.$price), .ascending(\.$id)).limit(20)
+          .values(\.$name, \.$album.$title, \.$album.$artist.$name)
       ).map { "\($0) \($1 ?? "-") \($2 ?? "-")" },
       shop.tracks.filter { $0.price < 1 }.sorted { ($0.price, $0.id) < ($1.price, $1.id) }.prefix(
         20
@@ -94,9 +94,9 @@ import Testing
     // 9. How many employees have each manager?
     check(
       "9 managers",
-      try magic.values(
-        of: \Employee.$lastName, and: (\Employee.$reports).count,
-        where: (\Employee.$reports).count > 0
+      try magic.fetch(
+        Employee.where((\Employee.$reports).count > 0).values(
+          \.$lastName, and: (\Employee.$reports).count)
       ).map { "\($0) \($1 ?? -1)" },
       shop.employees.compactMap { boss in
         let count = shop.employees.count { $0.manager?.id == boss.id }
@@ -127,10 +127,10 @@ import Testing
       let total = tracks.reduce(0) { $0 + $1.milliseconds }
       return (name: name ?? "-", count: tracks.count, average: Double(total) / Double(tracks.count))
     }.sorted { $0.average > $1.average }
-    let averageRows = try magic.aggregate(
-      .average(\Track.$milliseconds), .count, by: \.$genre.$name, having: .count > 900,
-      orderedBy: [.descending(.average(\.$milliseconds))]
-    )
+    let averageRows = try magic.fetch(
+      Track.all.aggregate(
+        .average(\.$milliseconds), .count, by: \.$genre.$name, having: .count > 900,
+        orderedBy: [.descending(.average(\.$milliseconds))]))
     check(
       "13 average by genre",
       averageRows.map { "\($0 ?? "-") \($1.1)" },
@@ -138,7 +138,7 @@ import Testing
     // 14. Median length and the 90th percentile.
     let sorted = shop.tracks.map(\.milliseconds).sorted()
     check(
-      "14 median", try magic.aggregate(.median(\Track.$milliseconds)),
+      "14 median", try magic.fetch(Track.all.aggregate(.median(\.$milliseconds))),
       Double(sorted[3499] + sorted[3500]) / 2)
     // 15. Artists whose albums are all of before 1980.
     let border = Date(timeIntervalSince1970: 315_532_800)
@@ -162,9 +162,9 @@ import Testing
     // 17. Company or full name, in lower case, in order.
     check(
       "17 display name",
-      try magic.values(
-        of: (\Customer.$company).or(\.$firstName + " " + \.$lastName).lowercased(),
-        orderedBy: [.ascending((\Customer.$company).or(\.$lastName)), .ascending(\.$id)], limit: 30
+      try magic.fetch(
+        Customer.ordered(by: .ascending((\Customer.$company).or(\.$lastName)), .ascending(\.$id))
+          .limit(30).values((\Customer.$company).or(\.$firstName + " " + \.$lastName).lowercased())
       ).map { $0 ?? "-" },
       shop.customers.sorted {
         let (a, b) = (
@@ -178,7 +178,7 @@ import Testing
     let length: MagicExpression<Track, String> = .when(
       \.$milliseconds < 180_000, then: "short",
       else: .when(\.$milliseconds < 420_000, then: "medium", else: "long"))
-    let sizeRows = try magic.aggregate(.count, by: length)
+    let sizeRows = try magic.fetch(Track.all.aggregate(.count, by: length))
     check(
       "18 sizes",
       sizeRows.map { "\($0 ?? "-") \($1)" },
@@ -189,14 +189,14 @@ import Testing
         }
       ).sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.count)" })
     // 19. The value of the stock.
-    let value = try magic.aggregate(.sum(\Track.$price * \Track.$stock))
+    let value = try magic.fetch(Track.all.aggregate(.sum(\Track.$price * \Track.$stock)))
     check(
       "19 stock", abs(value - shop.tracks.reduce(0) { $0 + $1.price * Double($1.stock) }) < 0.001,
       true)
     // 20. The newest invoice of each customer.
     let newest = Dictionary(grouping: shop.invoices, by: \.customer.id)
       .mapValues { invoices in invoices.map(\.date).max()! }.sorted { $0.key < $1.key }
-    let newestRows = try magic.aggregate(.max(\Invoice.$date), by: \.$customer.$id)
+    let newestRows = try magic.fetch(Invoice.all.aggregate(.max(\.$date), by: \.$customer.$id))
     check(
       "20 newest invoice",
       newestRows.map { "\($0!) \($1!)" },
@@ -204,8 +204,7 @@ import Testing
     // 21. Distinct countries in order.
     check(
       "21 countries",
-      try magic.values(
-        of: \Customer.$country, orderedBy: [.ascending(\.$country)], isDistinct: true),
+      try magic.fetch(Customer.ordered(by: .ascending(\.$country)).distinct().values(\.$country)),
       Set(shop.customers.map(\.country)).sorted())
     // 22. Different artists per genre.
     var artistCounts: [String] = []
@@ -213,8 +212,8 @@ import Testing
       let artists = Set(tracks.compactMap { $0.album?.artist?.id })
       artistCounts.append("\(name ?? "-") \(artists.count)")
     }
-    let artistRows = try magic.aggregate(
-      .distinctCount(\Track.$album.$artist.$id), by: \.$genre.$name)
+    let artistRows = try magic.fetch(
+      Track.all.aggregate(.distinctCount(\.$album.$artist.$id), by: \.$genre.$name))
     check(
       "22 artists per genre",
       artistRows.map {
@@ -222,7 +221,7 @@ import Testing
       },
       artistCounts)
     // 23. Sales by weekday.
-    let weekdayRows = try magic.aggregate(.count, by: (\Invoice.$date).weekday)
+    let weekdayRows = try magic.fetch(Invoice.all.aggregate(.count, by: (\Invoice.$date).weekday))
     check(
       "23 weekdays",
       weekdayRows.map { "\($0 ?? 0) \($1)" },
@@ -248,7 +247,7 @@ import Testing
     // 26. The reverse set, ordered.
     check(
       "26 tracks of an album by the reverse set",
-      try album.tracks.get(orderedBy: [.ascending(\.$name)]).map(\.name),
+      try magic.fetch(album.tracks.ordered(by: .ascending(\.$name))).map(\.name),
       shop.tracks.filter { $0.album?.id == album.id }.map(\.name).sorted {
         Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8))
       })
@@ -259,11 +258,10 @@ import Testing
     ).mapValues { $0.reduce(Decimal(0)) { $0 + $1.price * Decimal($1.quantity) } }
     let bestArtists = revenue.sorted { ($0.value, $1.key) > ($1.value, $0.key) }.prefix(5)
       .map { "\($0.key) \($0.value)" }
-    let revenueRows = try magic.aggregate(
-      .sum(\InvoiceLine.$price * \InvoiceLine.$quantity), by: \.$track.$album.$artist.$id,
-      where: \.$track.$album.$artist.$id != nil,
-      orderedBy: [.descending(.sum(\InvoiceLine.$price * \InvoiceLine.$quantity))], limit: 5
-    )
+    let revenueRows = try magic.fetch(
+      InvoiceLine.where(\.$track.$album.$artist.$id != nil).aggregate(
+        .sum(\InvoiceLine.$price * \InvoiceLine.$quantity), by: \.$track.$album.$artist.$id,
+        orderedBy: [.descending(.sum(\InvoiceLine.$price * \InvoiceLine.$quantity))], limit: 5))
     check(
       "27 revenue per artist",
       revenueRows.map { "\($0 ?? 0) \($1)" },
@@ -283,7 +281,7 @@ import Testing
       "29 in no playlist", try magic.count(of: Track.self, where: (\Track.$playlists).isEmpty),
       shop.tracks.count { !listed.contains($0.id) })
     // 30. Tracks that stand above the average length of all tracks: two queries.
-    let average = try magic.aggregate(.average(\Track.$milliseconds))!
+    let average = try magic.fetch(Track.all.aggregate(.average(\.$milliseconds)))!
     check(
       "30 above average",
       try magic.count(of: Track.self, where: (\Track.$milliseconds).asDouble() > average),
@@ -335,20 +333,22 @@ import Testing
       shop.tracks.count { ($0.album.map { (tracksOf[$0.id] ?? []).count } ?? 0) > 12 })
     check(
       "1g average by customer",
-      try magic.values(of: (\Customer.$invoices).average(\.$total)),
+      try magic.fetch(Customer.all.values((\Customer.$invoices).average(\.$total))),
       shop.customers.map { customer in
         guard let invoices = invoicesOf[customer.id] else { return nil }
         return invoices.reduce(Decimal(0)) { $0 + $1.total } / Decimal(invoices.count)
       })
     check(
       "1h sum with where",
-      try magic.values(of: (\Customer.$invoices).sum(\.$total, where: \.$paid == nil)).map { $0! },
+      try magic.fetch(
+        Customer.all.values((\Customer.$invoices).sum(\.$total, where: \.$paid == nil))
+      ).map { $0! },
       shop.customers.map {
         (invoicesOf[$0.id] ?? []).filter { $0.paid == nil }.reduce(Decimal(0)) { $0 + $1.total }
       })
     check(
       "1i sum of sums",
-      try magic.aggregate(.sum((\Customer.$invoices).sum(\.$total))),
+      try magic.fetch(Customer.all.aggregate(.sum((\Customer.$invoices).sum(\.$total)))),
       shop.invoices.reduce(Decimal(0)) { $0 + $1.total })
     check(
       "1j contains an object",
@@ -358,7 +358,9 @@ import Testing
         \.element.id))
     check(
       "1k grandchildren of employees",
-      try magic.values(of: (\Employee.$customers.$invoices).sum(\.$total)).map { $0! },
+      try magic.fetch(Employee.all.values((\Employee.$customers.$invoices).sum(\.$total))).map {
+        $0!
+      },
       shop.employees.map { e in
         shop.invoices.filter { $0.customer.support?.id == e.id }.reduce(Decimal(0)) {
           $0 + $1.total
@@ -367,7 +369,7 @@ import Testing
 
     // 2. calculations
     func column<V: Codable & SendableMetatype>(_ e: MagicExpression<Track, V>) throws -> [V?] {
-      try magic.values(of: e, orderedBy: [.ascending(\.$id)])
+      try magic.fetch(Track.ordered(by: .ascending(\.$id)).values(e))
     }
     check(
       "2 price * stock", try column(\Track.$price * \Track.$stock),
@@ -401,13 +403,13 @@ import Testing
     check(
       "2 asDecimal", try column((\Track.$price).asDecimal()), shop.tracks.map { Decimal($0.price) })
     check(
-      "2 month", try magic.values(of: (\Invoice.$date).month).map { $0! },
+      "2 month", try magic.fetch(Invoice.all.values((\Invoice.$date).month)).map { $0! },
       shop.invoices.map { Calendar.utc.component(.month, from: $0.date) })
     check(
-      "2 date + ", try magic.values(of: \Invoice.$date + 86_400).map { $0! },
+      "2 date + ", try magic.fetch(Invoice.all.values(\.$date + 86_400)).map { $0! },
       shop.invoices.map { $0.date + 86_400 })
     check(
-      "2 paid - date", try magic.values(of: \Invoice.$paid - \Invoice.$date),
+      "2 paid - date", try magic.fetch(Invoice.all.values(\.$paid - \Invoice.$date)),
       shop.invoices.map { i in i.paid.map { $0.timeIntervalSince(i.date) } })
     check(
       "2 decimal order",
@@ -416,7 +418,7 @@ import Testing
       shop.customers.sorted { ($0.credit, $0.id) < ($1.credit, $1.id) }.map(\.id))
     check(
       "2 price * quantity decimal",
-      try magic.values(of: \InvoiceLine.$price * \InvoiceLine.$quantity).map { $0! },
+      try magic.fetch(InvoiceLine.all.values(\.$price * \InvoiceLine.$quantity)).map { $0! },
       shop.lines.map { $0.price * Decimal($0.quantity) })
     check(
       "2 order by nil last",
@@ -432,11 +434,11 @@ import Testing
     // 5. pages
     var seen: [Int] = []
     let order: [SortKey<Track>] = [.ascending((\Track.$name).lowercased()), .descending(\.$rating)]
-    var page = try magic.page(of: Track.self, where: \.$price > 1, orderedBy: order, limit: 500)
+    var page = try magic.fetch(Track.where(\.$price > 1).ordered(by: order).page(limit: 500))
     seen += page.objects.map(\.id)
     while page.hasMore {
-      page = try magic.page(
-        of: Track.self, after: page.end, where: \.$price > 1, orderedBy: order, limit: 500)
+      page = try magic.fetch(
+        Track.where(\.$price > 1).ordered(by: order).page(after: page.end, limit: 500))
       seen += page.objects.map(\.id)
     }
     let all = try magic.objects(of: Track.self, where: \.$price > 1, orderedBy: order).map(\.id)
@@ -445,7 +447,8 @@ import Testing
     seen = []
     var end: PagePosition<Track>?
     repeat {
-      let page = try playlist.tracks.page(after: end, orderedBy: [.descending(\.$price)], limit: 40)
+      let page = try magic.fetch(
+        playlist.tracks.ordered(by: .descending(\.$price)).page(after: end, limit: 40))
       seen += page.objects.map(\.id)
       end = page.hasMore ? page.end : nil
     } while end != nil
@@ -453,8 +456,8 @@ import Testing
     check("5 distinct", Set(seen).count, seen.count)
 
     // 8. search
-    let found = try magic.search(
-      Track.self, for: .all(of: "montreal river"), where: \.$price > 1, limit: 10_000)
+    let found = try magic.fetch(
+      Track.where(\.$price > 1).limit(10_000).search(.all(of: "montreal river")))
     check(
       "8 search", Set(found.map(\.value.id)),
       Set(
@@ -499,25 +502,26 @@ import Testing
     let stock = shop.tracks.filter { $0.price > 1 }
     check(
       "6 updateAll",
-      try magic.updateAll(
-        of: Track.self, where: \.$price > 1, set: [\.$stock -= 1, \.$price *= 1.1]), stock.count)
+      try magic.updateAll(Track.where(\.$price > 1), set: [\.$stock -= 1, \.$price *= 1.1]),
+      stock.count)
     check(
       "6 values",
-      try magic.values(of: \Track.$stock, \.$price, where: \.$price > 1).map { "\($0) \($1)" },
+      try magic.fetch(Track.where(\.$price > 1).values(\.$stock, \.$price)).map { "\($0) \($1)" },
       stock.map { "\($0.stock - 1) \($0.price * 1.1)" })
     check(
       "6 trimmed",
-      try magic.updateAll(
-        of: Track.self, set: [.set(\.$name, to: (\Track.$name).trimmed() + " x")]), 7000)
+      try magic.updateAll(Track.all, set: [.set(\.$name, to: (\Track.$name).trimmed() + " x")]),
+      7000)
     check("6 searched", try magic.count(of: Track.self, where: .matching(.all(of: "x"))), 7000)
     check(
       "6 total",
       try magic.updateAll(
-        of: Invoice.self, where: \.$id < 90_000,
+        Invoice.where(\.$id < 90_000),
         set: [.set(\.$total, to: (\Invoice.$lines).sum(\.$price * \.$quantity))]), 5000)
-    check("6 total values", try magic.values(of: \Invoice.$total), shop.invoices.map(\.total))
     check(
-      "6 removeAll", try magic.removeAll(of: Customer.self, where: (\Customer.$invoices).count > 9),
+      "6 total values", try magic.fetch(Invoice.all.values(\.$total)), shop.invoices.map(\.total))
+    check(
+      "6 removeAll", try magic.removeAll(Customer.where((\Customer.$invoices).count > 9)),
       shop.customers.count { (invoicesOf[$0.id] ?? []).count > 9 })
     let gone = Set(shop.customers.filter { (invoicesOf[$0.id] ?? []).count > 9 }.map(\.id))
     check(

@@ -115,16 +115,16 @@ private actor Caller {
 
   @Test func `values sorted by the number of objects do not block the task`() async throws {
     let names = try await resultUnlessBlocking {
-      try await $0.values(
-        of: \TramStop.$name,
-        orderedBy: [.ascending((\TramStop.$routes).count), .ascending(\.$name)])
+      try await $0.fetch(
+        TramStop.ordered(by: .ascending((\TramStop.$routes).count), .ascending(\.$name)).values(
+          \.$name))
     }
     #expect(names == ["Nowhere", "North", "South"])
   }
 
   @Test func `a change of many objects does not block the task`() async throws {
     let count = try await resultUnlessBlocking {
-      try await $0.removeAll(of: TramStop.self, where: (\TramStop.$routes).isEmpty)
+      try await $0.removeAll(TramStop.where((\TramStop.$routes).isEmpty))
     }
     #expect(count == 1)
   }

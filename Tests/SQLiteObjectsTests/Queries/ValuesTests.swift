@@ -12,30 +12,30 @@ import TestSupport
   @Test func `values of several properties are tuples, nil where a relation leads nowhere`()
     async throws
   {
-    let rows = try await magic.values(
-      of: \Music.Track.$name, \.$album.$title, \.$album.$artist.$name,
-      orderedBy: [.ascending(\.$name)])
+    let rows = try await magic.fetch(
+      Music.Track.ordered(by: .ascending(\.$name)).values(
+        \.$name, \.$album.$title, \.$album.$artist.$name))
     #expect(rows.map(\.0) == ["a1", "a2", "a3", "b1", "lone"])
     #expect(rows.map(\.1) == ["First", "First", "Second", "Live", nil])
     #expect(rows.map(\.2) == ["Ann", "Ann", "Ann", "Bob", nil])
-    let same = try await magic.values(
-      of: \Music.Track.$name, \.$album.$title, \.$album.$artist.$name,
-      orderedBy: [.ascending(\.$name)])
+    let same = try await magic.fetch(
+      Music.Track.ordered(by: .ascending(\.$name)).values(
+        \.$name, \.$album.$title, \.$album.$artist.$name))
     #expect(same.map(\.2) == rows.map(\.2))
-    let some = try await magic.values(
-      of: \Music.Track.$seconds, \.$rating, where: \.$album.$artist.$name == "Ann",
-      orderedBy: [.descending(\.$seconds)], limit: 2, offset: 1)
+    let some = try await magic.fetch(
+      Music.Track.where(\.$album.$artist.$name == "Ann").ordered(by: .descending(\.$seconds)).limit(
+        2, offset: 1
+      ).values(\.$seconds, \.$rating))
     #expect(some.map(\.0) == [200, 100])
     #expect(some.map(\.1) == [nil, 5])
   }
 
   @Test func `combinations come once if that is asked for`() throws {
-    let years = try magic.values(
-      of: \Music.Track.$album.$year, \.$album.$artist.$name, isDistinct: true)
+    let years = try magic.fetch(
+      Music.Track.all.distinct().values(\.$album.$year, \.$album.$artist.$name))
     #expect(years.count == 4)
     #expect(
-      try magic.values(
-        of: \Music.Album.$year, orderedBy: [.descending(\.$year)], isDistinct: true)
+      try magic.fetch(Music.Album.ordered(by: .descending(\.$year)).distinct().values(\.$year))
         == [2010, 1999, nil])
   }
 
@@ -60,31 +60,31 @@ import TestSupport
   }
 
   @Test func `values are of any decodable type`() async throws {
-    let lines = try await magic.values(
-      of: \Music.Track.$name, \.$album.$title, \.$album.$year, as: Line.self,
-      where: \.$seconds <= 100, orderedBy: [.ascending(\.$name)])
+    let lines = try await magic.fetch(
+      Music.Track.where(\.$seconds <= 100).ordered(by: .ascending(\.$name)).values(
+        \.$name, \.$album.$title, \.$album.$year, as: Line.self))
     #expect(
       lines == [Line(name: "a1", album: .init(title: "First", year: 1999)), Line(name: "lone")])
-    let flat = try await magic.values(
-      of: \Music.Track.$name, \.$album.$artist.$name, as: Flat.self, where: \.$seconds >= 400)
+    let flat = try await magic.fetch(
+      Music.Track.where(\.$seconds >= 400).values(\.$name, \.$album.$artist.$name, as: Flat.self))
     #expect(flat == [Flat(name: "b1", artist: "Bob")])
   }
 
   @Test func `rows are lent one by one, and an error ends the loop`() throws {
     var names: [String] = []
-    try magic.forEachValue(of: \Music.Track.$name, \.$album.$title) { name, title in
+    try magic.forEach(Music.Track.all.values(\.$name, \.$album.$title)) { name, title in
       names.append("\(name) \(title ?? "-")")
     }
     #expect(names == ["a1 First", "a2 First", "a3 Second", "b1 Live", "lone -"])
     struct Stop: Error {}
     #expect(throws: Stop.self) {
-      try magic.forEachValue(of: \Music.Track.$name) { _ in throw Stop() }
+      try magic.forEach(Music.Track.all.values(\.$name)) { _ in throw Stop() }
     }
   }
 
   @Test func `rows are lent to a task on another thread`() async throws {
     let (lines, add) = AsyncStream.makeStream(of: String.self)
-    try await magic.forEachValue(of: \Music.Track.$name, where: \.$seconds > 200) { add.yield($0) }
+    try await magic.forEach(Music.Track.where(\.$seconds > 200).values(\.$name)) { add.yield($0) }
     add.finish()
     var found: [String] = []
     for await name in lines { found.append(name) }
@@ -97,38 +97,40 @@ import TestSupport
       sql: "\(\.$name) GLOB \(pattern) AND \(\.$seconds) % \(part) = \(0)")
     #expect(try magic.count(of: Music.Track.self, where: filter) == 3)
     #expect(
-      try magic.values(of: \.$album.$artist.$name, where: filter && \.$rating == 5) == ["Ann"])
+      try magic.fetch(Music.Track.where(filter && \.$rating == 5).values(\.$album.$artist.$name))
+        == ["Ann"])
     let behind = Filter<Music.Track>(
       sql: "length(\(\.$album.$title)) = \(4) -- the end")
-    #expect(try magic.values(of: \Music.Track.$name, where: behind) == ["b1"])
+    #expect(try magic.fetch(Music.Track.where(behind).values(\.$name)) == ["b1"])
     // Inside a question about a relation, the column is that of its objects.
-    let albums = try magic.values(
-      of: \Music.Album.$title,
-      where: (\Music.Album.$tracks).contains(where: Filter(sql: "\(\.$seconds) > \(250)")))
+    let albums = try magic.fetch(
+      Music.Album.where(
+        (\Music.Album.$tracks).contains(where: Filter(sql: "\(\.$seconds) > \(250)"))
+      ).values(\.$title))
     #expect(albums == ["Second", "Live"])
     let list = ["a1", "lone"]
     #expect(
-      try magic.values(of: \Music.Track.$seconds, where: Filter(sql: "\(\.$name) IN \(list)"))
+      try magic.fetch(Music.Track.where(Filter(sql: "\(\.$name) IN \(list)")).values(\.$seconds))
         == [100, 50])
     let hostile = "x'; DROP TABLE MusicTrack; --"
     #expect(
       try magic.count(of: Music.Track.self, where: Filter(sql: "\(\.$name) = \(hostile)")) == 0)
     let sums = Filter<Music.Album>(sql: "\((\Music.Album.$tracks).sum(\.$seconds)) = \(300)")
-    #expect(try magic.values(of: \.$title, where: sums) == ["First", "Second"])
+    #expect(try magic.fetch(Music.Album.where(sums).values(\.$title)) == ["First", "Second"])
   }
 
   @Test func `a column without a name of its table is the object's, whatever is joined`() throws {
     // Both tracks and albums have an id, and the albums a title.
-    let rows = try magic.values(
-      of: \Music.Track.$name, \.$album.$title, where: Filter(sql: "id IS NOT NULL AND seconds = 50")
-    )
+    let rows = try magic.fetch(
+      Music.Track.where(Filter(sql: "id IS NOT NULL AND seconds = 50")).values(
+        \.$name, \.$album.$title))
     #expect(rows.map(\.0) == ["lone"])
   }
 
   @Test func `a store without tables has no values`() async throws {
     let fresh = try await MagicData.fresh()
-    #expect(try await fresh.values(of: \Music.Track.$name, \.$album.$title).isEmpty)
-    #expect(try await fresh.values(of: \Music.Track.$name).isEmpty)
+    #expect(try await fresh.fetch(Music.Track.all.values(\.$name, \.$album.$title)).isEmpty)
+    #expect(try await fresh.fetch(Music.Track.all.values(\.$name)).isEmpty)
   }
 
   private struct Wide: MagicObject {
@@ -164,9 +166,10 @@ import TestSupport
     var random = SplitMix64(seed: 7)
     let objects = (1...100).map { Wide($0, &random) }
     try magic.update(objects)
-    let rows = try magic.values(
-      of: \Wide.$flag, \.$small, \.$text, \.$middle, \.$real, \.$date, \.$flag, \.$uuid, \.$list,
-      \.$number, \.$data, \.$id)
+    let rows = try magic.fetch(
+      Wide.all.values(
+        \.$flag, \.$small, \.$text, \.$middle, \.$real, \.$date, \.$flag, \.$uuid, \.$list,
+        \.$number, \.$data, \.$id))
     #expect(rows.count == 100)
     for (row, object) in zip(rows, objects) {
       #expect(row.0 == object.flag && row.1 == object.small && row.2 == object.text)
@@ -174,8 +177,8 @@ import TestSupport
       #expect(row.6 == object.flag && row.7 == object.uuid && row.8 == object.list)
       #expect(row.9 == object.number && row.10 == object.data && row.11 == object.id)
     }
-    let groups = try magic.aggregate(
-      .count, .max(\Wide.$date), .min(\Wide.$small), by: \.$flag, \.$text, \.$small)
+    let groups = try magic.fetch(
+      Wide.all.aggregate(.count, .max(\.$date), .min(\.$small), by: \.$flag, \.$text, \.$small))
     #expect(groups.map(\.value.0).reduce(0, +) == 100)
     for group in groups {
       #expect(group.value.2 == group.key.2)
@@ -191,9 +194,9 @@ import TestSupport
   {
     try magic.database.executeChange("UPDATE MusicTrack SET seconds = 'x' WHERE name = 'b1'")
     #expect(throws: (any Error).self) {
-      try magic.values(of: \Music.Track.$name, \.$album.$title, \.$seconds)
+      try magic.fetch(Music.Track.all.values(\.$name, \.$album.$title, \.$seconds))
     }
-    #expect(throws: (any Error).self) { try magic.values(of: \Music.Track.$seconds) }
-    #expect(try magic.values(of: \Music.Track.$seconds, where: \.$name == "a1") == [100])
+    #expect(throws: (any Error).self) { try magic.fetch(Music.Track.all.values(\.$seconds)) }
+    #expect(try magic.fetch(Music.Track.where(\.$name == "a1").values(\.$seconds)) == [100])
   }
 }

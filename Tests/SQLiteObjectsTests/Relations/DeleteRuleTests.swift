@@ -123,7 +123,7 @@ struct Impossible: MagicObject {
       try magic.remove(team)
     }
     #expect(throws: MagicError.restricted(type: "Club", by: ["Restricting.team"])) {
-      try magic.removeAll(of: Club.self)
+      try magic.removeAll(Club.all)
     }
     #expect(try magic.count(of: Club.self) == 1)
     try magic.remove(owner)
@@ -148,8 +148,8 @@ struct Impossible: MagicObject {
     }
     #expect(try magic.count(of: RestrictingFirst.self) == 2)
     #expect(try magic.count(of: CascadingFirst.self) == 2)
-    try magic.removeAll(of: RestrictingFirst.self, where: \.$team.$name == "b")
-    try magic.removeAll(of: CascadingFirst.self, where: \.$team.$name == "a")
+    try magic.removeAll(RestrictingFirst.where(\.$team.$name == "b"))
+    try magic.removeAll(CascadingFirst.where(\.$team.$name == "a"))
     try magic.remove(team)
     try magic.remove(other)
     #expect(try magic.count(of: RestrictingFirst.self) == 0)

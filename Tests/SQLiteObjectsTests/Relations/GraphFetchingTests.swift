@@ -182,7 +182,7 @@ final class Witness: MagicObject {
     let (names, cost) = try magic.cost { node.children.flatMap(\.children).map(\.name) }
     #expect(names == ["0.0", "1.0", "2.0", "3.0", "4.0"])
     #expect(cost.statements == 0)
-    try magic.removeAll(of: Node.self)
+    try magic.removeAll(Node.all)
     try magic.database.close()
     #expect(node.children[4].children[0].parent?.name == "root")
     #expect(node.children[0].children[0].parent == nil)

@@ -113,7 +113,7 @@ import Testing
       try await one.get()
     }
     #expect(try await list.get().isEmpty)
-    #expect(try await list.count(where: nil) == 0)
+    #expect(try await list.count() == 0)
     // The lazy values are lost, so that the object cannot be made anew.
     await #expect(throws: MagicError.self) { try await magic.update(fetched) }
     #expect(try await magic.count(of: Tree.self) == 0)

@@ -47,7 +47,7 @@ private struct Card: MagicObject {
     try magic.update(card)
     let fetched = try #require(try magic.object(of: Card.self).first)
     #expect(try fetched.other?.get().text == "other")
-    try magic.removeAll(of: Leaf.self, where: \.$text == "other")
+    try magic.removeAll(Leaf.where(\.$text == "other"))
     #expect(try magic.object(of: Card.self).first?.other == nil)
     #expect(throws: MagicError.lostTarget(type: "Card", property: "other", zIndex: 1)) {
       try fetched.other?.get()

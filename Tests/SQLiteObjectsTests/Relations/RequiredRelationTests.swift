@@ -99,7 +99,7 @@ private enum Loose {
       try magic.remove(ann)
     }
     #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
-      try magic.removeAll(of: Owner.self)
+      try magic.removeAll(Owner.all)
     }
     #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
       try magic.remove(contentsOf: [bob, ann])
@@ -194,14 +194,14 @@ private enum Loose {
     #expect(throws: restriction) { try magic.remove(links[0]) }
     // One that is not among them needs one of them.
     #expect(throws: restriction) { try magic.remove(contentsOf: links) }
-    #expect(throws: restriction) { try magic.removeAll(of: Link.self, where: \.$id != "d") }
+    #expect(throws: restriction) { try magic.removeAll(Link.where(\.$id != "d")) }
     #expect(try magic.count(of: Link.self) == 4)
     #expect(try magic.remove(contentsOf: links + [outsider]) == 4)
     #expect(try magic.database.firstRow("PRAGMA defer_foreign_keys", as: Int.self) == 0)
     try magic.update(links)
     #expect(throws: CancellationError.self) {
       try magic.transaction {
-        #expect(try magic.removeAll(of: Link.self, where: \.$id < "d") == 3)
+        #expect(try magic.removeAll(Link.where(\.$id < "d")) == 3)
         throw CancellationError()
       }
     }
@@ -213,7 +213,7 @@ private enum Loose {
       let count = try magic.remove(contentsOf: others)
       #expect(count == 2)
     }
-    #expect(try magic.removeAll(of: Link.self) == 3)
+    #expect(try magic.removeAll(Link.all) == 3)
     #expect(try magic.database.firstRow("PRAGMA foreign_key_check") == nil)
   }
 
@@ -426,7 +426,7 @@ private enum Loose {
     #expect(try magic.check(of: Pet.self).map(\.kind) == [.nullable, .deleteRule])
     #expect(try magic.object(of: Pet.self).map(\.owner.name) == ["Ann", "Bob", "Ann"])
     #expect(throws: MagicError.restricted(type: "Owner", by: ["Pet.owner"])) {
-      try magic.removeAll(of: Owner.self)
+      try magic.removeAll(Owner.all)
     }
     #expect(try magic.check(of: Pet.self).map(\.kind) == [.nullable])
     let migration = Migration("owners", .requireProperty("owner", of: "Pet"))

@@ -33,9 +33,9 @@ import Testing
   @Test func `everything has a form that suspends the task`() async throws {
     let owners = try await leaf.lazyOwners.get()
     #expect(owners.map(\.name) == ["0", "1", "2", "3"])
-    let page = try await leaf.oneOwners.get(where: \.$name != "0", limit: 1)
+    let page = try await magic.fetch(leaf.oneOwners.where(\.$name != "0").limit(1))
     #expect(page.map(\.name) == ["5"])
-    let filtered = try await leaf.listOwners.count(where: \.$name > "2")
+    let filtered = try await magic.fetch(leaf.listOwners.where(\.$name > "2").count)
     #expect(filtered == 3)
   }
 
@@ -46,19 +46,21 @@ import Testing
     #expect(cost.statements == 1)
     #expect(try leaf.setOwners.count() == 10)
     #expect(try leaf.oneOwners.count() == 4)
-    #expect(try leaf.setOwners.count(where: \.$name == "4") == 1)
+    #expect(try magic.fetch(leaf.setOwners.where(\.$name == "4").count) == 1)
   }
 
   @Test func `filters and pages fetch a part`() throws {
-    #expect(try leaf.setOwners.get(where: \.$name > "4").map(\.name) == ["6", "8"])
-    #expect(try leaf.setOwners.get(limit: 2, offset: 3).map(\.name) == ["6", "8"])
+    #expect(try magic.fetch(leaf.setOwners.where(\.$name > "4")).map(\.name) == ["6", "8"])
+    #expect(try magic.fetch(leaf.setOwners.all.limit(2, offset: 3)).map(\.name) == ["6", "8"])
   }
 
   @Test func `an empty literal is a set without owners`() async throws {
     let none: AsyncReverseMagicSet<Tree> = []
     let blocking = { (try none.count(), try none.get().count) }
     #expect(try blocking() == (0, 0))
-    #expect(try await none.count(where: \.$name == "0") == 0)
+    await #expect(throws: MagicError.self) {
+      try await magic.fetch(none.where(\.$name == "0").count)
+    }
     for try await tree in none { Issue.record("\(tree.name)") }
   }
 
@@ -135,10 +137,10 @@ import Testing
     dog.toys = [toy]
     try magic.update([cat, dog])
     let ofAnn = Filter<Pet>(sql: "owner = 'Ann' AND target = 'cat'")
-    #expect(try toy.pets.get(where: ofAnn).map(\.owner) == ["Ann"])
-    #expect(try toy.pets.get(where: ofAnn, limit: 5).map(\.owner) == ["Ann"])
-    #expect(try toy.pets.get(where: !ofAnn, limit: 1).map(\.owner) == ["Bob"])
-    #expect(try toy.pets.count(where: ofAnn) == 1)
+    #expect(try magic.fetch(toy.pets.where(ofAnn)).map(\.owner) == ["Ann"])
+    #expect(try magic.fetch(toy.pets.where(ofAnn).limit(5)).map(\.owner) == ["Ann"])
+    #expect(try magic.fetch(toy.pets.where(!ofAnn).limit(1)).map(\.owner) == ["Bob"])
+    #expect(try magic.fetch(toy.pets.where(ofAnn).count) == 1)
     #expect(try toy.pets.count() == 2)
   }
 }

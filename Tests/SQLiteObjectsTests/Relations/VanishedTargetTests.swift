@@ -35,7 +35,7 @@ import TestSupport
     let magic = try MagicData.at(path)
     // What a relation needs that is not optional goes only by other means.
     #expect(throws: MagicError.restricted(type: "Leaf", by: ["Tree.lazyOne"])) {
-      try magic.removeAll(of: Leaf.self)
+      try magic.removeAll(Leaf.all)
     }
     try magic.database.withoutTransaction { connection in
       try connection.executeChange("PRAGMA foreign_keys = 0")

@@ -45,9 +45,9 @@ struct SongValues: Case {
 
   private func object(_ trial: inout Trial) throws -> Checksum {
     let magic = try MagicData(warm: Songs(trial.fixture))
-    _ = try magic.values(of: \SongObject.$id, limit: 1)
+    _ = try magic.fetch(SongObject.all.limit(1).values(\.$id))
     let rows = try trial.measure {
-      try magic.values(of: \SongObject.$title, \.$disc.$title, \.$disc.$band.$name)
+      try magic.fetch(SongObject.all.values(\.$title, \.$disc.$title, \.$disc.$band.$name))
     }
     return Checksum(of: rows)
   }
@@ -86,9 +86,9 @@ struct SongGroups: Case {
 
   private func object(_ trial: inout Trial) throws -> Checksum {
     let magic = try MagicData(warm: Songs(trial.fixture))
-    _ = try magic.values(of: \SongObject.$id, limit: 1)
+    _ = try magic.fetch(SongObject.all.limit(1).values(\.$id))
     let groups = try trial.measure {
-      try magic.aggregate(.count, .sum(\SongObject.$seconds), by: \.$genre)
+      try magic.fetch(SongObject.all.aggregate(.count, .sum(\.$seconds), by: \.$genre))
     }
     var checksum = Checksum()
     for group in groups { checksum.add(group.key, group.value.0, group.value.1) }
@@ -128,11 +128,11 @@ struct SongLookUp: Case {
   private func object(_ trial: inout Trial) throws -> Checksum {
     let songs = try Songs(trial.fixture)
     let magic = try MagicData(warm: songs)
-    _ = try magic.values(of: \SongObject.$id, limit: 1)
+    _ = try magic.fetch(SongObject.all.limit(1).values(\.$id))
     let found = try trial.measure {
       var found: [Int] = []
       for id in 1...songs.count {
-        found += try magic.values(of: \SongObject.$seconds, where: \.$id == id)
+        found += try magic.fetch(SongObject.where(\.$id == id).values(\.$seconds))
       }
       return found
     }

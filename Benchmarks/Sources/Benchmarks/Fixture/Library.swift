@@ -36,10 +36,10 @@ struct Library {
     try magic.update(AuthorObject(named: ""))
     try magic.update(ShelfObject(named: ""))
     try magic.update(TrackObject(on: AlbumObject(titled: "")))
-    try magic.removeAll(of: AuthorObject.self)
-    try magic.removeAll(of: ShelfObject.self)
-    try magic.removeAll(of: TrackObject.self)
-    try magic.removeAll(of: AlbumObject.self)
+    try magic.removeAll(AuthorObject.all)
+    try magic.removeAll(ShelfObject.all)
+    try magic.removeAll(TrackObject.all)
+    try magic.removeAll(AlbumObject.all)
     let first = fixture.items[0]
     try magic.database.write { connection in
       for sql in Self.filling(authors: shelves, shelves: shelves, by: first) {

@@ -46,7 +46,7 @@ struct Songs {
     let magic = try MagicData(settingsAt: path)
     // Makes the tables, as the types ask for them.
     try magic.update(SongObject())
-    try magic.removeAll(of: SongObject.self)
+    try magic.removeAll(SongObject.all)
     let (count, first) = (count, fixture.items[0])
     let (discs, bands) = ((count + 9) / 10, (count + 99) / 100)
     try magic.database.write { connection in

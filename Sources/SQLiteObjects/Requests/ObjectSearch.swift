@@ -1,53 +1,10 @@
 import SQLiteCore
 public import SQLiteMapping
 
-extension MagicData {
-  /// Searches the texts of objects whose type declares them as `PropertyTrait.searched(_:_:)`, blocking the
-  /// thread.
-  ///
-  ///     for found in try magic.search(Note.self, for: .prefix(field.text), where: \.$isDone == false, limit: 20) {
-  ///       print(found.value.title, found.snippet)
-  ///     }
-  ///
-  /// Words are found in whatever case and without their accents. No text of a user's is an error or an operator.
-  ///
-  /// - Parameters:
-  ///   - type: The objects' type.
-  ///   - pattern: The pattern. An empty one finds nothing.
-  ///   - filter: The condition that they fulfil besides; ``Filter/matching(_:)`` searches the texts of other
-  ///     objects that they lead to.
-  ///   - marks: The marks around words that were found.
-  ///   - limit: The most objects to fetch.
-  ///   - offset: How many to pass over first.
-  /// - Returns: The objects that fit, the best first, and of equals the one that was saved first.
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if no property is searched; `SQLiteError` if the
-  ///   table is there without its index, which a store that is read-only cannot make, or if the limit or the
-  ///   offset is negative; ``MagicError``.
-  public func search<Object: MagicObject>(
-    _ type: Object.Type, for pattern: SearchPattern, where filter: Filter<Object>? = nil,
-    marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
-  ) throws -> [SearchResult<Object>] {
-    let search = try ObjectSearch<Object>(self, pattern, filter, marks, limit, offset)
-    return try search.results(reading(plan(type)) { try search.find($0) })
-  }
-
-  /// As ``search(_:for:where:marks:limit:offset:)``, without blocking the task. Throws `CancellationError`
-  /// too.
-  nonisolated(nonsending) public func search<Object: MagicObject>(
-    _ type: Object.Type, for pattern: SearchPattern, where filter: Filter<Object>? = nil,
-    marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
-  ) async throws -> [SearchResult<Object>] {
-    let search = try await making {
-      try ObjectSearch<Object>(self, pattern, filter, marks, limit, offset)
-    }
-    return try search.results(try await reading(plan(type)) { try search.find($0) })
-  }
-}
-
 /// A full-text search for objects of a type, as a value that may cross threads.
 struct ObjectSearch<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
-  private let plan: ObjectPlan
+  let plan: ObjectPlan
   private let search: Search
   /// The columns that are searched.
   private let columns: [String]
@@ -60,15 +17,23 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
   }
 
   init(
-    _ store: any ObjectStore, _ pattern: SearchPattern, _ filter: Filter<Object>?,
-    _ marks: SearchMarks, _ limit: Int?, _ offset: Int
+    _ store: any ObjectStore, _ pattern: SearchPattern, _ query: Query<Object>, _ marks: SearchMarks
   ) throws {
+    guard query.order.isEmpty else {
+      throw SQLiteError(
+        .misuse,
+        "the results of a search are ordered by rank: use Filter.matching for another order")
+    }
     self.store = store
     plan = try store.plan(Object.self)
     guard let columns = plan.search?.columns else { throw plan.declaresNoSearch }
     self.columns = columns
     search = try Search(
-      for: pattern, where: filter?.sql(in: store), marks: marks, limit: limit, offset: offset)
+      for: pattern,
+      where: query.unlimitedCondition(in: store)
+        .map { [plan] in try FilterSQL.sql($0, on: plan, in: store) }, marks: marks,
+      limit: query.limit,
+      offset: query.offset)
   }
 
   /// Finds the objects, and reads them with what they lead to.
@@ -106,7 +71,7 @@ extension Filter {
   ///
   ///     let notes = try magic.objects(of: Note.self, where: (\Note.$comments).contains(where: .matching(.all(of: "milk"))))
   ///
-  /// `MagicData.search(_:for:where:marks:limit:offset:)` tells besides how well it fits, and where. A type
+  /// ``Query/search(_:marks:)`` also returns how well it fits, and where. A type
   /// that declares no `PropertyTrait.searched(_:_:)`, or a table without the index, is an error.
   ///
   /// - Parameter pattern: The pattern. An empty one fits nothing.

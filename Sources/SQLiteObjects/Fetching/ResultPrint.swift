@@ -20,7 +20,7 @@ struct ResultPrint: Sendable {
   }
 
   /// Describes a result of plain values.
-  init(values: [Value]) {
+  init(values: [Value] = []) {
     self.values = values
   }
 
@@ -65,6 +65,9 @@ struct ResultPrint: Sendable {
       values.append(try row.value(at: 1))
     }
   }
+
+  /// Adds plain values.
+  mutating func add(_ values: [Value]) { self.values += values }
 
   /// Adds the ranks and texts of a search.
   mutating func add(_ hits: [SearchResult<Int64>]) {

@@ -1,28 +1,33 @@
 import SQLiteCore
 import SQLiteMapping
 
-/// A query for objects of a type, as values that may cross threads.
-struct Query<Object: MagicObject>: Sendable {
+/// A query for objects whose SQL was written for a store.
+struct ObjectQuery<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
-  private let plan: ObjectPlan
+  let plan: ObjectPlan
   /// The primary value, in a query for one object.
   private var primary: Value?
   private var condition: SQL?
   private let order: [SQL]
   private let limit: Int?
   private let offset: Int
+  /// As ``PreparedRequest/filter``.
+  private(set) var rowFilter: QueryNode?
 
+  /// - Parameters:
+  ///   - rowFilter: As ``PreparedRequest/filter``.
   init(
-    _ store: any ObjectStore, _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [],
-    _ limit: Int? = nil, _ offset: Int = 0
+    _ store: any ObjectStore, _ filter: QueryNode?, _ order: [QueryOrder], limit: Int?,
+    offset: Int, rowFilter: QueryNode?
   ) throws {
     let plan = try store.plan(Object.self)
     self.store = store
     self.plan = plan
-    condition = try filter?.sql(in: store)
-    self.order = try order.map { try $0.order.sql(on: plan, in: store) }
+    condition = try filter.map { try FilterSQL.sql($0, on: plan, in: store) }
+    self.order = try order.map { try $0.sql(on: plan, in: store) }
     self.limit = limit
     self.offset = offset
+    self.rowFilter = rowFilter
   }
 
   init(_ store: any ObjectStore, primary: any MagicPrimaryValue) throws {
@@ -79,6 +84,21 @@ struct Query<Object: MagicObject>: Sendable {
     return .graph(try load(connection))
   }
 
+  /// Passes the objects to a closure, fetched in batches.
+  func forEach(_ connection: Connection, _ batch: Int, _ body: (Object) throws -> Void) throws {
+    guard try store.isThere(plan, connection) else { return }
+    var rest = try connection.rows(keys, as: Int64.self)[...]
+    while !rest.isEmpty {
+      let loader = GraphLoader(store, connection)
+      try loader.load(plan.type, Array(rest.prefix(Swift.max(1, batch))))
+      let context = FetchContext(store, loader.graph)
+      for object in try context.objects(Object.self, rest.prefix(Swift.max(1, batch))) {
+        try body(object)
+      }
+      rest = rest.dropFirst(Swift.max(1, batch))
+    }
+  }
+
   /// Makes the objects of what was read.
   func objects(_ fetched: Fetched) throws -> [Object] {
     try fetched.objects(Object.self, plan, in: store)
@@ -87,8 +107,8 @@ struct Query<Object: MagicObject>: Sendable {
   /// Counts the objects.
   func count(_ connection: Connection) throws -> Int {
     guard try store.isThere(plan, connection) else { return 0 }
-    return try connection.firstRow(
-      "SELECT count(*) FROM \(plan.quotedTable) \(clause)", as: Int.self) ?? 0
+    let rows: SQL = isLimited ? "(\(keys))" : "\(plan.quotedTable) \(clause)"
+    return try connection.firstRow("SELECT count(*) FROM \(rows)", as: Int.self) ?? 0
   }
 
   /// Deletes the objects, and returns their number.
@@ -97,7 +117,7 @@ struct Query<Object: MagicObject>: Sendable {
     guard try !connection.columnNames(of: plan.table).isEmpty else { return 0 }
     // The filter may name a property that the table lacks.
     try store.prepareTables([plan], connection)
-    let keys: SQL = "SELECT \(key) FROM \(plan.quotedTable) \(clause)"
+    let clause: SQL = isLimited ? "WHERE \(key) IN (\(keys))" : clause
     return try connection.deletingTogether {
       try plan.namingRestrictions(of: keys, connection) {
         try connection.executeChange("DELETE FROM \(plan.quotedTable) \(clause)").rows
@@ -105,7 +125,12 @@ struct Query<Object: MagicObject>: Sendable {
     }
   }
 
-  private var key: SQL { SQL(unchecked: plan.qualifiedKey) }
+  private var isLimited: Bool { limit != nil || offset > 0 }
+
+  /// A SELECT of the objects' keys, in their order.
+  var keys: SQL { "SELECT \(key) FROM \(plan.quotedTable) \(tail(orderWithKey))" }
+
+  var key: SQL { SQL(unchecked: plan.qualifiedKey) }
 
   /// The order, in which the key decides between equals, so that pages do not overlap.
   private var orderWithKey: SQL {

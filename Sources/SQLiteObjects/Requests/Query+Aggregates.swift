@@ -1,0 +1,192 @@
+import SQLiteCore
+
+/// How a query's objects are grouped.
+struct Groups<Object: MagicObject>: Sendable {
+  /// The number of keys, which are the first columns; zero for one group of all objects.
+  var keyCount = 0
+  var having: GroupFilter<Object>?
+  var order: [GroupSortKey<Object>] = []
+  var limit: Int?
+  var offset = 0
+}
+
+extension Query {
+  /// A request for a value that is computed from all objects of the query.
+  ///
+  ///     let total = try magic.fetch(Player.where(\.$age < 20).aggregate(.sum(\.$goals)))
+  ///
+  /// - Parameter aggregate: The value to compute.
+  public func aggregate<Value>(_ aggregate: Aggregate<Object, Value>) -> Request<Value> {
+    let rows: Request<[Value]> = rows([aggregate.node], TupleLayout(aggregate.reader), Groups())
+    // There is no row if the table doesn't exist yet.
+    return rows.map { [none = aggregate.resultOfNone] in try $0.first ?? none() }
+  }
+
+  /// A request for values that are computed from all objects of the query.
+  ///
+  ///     let (count, oldest) = try magic.fetch(Player.all.aggregate(.count, .max(\.$age)))
+  ///
+  /// - Parameter aggregates: The values to compute.
+  public func aggregate<each Value>(
+    _ aggregates: repeat Aggregate<Object, each Value>
+  ) -> Request<(repeat each Value)> {
+    let none = (repeat (each aggregates).resultOfNone)
+    let rows: Request<[(repeat each Value)]> = rows(
+      nodes(repeat each aggregates), TupleLayout(repeat (each aggregates).reader), Groups())
+    return rows.map { try $0.first ?? (repeat try (each none)()) }
+  }
+
+  /// A request for a value that is computed from each group of objects.
+  ///
+  ///     let ages = try magic.fetch(Player.all.aggregate(.average(\.$age), by: \.$team.$title))
+  ///
+  /// - Parameters:
+  ///   - aggregate: The value to compute.
+  ///   - key: The property to group by.
+  ///   - having: A condition on the groups.
+  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
+  ///     come in the order of their keys' stored values.
+  ///   - limit: The maximum number of groups.
+  ///   - offset: The number of groups to skip first.
+  public func aggregate<Value, Key: MagicColumn>(
+    _ aggregate: Aggregate<Object, Value>, by key: KeyPath<Object, Key>,
+    having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) -> Request<[(key: Key.Value, value: Value)]> {
+    rows(
+      [QueryNode(key), aggregate.node], TupleLayout(ColumnReader(Key.self), aggregate.reader),
+      Groups(keyCount: 1, having: having, order: order, limit: limit, offset: offset))
+  }
+
+  /// A request for a value that is computed from each group of objects, grouped by an expression.
+  ///
+  ///     let numbers = try magic.fetch(Invoice.all.aggregate(.count, by: (\Invoice.$date).year))
+  ///
+  /// - Parameters:
+  ///   - aggregate: The value to compute.
+  ///   - key: The expression to group by. The key of a group is nil where it is nil.
+  ///   - having: A condition on the groups.
+  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
+  ///     come in the order of their keys' stored values.
+  ///   - limit: The maximum number of groups.
+  ///   - offset: The number of groups to skip first.
+  public func aggregate<Value, Key: Codable & SendableMetatype>(
+    _ aggregate: Aggregate<Object, Value>, by key: MagicExpression<Object, Key>,
+    having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) -> Request<[(key: Key?, value: Value)]> {
+    rows(
+      [key.node, aggregate.node], TupleLayout(ColumnReader(Key.self), aggregate.reader),
+      Groups(keyCount: 1, having: having, order: order, limit: limit, offset: offset))
+  }
+
+  /// A request for values that are computed from each group of objects.
+  ///
+  ///     let teams = Player.all.aggregate(
+  ///       .count, .average(\.$age), by: \.$team.$title, having: .count > 3, orderedBy: [.descending(.count)], limit: 10)
+  ///     for (title, (count, age)) in try magic.fetch(teams) { … }
+  ///
+  /// - Parameters:
+  ///   - aggregates: The values to compute.
+  ///   - keys: The properties to group by.
+  ///   - having: A condition on the groups.
+  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
+  ///     come in the order of their keys' stored values.
+  ///   - limit: The maximum number of groups.
+  ///   - offset: The number of groups to skip first.
+  /// - Returns: A request for the groups, each with its key and its value. Several keys or values are a tuple.
+  public func aggregate<each Value, each Key: MagicColumn>(
+    _ aggregates: repeat Aggregate<Object, each Value>, by keys: repeat KeyPath<Object, each Key>,
+    having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) -> Request<[(key: (repeat (each Key).Value), value: (repeat each Value))]> {
+    groups(
+      nodes(repeat each keys), TupleLayout(repeat ColumnReader((each Key).self)),
+      nodes(repeat each aggregates), TupleLayout(repeat (each aggregates).reader),
+      Groups(having: having, order: order, limit: limit, offset: offset))
+  }
+
+  /// A request for values that are computed from each group of objects, grouped by expressions.
+  ///
+  /// - Parameters:
+  ///   - aggregates: The values to compute.
+  ///   - keys: The expressions to group by. Use `MagicExpression(\.$name)` for a property.
+  ///   - having: A condition on the groups.
+  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
+  ///     come in the order of their keys' stored values.
+  ///   - limit: The maximum number of groups.
+  ///   - offset: The number of groups to skip first.
+  /// - Returns: A request for the groups, each with its key and its value. Several keys or values are a tuple. A key is
+  ///   nil where its expression is nil.
+  public func aggregate<each Value, each Key: Codable & SendableMetatype>(
+    _ aggregates: repeat Aggregate<Object, each Value>,
+    by keys: repeat MagicExpression<Object, each Key>,
+    having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) -> Request<[(key: (repeat (each Key)?), value: (repeat each Value))]> {
+    groups(
+      nodes(repeat each keys), TupleLayout(repeat ColumnReader((each Key).self)),
+      nodes(repeat each aggregates), TupleLayout(repeat (each aggregates).reader),
+      Groups(having: having, order: order, limit: limit, offset: offset))
+  }
+
+  /// A request for values that are computed from each group of objects, grouped by properties and expressions.
+  ///
+  ///     for ((country, year), total) in try magic.fetch(
+  ///       Invoice.all.aggregate(.sum(\.$total), by: \.$country, and: (\Invoice.$date).year)) { … }
+  ///
+  /// - Parameters:
+  ///   - aggregates: The values to compute.
+  ///   - keys: The properties to group by.
+  ///   - expressions: The expressions to group by, after the properties.
+  ///   - having: A condition on the groups.
+  ///   - order: The sort keys of the groups. Groups that are equal in all of them, and all groups without sort keys,
+  ///     come in the order of their keys' stored values.
+  ///   - limit: The maximum number of groups.
+  ///   - offset: The number of groups to skip first.
+  /// - Returns: A request for the groups, each with its keys, the properties first, and its value. Several values are a
+  ///   tuple.
+  public func aggregate<
+    each Value, each Key: MagicColumn, each Element: Codable & SendableMetatype
+  >(
+    _ aggregates: repeat Aggregate<Object, each Value>, by keys: repeat KeyPath<Object, each Key>,
+    and expressions: repeat MagicExpression<Object, each Element>,
+    having: GroupFilter<Object>? = nil, orderedBy order: [GroupSortKey<Object>] = [],
+    limit: Int? = nil, offset: Int = 0
+  ) -> Request<
+    [(
+      key: (repeat (each Key).Value, repeat (each Element)?), value: (repeat each Value)
+    )]
+  > {
+    groups(
+      nodes(repeat each keys) + nodes(repeat each expressions),
+      TupleLayout(
+        repeat ColumnReader((each Key).self), and: repeat ColumnReader((each Element).self)),
+      nodes(repeat each aggregates), TupleLayout(repeat (each aggregates).reader),
+      Groups(having: having, order: order, limit: limit, offset: offset))
+  }
+
+  private func groups<Row>(
+    _ keys: [QueryNode], _ keyLayout: TupleLayout, _ values: [QueryNode],
+    _ valueLayout: TupleLayout, _ groups: Groups<Object>
+  ) -> Request<[Row]> {
+    var groups = groups
+    groups.keyCount = keys.count
+    return rows(keys + values, TupleLayout(keyLayout, valueLayout), groups)
+  }
+
+  private func rows<Row>(
+    _ nodes: [QueryNode], _ layout: TupleLayout, _ groups: Groups<Object>
+  ) -> Request<[Row]> {
+    RowRequest(self, groups, nodes, layout).request()
+  }
+
+  /// The nodes of aggregates.
+  private func nodes<each Value>(
+    _ aggregates: repeat Aggregate<Object, each Value>
+  ) -> [QueryNode] {
+    var nodes: [QueryNode] = []
+    for aggregate in repeat each aggregates { nodes.append(aggregate.node) }
+    return nodes
+  }
+}

@@ -1,0 +1,60 @@
+import SQLiteCore
+
+extension Query {
+  /// A request for one page of the objects.
+  ///
+  ///     let tracks = Track.ordered(by: .ascending(\.$name))
+  ///     var page = try magic.fetch(tracks.page(limit: 50))
+  ///     while page.hasMore { page = try magic.fetch(tracks.page(after: page.end, limit: 50)) }
+  ///
+  /// A page starts after a position, not after a number of objects. With an index on the sort keys, every page costs the
+  /// same, and no object is skipped or repeated when others are inserted or deleted between two fetches. An object
+  /// whose sort keys change in between is found at its new position. Nil precedes all other values.
+  ///
+  /// - Parameters:
+  ///   - position: The ``ObjectPage/end`` of the previous page, or nil for the first page.
+  ///   - limit: The maximum number of objects. Fetching throws `SQLiteError` with `ResultCode.range` if it isn't
+  ///     positive, and with `ResultCode.misuse` if the position is of a query with other sort keys.
+  public func page(
+    after position: PagePosition<Object>? = nil, limit: Int
+  ) -> Request<ObjectPage<Object>> {
+    page(limit: limit) { query, _, _ in try query.starting(after: position) }
+  }
+
+  /// A request for the page of objects after an object.
+  ///
+  /// - Parameters:
+  ///   - object: The last object before the page, whether it matches the query or not. Its sort keys are read from the
+  ///     store. Fetching throws ``MagicError/notSaved(type:)`` if it isn't there.
+  ///   - limit: The maximum number of objects, at least 1.
+  public func page(after object: Object, limit: Int) -> Request<ObjectPage<Object>> {
+    let storage = PropertyCollector.firstCell(of: object)?.address?.storage
+    return page(limit: limit) { query, store, connection in
+      guard let key = storage?.zIndex(in: store.identity) else {
+        throw MagicError.notSaved(type: "\(Object.self)")
+      }
+      return try query.starting(after: query.position(ofRow: key, connection))
+    }
+  }
+
+  private func page(
+    limit: Int,
+    _ start:
+      @escaping @Sendable (PageQuery<Object>, any ObjectStore, Connection) throws -> PageQuery<
+        Object
+      >
+  ) -> Request<ObjectPage<Object>> {
+    Request { store in
+      let query = try PageQuery<Object>(
+        store, limitedCondition(in: store), sortKeys(in: store), limit: limit)
+      return PreparedRequest(query.plan, isOneStatement: false) { connection, print in
+        let found = try start(query, store, connection).find(connection)
+        if print != nil {
+          print = try ResultPrint(.graph(found.graph), connection)
+          print?.add([.integer(found.hasMore ? 1 : 0)])
+        }
+        return { try query.page(found) }
+      }
+    }
+  }
+}

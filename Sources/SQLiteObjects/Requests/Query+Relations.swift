@@ -1,0 +1,88 @@
+import SQLiteCore
+import SQLiteRelations
+
+/// A relation of an object, from which queries for the related objects start.
+///
+///     let admired = try magic.fetch(toronto.twinnedBy.where(\.$population > 1_000_000).count)
+///
+/// A query returns each related object once, as the store has it: unsaved changes aren't considered. Without sort keys, the
+/// objects of an array come in its order, and all others in the order in which they were first saved. Fetching it throws
+/// ``MagicError/notSaved(type:)`` if the object with the relation isn't in the store.
+public protocol QuerySource<Target> {
+  /// The type of the related objects.
+  associatedtype Target: MagicObject
+  /// The query for all related objects.
+  var all: Query<Target> { get }
+}
+
+extension QuerySource {
+  /// Returns the query for the related objects that match a filter.
+  ///
+  /// - Parameter filter: A condition, such as `\.$population > 1_000_000`.
+  public func `where`(_ filter: Filter<Target>) -> Query<Target> { all.where(filter) }
+
+  /// Returns the query for all related objects in an order.
+  ///
+  /// - Parameter keys: The sort keys, the most significant first.
+  public func ordered(by keys: SortKey<Target>...) -> Query<Target> { all.ordered(by: keys) }
+
+  /// Returns the query for all related objects in an order, given by an array of sort keys.
+  ///
+  /// - Parameter keys: The sort keys, the most significant first.
+  public func ordered(by keys: [SortKey<Target>]) -> Query<Target> { all.ordered(by: keys) }
+}
+
+extension MagicValue: QuerySource where Value: MagicCollection {
+  /// The type of the related objects.
+  public typealias Target = Value.Target
+  /// The query for all related objects.
+  public var all: Query<Value.Target> { Query(from: RelationOrigin(cell)) }
+}
+
+extension AsyncReverseMagicSet: QuerySource {
+  /// The query for all objects that reference this one.
+  public var all: Query<Owner> { Query(from: RelationOrigin(cell)) }
+}
+
+extension AsyncMagical: QuerySource where Element: MagicCollection {
+  /// The query for all objects of the collection. Fetching it throws ``MagicError/unsavedChanges(type:)`` if the
+  /// collection was set or changed since the object was fetched.
+  public var all: Query<Element.Target> { Query(from: LazyOrigin(value: self)) }
+}
+
+/// The property of an object that was fetched or saved.
+private struct RelationOrigin: QueryOrigin {
+  private let storage: ObjectStorage?
+  private let slot: Int
+
+  init(_ cell: MagicCell) {
+    storage = cell.address?.storage
+    slot = cell.address?.slot ?? 0
+  }
+
+  func relation(in store: any ObjectStore) throws -> (ObjectRelation, owner: Int64) {
+    guard let storage, let owner = storage.zIndex(in: store.identity) else {
+      throw MagicError.notSaved(type: storage?.shape.typeName ?? "object")
+    }
+    if case .reverse = storage.shape.properties[slot].role.kind {
+      return (try store.relations.reverse(of: storage.shape, slot, in: store), owner)
+    }
+    let plan = try store.plan(storage.shape.type)
+    return (try store.relations.relation(plan, slot, in: store), owner)
+  }
+}
+
+/// The lazy property of an object that was fetched or saved.
+private struct LazyOrigin<Element: MagicCollection>: QueryOrigin {
+  let value: AsyncMagical<Element>
+
+  func relation(in store: any ObjectStore) throws -> (ObjectRelation, owner: Int64) {
+    guard case .source(let objects, let state) = try value.known(), state.edits.isEmpty else {
+      throw MagicError.unsavedChanges(type: "\(Element.self)")
+    }
+    guard objects.store.identity == store.identity else {
+      throw MagicError.notSaved(type: objects.relation.owner.typeName)
+    }
+    return (objects.relation, objects.zIndex)
+  }
+}

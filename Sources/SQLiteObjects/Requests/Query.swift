@@ -1,0 +1,220 @@
+import SQLiteCore
+
+/// The objects of a type that match a filter, in an order.
+///
+///     let large = City.where(\.$population > 2_000_000).ordered(by: .descending(\.$population))
+///     let cities = try magic.fetch(large)
+///     let names = try await magic.fetch(large.values(\.$name))
+///     for try await count in magic.observe(large.count) { … }
+///
+/// A query is a value that isn't bound to a store. Its methods return another query, or a request for something else
+/// than the objects, such as their number. The order of the calls doesn't matter: all filters must match, and `limit(_:offset:)`
+/// applies last.
+public struct Query<Object: MagicObject>: Sendable {
+  var filter: QueryNode?
+  var order: [QueryOrder] = []
+  var isDistinct = false
+  var limit: Int?
+  var offset = 0
+  /// The relation whose objects are queried; nil for all objects of the type.
+  var origin: (any QueryOrigin)?
+
+  init(
+    _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [], _ limit: Int? = nil,
+    _ offset: Int = 0
+  ) {
+    self.filter = filter?.node
+    self.order = order.map { $0.order }
+    self.limit = limit
+    self.offset = offset
+  }
+
+  init(from origin: some QueryOrigin) { self.origin = origin }
+
+  private func with(_ change: (inout Query) -> Void) -> Query {
+    var query = self
+    change(&query)
+    return query
+  }
+
+  /// Returns the query for the objects that match another filter, too.
+  ///
+  /// - Parameter filter: A condition, such as `\.$population > 1_000_000`.
+  public func `where`(_ filter: Filter<Object>) -> Query {
+    with { $0.filter = $0.filter.map { .and($0, filter.node) } ?? filter.node }
+  }
+
+  /// Returns the query in another order.
+  ///
+  /// Objects that are equal in all sort keys, and all objects without sort keys, come in the order in which they were
+  /// first saved.
+  ///
+  /// - Parameter keys: The sort keys, the most significant first. They replace those of the query.
+  public func ordered(by keys: SortKey<Object>...) -> Query { ordered(by: keys) }
+
+  /// Returns the query in another order, given by an array of sort keys.
+  ///
+  /// - Parameter keys: The sort keys, the most significant first. They replace those of the query.
+  public func ordered(by keys: [SortKey<Object>]) -> Query {
+    with { $0.order = keys.map { $0.order } }
+  }
+
+  /// Returns the query for a part of the objects.
+  ///
+  /// - Parameters:
+  ///   - limit: The maximum number of objects; nil for no limit. It replaces the limit of the query.
+  ///   - offset: The number of objects to skip first. SQLite reads them, so prefer ``page(after:limit:)-(PagePosition<Object>?,_)``
+  ///     for large offsets.
+  public func limit(_ limit: Int?, offset: Int = 0) -> Query {
+    with { ($0.limit, $0.offset) = (limit, offset) }
+  }
+
+  /// Returns the query whose values are fetched without duplicates.
+  ///
+  ///     let countries = try magic.fetch(City.all.distinct().values(\.$country))
+  ///
+  /// Objects are always distinct, so this affects only `values`.
+  public func distinct() -> Query { with { $0.isDistinct = true } }
+}
+
+extension MagicObject {
+  /// The query for all objects of the type.
+  public static var all: Query<Self> { Query() }
+
+  /// Returns the query for the objects that match a filter.
+  ///
+  /// - Parameter filter: A condition, such as `\.$population > 1_000_000`.
+  public static func `where`(_ filter: Filter<Self>) -> Query<Self> { Query(filter) }
+
+  /// Returns the query for all objects of the type in an order.
+  ///
+  /// - Parameter keys: The sort keys, the most significant first.
+  public static func ordered(by keys: SortKey<Self>...) -> Query<Self> { Query(nil, keys) }
+
+  /// Returns the query for all objects of the type in an order, given by an array of sort keys.
+  ///
+  /// - Parameter keys: The sort keys, the most significant first.
+  public static func ordered(by keys: [SortKey<Self>]) -> Query<Self> { Query(nil, keys) }
+}
+
+/// A relation of one object, from which a query starts.
+protocol QueryOrigin: Sendable {
+  /// Returns the relation and the key of the object.
+  ///
+  /// - Throws: ``MagicError/notSaved(type:)`` if the object isn't in the store.
+  func relation(in store: any ObjectStore) throws -> (ObjectRelation, owner: Int64)
+}
+
+extension QueryOrigin {
+  /// Returns a condition on the related rows.
+  func condition(in store: any ObjectStore) throws -> QueryNode {
+    let (relation, owner) = try relation(in: store)
+    // Nothing was ever stored for a relation without tables.
+    guard try FilterSQL(store).isStored(relation) else { return .sql(["1 = 0"]) }
+    return .sql([relation.keys.leads(from: .integer(owner))])
+  }
+
+  /// Returns the sort key of an array's objects, which is their first position; nil for other relations.
+  func order(in store: any ObjectStore) throws -> QueryOrder? {
+    let (relation, owner) = try relation(in: store)
+    guard relation.table?.arrangement == .list, !relation.isReversed,
+      try FilterSQL(store).isStored(relation)
+    else { return nil }
+    return QueryOrder(.sql([relation.keys.firstPlace(from: .integer(owner))]), isDescending: false)
+  }
+}
+
+extension Query {
+  /// The request for the objects, for a function that takes any request.
+  public var objects: Request<[Object]> {
+    Query.request { try objectQuery(in: $0) }
+  }
+
+  /// The request for the objects of a query that `make` writes for a store.
+  static func request(
+    _ make: @escaping @Sendable (any ObjectStore) throws -> ObjectQuery<Object>
+  ) -> Request<[Object]> {
+    Request { store in
+      let query = try make(store)
+      var prepared = PreparedRequest(
+        query.plan, isOneStatement: !query.plan.needsContext, query.rowFilter
+      ) { connection, print in
+        let fetched = try query.fetch(connection)
+        if print != nil { print = try ResultPrint(fetched, connection) }
+        return { try query.objects(fetched) }
+      }
+      prepared.identifiesObjects = true
+      return prepared
+    }
+  }
+
+  /// The request for the first object, or nil if no object matches.
+  public var first: Request<Object?> {
+    one.objects.map { $0.first }
+  }
+
+  /// The request for the number of objects.
+  public var count: Request<Int> {
+    Request { store in
+      let query = try objectQuery(in: store)
+      return PreparedRequest(query.plan, isOneStatement: true, query.rowFilter) {
+        connection, print in
+        let count = try query.count(connection)
+        if print != nil { print = ResultPrint(values: [.integer(Int64(count))]) }
+        return { count }
+      }
+    }
+  }
+
+  /// The request for a Boolean value that is true if no object matches.
+  public var isEmpty: Request<Bool> { one.count.map { $0 == 0 } }
+
+  private var one: Query { with { $0.limit = Swift.min($0.limit ?? 1, 1) } }
+
+  /// The filter, if the query depends on nothing but the rows of its own type that match it.
+  func rowFilter(_ plan: ObjectPlan, others: [QueryNode] = []) -> QueryNode? {
+    guard let filter, origin == nil, !plan.needsContext,
+      order.allSatisfy({ $0.node.isOfOneRow }), others.allSatisfy({ $0.isOfOneRow })
+    else { return nil }
+    return filter
+  }
+
+  /// The sort keys, or those of the relation.
+  func sortKeys(in store: any ObjectStore) throws -> [QueryOrder] {
+    guard order.isEmpty, let origin else { return order }
+    return try origin.order(in: store).map { [$0] } ?? []
+  }
+
+  /// The filter and the relation.
+  func unlimitedCondition(in store: any ObjectStore) throws -> QueryNode? {
+    guard let related = try origin?.condition(in: store) else { return filter }
+    return filter.map { .and(related, $0) } ?? related
+  }
+
+  /// The filter, the relation, the limit and the offset.
+  func limitedCondition(in store: any ObjectStore) throws -> QueryNode? {
+    guard limit != nil || offset > 0 else { return try unlimitedCondition(in: store) }
+    let query = try objectQuery(in: store)
+    return .sql(["\(query.key) IN (\(query.keys))"])
+  }
+
+  /// The query for the objects, written for a store.
+  func objectQuery(in store: any ObjectStore) throws -> ObjectQuery<Object> {
+    try ObjectQuery(
+      store, unlimitedCondition(in: store), sortKeys(in: store), limit: limit, offset: offset,
+      rowFilter: rowFilter(store.plan(Object.self)))
+  }
+
+  /// The parts of a query for the values of each object, or of the groups.
+  func parts(_ groups: Groups<Object>?, in store: any ObjectStore) throws -> ValueQuery.Parts {
+    if let groups {
+      return ValueQuery.Parts(
+        filter: try limitedCondition(in: store), keyCount: groups.keyCount,
+        having: groups.having?.node, order: groups.order.map { $0.order }, limit: groups.limit,
+        offset: groups.offset)
+    }
+    return ValueQuery.Parts(
+      filter: try unlimitedCondition(in: store), order: try sortKeys(in: store),
+      isDistinct: isDistinct, limit: limit, offset: offset)
+  }
+}

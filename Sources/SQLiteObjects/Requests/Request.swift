@@ -1,0 +1,70 @@
+import SQLiteCore
+
+/// A description of a fetch and its result, such as `City.where(\.$population > 1_000_000).count`.
+///
+/// A request is a value. It isn't bound to a store: you can keep it, pass it to a function, fetch it from several stores,
+/// and observe it. Errors in it, such as a filter on a property of another type, are thrown when you fetch it.
+public struct Request<Result>: Sendable {
+  let prepare: @Sendable (any ObjectStore) throws -> PreparedRequest<Result>
+  /// The rows, if the result is an array of them.
+  var rows: RowRequest?
+
+  init(
+    rows: RowRequest? = nil,
+    _ prepare: @escaping @Sendable (any ObjectStore) throws -> PreparedRequest<Result>
+  ) {
+    self.prepare = prepare
+    self.rows = rows
+  }
+
+  /// Returns a request whose result is computed from this request's result.
+  ///
+  ///     let names = City.all.values(\.$name).map { Set($0) }
+  ///
+  /// - Parameter transform: Computes the result. It runs where the result is received, not on the database's thread.
+  public func map<Other>(
+    _ transform: @escaping @Sendable (sending Result) throws -> sending Other
+  ) -> Request<Other> {
+    Request<Other> { [prepare] store in
+      let prepared = try prepare(store)
+      return PreparedRequest(
+        prepared.plan, isOneStatement: prepared.isOneStatement, prepared.filter
+      ) {
+        connection, print in
+        let result = try prepared.read(connection, &print)
+        return { try transform(result()) }
+      }
+    }
+  }
+}
+
+/// A request whose SQL was written for one store.
+struct PreparedRequest<Result>: Sendable {
+  let plan: ObjectPlan
+  /// Whether one SELECT reads the result, so that no transaction is needed.
+  let isOneStatement: Bool
+  /// The filter, if the result depends on nothing but the objects' own rows that match it.
+  let filter: QueryNode?
+  /// Whether the result is an array of the objects that were read, in their order.
+  var identifiesObjects = false
+  /// Reads in the transaction of a connection, and returns a closure that makes the result on the caller's side.
+  ///
+  /// If `print` isn't nil, it receives what distinguishes this result from others.
+  let read:
+    @Sendable (_ connection: Connection, _ print: inout ResultPrint?) throws -> (
+      @Sendable () throws -> sending Result
+    )
+
+  init(
+    _ plan: ObjectPlan, isOneStatement: Bool, _ filter: QueryNode? = nil,
+    _ read:
+      @escaping @Sendable (_ connection: Connection, _ print: inout ResultPrint?) throws -> (
+        @Sendable () throws -> sending Result
+      )
+  ) {
+    self.plan = plan
+    self.isOneStatement = isOneStatement
+    self.filter = filter
+    self.read = read
+  }
+}

@@ -1,0 +1,140 @@
+import SQLiteCore
+import SQLiteMapping
+
+extension MagicData {
+  /// Fetches the objects of a query with everything that they reference, blocking the thread.
+  ///
+  ///     let cities = try magic.fetch(City.where(\.$population > 2_000_000))
+  ///
+  /// - Parameter query: The objects.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
+  public func fetch<Object: MagicObject>(_ query: Query<Object>) throws -> [Object] {
+    try fetch(query.objects)
+  }
+
+  /// The suspending form of ``fetch(_:)-(Query<Object>)``. Also throws `CancellationError`.
+  nonisolated(nonsending) public func fetch<Object: MagicObject>(
+    _ query: Query<Object>
+  ) async throws -> sending [Object] {
+    try await fetch(query.objects)
+  }
+
+  /// Fetches the result of a request, blocking the thread.
+  ///
+  ///     let count = try magic.fetch(City.where(\.$population > 2_000_000).count)
+  ///
+  /// - Parameter request: A request that was made from a ``Query``.
+  /// - Throws: ``MagicError`` or `SQLiteError`.
+  public func fetch<Result>(_ request: Request<Result>) throws -> Result {
+    let prepared = try request.prepare(self)
+    // Kept here instead of returned by each call: the metadata of a closure's type is looked up each time (benchmark
+    // `query`).
+    var make: (@Sendable () throws -> sending Result)?
+    try fetch(prepared) { connection in
+      var print: ResultPrint?
+      make = try prepared.read(connection, &print)
+    }
+    guard let make else { throw SQLiteError(.error, "the request was not read") }
+    return try make()
+  }
+
+  /// The suspending form of ``fetch(_:)-(Request<Result>)``. Also throws `CancellationError`.
+  nonisolated(nonsending) public func fetch<Result>(
+    _ request: Request<Result>
+  ) async throws -> sending Result {
+    let prepared = try await making { try request.prepare(self) }
+    return try await fetched(prepared) { connection in
+      var print: ResultPrint?
+      return try prepared.read(connection, &print)
+    }()
+  }
+
+  /// Fetches values row by row, blocking the thread.
+  ///
+  ///     try magic.forEach(Track.all.values(\.$name, \.$album.$title)) { name, title in print(name, title ?? "") }
+  ///
+  /// All rows are of one snapshot. The memory is constant for the request of `values` and `aggregate`. Other results are
+  /// fetched as a whole.
+  ///
+  /// - Parameters:
+  ///   - request: The values.
+  ///   - body: Receives each row. An error that it throws ends the fetch.
+  /// - Throws: ``MagicError``, `SQLiteError` or what `body` throws.
+  public func forEach<Row>(
+    _ request: Request<[Row]>, _ body: (sending Row) throws -> Void
+  ) throws {
+    guard let rows = request.rows else {
+      for row in try fetch(request) { try body(Handoff(row).take()) }
+      return
+    }
+    let query = try rows.query(in: self)
+    try reading(query.plan) { try rows.forEach(query, in: self, $0, body) }
+  }
+
+  /// The suspending form of ``forEach(_:_:)-(Request<[Row]>,_)``. `body` runs on a thread of the database.
+  nonisolated(nonsending) public func forEach<Row>(
+    _ request: Request<[Row]>, _ body: @escaping @Sendable (sending Row) throws -> Void
+  ) async throws {
+    guard let rows = request.rows else {
+      for row in try await fetch(request) { try body(Handoff(row).take()) }
+      return
+    }
+    let query = try await making { try rows.query(in: self) }
+    try await reading(query.plan) { try rows.forEach(query, in: self, $0, body) }
+  }
+
+  /// Fetches objects in batches, blocking the thread.
+  ///
+  ///     try magic.forEach(Track.where(\.$length > 300)) { track in print(track.name) }
+  ///
+  /// All objects are of one snapshot. Their keys are read first and kept in memory; the objects of one batch at a time are.
+  ///
+  /// - Parameters:
+  ///   - query: The objects.
+  ///   - batch: The maximum number of objects to fetch at once.
+  ///   - body: Receives each object. An error that it throws ends the fetch.
+  /// - Throws: ``MagicError``, `SQLiteError` or what `body` throws.
+  public func forEach<Object: MagicObject>(
+    _ query: Query<Object>, batch: Int = 500, _ body: (Object) throws -> Void
+  ) throws {
+    let query = try query.objectQuery(in: self)
+    try reading(query.plan) { try query.forEach($0, batch, body) }
+  }
+
+  /// The suspending form of ``forEach(_:batch:_:)``. `body` runs on a thread of the database.
+  nonisolated(nonsending) public func forEach<Object: MagicObject>(
+    _ query: Query<Object>, batch: Int = 500,
+    _ body: @escaping @Sendable (Object) throws -> Void
+  ) async throws {
+    let query = try await making { try query.objectQuery(in: self) }
+    try await reading(query.plan) { try query.forEach($0, batch, body) }
+  }
+
+  /// Runs a body that reads a prepared request; without a transaction if it is one statement and the tables exist.
+  private func fetch<Result>(
+    _ prepared: PreparedRequest<Result>, _ body: (Connection) throws -> Void
+  ) throws {
+    guard prepared.isOneStatement, isReady(prepared.plan) else {
+      return try reading(prepared.plan, body)
+    }
+    try onceMoreIfTablesChanged {
+      try select(body)
+    } again: {
+      try reading(prepared.plan, body)
+    }
+  }
+
+  /// As ``fetch(_:_:)``, without blocking the task.
+  nonisolated(nonsending) private func fetched<Result, Made: Sendable>(
+    _ prepared: PreparedRequest<Result>, _ body: @escaping @Sendable (Connection) throws -> Made
+  ) async throws -> Made {
+    guard prepared.isOneStatement, isReady(prepared.plan) else {
+      return try await reading(prepared.plan, body)
+    }
+    return try await onceMoreIfTablesChanged {
+      try await select(body)
+    } again: {
+      try await reading(prepared.plan, body)
+    }
+  }
+}
