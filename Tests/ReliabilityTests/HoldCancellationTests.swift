@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import MagicData
 import Synchronization
+import TestSupport
 import Testing
 
 /// Cancelling never makes two threads wait for each other. A cancellation handler runs under a lock of
@@ -71,8 +72,8 @@ import Testing
     for _ in tasks { await wait(for: done) }
   }
 
-  private static func whenWaiting(_ count: Int, _ database: Database) async {
-    while database.waitingAccessCount < count { await Task.yield() }
+  private static func whenWaiting(_ count: Int, _ database: Database) async throws {
+    try await waitUntil { database.waitingAccessCount >= count }
   }
 
   @Test func `waiting tasks that are cancelled at once all end`() async {
@@ -105,7 +106,7 @@ import Testing
           }
         }
       }
-      await whenWaiting(2, database)
+      try await whenWaiting(2, database)
       await cancelAtOnce(tasks)
       for task in tasks {
         do {
@@ -130,7 +131,7 @@ import Testing
           while try await iterator.next() != nil {}
         }
       }
-      while begun.value < 2 { await Task.yield() }
+      try await waitUntil { begun.value >= 2 }
       await cancelAtOnce(tasks)
       for task in tasks { try await task.value }
     }
@@ -173,7 +174,7 @@ import Testing
           }
         }
       }
-      while running.value == 0 { await Task.yield() }
+      try await waitUntil { running.value != 0 }
       for _ in 0..<(round % 50) { await Task.yield() }
       await cancelAtOnce([task])
       _ = try? await task.value
@@ -199,7 +200,7 @@ import Testing
           }
         }
       }
-      await whenWaiting(3, database)
+      try await whenWaiting(3, database)
       await cancelAtOnce(tasks)
       for task in tasks { _ = try? await task.value }
       await hold.release()

@@ -67,7 +67,7 @@ import TestSupport
     let store = store
     let endless = AsyncStream<[UInt8]> { [1, 2, 3] }
     let task = Task { try await store.put(endless) }
-    while fixture.pending.isEmpty { await Task.yield() }
+    try await waitUntil { !fixture.pending.isEmpty }
     task.cancel()
     // The stream ends at the cancellation; whichever notices first.
     _ = try? await task.value

@@ -172,7 +172,7 @@ struct ClusterGroupTests {
       }
     }
     // In the midst of the group, most likely.
-    while running.value < 3 { try await Task.sleep(for: .microseconds(100)) }
+    try await waitUntil { running.value >= 3 }
     for (id, task) in tasks.enumerated() where id % 3 == 0 { task.cancel() }
     var done: [Int] = []
     for (id, task) in tasks.enumerated() {
@@ -192,7 +192,7 @@ struct ClusterGroupTests {
     try await database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let started = Count()
     async let closing: Void = {
-      while started.value < 5 { try await Task.sleep(for: .milliseconds(1)) }
+      try await waitUntil { started.value >= 5 }
       try await database.close()
     }()
     let outcomes = await outcomes(0..<200, on: database) { connection, id in

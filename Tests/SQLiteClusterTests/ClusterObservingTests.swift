@@ -3,6 +3,7 @@ import Foundation
 import MagicCluster
 import MagicData
 import Synchronization
+import TestSupport
 import Testing
 
 private struct Note: MagicObject {
@@ -45,7 +46,7 @@ struct ClusterObservingTests {
       }
       return []
     }
-    while seen.withLock(\.isEmpty) { try await Task.sleep(for: .milliseconds(5)) }
+    try await waitUntil { !seen.withLock(\.isEmpty) }
     for id in 2...5 {
       let leader = try cluster.leader()
       if id % 2 == 0 { cluster.signal(leader, SIGKILL) }
@@ -68,14 +69,14 @@ struct ClusterObservingTests {
       for try await _ in magic.observe(Note.all.count) { began.set() }
       return true
     }
-    while !began.isSet { try await Task.sleep(for: .milliseconds(5)) }
+    try await waitUntil { began.isSet }
     cancelled.cancel()
     #expect(try await cancelled.value)
     let hasBegun = Flag()
     let closed = Task {
       for try await _ in magic.observe(Note.all.count) { hasBegun.set() }
     }
-    while !hasBegun.isSet { try await Task.sleep(for: .milliseconds(5)) }
+    try await waitUntil { hasBegun.isSet }
     try await magic.database.close()
     await #expect(throws: (any Error).self) { try await closed.value }
   }

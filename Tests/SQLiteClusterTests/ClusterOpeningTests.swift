@@ -56,7 +56,7 @@ import TestSupport
     let opening = Task {
       _ = try await Database(cluster: ["a:1", "b:1"], name: "test", options: options)
     }
-    while !nodes.isAsked.isSet { try await Task.sleep(for: .milliseconds(1)) }
+    try await waitUntil { nodes.isAsked.isSet }
     opening.cancel()
     await #expect(throws: CancellationError.self) { try await opening.value }
     #expect(nodes.openStreams.withLock { $0 } == 0)
@@ -70,7 +70,7 @@ import TestSupport
     let opening = Task {
       _ = try await MagicData(cluster: ["a:1"], name: "test", options: options)
     }
-    while !nodes.isAsked.isSet { try await Task.sleep(for: .milliseconds(1)) }
+    try await waitUntil { nodes.isAsked.isSet }
     opening.cancel()
     await #expect(throws: CancellationError.self) { try await opening.value }
     #expect(nodes.openStreams.withLock { $0 } == 0)

@@ -3,6 +3,7 @@ import Foundation
 import MagicCluster
 import MagicData
 import Synchronization
+import TestSupport
 import Testing
 
 /// What programs do with a database of a cluster, and what becomes of it when they are disturbed.
@@ -225,7 +226,7 @@ struct ClusterProgramTests {
         hasWritten.set()
       }
     }
-    while !hasWritten.isSet { await Task.yield() }
+    try await waitUntil { hasWritten.isSet }
     task.cancel()
     let outcome = await task.result
     for node in 0..<3 where node != leader { cluster.signal(node, SIGCONT) }

@@ -3,6 +3,7 @@ import Foundation
 import SQLiteCluster
 import SQLiteCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Tasks that are cancelled, wait, or come late.
@@ -25,7 +26,7 @@ struct ClusterTaskTests {
         while !isCancelled.isSet { usleep(1_000) }
       }
     }
-    while !isWaiting.isSet { try await Task.sleep(for: .milliseconds(1)) }
+    try await waitUntil { isWaiting.isSet }
     let waiting = Task { try await waiter.executeChange("INSERT INTO t VALUES (2)") }
     try await Task.sleep(for: .milliseconds(50))
     waiting.cancel()
@@ -72,7 +73,7 @@ struct ClusterTaskTests {
           }
         }
       }
-      while !isAtRow.isSet { try await Task.sleep(for: .milliseconds(1)) }
+      try await waitUntil { isAtRow.isSet }
       reading.cancel()
       isCancelled.set()
       await #expect(throws: CancellationError.self) { try await reading.value }

@@ -562,7 +562,7 @@ private final class FakeNodes: ClusterTransport {
         _ = try await database.executeQuery("SELECT 1")
       }
     }
-    while !isAsked.isSet { try await Task.sleep(for: .milliseconds(1)) }
+    try await waitUntil { isAsked.isSet }
     asking.cancel()
     isCancelled.set()
     await #expect(throws: CancellationError.self) { try await asking.value }

@@ -230,7 +230,7 @@ private let endless: SQL =
     }
     await wait(for: entered)
     let next = Task { try await database.write { _ in } }
-    while database.waitingAccessCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+    try await waitUntil { database.waitingAccessCount != 0 }
     // From here on by a thread: Swift's own are among those that get blocked.
     Thread.detachNewThread {
       for _ in 0..<40 {

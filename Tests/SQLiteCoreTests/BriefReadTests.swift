@@ -147,7 +147,7 @@ import TestSupport
     await wait(for: entered)
     let before = runs.count
     let task = Task { try await read() }
-    while runs.count < before + 2 { await pause() }
+    try await waitUntil { runs.count >= before + 2 }
     leave.signal()
     #expect(try await task.value == 8)
     #expect(database.readOnTaskCount == 1)
@@ -180,7 +180,7 @@ import TestSupport
     await #expect(throws: CancellationError.self) { try await early.value }
     #expect(runs.count == 0)
     let late = Task { try await count(to: -1, database, runs) }
-    while runs.count < 2 { await pause() }
+    try await waitUntil { runs.count >= 2 }
     late.cancel()
     await #expect(throws: CancellationError.self) { try await late.value }
     #expect(try await count(to: 1, database) == 1)
@@ -206,7 +206,7 @@ import TestSupport
     let fixture = try await practised()
     let database = fixture.database, runs = Runs()
     let endless = Task { try await count(to: -1, database, runs) }
-    while runs.count < 2 { await pause() }
+    try await waitUntil { runs.count >= 2 }
     try await database.suspend()
     let ended = await #expect(throws: SQLiteError.self) { try await endless.value }
     #expect(ended?.code == .interrupt)

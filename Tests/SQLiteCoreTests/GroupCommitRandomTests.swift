@@ -121,7 +121,7 @@ private enum Deed: CaseIterable {
       let alone = deeds.map { deed, number in
         Result { try serial.write { try deed.work(number)($0) } }.summary
       }
-      let together = await grouped.inGroup(deeds.map { $0.work($1) })
+      let together = try await grouped.inGroup(deeds.map { $0.work($1) })
       #expect(together.map(\.summary) == alone, "\(deeds.map(\.0))")
       let (stored, expected) = (try content(of: grouped), try content(of: serial))
       #expect(stored == expected, "\(deeds.map(\.0))")
@@ -156,11 +156,11 @@ private enum Deed: CaseIterable {
         }
         tasks.append((number, Int.random(in: 0..<3, using: &random) == 0, task))
       }
-      await database.whenWaiting(20)
+      try await database.whenWaiting(20)
       hold.release()
       for entry in tasks where entry.isCancelled {
         entry.task.cancel()
-        await pause()
+        try await Task.sleep(for: .microseconds(200))
       }
       var done: Set<Int> = []
       for entry in tasks {

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import SQLiteCore
 import Synchronization
+import TestSupport
 
 /// What a write of a test does.
 typealias Work = @Sendable (Connection) throws -> Int
@@ -78,19 +79,18 @@ struct WriterHold {
 }
 
 extension Database {
-  /// Waits until so many accesses wait. A task may start minutes late, behind all other tests: the test's time limit
-  /// ends the wait.
-  func whenWaiting(_ count: Int) async {
-    while waitingAccessCount < count { await pause() }
+  /// Waits until so many accesses wait. A task may start minutes late, behind all other tests.
+  func whenWaiting(_ count: Int) async throws {
+    try await waitUntil { waitingAccessCount >= count }
   }
 
   /// Lets writes wait in this order, then run together, and returns their outcomes.
-  func inGroup(_ works: [Work]) async -> [Result<Int, any Error>] {
+  func inGroup(_ works: [Work]) async throws -> [Result<Int, any Error>] {
     let hold = await WriterHold(self)
     var tasks: [Task<Int, any Error>] = []
     for work in works {
       tasks.append(Task { try await self.writeInGroup(work) })
-      await whenWaiting(tasks.count)
+      try await whenWaiting(tasks.count)
     }
     hold.release()
     var outcomes: [Result<Int, any Error>] = []
@@ -110,10 +110,6 @@ func inserting(_ number: Int) -> Work {
     try connection.executeChange("INSERT INTO t VALUES (\(number))")
     return number
   }
-}
-
-func pause() async {
-  try? await Task.sleep(for: .microseconds(200))
 }
 
 extension Result<Int, any Error> {

@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import SQLiteCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Many accesses that wait: none of them may look at all others. That these tests end at all shows it,
@@ -19,8 +20,8 @@ struct WaitingTests {
   }
 
   /// Waits until exactly so many accesses wait.
-  private func whenWaiting(_ count: Int, _ database: Database) async {
-    while database.waitingAccessCount != count { await pause() }
+  private func whenWaiting(_ count: Int, _ database: Database) async throws {
+    try await waitUntil { database.waitingAccessCount == count }
   }
 
   @Test func `a hundred thousand wait with a deadline each, half give up, half are let in`()
@@ -37,10 +38,10 @@ struct WaitingTests {
         ) { _ in }
       }
     }
-    await whenWaiting(Self.crowd, database)
+    try await whenWaiting(Self.crowd, database)
     #expect(database.pendingDeadlineCount == Self.crowd)
     for number in stride(from: Self.crowd - 1, to: 0, by: -2) { tasks[number].cancel() }
-    await whenWaiting(Self.crowd / 2, database)
+    try await whenWaiting(Self.crowd / 2, database)
     #expect(database.pendingDeadlineCount == Self.crowd / 2)
     hold.release()
     var (cancelled, letIn) = (0, 0)
@@ -65,7 +66,7 @@ struct WaitingTests {
     let patient = (0..<500).map { _ in
       Task { try await database.withoutTransaction(deadline: late) { _ in } }
     }
-    await whenWaiting(500, database)
+    try await whenWaiting(500, database)
     let hasty = (0..<500).map { number in
       Task {
         try await database.withoutTransaction(deadline: early - .milliseconds(number % 3)) { _ in }
@@ -91,13 +92,13 @@ struct WaitingTests {
     var tasks: [Task<Void, any Error>] = []
     for number in 0..<300 {
       tasks.append(Task { try await database.write { _ in order.append(number) } })
-      await whenWaiting(number + 1, database)
+      try await whenWaiting(number + 1, database)
     }
     for (number, task) in tasks.enumerated() where number % 3 != 1 { task.cancel() }
-    await whenWaiting(100, database)
+    try await whenWaiting(100, database)
     for number in 300..<400 {
       tasks.append(Task { try await database.write { _ in order.append(number) } })
-      await whenWaiting(number - 199, database)
+      try await whenWaiting(number - 199, database)
     }
     hold.release()
     for (number, task) in tasks.enumerated() where number % 3 == 1 || number >= 300 {
@@ -120,7 +121,7 @@ struct WaitingTests {
             try await database.writeInGroup { _ in order.append(number) }
           }
         })
-      await whenWaiting(number + 1, database)
+      try await whenWaiting(number + 1, database)
     }
     hold.release()
     for task in tasks { try await task.value }
@@ -143,11 +144,11 @@ struct WaitingTests {
     }
     await wait(for: entered)
     let reads = (0..<1_000).map { _ in Task { try await database.read { _ in } } }
-    await whenWaiting(1_000, database)
+    try await whenWaiting(1_000, database)
     try await database.write { _ in }
     let hold = await WriterHold(database)
     let writes = (0..<1_000).map { _ in Task { try await database.write { _ in } } }
-    await whenWaiting(2_000, database)
+    try await whenWaiting(2_000, database)
     leave.signal()
     for read in reads { try await read.value }
     #expect(database.waitingAccessCount == 1_000)
@@ -162,7 +163,7 @@ struct WaitingTests {
     let tasks = (0..<1_000).map { number in
       Task { try await database.write(deadline: number % 2 == 0 ? nil : far) { _ in } }
     }
-    await whenWaiting(1_000, database)
+    try await whenWaiting(1_000, database)
     let suspension = Task { try await database.suspend() }
     for task in tasks {
       let error = await #expect(throws: SQLiteError.self) { try await task.value }

@@ -1,6 +1,7 @@
 import Dispatch
 import SQLiteCore
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(20))) struct WorkerTests {
@@ -59,7 +60,7 @@ import Testing
         continuation.resume()
       }
     }
-    while gone != nil { await Task.yield() }
+    try await waitUntil { gone == nil }
   }
 
   @Test func `a task that was cancelled begins no work`() async throws {

@@ -178,10 +178,10 @@ private struct House: MagicObject, Equatable, Sendable {
             of: magic.observe(Town.where(\.$mayor == nil && \.$size > 99).values(\.$name)))
         },
       ]
-      while queries.value < loops.count { await Task.yield() }
+      try await waitUntil { queries.value >= loops.count }
       // The conditions are known once the first results are there; one more for each may come of the start.
       try await magic.update(Town("first", 100))
-      while queries.value < 2 * loops.count { await Task.yield() }
+      try await waitUntil { queries.value >= 2 * loops.count }
       try await Task.sleep(for: .milliseconds(300))
       let before = queries.value
       for number in 0..<100 {

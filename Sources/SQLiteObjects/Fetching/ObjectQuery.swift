@@ -89,13 +89,13 @@ struct ObjectQuery<Object: MagicObject>: Sendable {
     guard try store.isThere(plan, connection) else { return }
     var rest = try connection.rows(keys, as: Int64.self)[...]
     while !rest.isEmpty {
+      let part = rest.prefix(Swift.max(1, batch))
+      rest = rest.dropFirst(part.count)
       let loader = GraphLoader(store, connection)
-      try loader.load(plan.type, Array(rest.prefix(Swift.max(1, batch))))
-      let context = FetchContext(store, loader.graph)
-      for object in try context.objects(Object.self, rest.prefix(Swift.max(1, batch))) {
+      try loader.load(plan.type, Array(part))
+      for object in try FetchContext(store, loader.graph).objects(Object.self, part) {
         try body(object)
       }
-      rest = rest.dropFirst(Swift.max(1, batch))
     }
   }
 

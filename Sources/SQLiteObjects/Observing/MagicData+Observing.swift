@@ -80,10 +80,10 @@ extension MagicData {
 
   /// The filter of a request as a condition on single rows, if the result depends on nothing else.
   private func condition<Result>(of request: Request<Result>) -> RowCondition? {
-    // An error in the request is thrown when it is fetched.
-    guard let prepared = try? request.prepare(self), let filter = prepared.filter else {
-      return nil
-    }
+    // The caller may be on the main actor, so it doesn't wait for the database: a filter on related objects is no
+    // condition on single rows. An error in the request is thrown when it is fetched.
+    let prepared = try? FilterSQL.$mayLookAtTables.withValue(false) { try request.prepare(self) }
+    guard let prepared, let filter = prepared.filter else { return nil }
     return RowCondition(filter, on: prepared.plan, in: self)
   }
 
