@@ -79,7 +79,7 @@ public struct ObjectDeltas<Object: MagicObject>: AsyncSequence, Sendable {
         if lacksCurrent {
           let current = try await database.withoutTransaction { connection in
             try connection.transaction(.immediate) {
-              queue.begin(after: connection.lastTurn)
+              queue.begin(after: connection.takeMoment())
               return try reader.current(connection)
             }
           }

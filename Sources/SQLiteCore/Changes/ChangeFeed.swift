@@ -183,9 +183,16 @@ final class ChangeFeed: Sendable {
 
   private let turns = Mutex(Turns())
 
-  /// The place of the last commit that has begun. While a connection has the file to itself, all those before have
-  /// ended, and what comes later is later.
+  /// The place of the last recorded commit that has begun.
   var lastTurn: UInt64 { turns.withLock { $0.last } }
+
+  /// Returns a place after all commits that have begun and before all later ones. While a connection has the file to
+  /// itself, all those before have ended.
+  func takeMoment() -> UInt64 {
+    let turn = takeTurn()
+    abandon(turn)
+    return turn
+  }
 
   /// Gives the commit that begins its place. It must be published or abandoned.
   func takeTurn() -> UInt64 {
@@ -254,6 +261,21 @@ final class ChangeFeed: Sendable {
     let most = state.counts.lastIndex { $0 > 0 } ?? 0
     current.store(state.lastID << 2 | UInt64(most), ordering: .releasing)
   }
+}
+
+/// Where the last commit of a connection without a recorder stands among the recorded commits.
+///
+/// A subscriber may come after the commit and before the commit is published. It must not be notified of a commit that it
+/// has read.
+final class UnrecordedCommits {
+  private let feed: ChangeFeed
+  /// A place that other commits may have, too: it is after all moments before the commit and not after later ones.
+  private(set) var turn: UInt64 = 0
+
+  init(_ feed: ChangeFeed) { self.feed = feed }
+
+  /// A commit begins, so that no other connection to the file commits until it has ended.
+  func note() { turn = feed.lastTurn + 1 }
 }
 
 /// A subscription, which ends when it is cancelled or released.

@@ -527,14 +527,16 @@ extension ChangeRecorder {
   /// Whether the better hook is there and may be used.
   static func hasPreupdateHook(_ mayUse: Bool) -> Bool { mayUse && csqlite_has_preupdate() != 0 }
 
-  /// Lets SQLite tell a recorder of changes, or nobody. The caller keeps the recorder alive.
+  /// Lets SQLite notify a recorder of changes, or only of commits if there is no recorder. The caller keeps both alive.
   ///
   /// - Parameters:
   ///   - recorder: The recorder, or nil.
+  ///   - unrecorded: Notes the commits that nobody records.
   ///   - handle: The connection.
   ///   - usesPreupdateHook: Whether the better hook is used.
   static func install(
-    _ recorder: ChangeRecorder?, on handle: ConnectionHandle, usesPreupdateHook: Bool
+    _ recorder: ChangeRecorder?, or unrecorded: UnrecordedCommits?, on handle: ConnectionHandle,
+    usesPreupdateHook: Bool
   ) {
     let context = unsafe recorder.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
     let isOn = recorder != nil
@@ -543,7 +545,14 @@ extension ChangeRecorder {
     } else {
       unsafe sqlite3_update_hook(handle.pointer, isOn ? updated : nil, context)
     }
-    unsafe sqlite3_commit_hook(handle.pointer, isOn ? commits : nil, context)
+    if isOn {
+      unsafe sqlite3_commit_hook(handle.pointer, commits, context)
+    } else {
+      // It does nothing without a context.
+      unsafe sqlite3_commit_hook(
+        handle.pointer, commitsUnrecorded,
+        unrecorded.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
+    }
     unsafe sqlite3_rollback_hook(handle.pointer, isOn ? rolledBack : nil, context)
   }
 }
@@ -555,6 +564,14 @@ private func recorder(_ context: UnsafeMutableRawPointer?) -> ChangeRecorder? {
 /// A transaction is about to be committed (`sqlite3_commit_hook`).
 private func commits(context: UnsafeMutableRawPointer?) -> Int32 {
   unsafe recorder(context)?.takeTurn()
+  return 0
+}
+
+/// A transaction that nobody records is about to be committed (`sqlite3_commit_hook`).
+private func commitsUnrecorded(context: UnsafeMutableRawPointer?) -> Int32 {
+  if let context = unsafe context {
+    unsafe Unmanaged<UnrecordedCommits>.fromOpaque(context).takeUnretainedValue().note()
+  }
   return 0
 }
 

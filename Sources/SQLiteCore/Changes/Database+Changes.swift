@@ -160,9 +160,9 @@ package final class CommitRegistration: Sendable {
 }
 
 extension Connection {
-  /// The place of the last commit of this process on the file, for ``CommittedChanges/turn``. Asked inside a
-  /// transaction that may write, it is the last one whose changes are seen.
-  package var lastTurn: UInt64 { environment.feed?.lastTurn ?? 0 }
+  /// Returns a place among the commits of this process on the file, for ``CommittedChanges/turn``. Called in a transaction
+  /// that may write, all commits before it are seen.
+  package func takeMoment() -> UInt64 { environment.feed?.takeMoment() ?? 0 }
 
   /// The moment in the open transaction that ``rowsChanged(since:)`` begins at; nil if values are not recorded.
   package var recordingMark: RecordingMark? {

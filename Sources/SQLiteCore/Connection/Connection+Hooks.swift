@@ -8,6 +8,8 @@ struct Hooks {
   var authorizer: Authorizer?
   var tracer: Tracer?
   var recorder: ChangeRecorder?
+  /// Set as soon as the connection may write.
+  var unrecorded: UnrecordedCommits?
   /// Whether statements may call closures of the user's: functions, collations, an authorizer or a trace.
   var hasUserCode = false
   /// Whether deletions of all rows must go row by row.
@@ -103,15 +105,17 @@ extension Connection {
     if isRemote { return }
     recording.demand = feed.demand
     let detail = recording.demand.detail
-    guard detail != hooks.recorder?.detail else { return }
+    guard detail != hooks.recorder?.detail || hooks.unrecorded == nil else { return }
     install(detail.map { ChangeRecorder(detail: $0, for: self) })
   }
 
   private func install(_ recorder: ChangeRecorder?) {
+    if hooks.unrecorded == nil { hooks.unrecorded = environment.feed.map(UnrecordedCommits.init) }
     // Statements compiled without the hook empty tables without calling it.
     cache.removeAll()
     let usesPreupdateHook = ChangeRecorder.hasPreupdateHook(environment.usesPreupdateHook)
-    ChangeRecorder.install(recorder, on: handle, usesPreupdateHook: usesPreupdateHook)
+    ChangeRecorder.install(
+      recorder, or: hooks.unrecorded, on: handle, usesPreupdateHook: usesPreupdateHook)
     hooks.recorder = recorder
     if !usesPreupdateHook {
       // SQLite empties a whole table without calling the hooks, unless an authorizer objects.
@@ -190,7 +194,8 @@ extension Connection {
       hooks.recorder != nil || feed.demand != recording.demand, handle.isAutocommit
     else { return }
     let wasPrepared = hooks.recorder?.isPrepared ?? true
-    let (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
+    var (changes, turn) = hooks.recorder?.takeCommitted() ?? (CommittedChanges(), nil)
+    if hooks.recorder == nil { changes.turn = hooks.unrecorded?.turn ?? 0 }
     if !wasPrepared, !changes.isEmpty { runCommitBodies(afterwards: changes) }
     feed.publish(
       changes, turn: turn, recorded: recording.demand, hasWritten: recording.hasWritten)
@@ -201,6 +206,7 @@ extension Connection {
   func noteReplacement() {
     recording.hasWritten = true
     hooks.recorder?.noteReplacement()
+    hooks.unrecorded?.note()
   }
 }
 

@@ -62,7 +62,7 @@ private struct FeedSource: DeltaSource {
   func current<Value: Record>(_ type: Value.Type) async throws -> sending [Value] {
     try await database.withoutTransactionGiving { [queue] connection in
       try connection.transaction(.immediate) {
-        queue.begin(after: connection.lastTurn)
+        queue.begin(after: connection.takeMoment())
         return try connection.objects(of: type)
       }
     }
