@@ -2,7 +2,7 @@ import SQLiteCore
 import SQLiteMapping
 
 /// A query for objects whose SQL was written for a store.
-struct ObjectQuery<Object: MagicObject>: Sendable {
+struct ObjectQuery: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan
   /// The primary value, in a query for one object.
@@ -14,24 +14,22 @@ struct ObjectQuery<Object: MagicObject>: Sendable {
   /// As ``PreparedRequest/filter``.
   private(set) var rowFilter: QueryNode?
 
-  /// - Parameters:
-  ///   - rowFilter: As ``PreparedRequest/filter``.
-  init(
-    _ store: any ObjectStore, _ filter: QueryNode?, _ order: [QueryOrder], limit: Int?,
-    offset: Int, rowFilter: QueryNode?
-  ) throws {
-    let plan = try store.plan(Object.self)
+  init(_ store: any ObjectStore, _ query: QueryParts) throws {
+    let plan = try store.plan(query.type)
     self.store = store
     self.plan = plan
-    condition = try filter.map { try FilterSQL.sql($0, on: plan, in: store) }
-    self.order = try order.map { try $0.sql(on: plan, in: store) }
-    self.limit = limit
-    self.offset = offset
-    self.rowFilter = rowFilter
+    condition = try query.unlimitedCondition(in: store)
+      .map { try FilterSQL.sql($0, on: plan, in: store) }
+    order = try query.sortKeys(in: store).map { try $0.sql(on: plan, in: store) }
+    limit = query.limit
+    offset = query.offset
+    rowFilter = query.rowFilter(plan)
   }
 
-  init(_ store: any ObjectStore, primary: any MagicPrimaryValue) throws {
-    plan = try store.plan(Object.self)
+  init(
+    _ store: any ObjectStore, _ type: any MagicObject.Type, primary: any MagicPrimaryValue
+  ) throws {
+    plan = try store.plan(type)
     self.store = store
     self.primary = try plan.stored(primary: primary)
     order = []
@@ -40,8 +38,8 @@ struct ObjectQuery<Object: MagicObject>: Sendable {
   }
 
   /// A query for the objects with keys: primary values, or z_index values if the type has none.
-  init(_ store: any ObjectStore, keys: [Value]) throws {
-    plan = try store.plan(Object.self)
+  init(_ store: any ObjectStore, _ type: any MagicObject.Type, keys: [Value]) throws {
+    plan = try store.plan(type)
     let plan = plan
     let column = plan.primary.map { plan.properties[$0].name } ?? plan.key
     self.store = store
@@ -85,7 +83,9 @@ struct ObjectQuery<Object: MagicObject>: Sendable {
   }
 
   /// Passes the objects to a closure, fetched in batches.
-  func forEach(_ connection: Connection, _ batch: Int, _ body: (Object) throws -> Void) throws {
+  func forEach<Object: MagicObject>(
+    _ connection: Connection, _ batch: Int, _ body: (Object) throws -> Void
+  ) throws {
     guard try store.isThere(plan, connection) else { return }
     var rest = try connection.rows(keys, as: Int64.self)[...]
     while !rest.isEmpty {
@@ -100,8 +100,8 @@ struct ObjectQuery<Object: MagicObject>: Sendable {
   }
 
   /// Makes the objects of what was read.
-  func objects(_ fetched: Fetched) throws -> [Object] {
-    try fetched.objects(Object.self, plan, in: store)
+  func objects<Object: MagicObject>(_ type: Object.Type, _ fetched: Fetched) throws -> [Object] {
+    try fetched.objects(type, plan, in: store)
   }
 
   /// Counts the objects.

@@ -2,38 +2,34 @@ import SQLiteCore
 
 /// A query for values of objects or of groups of them: one statement, in which references are joins.
 struct ValueQuery: Sendable {
-  /// The parts of a query besides what it selects.
-  struct Parts: Sendable {
-    var filter: QueryNode?
-    /// The number of the first columns, which make the groups; zero if all objects are one; nil if each object
-    /// is a row.
-    var keyCount: Int?
-    var having: QueryNode?
-    var order: [QueryOrder] = []
-    var isDistinct = false
-    var limit: Int?
-    var offset = 0
-  }
-
   let plan: ObjectPlan
   /// The statement.
   private let sql: SQL
+
+  /// As ``PreparedRequest/filter``.
+  let rowFilter: QueryNode?
 
   /// Writes a query.
   ///
   /// - Parameters:
   ///   - nodes: The columns.
   ///   - names: The names of the columns, if they matter.
-  ///   - plan: The objects' type.
-  ///   - parts: The rest of the query.
+  ///   - query: The objects.
+  ///   - groups: How the objects are grouped; nil for a row of each object.
   init(
-    _ nodes: [QueryNode], names: [String]? = nil, of plan: ObjectPlan, _ parts: Parts,
+    _ nodes: [QueryNode], names: [String]? = nil, of query: QueryParts, _ groups: Groups? = nil,
     in store: any ObjectStore
   ) throws {
+    let plan = try store.plan(query.type)
     self.plan = plan
+    let filter =
+      groups == nil
+      ? try query.unlimitedCondition(in: store) : try query.limitedCondition(in: store)
+    let order = try groups?.order ?? query.sortKeys(in: store)
+    let isDistinct = groups == nil && query.isDistinct
     var writer = FilterSQL(store)
-    let rows = FilterSQL.Rows(of: plan, where: parts.filter, joinsReferences: true)
-    var sql = SQL(unchecked: parts.isDistinct ? "SELECT DISTINCT " : "SELECT ")
+    let rows = FilterSQL.Rows(of: plan, where: filter, joinsReferences: true)
+    var sql = SQL(unchecked: isDistinct ? "SELECT DISTINCT " : "SELECT ")
     for (index, node) in nodes.enumerated() {
       if index > 0 { sql.append(text: ", ") }
       try writer.write(node, rows, to: &sql)
@@ -41,34 +37,41 @@ struct ValueQuery: Sendable {
     }
     // The joins stand before what is written now, and are known after it.
     var tail = SQL(unchecked: "")
-    if let filter = parts.filter {
+    if let filter {
       tail.append(text: " WHERE ")
       try writer.write(where: filter, rows, to: &tail)
     }
-    if let count = parts.keyCount, count > 0 {
+    if let count = groups?.keyCount, count > 0 {
       tail.append(text: " GROUP BY \(ValueQuery.numbers(count))")
     }
-    if let having = parts.having {
+    if let having = groups?.having {
       tail.append(text: " HAVING ")
       try writer.write(having, rows, to: &tail)
     }
     tail.append(text: " ORDER BY ")
-    for order in parts.order {
-      try writer.write(order.node, rows, to: &tail)
-      tail.append(text: order.isDescending ? " DESC, " : ", ")
+    for key in order {
+      try writer.write(key.node, rows, to: &tail)
+      tail.append(text: key.isDescending ? " DESC, " : ", ")
     }
     // The keys decide between equals, so that pages do not overlap.
-    if let count = parts.keyCount {
+    if let count = groups?.keyCount {
       tail.append(text: ValueQuery.numbers(count == 0 ? 1 : count))
-    } else if parts.isDistinct {
+    } else if isDistinct {
       tail.append(text: ValueQuery.numbers(nodes.count))
     } else {
       tail.append(text: plan.qualifiedKey)
     }
-    tail.append(limit: parts.limit, offset: parts.offset)
+    if let groups {
+      tail.append(limit: groups.limit, offset: groups.offset)
+    } else {
+      tail.append(limit: query.limit, offset: query.offset)
+    }
     sql.append(text: " FROM \(plan.quotedTable.text)\(try writer.joins(of: rows))")
     sql.append(tail)
     self.sql = sql
+    rowFilter =
+      nodes.allSatisfy(\.isOfOneRow) && (groups?.isOfOneRow ?? true)
+      ? query.rowFilter(plan) : nil
   }
 
   /// The first columns by their numbers: an expression with a bound value is not equal to its second writing.

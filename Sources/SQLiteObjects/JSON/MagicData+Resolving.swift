@@ -68,14 +68,14 @@ extension MagicData {
   private func targets<Object: MagicObject>(
     _ type: Object.Type, _ keys: RelationKeys
   ) throws -> [Value: any MagicObject] {
-    let query = try ObjectQuery<Object>(self, keys: keys.targets.map(\.target))
+    let query = try ObjectQuery(self, Object.self, keys: keys.targets.map(\.target))
     return try index(FetchContext(self, reading(plan(type), query.load)).objects(of: type))
   }
 
   nonisolated(nonsending) private func targets<Object: MagicObject>(
     _ type: Object.Type, _ keys: RelationKeys
   ) async throws -> [Value: any MagicObject] {
-    let query = try ObjectQuery<Object>(self, keys: keys.targets.map(\.target))
+    let query = try ObjectQuery(self, Object.self, keys: keys.targets.map(\.target))
     let graph = try await reading(plan(type)) { try query.load($0) }
     return try index(FetchContext(self, graph).objects(of: type))
   }

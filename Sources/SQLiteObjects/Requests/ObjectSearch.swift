@@ -17,7 +17,7 @@ struct ObjectSearch<Object: MagicObject>: Sendable {
   }
 
   init(
-    _ store: any ObjectStore, _ pattern: SearchPattern, _ query: Query<Object>, _ marks: SearchMarks
+    _ store: any ObjectStore, _ pattern: SearchPattern, _ query: QueryParts, _ marks: SearchMarks
   ) throws {
     guard query.order.isEmpty else {
       throw SQLiteError(

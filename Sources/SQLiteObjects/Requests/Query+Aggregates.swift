@@ -1,13 +1,32 @@
 import SQLiteCore
 
 /// How a query's objects are grouped.
-struct Groups<Object: MagicObject>: Sendable {
+struct Groups: Sendable {
   /// The number of keys, which are the first columns; zero for one group of all objects.
   var keyCount = 0
-  var having: GroupFilter<Object>?
-  var order: [GroupSortKey<Object>] = []
-  var limit: Int?
-  var offset = 0
+  let having: QueryNode?
+  let order: [QueryOrder]
+  let limit: Int?
+  let offset: Int
+
+  /// One group of all objects.
+  init() { (having, order, limit, offset) = (nil, [], nil, 0) }
+
+  init<Object: MagicObject>(
+    keyCount: Int = 0, having: GroupFilter<Object>?, order: [GroupSortKey<Object>], limit: Int?,
+    offset: Int
+  ) {
+    self.keyCount = keyCount
+    self.having = having?.node
+    self.order = order.map { $0.order }
+    self.limit = limit
+    self.offset = offset
+  }
+
+  /// Whether the groups depend on nothing but the objects' own rows.
+  var isOfOneRow: Bool {
+    (having?.isOfOneRow ?? true) && order.allSatisfy { $0.node.isOfOneRow }
+  }
 }
 
 extension Query {
@@ -168,7 +187,7 @@ extension Query {
 
   private func groups<Row>(
     _ keys: [QueryNode], _ keyLayout: TupleLayout, _ values: [QueryNode],
-    _ valueLayout: TupleLayout, _ groups: Groups<Object>
+    _ valueLayout: TupleLayout, _ groups: Groups
   ) -> Request<[Row]> {
     var groups = groups
     groups.keyCount = keys.count
@@ -176,9 +195,9 @@ extension Query {
   }
 
   private func rows<Row>(
-    _ nodes: [QueryNode], _ layout: TupleLayout, _ groups: Groups<Object>
+    _ nodes: [QueryNode], _ layout: TupleLayout, _ groups: Groups
   ) -> Request<[Row]> {
-    RowRequest(self, groups, nodes, layout).request()
+    RowRequest(query: parts, groups: groups, nodes: nodes, layout: layout).request()
   }
 
   /// The nodes of aggregates.

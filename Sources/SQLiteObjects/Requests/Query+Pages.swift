@@ -44,9 +44,9 @@ extension Query {
         Object
       >
   ) -> Request<ObjectPage<Object>> {
-    Request { store in
+    Request { [parts] store in
       let query = try PageQuery<Object>(
-        store, limitedCondition(in: store), sortKeys(in: store), limit: limit)
+        store, parts.limitedCondition(in: store), parts.sortKeys(in: store), limit: limit)
       return PreparedRequest(query.plan, isOneStatement: false) { connection, print in
         let found = try start(query, store, connection).find(connection)
         if print != nil {

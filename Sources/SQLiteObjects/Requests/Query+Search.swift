@@ -21,8 +21,8 @@ extension Query {
   public func search(
     _ pattern: SearchPattern, marks: SearchMarks = SearchMarks()
   ) -> Request<[SearchResult<Object>]> {
-    Request { store in
-      let search = try ObjectSearch(store, pattern, self, marks)
+    Request { [parts] store in
+      let search = try ObjectSearch<Object>(store, pattern, parts, marks)
       return PreparedRequest(search.plan, isOneStatement: false) { connection, print in
         let found = try search.find(connection)
         if print != nil {

@@ -3,28 +3,13 @@ import SQLiteMapping
 
 /// The rows of a request: one for each object, or one for each group of objects.
 struct RowRequest: Sendable {
-  private let object: any MagicObject.Type
-  private let nodes: [QueryNode]
-  private let layout: TupleLayout
-  private let filter: @Sendable (ObjectPlan) -> QueryNode?
-  private let parts: @Sendable (any ObjectStore) throws -> ValueQuery.Parts
-
-  /// - Parameters:
-  ///   - query: The objects.
-  ///   - groups: How the objects are grouped; nil for a row of each object.
-  ///   - nodes: The columns.
-  ///   - layout: Reads the columns as a row.
-  init<Object: MagicObject>(
-    _ query: Query<Object>, _ groups: Groups<Object>?, _ nodes: [QueryNode], _ layout: TupleLayout
-  ) {
-    object = Object.self
-    self.nodes = nodes
-    self.layout = layout
-    let having = groups?.having.map { [$0.node] } ?? []
-    let others = nodes + having + (groups?.order.map { $0.order.node } ?? [])
-    filter = { query.rowFilter($0, others: others) }
-    parts = { try query.parts(groups, in: $0) }
-  }
+  let query: QueryParts
+  /// Nil for a row of each object.
+  let groups: Groups?
+  /// The columns.
+  let nodes: [QueryNode]
+  /// Reads the columns as a row.
+  let layout: TupleLayout
 
   /// The request for an array of the rows.
   ///
@@ -32,7 +17,7 @@ struct RowRequest: Sendable {
   func request<Row>(_ type: Row.Type = Row.self) -> Request<[Row]> {
     Request(rows: self) { store in
       let query = try self.query(in: store)
-      return PreparedRequest(query.plan, isOneStatement: true, filter(query.plan)) {
+      return PreparedRequest(query.plan, isOneStatement: true, query.rowFilter) {
         [layout] connection, print in
         let rows = Handoff(
           try query.rows(layout, as: Row.self, from: connection, in: store, &print))
@@ -43,7 +28,7 @@ struct RowRequest: Sendable {
 
   /// The query, written for a store.
   func query(in store: any ObjectStore) throws -> ValueQuery {
-    try ValueQuery(nodes, of: store.plan(object), parts(store), in: store)
+    try ValueQuery(nodes, of: query, groups, in: store)
   }
 
   /// Passes the rows of the query to a closure one by one.
@@ -60,7 +45,7 @@ struct RowRequest: Sendable {
 // A tuple of one element from a parameter pack isn't the element's type to the type checker, so one column has overloads.
 extension Query {
   private func rows<Row>(_ nodes: [QueryNode], _ layout: TupleLayout) -> Request<[Row]> {
-    RowRequest(self, nil, nodes, layout).request()
+    RowRequest(query: parts, groups: nil, nodes: nodes, layout: layout).request()
   }
 
   /// A request for values of one property, without the objects.
@@ -142,11 +127,10 @@ extension Query {
     _ paths: repeat KeyPath<Object, each Column>, as type: Row.Type
   ) -> Request<[Row]> {
     let nodes = nodes(repeat each paths)
-    return Request { store in
-      let plan = try store.plan(Object.self)
-      let query = try ValueQuery(
-        nodes, names: plan.names(of: nodes, in: store), of: plan, parts(nil, in: store), in: store)
-      return PreparedRequest(plan, isOneStatement: true, rowFilter(plan, others: nodes)) {
+    return Request { [parts] store in
+      let names = try store.plan(Object.self).names(of: nodes, in: store)
+      let query = try ValueQuery(nodes, names: names, of: parts, in: store)
+      return PreparedRequest(query.plan, isOneStatement: true, query.rowFilter) {
         connection, print in
         let rows = Handoff(try query.objects(of: type, connection, in: store, &print))
         return { rows.take() }

@@ -11,29 +11,23 @@ import SQLiteCore
 /// than the objects, such as their number. The order of the calls doesn't matter: all filters must match, and `limit(_:offset:)`
 /// applies last.
 public struct Query<Object: MagicObject>: Sendable {
-  var filter: QueryNode?
-  var order: [QueryOrder] = []
-  var isDistinct = false
-  var limit: Int?
-  var offset = 0
-  /// The relation whose objects are queried; nil for all objects of the type.
-  var origin: (any QueryOrigin)?
+  var parts = QueryParts(type: Object.self)
 
   init(
     _ filter: Filter<Object>? = nil, _ order: [SortKey<Object>] = [], _ limit: Int? = nil,
     _ offset: Int = 0
   ) {
-    self.filter = filter?.node
-    self.order = order.map { $0.order }
-    self.limit = limit
-    self.offset = offset
+    parts.filter = filter?.node
+    parts.order = order.map { $0.order }
+    parts.limit = limit
+    parts.offset = offset
   }
 
-  init(from origin: some QueryOrigin) { self.origin = origin }
+  init(from origin: some QueryOrigin) { parts.origin = origin }
 
-  private func with(_ change: (inout Query) -> Void) -> Query {
+  private func with(_ change: (inout QueryParts) -> Void) -> Query {
     var query = self
-    change(&query)
+    change(&query.parts)
     return query
   }
 
@@ -127,12 +121,12 @@ extension QueryOrigin {
 extension Query {
   /// The request for the objects, for a function that takes any request.
   public var objects: Request<[Object]> {
-    Query.request { try objectQuery(in: $0) }
+    Query.request { [parts] in try parts.objectQuery(in: $0) }
   }
 
   /// The request for the objects of a query that `make` writes for a store.
   static func request(
-    _ make: @escaping @Sendable (any ObjectStore) throws -> ObjectQuery<Object>
+    _ make: @escaping @Sendable (any ObjectStore) throws -> ObjectQuery
   ) -> Request<[Object]> {
     Request { store in
       let query = try make(store)
@@ -141,7 +135,7 @@ extension Query {
       ) { connection, print in
         let fetched = try query.fetch(connection)
         if print != nil { print = try ResultPrint(fetched, connection) }
-        return { try query.objects(fetched) }
+        return { try query.objects(Object.self, fetched) }
       }
       prepared.identifiesObjects = true
       return prepared
@@ -155,8 +149,8 @@ extension Query {
 
   /// The request for the number of objects.
   public var count: Request<Int> {
-    Request { store in
-      let query = try objectQuery(in: store)
+    Request { [parts] store in
+      let query = try parts.objectQuery(in: store)
       return PreparedRequest(query.plan, isOneStatement: true, query.rowFilter) {
         connection, print in
         let count = try query.count(connection)
@@ -170,11 +164,26 @@ extension Query {
   public var isEmpty: Request<Bool> { one.count.map { $0 == 0 } }
 
   private var one: Query { with { $0.limit = Swift.min($0.limit ?? 1, 1) } }
+}
+
+/// A query without the type of its objects, so that the code which writes its SQL isn't generic: looking up the metadata of
+/// generic types for each query takes as long as the statement (benchmark `query`).
+struct QueryParts: Sendable {
+  let type: any MagicObject.Type
+  var filter: QueryNode?
+  var order: [QueryOrder] = []
+  var isDistinct = false
+  var limit: Int?
+  var offset = 0
+  /// The relation whose objects are queried; nil for all objects of the type.
+  var origin: (any QueryOrigin)?
+
+  init(type: any MagicObject.Type) { self.type = type }
 
   /// The filter, if the query depends on nothing but the rows of its own type that match it.
-  func rowFilter(_ plan: ObjectPlan, others: [QueryNode] = []) -> QueryNode? {
+  func rowFilter(_ plan: ObjectPlan) -> QueryNode? {
     guard let filter, origin == nil, !plan.needsContext,
-      order.allSatisfy({ $0.node.isOfOneRow }), others.allSatisfy({ $0.isOfOneRow })
+      order.allSatisfy({ $0.node.isOfOneRow })
     else { return nil }
     return filter
   }
@@ -199,22 +208,7 @@ extension Query {
   }
 
   /// The query for the objects, written for a store.
-  func objectQuery(in store: any ObjectStore) throws -> ObjectQuery<Object> {
-    try ObjectQuery(
-      store, unlimitedCondition(in: store), sortKeys(in: store), limit: limit, offset: offset,
-      rowFilter: rowFilter(store.plan(Object.self)))
-  }
-
-  /// The parts of a query for the values of each object, or of the groups.
-  func parts(_ groups: Groups<Object>?, in store: any ObjectStore) throws -> ValueQuery.Parts {
-    if let groups {
-      return ValueQuery.Parts(
-        filter: try limitedCondition(in: store), keyCount: groups.keyCount,
-        having: groups.having?.node, order: groups.order.map { $0.order }, limit: groups.limit,
-        offset: groups.offset)
-    }
-    return ValueQuery.Parts(
-      filter: try unlimitedCondition(in: store), order: try sortKeys(in: store),
-      isDistinct: isDistinct, limit: limit, offset: offset)
+  func objectQuery(in store: any ObjectStore) throws -> ObjectQuery {
+    try ObjectQuery(store, self)
   }
 }

@@ -106,7 +106,7 @@ extension MagicData {
   public func has<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Bool {
-    let query = try ObjectQuery<Object>(self, primary: Object.primary(primary))
+    let query = try ObjectQuery(self, Object.self, primary: Object.primary(primary))
     return try reading(query.plan, query.count) > 0
   }
 
@@ -114,7 +114,7 @@ extension MagicData {
   nonisolated(nonsending) public func has<Object: MagicObject>(
     of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Bool {
-    let query = try ObjectQuery<Object>(self, primary: Object.primary(primary))
+    let query = try ObjectQuery(self, Object.self, primary: Object.primary(primary))
     return try await reading(query.plan) { try query.count($0) } > 0
   }
 
@@ -141,7 +141,7 @@ extension MagicData {
   private func primaryRequest<Object: MagicObject>(
     _ type: Object.Type, _ primary: any MagicPrimaryValue
   ) -> Request<[Object]> {
-    Query.request { try ObjectQuery<Object>($0, primary: primary) }
+    Query.request { try ObjectQuery($0, Object.self, primary: primary) }
   }
 
   /// Looks for the row with a primary value, if one row has all of an object: as ``fetch(_:)-(Request<Result>)``, without the
@@ -157,7 +157,7 @@ extension MagicData {
     let found = try onceMoreIfTablesChanged {
       try storage(plan, value)
     } again: {
-      let query = try ObjectQuery<Object>(self, primary: primary)
+      let query = try ObjectQuery(self, Object.self, primary: primary)
       return try reading(plan) { try query.fetch($0) }.firstStorage
     }
     return FoundRow(plan.shape, found, isAll: true)

@@ -97,7 +97,7 @@ extension MagicData {
   public func forEach<Object: MagicObject>(
     _ query: Query<Object>, batch: Int = 500, _ body: (Object) throws -> Void
   ) throws {
-    let query = try query.objectQuery(in: self)
+    let query = try query.parts.objectQuery(in: self)
     try reading(query.plan) { try query.forEach($0, batch, body) }
   }
 
@@ -106,7 +106,7 @@ extension MagicData {
     _ query: Query<Object>, batch: Int = 500,
     _ body: @escaping @Sendable (Object) throws -> Void
   ) async throws {
-    let query = try await making { try query.objectQuery(in: self) }
+    let query = try await making { try query.parts.objectQuery(in: self) }
     try await reading(query.plan) { try query.forEach($0, batch, body) }
   }
 

@@ -58,7 +58,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     var columns: [SQL] = []
     var values: [SQL] = []
     var fits: [NumberFit?] = []
-    let condition = try query.limitedCondition(in: store)
+    let condition = try query.parts.limitedCondition(in: store)
       .map { try FilterSQL.sql($0, on: plan, in: store) }
     var slots: Set<Int> = []
     for assignment in assignments {
