@@ -131,8 +131,8 @@ struct ClusterFailoverTests {
   @Test func `a write without a majority is unknown, and says so`() throws {
     let cluster = try TestCluster()
     let database = try cluster.database { options in
-      options.leaderTimeout = .seconds(1)
-      options.attemptTimeout = .seconds(1)
+      options.leaderTimeout = .seconds(5)
+      options.attemptTimeout = .seconds(5)
     }
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let leader = try cluster.leader()

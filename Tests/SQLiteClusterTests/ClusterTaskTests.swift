@@ -135,7 +135,7 @@ struct ClusterTaskTests {
     let transport = CutTransport()
     let database = try cluster.database {
       $0.transport = transport
-      $0.leaderTimeout = .milliseconds(300)
+      $0.leaderTimeout = .seconds(1)
     }
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     return (cluster, transport, database)
@@ -149,7 +149,7 @@ struct ClusterTaskTests {
       runs += 1
       let count = try connection.firstRow("SELECT count(*) FROM t", as: Int.self)
       guard runs == 1 else { return count }
-      usleep(400_000)
+      usleep(1_100_000)
       transport.cut()
       return try connection.firstRow("SELECT count(*) FROM t", as: Int.self)
     }
@@ -159,7 +159,7 @@ struct ClusterTaskTests {
       runs += 1
       try connection.executeChange("INSERT INTO t VALUES (1)")
       guard runs == 3 else { return }
-      usleep(400_000)
+      usleep(1_100_000)
       transport.cut()
       try connection.executeChange("INSERT INTO t VALUES (2)")
     }
@@ -173,7 +173,7 @@ struct ClusterTaskTests {
     let error = #expect(throws: SQLiteError.self) {
       try database.write { connection in
         runs += 1
-        usleep(150_000)
+        usleep(500_000)
         transport.cut()
         // Another statement each time: it is not to blame.
         try connection.executeChange(SQL(unchecked: "INSERT INTO t VALUES (\(runs))"))

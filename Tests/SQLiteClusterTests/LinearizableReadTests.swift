@@ -107,16 +107,18 @@ struct LinearizableReadTests {
 
   @Test func `without a majority nothing is read`() throws {
     let cluster = try TestCluster(hasNetwork: true)
-    let database = try cluster.database {
-      $0.leaderTimeout = .milliseconds(300)
-      $0.attemptTimeout = .milliseconds(300)
-    }
+    let database = try cluster.database()
     try database.executeChange("CREATE TABLE t (id INTEGER PRIMARY KEY)")
     let leader = try cluster.leader()
     for index in 0..<3 where index != leader { cluster.signal(index, SIGSTOP) }
-    #expect(throws: SQLiteError.self) { try database.executeQuery("SELECT * FROM t") }
+    #expect(throws: SQLiteError.self) {
+      let impatient = try cluster.database {
+        $0.leaderTimeout = .milliseconds(300)
+        $0.attemptTimeout = .milliseconds(300)
+      }
+      return try impatient.executeQuery("SELECT * FROM t")
+    }
     for index in 0..<3 where index != leader { cluster.signal(index, SIGCONT) }
-    let later = try cluster.database()
-    #expect(try later.executeQuery("SELECT * FROM t").isEmpty)
+    #expect(try database.executeQuery("SELECT * FROM t").isEmpty)
   }
 }
