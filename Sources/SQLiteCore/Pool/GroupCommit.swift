@@ -157,7 +157,8 @@ struct GroupCommitRun {
       }
       guard members.count == 1 else { return culprit }
       switch isAgain {
-      case .success(true): break
+      // On the new session others may join again.
+      case .success(true): hasBegun = false
       // A single member has its outcome: that of the work, of the beginning, or of the commit.
       case .success(false): fail(culprit ?? error)
       case .failure(let refusal): fail(refusal)
