@@ -26,7 +26,8 @@ import TestSupport
     init(_ database: Database, _ body: @escaping @Sendable (Connection) throws -> Void) async {
       let entered = DispatchSemaphore(value: 0), leave = leave, left = left
       Thread.detachNewThread {
-        _ = try? database.write(deadline: .now + .seconds(100)) { connection in
+        // However slow the machine is.
+        _ = try? database.write(deadline: .now + .seconds(86_400)) { connection in
           entered.signal()
           leave.wait()
           try body(connection)
