@@ -1,34 +1,5 @@
 import SQLiteCore
 
-/// How a query's objects are grouped.
-struct Groups: Sendable {
-  /// The number of keys, which are the first columns; zero for one group of all objects.
-  var keyCount = 0
-  let having: QueryNode?
-  let order: [QueryOrder]
-  let limit: Int?
-  let offset: Int
-
-  /// One group of all objects.
-  init() { (having, order, limit, offset) = (nil, [], nil, 0) }
-
-  init<Object: MagicObject>(
-    keyCount: Int = 0, having: GroupFilter<Object>?, order: [GroupSortKey<Object>], limit: Int?,
-    offset: Int
-  ) {
-    self.keyCount = keyCount
-    self.having = having?.node
-    self.order = order.map { $0.order }
-    self.limit = limit
-    self.offset = offset
-  }
-
-  /// Whether the groups depend on nothing but the objects' own rows.
-  var isOfOneRow: Bool {
-    (having?.isOfOneRow ?? true) && order.allSatisfy { $0.node.isOfOneRow }
-  }
-}
-
 extension Query {
   /// A request for a value that is computed from all objects of the query.
   ///
