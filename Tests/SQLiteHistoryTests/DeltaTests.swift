@@ -74,6 +74,48 @@ private struct Place: Record, Equatable {
     withExtendedLifetime(early) {}
   }
 
+  @Test(.timeLimit(.minutes(20)), arguments: [true, false])
+  func `a reader that comes while a write waits for the lock of the file is told its rows`(
+    hasSubscriber: Bool
+  ) async throws {
+    let folder = try TestFolder()
+    let first = try Database(path: folder.file())
+    try await first.update(Town(id: 1, name: "a", size: 1))
+    let waits = Flag()
+    var options = Database.Options()
+    options.busyTimeout = .seconds(86_400)
+    options.prepareConnection = { connection in
+      try connection.trace { event in
+        if event == .begins(sql: "BEGIN IMMEDIATE") { waits.set() }
+      }
+    }
+    let second = try Database(path: folder.file(), options: options)
+    let early = hasSubscriber ? second.subscribe(to: .values) { _ in } : nil
+    let isLocked = Flag()
+    let isOver = Flag()
+    let holder = Task {
+      try await first.write { connection in
+        isLocked.set()
+        while !isOver.isSet { Thread.sleep(forTimeInterval: 0.001) }
+      }
+    }
+    try await waitUntil { isLocked.isSet }
+    let write = Task {
+      try await second.write { _ = try $0.executeChange("INSERT INTO town VALUES (2, 'b', 2, NULL)") }
+    }
+    try await waitUntil { waits.isSet }
+    let queue = DeltaQueue(first, tables: ["town"], limit: .max)
+    isOver.set()
+    try await holder.value
+    try await write.value
+    guard case .commit(let changes)? = try await queue.next() else {
+      Issue.record("the rows were not recorded")
+      return
+    }
+    #expect(changes.rows.map { $0.new?.first } == [.integer(2)])
+    withExtendedLifetime(early) {}
+  }
+
   @Test(arguments: [
     "CREATE TEMP TABLE note (town)", "CREATE TEMPORARY TABLE note AS SELECT * FROM town",
     "CREATE TEMP TABLE town (a)", "CREATE TABLE temp.note AS SELECT * FROM town",

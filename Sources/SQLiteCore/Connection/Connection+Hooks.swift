@@ -109,6 +109,18 @@ extension Connection {
     install(detail.map { ChangeRecorder(detail: $0, for: self) })
   }
 
+  /// Takes in the subscribers that came while the transaction waited for its lock. Called before its first statement.
+  ///
+  /// A subscriber reads the state while it holds the lock. So one that has read the state before this transaction is known
+  /// here, and one that comes later reads after the commit.
+  func updateDemand() {
+    // Changes of the same access that were committed before are published by the demand that they were recorded with.
+    guard let feed = environment.feed, feed.demand != recording.demand, !recording.hasWritten else {
+      return
+    }
+    updateRecorder()
+  }
+
   private func install(_ recorder: ChangeRecorder?) {
     if hooks.unrecorded == nil { hooks.unrecorded = environment.feed.map(UnrecordedCommits.init) }
     // Statements compiled without the hook empty tables without calling it.

@@ -125,6 +125,7 @@ extension Connection {
   ) throws {
     guard !state.isInsideScope, handle.isAutocommit else { return try runSavepoint(body) }
     try execute(kind.control)
+    updateDemand()
     try run(scope(savepoint: nil, isOutermost: true), body)
   }
 
