@@ -53,6 +53,27 @@ private struct ClosingPage: MagicObject {
     withExtendedLifetime(magic) {}
   }
 
+  @Test func `a folder is deleted though files come and go in it`() async throws {
+    for _ in 0..<20 {
+      let magic = try await MagicData(type: .temporary)
+      let path = (magic.assets.path as NSString).deletingLastPathComponent
+      let busy = (0..<2).map { number in
+        Thread {
+          while FileManager.default.fileExists(atPath: path) {
+            let file = "\(path)/file-\(number)"
+            _ = FileManager.default.createFile(atPath: file, contents: nil)
+            try? FileManager.default.removeItem(atPath: file)
+          }
+        }
+      }
+      for thread in busy { thread.start() }
+      try await magic.close()
+      try await waitUntil { busy.allSatisfy(\.isFinished) }
+      #expect(!FileManager.default.fileExists(atPath: path))
+      #expect(!FileManager.default.fileExists(atPath: "\(path).removed"))
+    }
+  }
+
   @Test func `each call on a closed store throws one error`() async throws {
     let magic = try await MagicData(path: folder.path)
     let page = ClosingPage("a")

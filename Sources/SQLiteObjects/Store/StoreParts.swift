@@ -167,8 +167,20 @@ package final class TemporaryFolder: Sendable {
   /// Deletes the folder, if it exists. A concurrent call waits until it is deleted.
   func remove() throws {
     try removal.withLock { _ in
-      guard FileManager.default.fileExists(atPath: path) else { return }
-      try FileManager.default.removeItem(atPath: path)
+      let files = FileManager.default
+      let gone = "\(path).removed"
+      // A connection that still closes on another thread would make files in it by its path.
+      if files.fileExists(atPath: path) { try files.moveItem(atPath: path, toPath: gone) }
+      var attempts = 0
+      while files.fileExists(atPath: gone) {
+        do {
+          try files.removeItem(atPath: gone)
+        } catch {
+          // An asset store that still closes removes files of its own at the same time.
+          attempts += 1
+          if attempts == 10 { throw error }
+        }
+      }
     }
   }
 }
