@@ -101,7 +101,9 @@ private struct Place: Record, Equatable {
     }
     try await waitUntil { isLocked.isSet }
     let write = Task {
-      try await second.write { _ = try $0.executeChange("INSERT INTO town VALUES (2, 'b', 2, NULL)") }
+      try await second.write { connection in
+        _ = try connection.executeChange("INSERT INTO town VALUES (2, 'b', 2, NULL)")
+      }
     }
     try await waitUntil { waits.isSet }
     let queue = DeltaQueue(first, tables: ["town"], limit: .max)
