@@ -121,6 +121,8 @@ private struct Stop: Error {}
     let magic = magic
     let (kept, undone) = (Plain("kept"), Plain("undone"))
     let count = try await magic.transaction {
+      // A cluster runs the body again if it loses its leader.
+      kept.text = "kept"
       try magic.update(kept)
       try? magic.transaction {
         try magic.update(undone)
