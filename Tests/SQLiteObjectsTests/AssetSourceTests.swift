@@ -68,19 +68,17 @@ import Testing
   @Test(.requires(.localWork))
   func `more files are copied at once than a process may have open`() async throws {
     await #expect(processExitsWith: .success) {
-      let folder = FileManager.default.temporaryDirectory.path + "/Many-\(UUID().uuidString)"
-      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      defer { try? FileManager.default.removeItem(atPath: folder) }
-      let magic = try await MagicData(path: folder + "/store")
-      let other = try await MagicData(path: folder + "/other")
+      let folder = try TestFolder()
+      let magic = try await MagicData(path: folder.file("store"))
+      let other = try await MagicData(path: folder.file("other"))
       var limit = rlimit(rlim_cur: 100, rlim_max: 100)
       #if canImport(Glibc)
         _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
       #else
         _ = unsafe setrlimit(RLIMIT_NOFILE, &limit)
       #endif
-      let source = URL(filePath: folder + "/source")
-      try Data("text".utf8).write(to: source)
+      try folder.write("text", to: "source")
+      let source = URL(filePath: folder.file("source"))
       let pages = (0..<200).map { _ in
         var asset = MagicAsset<Data>()
         asset.copy(from: source)
@@ -89,6 +87,8 @@ import Testing
       try await magic.update(pages)
       try await other.update(magic.objects(of: Page.self))
       #expect(try await other.objects(of: Page.self).count == 200)
+      try await magic.close()
+      try await other.close()
     }
   }
 
@@ -116,10 +116,8 @@ import Testing
   typealias Page = AssetSourceTests.Page
 
   private func withFolder(_ body: (String) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.path + "/Size-\(UUID().uuidString)"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    try await body(folder)
+    let folder = try TestFolder()
+    try await body(folder.path)
   }
 
   private func store(_ folder: String, minimumFileSize: Int) async throws -> MagicData {

@@ -1,15 +1,13 @@
 import Conformance
-import Foundation
 import MagicData
+import TestSupport
 import Testing
 
 /// Where a store opens what.
 @Suite(.everyEngine, .requires(.files)) struct StorePathTests {
   @Test func `a file that is there is the database of a store, whatever its name`() throws {
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let path = folder.path + "/people"
+    let folder = try TestFolder()
+    let path = folder.file("people")
     try Database.at(path).executeChange("CREATE TABLE other (a)")
     let magic = try MagicData.at(path)
     try magic.update(Counted("a"))

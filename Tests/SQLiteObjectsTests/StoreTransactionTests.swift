@@ -55,6 +55,7 @@ private struct Stop: Error {}
       try await group.waitForAll()
     }
     #expect(try await magic.object(of: Account.self, primary: 1).balance == 20)
+    try await magic.close()
   }
 
   @Test func `what is thrown undoes everything, and is thrown on`() async throws {
@@ -207,9 +208,8 @@ private struct Stop: Error {}
   @Test func `a transaction of a task is never merged and runs once`() async throws {
     var options = Database.Options()
     options.groupCommit.includesAsyncWrites = true
-    let folder = FileManager.default.temporaryDirectory.path + "/Once-\(UUID().uuidString)"
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    let magic = try await MagicData.at(folder, options: options)
+    let folder = try TestFolder()
+    let magic = try await MagicData.at(folder.path, options: options)
     try await magic.update(Account(0))
     let account = try await magic.object(of: Account.self, primary: 1)
     try await withThrowingTaskGroup { group in
@@ -232,6 +232,7 @@ private struct Stop: Error {}
     }
     #expect(account.balance == 20)
     #expect(try await magic.object(of: Account.self, primary: 1).balance == 20)
+    try await magic.close()
   }
 
   @Test func `a closed store says so`() async throws {

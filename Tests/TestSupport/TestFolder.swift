@@ -21,7 +21,15 @@ package final class TestFolder: Sendable {
   }
 
   deinit {
-    do { try FileManager.default.removeItem(atPath: path) } catch { print("\(error)") }
+    // A store that nobody holds any more may still write in it while it closes.
+    var failure: (any Error)?
+    for _ in 1...10 {
+      do {
+        try FileManager.default.removeItem(atPath: path)
+        return
+      } catch { failure = error }
+    }
+    if let failure { print("\(failure)") }
   }
 
   package var url: URL { URL(filePath: path) }
