@@ -481,18 +481,21 @@ private let endlessInsert: SQL = """
         return try inserting(number)(connection)
       }
     }
+    /// Compares the events, and clears them. A node that loses its leadership has undone a group, which then runs again.
+    func expect(_ expected: [String]) {
+      let found = events.withLock { events in
+        defer { events = [] }
+        return events
+      }
+      let lost = database.has(.functions) ? [] : found.dropLast(expected.count)
+      #expect(Array(found.dropFirst(lost.count)) == expected)
+      #expect(!lost.contains { $0.hasPrefix("after") })
+    }
     let outcomes = try await database.inGroup([noting(0), noting(1), noting(2)])
     #expect(outcomes.map(\.summary) == ["0", "Stop()", "2"])
-    #expect(
-      events.withLock { $0 } == [
-        "before 0", "before 1", "undone 1", "before 2", "after 0 true", "after 2 true",
-      ])
-    events.withLock { $0 = [] }
+    expect(["before 0", "before 1", "undone 1", "before 2", "after 0 true", "after 2 true"])
     _ = try await database.inGroup([noting(3), inserting(-1), noting(4)])
-    #expect(
-      events.withLock { $0 } == [
-        "before 3", "undone 3", "before 3", "after 3 true", "before 4", "after 4 true",
-      ])
+    expect(["before 3", "undone 3", "before 3", "after 3 true", "before 4", "after 4 true"])
   }
 
   @Test(.requires(.rowChanges)) func `subscribers are told of what was committed, in order`()
