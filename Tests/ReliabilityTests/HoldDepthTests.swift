@@ -1,6 +1,5 @@
-import Foundation
 import MagicData
-import Synchronization
+import TestSupport
 import Testing
 
 private struct Number: MagicObject {
@@ -22,21 +21,11 @@ private struct Number: MagicObject {
 
   /// Runs `body` with a store of the numbers 0 to 9, on a thread with 512 KiB of stack.
   private static func run(_ body: @escaping @Sendable (MagicData) throws -> Void) throws {
-    let result = Mutex<Result<Void, any Error>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    let thread = Thread {
-      let outcome = Result {
-        let magic = try MagicData(type: .memory)
-        try magic.update((0..<10).map(Number.make))
-        try body(magic)
-      }
-      result.withLock { $0 = outcome }
-      done.signal()
+    try onSmallStack {
+      let magic = try MagicData(type: .memory)
+      try magic.update((0..<10).map(Number.make))
+      try body(magic)
     }
-    thread.stackSize = 512 << 10
-    thread.start()
-    done.wait()
-    try result.withLock { try $0?.get() }
   }
 
   private static func isRefused(_ body: () throws -> Void) -> Bool {

@@ -1,5 +1,6 @@
 import SQLSyntax
 import SyntaxOracle
+import TestSupport
 import Testing
 
 /// Texts that nest or repeat, on a thread with little stack.

@@ -1,6 +1,7 @@
 import Conformance
 import Foundation
 import SQLiteCore
+import TestSupport
 import Testing
 
 @Suite(.everyEngine) struct SQLPiecesTests {
@@ -69,16 +70,11 @@ import Testing
   private func insertOnSmallStack(_ count: Int, _ length: Int) throws {
     let database = try Database.fresh()
     let texts = (0..<count).map { "text number \($0) " + String(repeating: "x", count: length) }
-    let done = DispatchSemaphore(value: 0)
-    let thread = Thread {
+    try onSmallStack {
       let values = SQL(joining: texts.map { "(\($0))" }, separator: ", ")
-      _ = try? database.executeChange("CREATE TABLE t (a)")
-      _ = try? database.executeChange("INSERT INTO t VALUES \(values)")
-      done.signal()
+      try database.executeChange("CREATE TABLE t (a)")
+      try database.executeChange("INSERT INTO t VALUES \(values)")
     }
-    thread.stackSize = 512 * 1_024
-    thread.start()
-    done.wait()
     #expect(try database.rows("SELECT a FROM t ORDER BY rowid", as: String.self) == texts)
   }
 
