@@ -1,4 +1,6 @@
+import Foundation
 import MagicData
+import Synchronization
 import TestSupport
 import Testing
 
