@@ -84,7 +84,7 @@ struct LineReader {
     let began = ContinuousClock.now
     let result = await task.result
     let seconds = (ContinuousClock.now - began) / .seconds(1)
-    let count = try await database.count(of: Reading.self)
+    let count = try await database.readBriefly { try $0.count(of: Reading.self) }
     print("\(count) readings in \((seconds * 10).rounded() / 10) s")
     switch result {
     case .success(let refused):
@@ -110,7 +110,7 @@ struct LineReader {
     var batch: [Reading] = []
     var stored = 0
     func store() async throws {
-      stored += try await database.insert(contentsOf: batch)
+      stored += try await database.write { [batch] in try $0.insert(contentsOf: batch) }
       batch.removeAll(keepingCapacity: true)
       if isatty(2) != 0 { FileHandle.standardError.write(Data("\r\(stored) rows".utf8)) }
     }

@@ -77,9 +77,10 @@ struct Accounts {
     let start = 100_000
     let accounts = Accounts(database: try Database.temporary())
     let names = ["Ada", "Bob", "Cleo", "Dora", "Eve", "Finn", "Gus", "Hana", "Ivo", "Jo"]
-    let ids = try await accounts.database.insert(names.map { Account(name: $0, cents: start) })
-      .compactMap(\.id)
-    try await accounts.database.prepare(Transfer.self)
+    let ids = try await accounts.database.write { connection in
+      try connection.prepare(Transfer.self)
+      return try connection.insert(names.map { Account(name: $0, cents: start) }).compactMap(\.id)
+    }
 
     let began = ContinuousClock.now
     let refused = try await withThrowingTaskGroup { group in
@@ -103,12 +104,14 @@ struct Accounts {
     }
     let seconds = (ContinuousClock.now - began) / .seconds(1)
 
-    let made = try await accounts.database.count(of: Transfer.self)
+    let made = try await accounts.database.readBriefly { try $0.count(of: Transfer.self) }
     print(
       "\(made) transfers, each durable, in \((seconds * 100).rounded() / 100) s; \(refused) refused"
     )
-    for account in try await accounts.database.objects(of: Account.self, orderedBy: .column("name"))
-    {
+    let ordered = try await accounts.database.read {
+      try $0.objects(of: Account.self, orderedBy: .column("name"))
+    }
+    for account in ordered {
       print(
         "  \(account.name): \(account.cents / 100).\(account.cents % 100 / 10)\(account.cents % 10)"
       )

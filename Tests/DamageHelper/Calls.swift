@@ -91,7 +91,7 @@ struct Calls {
     attempt("check(of: Person)") { try magic.check(of: Person.self) }
     attempt("check(of: Club)") { try magic.check(of: Club.self) }
     attempt("check(of: Reading)") { try magic.database.read { try $0.check(of: Reading.self) } }
-    attempt("records") { try magic.database.objects(of: Reading.self) }
+    attempt("records") { try magic.database.read { try $0.objects(of: Reading.self) } }
     for limit in [0, 1, Int.max] {
       attempt("trail(of:zIndex:)") {
         try magic.trail(of: Person.self, zIndex: 1, limit: limit)
@@ -124,7 +124,7 @@ struct Calls {
     await attempt("deltas", waitingFor: { try await objects.next() })
     await attempt("observe", waitingFor: { try await observed.next() })
     let isWritten =
-      attempt("insert") { try magic.database.update(Reading(value: 2)) } != nil
+      attempt("insert") { try magic.database.write { try $0.update(Reading(value: 2)) } } != nil
     let isSaved = attempt("insert an object") { try magic.update(Person("new")) } != nil
     if isWritten {
       await attempt("next of the journal", waitingFor: { try await changes.next() })
@@ -136,7 +136,7 @@ struct Calls {
     }
     attempt("a small journal") {
       let small = try magic.database.journal(limit: 1)
-      try magic.database.update(Reading(value: 3))
+      try magic.database.write { try $0.update(Reading(value: 3)) }
       withExtendedLifetime(small) {}
     }
     attempt("keepTrail") {

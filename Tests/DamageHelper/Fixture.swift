@@ -109,7 +109,7 @@ func makeStore(at path: String) throws -> Marks {
     try magic.update(people[3])
   }
   try history.undo()
-  try magic.database.update(Reading(value: 1))
+  try magic.database.write { try $0.update(Reading(value: 1)) }
   let store = CodableStore(database: magic.database)
   for number in 1...3 { try store.insert(item: number) }
   try store.insert(item: "text")

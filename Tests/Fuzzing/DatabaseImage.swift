@@ -54,12 +54,16 @@ package enum DatabaseImage {
         }
       }
     }
-    attempt { _ = try database.objects(of: Item.self) }
-    attempt { _ = try database.objects(of: Item.self, sql: "SELECT * FROM Item ORDER BY name") }
+    attempt { _ = try database.read { try $0.objects(of: Item.self) } }
+    attempt {
+      _ = try database.read {
+        try $0.objects(of: Item.self, sql: "SELECT * FROM Item ORDER BY name")
+      }
+    }
     attempt { _ = try database.executeQuery("PRAGMA integrity_check(5)") }
     attempt { _ = try database.serialized() }
     guard database.options.mode != .readOnly else { return }
-    attempt { try database.update(Item(id: 1, name: "new")) }
+    attempt { try database.write { try $0.update(Item(id: 1, name: "new")) } }
     attempt { try database.executeChange("DELETE FROM Item WHERE id % 2 = 0") }
   }
 

@@ -100,7 +100,7 @@ import UndoWorkload
     author.photo = MagicAsset(value: Data("one".utf8))
     try magic.update(author)
     let remark = Remark(id: UUID(), text: "one")
-    try magic.database.update(remark)
+    try magic.database.write { try $0.update(remark) }
     try magic.database.executeMultipleChanges(
       "CREATE TABLE loose (a INTEGER); INSERT INTO loose VALUES (1), (2)")
     // Nothing of the object layer is refused.
@@ -139,7 +139,7 @@ import UndoWorkload
     let second = try Dump(magic)
     try magic.undoable("Remove") {
       try magic.remove(author)
-      try magic.database.remove(remark)
+      try magic.database.write { try $0.remove(remark) }
     }
     try magic.database.withoutTransaction { _ = try $0.executeChange("VACUUM") }
     try history.undo()

@@ -62,18 +62,18 @@ import Workload
       try disk.reset(to: nil)
       let database = try Database(path: disk.folder.file("data"), options: disk.options)
       // The reader knows the schema without the table.
-      #expect(try database.objects(of: Note.self) == [])
-      try database.update(Note("a", 1))
+      #expect(try database.read { try $0.objects(of: Note.self) } == [])
+      try database.write { try $0.update(Note("a", 1)) }
       disk.arm(.init(kind: .error, call: Int64(call), isPersistent: isPersistent))
       defer { disk.mend() }
       do {
-        let notes = try database.objects(of: Note.self)
+        let notes = try database.read { try $0.objects(of: Note.self) }
         #expect(notes == [Note("a", 1)], "call \(call)")
       } catch let error as SQLiteError {
         #expect(error.code.primary == .inputOutput, "call \(call): \(error)")
       }
       disk.mend()
-      #expect(try database.objects(of: Note.self) == [Note("a", 1)])
+      #expect(try database.read { try $0.objects(of: Note.self) } == [Note("a", 1)])
       try database.close()
     }
   }

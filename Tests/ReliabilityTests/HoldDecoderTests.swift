@@ -231,7 +231,7 @@ private struct InPlace: DirectRecord, Equatable {
   }
 
   @Test func `what a row's value keeps throws from the end of its row`() throws {
-    try database.insert(contentsOf: (0..<20).map(Spy.init))
+    try database.write { try $0.insert(contentsOf: (0..<20).map(Spy.init)) }
     #expect(Vault.thatAnswered() == [])
     var count = 0
     try database.read { connection in
@@ -264,7 +264,9 @@ private struct InPlace: DirectRecord, Equatable {
       try connection.remove(Spy(39))
       #expect(Vault.thatAnswered() == [])
     }
-    #expect(try database.objects(of: Spy.self, orderedBy: .column("id")) == (0..<39).map(Spy.init))
+    #expect(
+      try database.read { try $0.objects(of: Spy.self, orderedBy: .column("id")) }
+        == (0..<39).map(Spy.init))
     #expect(Vault.thatAnswered() == [])
   }
 
@@ -302,22 +304,24 @@ private struct InPlace: DirectRecord, Equatable {
     options.maximumReaderCount = 2
     options.statementCacheCapacity = capacity
     let database = try Database(path: folder.file("many"), options: options)
-    try database.insert(contentsOf: (0..<8).map(Spy.init))
+    try database.write { try $0.insert(contentsOf: (0..<8).map(Spy.init)) }
     let failures = Mutex<[String]>([])
     DispatchQueue.concurrentPerform(iterations: 4) { thread in
       var random = SplitMix64(seed: UInt64(thread * 1_000 + capacity))
       for round in 0..<60 {
         do {
           switch Int.random(in: 0..<6, using: &random) {
-          case 0: _ = try database.objects(of: Spy.self)
+          case 0: _ = try database.read { try $0.objects(of: Spy.self) }
           case 1:
-            _ = try database.object(of: Spy.self, ifPresent: Int.random(in: 0..<8, using: &random))
-          case 2: _ = try database.objects(of: Spy.self, sql: "SELECT * FROM Spy")
-          case 3: try database.update(Spy(Int.random(in: 0..<8, using: &random)))
+            _ = try database.read {
+              try $0.object(of: Spy.self, ifPresent: Int.random(in: 0..<8, using: &random))
+            }
+          case 2: _ = try database.read { try $0.objects(of: Spy.self, sql: "SELECT * FROM Spy") }
+          case 3: try database.write { try $0.update(Spy(Int.random(in: 0..<8, using: &random))) }
           case 4:
             let id = 1_000 * (thread + 1) + round
-            try database.insert(Spy(id))
-            try database.remove(Spy(id))
+            try database.write { try $0.insert(Spy(id)) }
+            try database.write { try $0.remove(Spy(id)) }
           default:
             try database.read { connection in
               try connection.forEachObject(of: Spy.self) { spy in
@@ -335,6 +339,6 @@ private struct InPlace: DirectRecord, Equatable {
       }
     }
     #expect(failures.withLock { $0 } == [])
-    #expect(try database.objects(of: Spy.self).allSatisfy { $0 == Spy($0.id) })
+    #expect(try database.read { try $0.objects(of: Spy.self) }.allSatisfy { $0 == Spy($0.id) })
   }
 }

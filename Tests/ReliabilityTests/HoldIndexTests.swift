@@ -114,10 +114,14 @@ private struct Team_home: MagicObject {
 
   @Test func `what is declared of a record is made, whatever the names are`() throws {
     let database = try Database(path: folder.file())
-    try database.insert(User(id: 1, email: "a", address: "b", nick: "n"))
-    #expect(isRefused { try database.insert(User(id: 2, email: "a", address: "b")) })
-    #expect(isRefused { try database.insert(User(id: 3, email: "c", address: "d", nick: "n")) })
-    try database.insert(User(id: 4, email: "a", address: "d"))
+    try database.write { try $0.insert(User(id: 1, email: "a", address: "b", nick: "n")) }
+    #expect(
+      isRefused { try database.write { try $0.insert(User(id: 2, email: "a", address: "b")) } })
+    #expect(
+      isRefused {
+        try database.write { try $0.insert(User(id: 3, email: "c", address: "d", nick: "n")) }
+      })
+    try database.write { try $0.insert(User(id: 4, email: "a", address: "d")) }
     let indexes = try database.existingIndexes(of: "User").map { ($0.columns, $0.isUnique) }
     #expect(indexes.contains { $0 == ["email_address"] && !$1 })
     #expect(indexes.contains { $0 == ["email", "address"] && $1 })
@@ -173,19 +177,22 @@ private struct Team_home: MagicObject {
   @Test func `a constraint that is added later is made by the first write of a record`() throws {
     for readsFirst in [true, false] {
       let path = folder.file("\(readsFirst)")
-      try Database(path: path).insert(First.Account(id: 1, email: "a@b"))
+      try Database(path: path).write { try $0.insert(First.Account(id: 1, email: "a@b")) }
       let database = try Database(path: path)
-      if readsFirst { #expect(try database.count(of: Second.Account.self) == 1) }
-      #expect(isRefused { try database.insert(Second.Account(id: 2, email: "a@b")) })
-      try database.insert(Second.Account(id: 3, email: "c@d"))
+      if readsFirst { #expect(try database.read { try $0.count(of: Second.Account.self) } == 1) }
+      #expect(
+        isRefused { try database.write { try $0.insert(Second.Account(id: 2, email: "a@b")) } })
+      try database.write { try $0.insert(Second.Account(id: 3, email: "c@d")) }
     }
   }
 
   @Test func `a constraint that rows break is named at each first use, until a migration`() throws {
     let path = folder.file("store")
     try MagicData(path: path).update([First.Player.make("a@b"), First.Player.make("a@b")])
-    try MagicData(path: path).database.insert(
-      contentsOf: [First.Account(id: 1, email: "x"), First.Account(id: 2, email: "x")])
+    try MagicData(path: path).database.write {
+      try $0.insert(
+        contentsOf: [First.Account(id: 1, email: "x"), First.Account(id: 2, email: "x")])
+    }
     // In this process and the next.
     for _ in 0..<2 {
       let magic = try MagicData(path: path)
@@ -193,9 +200,9 @@ private struct Team_home: MagicObject {
         { _ = try magic.objects(of: Second.Player.self) },
         { _ = try magic.count(of: Second.Player.self) },
         { try magic.update(Second.Player.make("new")) },
-        { _ = try magic.database.objects(of: Second.Account.self) },
-        { _ = try magic.database.object(of: Second.Account.self, ifPresent: 1) },
-        { try magic.database.insert(Second.Account(id: 3, email: "new")) },
+        { _ = try magic.database.read { try $0.objects(of: Second.Account.self) } },
+        { _ = try magic.database.read { try $0.object(of: Second.Account.self, ifPresent: 1) } },
+        { try magic.database.write { try $0.insert(Second.Account(id: 3, email: "new")) } },
       ]
       for use in uses {
         let error = #expect(throws: SchemaError.self) { try use() }
@@ -212,8 +219,9 @@ private struct Team_home: MagicObject {
     ])
     #expect(try magic.count(of: Second.Player.self) == 1)
     #expect(isRefused { try magic.update(Second.Player.make("a@b")) })
-    #expect(try magic.database.objects(of: Second.Account.self).map(\.id) == [1])
-    #expect(isRefused { try magic.database.insert(Second.Account(id: 3, email: "x")) })
+    #expect(try magic.database.read { try $0.objects(of: Second.Account.self) }.map(\.id) == [1])
+    #expect(
+      isRefused { try magic.database.write { try $0.insert(Second.Account(id: 3, email: "x")) } })
   }
 
   @Test func `an index of an older name counts, and one with another meaning does not`() throws {

@@ -65,8 +65,9 @@ import TestSupport
 
   @Test(arguments: [0, 100, 200]) func `a deep value is stored and read`(levels: Int) throws {
     let database = try Database.memory()
-    try database.update(Owner(node: Node(levels: levels)))
-    #expect(try database.object(of: Owner.self, primary: 1).node == Node(levels: levels))
+    try database.write { try $0.update(Owner(node: Node(levels: levels))) }
+    #expect(
+      try database.read { try $0.object(of: Owner.self, primary: 1) }.node == Node(levels: levels))
     let store = try CodableStore(coder: JSONCoder())
     try store.insert(item: Node(levels: levels))
     #expect(try store.read() == [Node(levels: levels)])
@@ -80,7 +81,9 @@ import TestSupport
     await #expect(processExitsWith: .success) { [levels] in
       let node = Node(levels: levels)
       let database = try Database.memory()
-      #expect(throws: EncodingError.self) { try database.update(Owner(node: node)) }
+      #expect(throws: EncodingError.self) {
+        try database.write { try $0.update(Owner(node: node)) }
+      }
       for coder in [JSONCoder(), SPONCoder()] as [any NestedCoder] {
         let store = try CodableStore(coder: coder)
         #expect(throws: EncodingError.self) { try store.insert(item: node) }
@@ -95,10 +98,10 @@ import TestSupport
     await #expect(processExitsWith: .success) {
       let database = try Database.memory()
       #expect(throws: EncodingError.self) {
-        try database.update(ChainOwner(chain: Chain(levels: 100_000)))
+        try database.write { try $0.update(ChainOwner(chain: Chain(levels: 100_000))) }
       }
       #expect(throws: EncodingError.self) { try [Chain(levels: 100_000)].assetData }
-      #expect(throws: EncodingError.self) { try database.update(ChainRow()) }
+      #expect(throws: EncodingError.self) { try database.write { try $0.update(ChainRow()) } }
     }
   }
 
@@ -107,12 +110,14 @@ import TestSupport
   ) async {
     await #expect(processExitsWith: .success) { [levels] in
       let database = try Database.memory()
-      try database.update(Owner(node: Node(levels: 0)))
+      try database.write { try $0.update(Owner(node: Node(levels: 0))) }
       let json =
         String(repeating: #"{"children":["#, count: levels)
         + String(repeating: "]}", count: levels)
       try database.executeChange("UPDATE Owner SET node = \(json)")
-      #expect(throws: (any Error).self) { try database.object(of: Owner.self, primary: 1) }
+      #expect(throws: (any Error).self) {
+        try database.read { try $0.object(of: Owner.self, primary: 1) }
+      }
       #expect(throws: (any Error).self) { try [Node](assetData: Data("[\(json)]".utf8)) }
     }
   }

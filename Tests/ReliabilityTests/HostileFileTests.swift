@@ -25,7 +25,8 @@ import Workload
   }
 
   private static func fill(_ database: Database) throws {
-    try database.insert(contentsOf: (1...60).map { DatabaseImage.Item(id: $0, name: "n\($0)") })
+    let items = (1...60).map { DatabaseImage.Item(id: $0, name: "n\($0)") }
+    try database.write { try $0.insert(contentsOf: items) }
     try database.executeMultipleChanges(
       """
       CREATE TABLE other (a PRIMARY KEY, b UNIQUE, c AS (a || b)) WITHOUT ROWID;
@@ -142,7 +143,7 @@ import Workload
         try magic.database.close()
       }
       let database = try Database(path: path, options: .untrusted)
-      return try database.objects(of: DatabaseImage.Item.self).count == 60
+      return try database.read { try $0.objects(of: DatabaseImage.Item.self) }.count == 60
     } catch is SQLiteError {
       return false
     } catch is RowDecodingError {
@@ -200,15 +201,16 @@ import Workload
     var random = SplitMix64(seed: 1)
     for suffix in ["-wal", "-journal", "-shm"] {
       let database = try Database(path: folder.file())
-      try database.update(DatabaseImage.Item(id: 1, name: "a"))
+      try database.write { try $0.update(DatabaseImage.Item(id: 1, name: "a")) }
       try database.close()
       let garbage = (0..<5_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
       try folder.write(garbage, to: "data.sqlite3\(suffix)")
       let again = try Database(path: folder.file())
-      #expect(try again.objects(of: DatabaseImage.Item.self) == [.init(id: 1, name: "a")])
-      try again.update(DatabaseImage.Item(id: 2, name: "b"))
-      #expect(try again.count(of: DatabaseImage.Item.self) == 2)
-      try again.removeAll(of: DatabaseImage.Item.self)
+      #expect(
+        try again.read { try $0.objects(of: DatabaseImage.Item.self) } == [.init(id: 1, name: "a")])
+      try again.write { try $0.update(DatabaseImage.Item(id: 2, name: "b")) }
+      #expect(try again.read { try $0.count(of: DatabaseImage.Item.self) } == 2)
+      try again.write { try $0.removeAll(of: DatabaseImage.Item.self) }
       try again.close()
     }
   }

@@ -124,19 +124,20 @@ import TestSupport
 
   @Test func `records keep them or refuse them`() throws {
     let database = try Database.memory()
-    try database.update(contentsOf: Self.kept)
+    try database.write { try $0.update(contentsOf: Self.kept) }
     for item in Self.kept {
-      let found = try database.object(of: Item.self, ifPresent: item.id)
+      let found = try database.read { try $0.object(of: Item.self, ifPresent: item.id) }
       #expect(found?.isSame(as: item) == true, "\(item.id)")
     }
-    #expect(try database.count(of: Item.self) == Self.kept.count)
+    #expect(try database.read { try $0.count(of: Item.self) } == Self.kept.count)
     for item in Self.refused {
-      #expect(throws: (any Error).self, "\(item.id)") { try database.update(item) }
+      #expect(throws: (any Error).self, "\(item.id)") { try database.write { try $0.update(item) } }
     }
-    #expect(try database.count(of: Item.self) == Self.kept.count)
+    #expect(try database.read { try $0.count(of: Item.self) } == Self.kept.count)
     // As SQLite does.
-    try database.update(Self.changed("minus zero") { $0.real = -0.0 })
-    let zero = try database.object(of: Item.self, ifPresent: "minus zero")
+    let minusZero = Self.changed("minus zero") { $0.real = -0.0 }
+    try database.write { try $0.update(minusZero) }
+    let zero = try database.read { try $0.object(of: Item.self, ifPresent: "minus zero") }
     #expect(zero?.real.sign == .plus)
   }
 
@@ -163,7 +164,7 @@ import TestSupport
     try store.insert(on: "spon", items: Self.kept)
     let finite = Self.kept.filter(\.real.isFinite)
     try other.insert(on: "json", items: finite)
-    try database.update(contentsOf: Self.kept)
+    try database.write { try $0.update(contentsOf: Self.kept) }
     for file in [DataFile.spon(path: folder.file("spon")), .json(path: folder.file("json"))] {
       try database.dump(to: file)
       let copy = try Database.memory()
@@ -175,7 +176,7 @@ import TestSupport
       #expect(others.count == finite.count)
       #expect(zip(others, finite).allSatisfy { $0.isSame(as: $1) })
       for item in Self.kept {
-        let found = try copy.object(of: Item.self, ifPresent: item.id)
+        let found = try copy.read { try $0.object(of: Item.self, ifPresent: item.id) }
         #expect(found?.isSame(as: item) == true, "\(item.id) in \(file.path)")
       }
     }
@@ -190,17 +191,19 @@ import TestSupport
       var wide: Int8
     }
     let database = try Database.memory()
-    try database.update(Wide(id: 1, wide: UInt64(Int64.max)))
+    try database.write { try $0.update(Wide(id: 1, wide: UInt64(Int64.max))) }
     #expect(throws: (any Error).self) {
-      try database.update(Wide(id: 2, wide: UInt64(Int64.max) + 1))
+      try database.write { try $0.update(Wide(id: 2, wide: UInt64(Int64.max) + 1)) }
     }
-    #expect(try database.count(of: Wide.self) == 1)
+    #expect(try database.read { try $0.count(of: Wide.self) } == 1)
     #expect(throws: RowDecodingError.self) {
-      try database.objects(of: Narrow.self, sql: "SELECT wide FROM Wide")
+      try database.read { try $0.objects(of: Narrow.self, sql: "SELECT wide FROM Wide") }
     }
     // A literal too large for an integer is a real to SQLite, and no integer to us.
     #expect(throws: RowDecodingError.self) {
-      try database.objects(of: Wide.self, sql: "SELECT 1 AS id, 9223372036854775808 AS wide")
+      try database.read {
+        try $0.objects(of: Wide.self, sql: "SELECT 1 AS id, 9223372036854775808 AS wide")
+      }
     }
     #expect(throws: SQLiteError.self) {
       try database.executeQuery(
@@ -212,20 +215,20 @@ import TestSupport
     let magic = try MagicData(type: .memory)
     let database = magic.database
     try magic.update(Thing(Item("a")))
-    try database.update(Item("a"))
+    try database.write { try $0.update(Item("a")) }
     for bytes in [
       [0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0x61, 0xc3],
     ]
       as [[UInt8]]
     {
       try database.executeChange("UPDATE Item SET text = CAST(\(bytes) AS TEXT)")
-      #expect(throws: (any Error).self) { try database.objects(of: Item.self) }
+      #expect(throws: (any Error).self) { try database.read { try $0.objects(of: Item.self) } }
       #expect(throws: SQLiteError.self) {
         try database.rows("SELECT text FROM Item", as: String.self)
       }
       #expect(throws: SQLiteError.self) { try database.executeQuery("SELECT text FROM Item") }
       try database.executeChange("UPDATE Item SET text = '', nested = CAST(\(bytes) AS TEXT)")
-      #expect(throws: (any Error).self) { try database.objects(of: Item.self) }
+      #expect(throws: (any Error).self) { try database.read { try $0.objects(of: Item.self) } }
       try database.executeChange("UPDATE Thing SET item = CAST(\(bytes) AS TEXT)")
       #expect(throws: (any Error).self) { try magic.object(of: Thing.self).map(\.item) }
     }

@@ -147,15 +147,15 @@ import TestSupport
       let reference = CrossReference<Left, Right>(
         text, leftKeyName: "l" + text, rightKeyName: "r" + text,
         columns: [ColumnDefinition("x" + text, .text, defaultValue: .text(text))])
-      try database.update(Left(id: text))
-      try database.update(Right(id: text))
-      try database.link(Left(id: text), Right(id: text), through: reference)
-      let rights = try database.rightObjects(of: Left(id: text), through: reference)
+      try database.write { try $0.update(Left(id: text)) }
+      try database.write { try $0.update(Right(id: text)) }
+      try database.write { try $0.link(Left(id: text), Right(id: text), through: reference) }
+      let rights = try database.read { try $0.rightObjects(of: Left(id: text), through: reference) }
       #expect(rights.count == 1 && isSame(rights.first?.id, text), "\(text.debugDescription)")
       let extra = try database.firstRow(
         "SELECT \(identifier: "x" + text) FROM \(identifier: text)", as: String.self)
       #expect(isSame(extra, text))
-      try database.unlink(Left(id: text), Right(id: text), through: reference)
+      try database.write { try $0.unlink(Left(id: text), Right(id: text), through: reference) }
       #expect(try SafeDatabase.stillHolds(before, database))
     }
   }
@@ -169,18 +169,22 @@ import TestSupport
           let value = Named([Named.primaryKey: text, text: "word \(text)"])
           // FTS5 has names of its own.
           guard text != "rowid" else {
-            #expect(throws: SQLiteError.self) { try database.update(value) }
+            #expect(throws: SQLiteError.self) { try database.write { try $0.update(value) } }
             #expect(try SafeDatabase.content(of: database) == before)
             return
           }
-          try database.update(value)
-          try database.update(value)
-          let found = try database.objects(
-            of: Named.self, orderedBy: .column(text, descending: true))
+          try database.write { try $0.update(value) }
+          try database.write { try $0.update(value) }
+          let found = try database.read {
+            try $0.objects(
+              of: Named.self, orderedBy: .column(text, descending: true))
+          }
           #expect(found == [value], "\(text.debugDescription)")
           // What is unique is so by that column.
           #expect(throws: SQLiteError.self) {
-            try database.insert(contentsOf: [Named([Named.primaryKey: "x", text: "word \(text)"])])
+            try database.write {
+              try $0.insert(contentsOf: [Named([Named.primaryKey: "x", text: "word \(text)"])])
+            }
           }
           let results = try database.read {
             try $0.search(
@@ -189,8 +193,8 @@ import TestSupport
           #expect(results.map(\.value) == [value])
           #expect(isSame(results.first?.highlights[text], "\(text)word\(text) \(text)"))
           let reference = RecordReference<Named, Named>(text)
-          #expect(try database.target(of: value, through: reference) == nil)
-          #expect(try database.remove(value))
+          #expect(try database.read { try $0.target(of: value, through: reference) } == nil)
+          #expect(try database.write { try $0.remove(value) })
           #expect(try SafeDatabase.stillHolds(before, database))
         }
       }

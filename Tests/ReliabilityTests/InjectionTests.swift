@@ -105,17 +105,23 @@ import TestSupport
 
   @Test func `a text as an order or a column that is not there changes nothing`() throws {
     let database = try SafeDatabase.make()
-    try database.insert(contentsOf: [Entry(key: "b", text: "1"), Entry(key: "a", text: "2")])
+    try database.write {
+      try $0.insert(contentsOf: [Entry(key: "b", text: "1"), Entry(key: "a", text: "2")])
+    }
     let before = try SafeDatabase.content(of: database)
     for text in Self.texts {
       #expect(throws: SQLiteError.self, "\(text)") {
-        try database.objects(of: Entry.self, orderedBy: .column(text + "§", descending: true))
+        try database.read {
+          try $0.objects(of: Entry.self, orderedBy: .column(text + "§", descending: true))
+        }
       }
       #expect(throws: SQLiteError.self) {
         try database.executeQuery("SELECT \(identifier: text + "§") FROM safe")
       }
-      let found = try database.objects(
-        of: Entry.self, where: "text = \(text)", orderedBy: .column("key"))
+      let found = try database.read {
+        try $0.objects(
+          of: Entry.self, where: "text = \(text)", orderedBy: .column("key"))
+      }
       #expect(found == (text == "1" ? [Entry(key: "b", text: "1")] : []))
     }
     #expect(try SafeDatabase.content(of: database) == before)
@@ -123,23 +129,24 @@ import TestSupport
 
   @Test func `a text in a record is found as in memory`() throws {
     let database = try SafeDatabase.make()
-    try database.update(Entry(key: "first", text: ""))
+    try database.write { try $0.update(Entry(key: "first", text: "")) }
     let before = try SafeDatabase.content(of: database)
     let entries = Self.texts.map { Entry(key: $0, text: "x\($0)y") }
-    try database.update(contentsOf: entries)
+    try database.write { try $0.update(contentsOf: entries) }
     for entry in entries {
-      let found = try database.object(of: Entry.self, ifPresent: entry.key)
+      let found = try database.read { try $0.object(of: Entry.self, ifPresent: entry.key) }
       #expect(isSame(found?.key, entry.key) && isSame(found?.text, entry.text))
-      #expect(try database.count(of: Entry.self, where: "key = \(entry.key)") == 1)
+      #expect(try database.read { try $0.count(of: Entry.self, where: "key = \(entry.key)") } == 1)
     }
-    for entry in entries { #expect(try database.remove(entry)) }
-    #expect(try database.objects(of: Entry.self) == [Entry(key: "first", text: "")])
+    for entry in entries { #expect(try database.write { try $0.remove(entry) }) }
+    #expect(try database.read { try $0.objects(of: Entry.self) } == [Entry(key: "first", text: "")])
     #expect(try SafeDatabase.content(of: database) == before)
   }
 
   @Test func `a text to search for finds what has its words`() throws {
     let database = try SafeDatabase.make()
-    try database.insert(contentsOf: Self.texts.map { Entry(key: $0, text: $0) })
+    let entries = Self.texts.map { Entry(key: $0, text: $0) }
+    try database.write { try $0.insert(contentsOf: entries) }
     let before = try SafeDatabase.content(of: database)
     let words = Self.texts.map { Words($0) }
     for (text, wanted) in zip(Self.texts, words) {
@@ -148,13 +155,15 @@ import TestSupport
         (.phrase(text), { $0.hasPhrase(wanted) }),
       ]
       for (pattern, fits) in patterns {
-        let found = try database.search(Entry.self, for: pattern).map { Array($0.value.key.utf8) }
+        let found = try database.read { try $0.search(Entry.self, for: pattern) }.map {
+          Array($0.value.key.utf8)
+        }
         let expected = zip(Self.texts, words).filter { fits($1) }.map { Array($0.0.utf8) }
         #expect(Set(found) == Set(expected), "\(text.debugDescription)")
         #expect(found.count == expected.count)
       }
       // What begins so is at least what is so.
-      let begun = try database.search(Entry.self, for: .prefix(text)).count
+      let begun = try database.read { try $0.search(Entry.self, for: .prefix(text)) }.count
       #expect(begun >= words.count { $0.hasAll(of: wanted) })
     }
     #expect(try SafeDatabase.content(of: database) == before)

@@ -92,17 +92,17 @@ struct ClusterStoreTests {
 
   @Test func `records, transactions and migrations work`() throws {
     let database = try TestCluster.shared.get().database()
-    try database.insert(
-      (1...500).map { Reading(id: $0, place: "p\($0 % 7)", value: Double($0) / 3) })
-    #expect(try database.objects(of: Reading.self).count == 500)
-    #expect(try database.object(of: Reading.self, primary: 7).value == 7.0 / 3)
+    let readings = (1...500).map { Reading(id: $0, place: "p\($0 % 7)", value: Double($0) / 3) }
+    try database.write { try $0.insert(contentsOf: readings) }
+    #expect(try database.read { try $0.objects(of: Reading.self) }.count == 500)
+    #expect(try database.read { try $0.object(of: Reading.self, primary: 7) }.value == 7.0 / 3)
     #expect(throws: CancellationError.self) {
       try database.write { connection in
         try connection.executeChange("DELETE FROM Reading")
         throw CancellationError()
       }
     }
-    #expect(try database.count(of: Reading.self) == 500)
+    #expect(try database.read { try $0.count(of: Reading.self) } == 500)
   }
 
   @Test func `a store tells what others have committed`() async throws {

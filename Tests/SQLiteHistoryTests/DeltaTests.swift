@@ -48,7 +48,7 @@ private struct Place: Record, Equatable {
     let folder = try TestFolder()
     let writer = try Database(path: folder.file())
     let reader = try Database(path: folder.file())
-    try await writer.update(Town(id: 1, name: "a", size: 1))
+    try await writer.write { try $0.update(Town(id: 1, name: "a", size: 1)) }
     let early = hasSubscriber ? writer.subscribe(to: .tables) { _ in } : nil
     let begun = Mutex<DeltaQueue?>(nil)
     try await writer.write { connection in
@@ -64,7 +64,7 @@ private struct Place: Record, Equatable {
         #expect(count == 2)
       }
     }
-    try await writer.update(Town(id: 3, name: "c", size: 3))
+    try await writer.write { try $0.update(Town(id: 3, name: "c", size: 3)) }
     let queue = try #require(begun.withLock { $0 })
     guard case .commit(let changes)? = try await queue.next() else {
       Issue.record("the commit before is reported again")
@@ -80,7 +80,7 @@ private struct Place: Record, Equatable {
   ) async throws {
     let folder = try TestFolder()
     let first = try Database(path: folder.file())
-    try await first.update(Town(id: 1, name: "a", size: 1))
+    try await first.write { try $0.update(Town(id: 1, name: "a", size: 1)) }
     let waits = Flag()
     var options = Database.Options()
     options.busyTimeout = .seconds(86_400)
@@ -319,7 +319,7 @@ private struct Place: Record, Equatable {
   {
     let database = try Database.memory()
     var deltas = database.deltas(of: Town.self).makeAsyncIterator()
-    try await database.update(Town(id: 1, name: "a", size: 1))
+    try await database.write { try $0.update(Town(id: 1, name: "a", size: 1)) }
     #expect(try await deltas.next() == [.inserted(Town(id: 1, name: "a", size: 1))])
     try await database.executeChange("CREATE INDEX i ON town (name)")
     try await database.executeChange("ALTER TABLE town ADD COLUMN more DEFAULT 5")
@@ -384,7 +384,7 @@ private struct Place: Record, Equatable {
     var deltas = databases[0].deltas(of: Town.self).makeAsyncIterator()
     let town = Town(id: 1, name: "a", size: 1)
     try await databases[1].close()
-    try await databases[0].insert(town)
+    try await databases[0].write { try $0.insert(town) }
     #expect(try await deltas.next() == [.inserted(town)])
   }
 

@@ -84,7 +84,9 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
         }
       }
     }
-    let found = try await database.objects(of: Town.self, orderedBy: .column("id"))
+    let found = try await database.readBriefly {
+      try $0.objects(of: Town.self, orderedBy: .column("id"))
+    }
     #expect(rows.values.sorted { $0.id < $1.id } == found)
   }
 
@@ -228,7 +230,9 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     let reported = Set(
       try copies.flatMap { try $0.rows("SELECT id FROM conflict", as: Int.self) })
     let rows = try copies.map { copy in
-      try copy.objects(of: Town.self, orderedBy: .column("id")).filter { !reported.contains($0.id) }
+      try copy.read { try $0.objects(of: Town.self, orderedBy: .column("id")) }.filter {
+        !reported.contains($0.id)
+      }
     }
     #expect(rows[1] == rows[0])
     #expect(rows[2] == rows[0])
@@ -251,20 +255,20 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
   ) async throws {
     let database = try database()
     let journal = try await database.journal()
-    let town = { Town(id: $0, name: "town", size: 1) }
-    try await database.insert(town(1))
+    let town = { @Sendable (id: Int) in Town(id: id, name: "town", size: 1) }
+    try await database.write { try $0.insert(town(1)) }
     let early = try await journal.mark()
     let path = folder.file("copy")
     do {
       let other = try Database(path: path)
       if copy == .older { try await database.backup(to: other) }
-      try await database.insert(town(2))
+      try await database.write { try $0.insert(town(2)) }
       switch copy {
       case .older: break
       case .newer:
         try await database.backup(to: other)
         let held = try await other.journal()
-        try await other.insert(town(3))
+        try await other.write { try $0.insert(town(3)) }
         withExtendedLifetime(held) {}
       case .withoutJournal, .withOtherColumns:
         try await other.executeMultipleChanges(
@@ -295,11 +299,13 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     } else {
       #expect(try await changes.next() == [.replaced])
       #expect(try await towns.next() == [.replaced])
-      let rows = try await database.objects(of: Town.self, orderedBy: .column("id"))
+      let rows = try await database.readBriefly {
+        try $0.objects(of: Town.self, orderedBy: .column("id"))
+      }
       #expect(try await towns.next() == [.current(rows)])
     }
     let after = try await journal.mark()
-    try await database.insert(town(20))
+    try await database.write { try $0.insert(town(20)) }
     #expect(try await changes.next() == [.inserted(town(20))])
     #expect(try await towns.next() == [.inserted(town(20))])
     #expect(try await journal.patch(since: after)?.tables.first?.rows.count == 1)
@@ -314,10 +320,12 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
     let database = try database(), copy = try Database.memory()
     let journal = try await database.journal()
     try await database.backup(to: copy)
-    try await database.insert(Town(id: 1, name: "before", size: 1))
+    try await database.write { try $0.insert(Town(id: 1, name: "before", size: 1)) }
     let mark = try await journal.mark()
     try await copy.backup(to: database)
-    for id in 2...4 { try await database.insert(Town(id: id, name: "after", size: 1)) }
+    for id in 2...4 {
+      try await database.write { try $0.insert(Town(id: id, name: "after", size: 1)) }
+    }
     #expect(try await journal.patch(since: mark) == nil)
   }
 
@@ -325,7 +333,9 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
   func `a journal of any limit keeps its last entry`(limit: Int) async throws {
     let database = try database()
     let journal = try await database.journal(limit: limit)
-    for id in 1...3 { try await database.insert(Town(id: id, name: "town", size: 1)) }
+    for id in 1...3 {
+      try await database.write { try $0.insert(Town(id: id, name: "town", size: 1)) }
+    }
     let mark = try await journal.mark()
     #expect(try await journal.patch(since: mark)?.isEmpty == true)
   }
@@ -336,7 +346,7 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
   ) throws {
     let database = try database()
     let journal = try database.journal()
-    for id in 1...3 { try database.insert(Town(id: id, name: "town", size: 1)) }
+    for id in 1...3 { try database.write { try $0.insert(Town(id: id, name: "town", size: 1)) } }
     let mark = try journal.mark()
     try database.withoutTransaction {
       try $0.executeChange(
@@ -346,12 +356,12 @@ private func start(_ arguments: [String]) throws -> (process: Process, output: P
             WHERE number = (SELECT \(end)(number) FROM magicdata_journal)
             """))
     }
-    try database.insert(Town(id: 4, name: "town", size: 1))
+    try database.write { try $0.insert(Town(id: 4, name: "town", size: 1)) }
     // The mark's own entry is damaged, or the sizes before it are.
     let patch = try journal.patch(since: mark)
     #expect(patch == nil || patch?.count == 1)
     let next = try journal.mark()
-    try database.insert(Town(id: 5, name: "town", size: 1))
+    try database.write { try $0.insert(Town(id: 5, name: "town", size: 1)) }
     #expect(try journal.patch(since: next)?.count == 1)
   }
 

@@ -103,7 +103,7 @@ private struct Town: Record, Equatable {
       "CREATE TABLE town (id INTEGER PRIMARY KEY, name TEXT NOT NULL, population INTEGER NOT NULL)")
     let journal = try await database.journal(limit: 16 << 20)
     var mark = try await journal.mark()
-    try await database.insert(Town(id: 1, name: "Bern", population: 137))
+    try await database.write { try $0.insert(Town(id: 1, name: "Bern", population: 137)) }
 
     let next = try await journal.mark()
     if let patch = try await journal.patch(since: mark) {

@@ -298,6 +298,6 @@ private struct Pair: Record, Equatable, Sendable {
       }
     }
     #expect(conflictCount > 0)
-    #expect(try copies[0].count(of: Item.self) > 30)
+    #expect(try copies[0].read { try $0.count(of: Item.self) } > 30)
   }
 }

@@ -12,11 +12,13 @@ import Testing
 
   private func fill() throws {
     // Writing
-    let toronto = try database.update(Town(name: "Toronto", population: 2_615_060))
-    let others = try database.insert([
-      Town(name: "Bern", country: "CH", population: 133_883),
-      Town(name: "Montréal", population: 1_762_949, tags: ["île", "fleuve"]),
-    ])
+    let toronto = try database.write { try $0.update(Town(name: "Toronto", population: 2_615_060)) }
+    let others = try database.write {
+      try $0.insert([
+        Town(name: "Bern", country: "CH", population: 133_883),
+        Town(name: "Montréal", population: 1_762_949, tags: ["île", "fleuve"]),
+      ])
+    }
     #expect(toronto.id == 1)
     #expect(others.map(\.id) == [2, 3])
   }
@@ -32,9 +34,11 @@ import Testing
   }
 
   @Test func `tables are made and dropped`() async throws {
-    try await database.prepare(Town.self)
-    if try await database.tableExists(of: Town.self) { try await database.drop(Town.self) }
-    #expect(try await !database.tableExists(of: Town.self))
+    try await database.write { try $0.prepare(Town.self) }
+    if try await database.readBriefly({ try $0.tableExists(of: Town.self) }) {
+      try await database.write { try $0.drop(Town.self) }
+    }
+    #expect(try await !database.readBriefly { try $0.tableExists(of: Town.self) })
   }
 
   @Test func `records are written and read`() throws {
@@ -42,15 +46,19 @@ import Testing
     let millions = (1...5).map { Town(name: "\($0)", population: $0) }
 
     // Many
-    try database.insert(contentsOf: millions)
+    try database.write { try $0.insert(contentsOf: millions) }
 
     // Reading
-    let big = try database.objects(
-      of: Town.self, where: "population > \(1_000_000)", orderedBy: .column("name"), limit: 10)
-    let bern = try database.object(of: Town.self, primary: 2)  // or an error if there is none
-    let nowhere = try database.object(of: Town.self, ifPresent: 99)  // nil
-    let count = try database.count(of: Town.self, where: "country = \("CA")")
-    try database.forEachObject(of: Town.self, orderedBy: .column("id")) { print($0.name) }
+    let big = try database.read {
+      try $0.objects(
+        of: Town.self, where: "population > \(1_000_000)", orderedBy: .column("name"), limit: 10)
+    }
+    let bern = try database.read { try $0.object(of: Town.self, primary: 2) }  // or throws
+    let nowhere = try database.read { try $0.object(of: Town.self, ifPresent: 99) }  // nil
+    let count = try database.read { try $0.count(of: Town.self, where: "country = \("CA")") }
+    try database.read { connection in
+      try connection.forEachObject(of: Town.self, orderedBy: .column("id")) { print($0.name) }
+    }
     #expect(big.map(\.name) == ["Montréal", "Toronto"])
     #expect(bern.name == "Bern")
     #expect(nowhere == nil)
@@ -61,10 +69,14 @@ import Testing
       var country: String
       var towns: Int
     }
-    let summaries = try database.objects(
-      of: Summary.self,
-      sql: "SELECT country, count(*) AS towns FROM Town GROUP BY country ORDER BY country")
-    let names = try database.objects(of: String.self, sql: "SELECT name FROM Town ORDER BY id")
+    let summaries = try database.read {
+      try $0.objects(
+        of: Summary.self,
+        sql: "SELECT country, count(*) AS towns FROM Town GROUP BY country ORDER BY country")
+    }
+    let names = try database.read {
+      try $0.objects(of: String.self, sql: "SELECT name FROM Town ORDER BY id")
+    }
     #expect(summaries.map(\.towns) == [7, 1])
     #expect(names.first == "Toronto")
 
@@ -73,20 +85,24 @@ import Testing
       try connection.remove(of: Town.self, primary: 2)
       try connection.removeAll(of: Town.self, where: "population < \(10)")
     }
-    #expect(try database.count(of: Town.self) == 2)
+    #expect(try database.read { try $0.count(of: Town.self) } == 2)
   }
 
   @Test func `keys of all types`() throws {
-    try database.update(Membership(person: 1, club: 2, role: "guest"))
+    try database.write { try $0.update(Membership(person: 1, club: 2, role: "guest")) }
 
     // By key
-    let membership = try database.object(of: Membership.self, primary: 1, 2)
-    let account = try database.update(
-      Account(email: "ann@example.org", name: "Ann"), matching: ["email"])
+    let membership = try database.read { try $0.object(of: Membership.self, primary: 1, 2) }
+    let account = try database.write {
+      try $0.update(
+        Account(email: "ann@example.org", name: "Ann"), matching: ["email"])
+    }
     #expect(membership.role == "guest")
     #expect(account.id != nil)
-    let again = try database.update(
-      Account(email: "ann@example.org", name: "Anna"), matching: ["email"])
+    let again = try database.write {
+      try $0.update(
+        Account(email: "ann@example.org", name: "Anna"), matching: ["email"])
+    }
     #expect(again.id == account.id)
   }
 
@@ -104,20 +120,24 @@ import Testing
       var name: String
       var country: Country?
     }
-    let places = try database.objects(
-      of: Place.self,
-      sql: """
-        SELECT town.name, country.code AS "country.code", country.name AS "country.name"
-        FROM Town AS town LEFT JOIN country ON country.code = town.country ORDER BY town.id
-        """)
+    let places = try database.read {
+      try $0.objects(
+        of: Place.self,
+        sql: """
+          SELECT town.name, country.code AS "country.code", country.name AS "country.name"
+          FROM Town AS town LEFT JOIN country ON country.code = town.country ORDER BY town.id
+          """)
+    }
     #expect(places.map { $0.country?.name } == [nil, "Schweiz", nil])
   }
 
   @Test func `full-text search`() throws {
-    try database.insert(Note(title: "Fleuve", text: "the river of Montréal"))
+    try database.write { try $0.insert(Note(title: "Fleuve", text: "the river of Montréal")) }
 
     // Search
-    let found = try database.search(Note.self, for: .all(of: "montréal riv").or(.prefix("riv")))
+    let found = try database.read {
+      try $0.search(Note.self, for: .all(of: "montréal riv").or(.prefix("riv")))
+    }
     for result in found { print(result.value.title, result.rank, result.snippet) }
     #expect(found.map(\.snippet) == ["the [river] of Montréal"])
   }
@@ -138,7 +158,9 @@ import Testing
     let made = try database.migrate(migrations)
     #expect(plan.count == 4)
     #expect(made == ["residents", "names in capitals"])
-    let names = try database.objects(of: String.self, sql: "SELECT name FROM Town ORDER BY id")
+    let names = try database.read {
+      try $0.objects(of: String.self, sql: "SELECT name FROM Town ORDER BY id")
+    }
     #expect(names == ["TORONTO", "BERN", "MONTRÉAL"])
 
     // Check
@@ -148,20 +170,25 @@ import Testing
   }
 
   @Test func `strategies, tables of others, records in place`() throws {
-    try database.update(Measurement(id: 1, takenAt: Date(timeIntervalSince1970: 1)))
-    let taken = try database.objects(of: Int.self, sql: "SELECT taken_at FROM Measurement")
+    try database.write {
+      try $0.update(Measurement(id: 1, takenAt: Date(timeIntervalSince1970: 1)))
+    }
+    let taken = try database.read {
+      try $0.objects(of: Int.self, sql: "SELECT taken_at FROM Measurement")
+    }
     #expect(taken == [1_000])
     try database.executeMultipleChanges(
       """
       CREATE TABLE moz_places (id INTEGER PRIMARY KEY, url TEXT, title TEXT, hash INTEGER);
       INSERT INTO moz_places VALUES (1, 'https://swift.org', NULL, 7);
       """)
-    #expect(try database.objects(of: Visit.self).map(\.url) == ["https://swift.org"])
+    #expect(
+      try database.read { try $0.objects(of: Visit.self) }.map(\.url) == ["https://swift.org"])
     #expect(throws: SQLiteError.self) {
-      try database.insert(Visit(id: 2, url: "", title: nil))
+      try database.write { try $0.insert(Visit(id: 2, url: "", title: nil)) }
     }
-    try database.insert(contentsOf: [Sample(id: 1, sensor: "a", value: 1.5)])
-    #expect(try database.object(of: Sample.self, ifPresent: 1)?.value == 1.5)
+    try database.write { try $0.insert(contentsOf: [Sample(id: 1, sensor: "a", value: 1.5)]) }
+    #expect(try database.read { try $0.object(of: Sample.self, ifPresent: 1) }?.value == 1.5)
   }
 
   @Test func `errors`() throws {
@@ -170,11 +197,11 @@ import Testing
 
     // Errors
     do {
-      _ = try database.objects(of: Town.self)
+      _ = try database.read { try $0.objects(of: Town.self) }
     } catch let error as RowDecodingError {
       print(error.type, error.codingPath, error.column ?? "", error.storageClass ?? "", error.sql)
     }
-    #expect(throws: RowDecodingError.self) { try database.objects(of: Town.self) }
+    #expect(throws: RowDecodingError.self) { try database.read { try $0.objects(of: Town.self) } }
   }
 }
 

@@ -49,10 +49,12 @@ private struct Page: Record, Equatable, Sendable {
   func `a record is found on the thread of the task, also by several tasks at once`()
     async throws
   {
-    try await database.insert(Page(id: 1, text: "a"))
-    for _ in 0..<2 { _ = try await database.object(of: Page.self, primary: 1) }
+    try await database.write { try $0.insert(Page(id: 1, text: "a")) }
+    for _ in 0..<2 {
+      _ = try await database.readBriefly { try $0.object(of: Page.self, primary: 1) }
+    }
     let before = database.readOnTaskCount
-    #expect(try await database.object(of: Page.self, primary: 1).text == "a")
+    #expect(try await database.readBriefly { try $0.object(of: Page.self, primary: 1) }.text == "a")
     #expect(database.readOnTaskCount == before + 1)
     let database = database
     try await withThrowingTaskGroup { group in
@@ -60,8 +62,8 @@ private struct Page: Record, Equatable, Sendable {
         group.addTask {
           for _ in 0..<50 {
             let pages = (
-              try await database.object(of: Page.self, ifPresent: 1),
-              try await database.object(of: Page.self, ifPresent: 2)
+              try await database.readBriefly { try $0.object(of: Page.self, ifPresent: 1) },
+              try await database.readBriefly { try $0.object(of: Page.self, ifPresent: 2) }
             )
             #expect(pages.0?.text == "a" && pages.1 == nil)
           }

@@ -105,9 +105,11 @@ private enum Guide {
     let database = try Database.fresh()
     let noteTags = CrossReference<Note, Tag>(
       "note_tag", leftKeyName: "noteID", rightKeyName: "tagID")
-    let note = try await database.update(Note(text: "Buy milk"))
-    let tags = try await database.setLinks(of: note, to: [Tag(name: "home")], through: noteTags)
-    let notes = try await database.leftObjects(of: tags[0], through: noteTags)
+    let tags = try await database.write { connection in
+      let note = try connection.update(Note(text: "Buy milk"))
+      return try connection.setLinks(of: note, to: [Tag(name: "home")], through: noteTags)
+    }
+    let notes = try await database.read { try $0.leftObjects(of: tags[0], through: noteTags) }
     #expect(notes.map(\.text) == ["Buy milk"])
   }
 }

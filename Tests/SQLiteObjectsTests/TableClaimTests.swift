@@ -64,14 +64,19 @@ private struct TownName: Record, Sendable, Equatable {
     defer { remove() }
     let magic = try MagicData.at(folder)
     try magic.update(One.Town())
-    #expect(throws: SQLiteError.self) { try magic.database.update(TownRow(id: 2, name: "b")) }
-    #expect(throws: SQLiteError.self) { try magic.database.objects(of: TownRow.self) }
-    #expect(try magic.database.objects(of: TownName.self) == [TownName(id: 1, name: "")])
+    #expect(throws: SQLiteError.self) {
+      try magic.database.write { try $0.update(TownRow(id: 2, name: "b")) }
+    }
+    #expect(throws: SQLiteError.self) {
+      try magic.database.read { try $0.objects(of: TownRow.self) }
+    }
+    #expect(
+      try magic.database.read { try $0.objects(of: TownName.self) } == [TownName(id: 1, name: "")])
 
     let memory = try MagicData.fresh()
-    try memory.database.update(TownRow(id: 2, name: "b"))
+    try memory.database.write { try $0.update(TownRow(id: 2, name: "b")) }
     #expect(throws: MagicError.self) { try memory.update(One.Town()) }
-    #expect(try memory.database.count(of: TownRow.self) == 1)
+    #expect(try memory.database.read { try $0.count(of: TownRow.self) } == 1)
   }
 
   @Test func `of two types of objects used at once one is refused in every task`() async throws {

@@ -361,17 +361,17 @@ extension ComingFromTheSeedsTests {
     "`ADDataTable`": { (_: TestFolder) throws in
       // Record
       let database = try Database.memory()
-      try database.update(Pet(name: "Rex"))
+      try database.write { try $0.update(Pet(name: "Rex")) }
       #expect(try database.existingTables().contains("Pet"))
     },
     "`primaryKeyType`": { (_: TestFolder) throws in
       let database = try Database.memory()
       #expect(Toy.primaryKeyType == .unique)
-      #expect(try database.update(Numbered()).id == 1)
+      #expect(try database.write { try $0.update(Numbered()) }.id == 1)
       #expect(Numbered.primaryKeyType == .autoIncrement)
-      #expect(try database.update(Pet()).id == 1)
+      #expect(try database.write { try $0.update(Pet()) }.id == 1)
       #expect(Pet.primaryKeyType == .computedInt)
-      #expect(UUID(uuidString: try database.update(Tagged()).id ?? "") != nil)
+      #expect(UUID(uuidString: try database.write { try $0.update(Tagged()) }.id ?? "") != nil)
       #expect(Tagged.primaryKeyType == .uuid)
     },
     "`ADSQLiteProvider.shared.openSource`": { (folder: TestFolder) throws in
@@ -402,58 +402,58 @@ extension ComingFromTheSeedsTests {
     },
     "`save`, `getRow": { (_: TestFolder) throws in
       let database = try Database.memory()
-      let rex = try database.update(Pet(name: "Rex"))
-      #expect(try database.object(of: Pet.self, ifPresent: 1) == rex)
-      #expect(try database.object(of: Pet.self, ifPresent: 2) == nil)
-      #expect(try database.objects(of: Pet.self, where: "name = \("Rex")") == [rex])
-      try database.remove(rex)
+      let rex = try database.write { try $0.update(Pet(name: "Rex")) }
+      #expect(try database.read { try $0.object(of: Pet.self, ifPresent: 1) } == rex)
+      #expect(try database.read { try $0.object(of: Pet.self, ifPresent: 2) } == nil)
+      #expect(try database.read { try $0.objects(of: Pet.self, where: "name = \("Rex")") } == [rex])
+      try database.write { try $0.remove(rex) }
     },
     "`hasRow": { (_: TestFolder) throws in
       let database = try Database.memory()
-      try database.update(Pet())
-      #expect(try database.has(of: Pet.self, primary: 1))
-      #expect(try !database.has(of: Pet.self, primary: 2))
+      try database.write { try $0.update(Pet()) }
+      #expect(try database.read { try $0.has(of: Pet.self, primary: 1) })
+      #expect(try !database.read { try $0.has(of: Pet.self, primary: 2) })
     },
     "`rowCount": { (_: TestFolder) throws in
       let database = try Database.memory()
-      try database.update(Pet(name: "Rex"))
-      #expect(try database.count(of: Pet.self, where: "name = 'Rex'") == 1)
+      try database.write { try $0.update(Pet(name: "Rex")) }
+      #expect(try database.read { try $0.count(of: Pet.self, where: "name = 'Rex'") } == 1)
     },
     "`lastIntID": { (_: TestFolder) throws in
       let database = try Database.memory()
-      let rex = try database.update(Pet())
+      let rex = try database.write { try $0.update(Pet()) }
       #expect(try database.firstRow("SELECT max(id) FROM Pet", as: Int.self) == rex.id)
     },
     "`make`, `makeID`": { (_: TestFolder) throws in
-      #expect(try Database.memory().makeKey(for: Pet.self) == .integer(1))
+      #expect(try Database.memory().read { try $0.makeKey(for: Pet.self) } == .integer(1))
     },
     "`registerTableSchema`": { (_: TestFolder) throws in
       let database = try Database.memory()
-      try database.prepare(Pet.self)
-      #expect(try database.tableExists(of: Pet.self))
+      try database.write { try $0.prepare(Pet.self) }
+      #expect(try database.read { try $0.tableExists(of: Pet.self) })
     },
     "a nested record": { (_: TestFolder) throws in
       let database = try Database.memory()
-      try database.update(Pet(home: Home(city: "Rome")))
+      try database.write { try $0.update(Pet(home: Home(city: "Rome"))) }
       #expect(try database.rows("SELECT home FROM Pet", as: String.self) == [#"{"city":"Rome"}"#])
     },
     "`ADCrossReference`": { (_: TestFolder) throws in
       let database = try Database.memory()
       let reference = CrossReference<Pet, Toy>("PetToys")
-      let rex = try database.update(Pet(name: "Rex"))
-      try database.setLinks(of: rex, to: [Toy(name: "ball")], through: reference)
-      try database.update(rex)
-      let toys = try database.rightObjects(ofEach: [rex], through: reference)
+      let rex = try database.write { try $0.update(Pet(name: "Rex")) }
+      try database.write { try $0.setLinks(of: rex, to: [Toy(name: "ball")], through: reference) }
+      try database.write { try $0.update(rex) }
+      let toys = try database.read { try $0.rightObjects(ofEach: [rex], through: reference) }
       #expect(toys.map { $0.map(\.name) } == [["ball"]])
     },
     "`ADSPONProvider`": { (folder: TestFolder) throws in
       // import SPON
       let database = try Database.memory()
-      try database.update(Pet(name: "Rex"))
+      try database.write { try $0.update(Pet(name: "Rex")) }
       try database.dump(to: .spon(path: folder.file("a")))
       let other = try Database.memory()
       try other.restore(from: .spon(path: folder.file("a")))
-      #expect(try other.count(of: Pet.self) == 1)
+      #expect(try other.read { try $0.count(of: Pet.self) } == 1)
     },
     "`ADRecord`": { (_: TestFolder) throws in
       #expect(try database().firstRow("SELECT name FROM t", as: Value.self) == .text("x"))
@@ -476,7 +476,7 @@ extension ComingFromTheSeedsTests {
         var color = "#FF8800"
       }
       let database = try Database.memory()
-      try database.update(Paint())
+      try database.write { try $0.update(Paint()) }
       #expect(try database.rows("SELECT color FROM Paint", as: String.self) == ["#FF8800"])
     },
     "`ADSQLParser`": { (_: TestFolder) throws in

@@ -31,12 +31,12 @@ import Testing
     let database = try Database.fresh()
     let person = Person(
       addresses: ["home": Address(zip: "77586")], seen: [Date(timeIntervalSince1970: 0.25)])
-    try database.update(person)
+    try database.write { try $0.update(person) }
     let row = try #require(
       try database.firstRow(
         "SELECT addresses, seen FROM People", as: String.self, String.self))
     #expect(row.0 == "@obj:Dictionary<home=@obj:Address<city$=`Seabrook` zip$=`77586`>>")
     #expect(row.1 == "@array[`1970-01-01T00:00:00.25Z`#]")
-    #expect(try database.object(of: Person.self, ifPresent: person.id) == person)
+    #expect(try database.read { try $0.object(of: Person.self, ifPresent: person.id) } == person)
   }
 }

@@ -96,9 +96,9 @@ import TestSupport
       let category = Category(name: "Books", type: .web)
 
       // Save data to whatever database is given.
-      let saved = try provider.update(category)
+      let saved = try provider.write { try $0.update(category) }
 
-      return try provider.object(of: Category.self, ifPresent: #require(saved.id))
+      return try provider.read { try $0.object(of: Category.self, ifPresent: #require(saved.id)) }
     }
     for provider in [database, try Database.fresh()] {
       let category = try #require(try save(to: provider))
@@ -112,15 +112,15 @@ import TestSupport
   }
 
   @Test func `a computed key is one more than the greatest`() throws {
-    let first = try database.update(Category(name: "a"))
-    let second = try database.update(Category(name: "b"))
+    let first = try database.write { try $0.update(Category(name: "a")) }
+    let second = try database.write { try $0.update(Category(name: "b")) }
     #expect([first.id, second.id] == [1, 2])
-    try database.remove(second)
-    #expect(try database.update(Category(name: "c")).id == 2)
+    try database.write { try $0.remove(second) }
+    #expect(try database.write { try $0.update(Category(name: "c")) }.id == 2)
   }
 
   @Test func `a query answers rows that are read by name`() throws {
-    try database.update(Category(name: "Books"))
+    try database.write { try $0.update(Category(name: "Books")) }
     let record = try database.executeQuery("SELECT * FROM Categories WHERE id = ?", withArgs: [1])
     #expect(record.count == 1)
     #expect(record[0]["name"]?.asString() == "Books")
@@ -131,11 +131,11 @@ import TestSupport
     let group = try saveGroup(in: database)
     let key = try #require(group.id)
 
-    let read = try #require(try database.object(of: Group.self, ifPresent: key))
+    let read = try #require(try database.read { try $0.object(of: Group.self, ifPresent: key) })
     #expect(read.name == "Employees")
     try expectPeople(of: read, in: database)
     // The seed lost every link when a group was saved twice.
-    let people = try database.rightObjects(of: read, through: Group.people)
+    let people = try database.read { try $0.rightObjects(of: read, through: Group.people) }
     try database.write { connection in
       let saved = try connection.update(read)
       try connection.setLinks(of: saved, to: people, through: Group.people)
@@ -155,8 +155,8 @@ import TestSupport
     try database.executeChange(
       "CREATE TABLE PeopleInGroup (groupID TEXT, personID TEXT CHECK (0))")
     #expect(throws: SQLiteError.self) { _ = try saveGroup(in: database) }
-    #expect(try database.count(of: Group.self) == 0)
-    #expect(try database.count(of: Person.self) == 0)
+    #expect(try database.read { try $0.count(of: Group.self) } == 0)
+    #expect(try database.read { try $0.count(of: Person.self) } == 0)
   }
 
   @Test func `providers are exchanged and data moves between them`() throws {
@@ -171,11 +171,12 @@ import TestSupport
       try Database.memory(restoring: spon), try Database.memory(restoring: json),
       try Database(path: folder.file("other.sqlite3")),
     ] {
-      let group = try #require(try provider.objects(of: Group.self).first)
+      let group = try #require(try provider.read { try $0.objects(of: Group.self) }.first)
       try expectPeople(of: group, in: provider)
-      let added = try provider.update(Person(firstName: "Ann", lastName: "Lee"))
+      let added = try provider.write { try $0.update(Person(firstName: "Ann", lastName: "Lee")) }
       try provider.write { try $0.link(group, added, through: Group.people) }
-      #expect(try provider.rightObjects(of: group, through: Group.people).count == 3)
+      #expect(
+        try provider.read { try $0.rightObjects(of: group, through: Group.people) }.count == 3)
     }
   }
 
@@ -186,10 +187,12 @@ import TestSupport
        {"firstName": "Sue", "lastName": "Smith", "addresses": {"home": {"addr1": "PO Box 1234",
         "addr2": "", "city": "Houston", "state": "TX", "zip": "77012"}}}]
       """.utf8)
-    let people = try database.insert(
-      try JSONDecoder().decode([Person].self, from: download))
+    let people = try database.write {
+      try $0.insert(
+        try JSONDecoder().decode([Person].self, from: download))
+    }
     #expect(people.allSatisfy { $0.id?.count == 36 })
-    let sue = try database.objects(of: Person.self, where: "firstName = 'Sue'")
+    let sue = try database.read { try $0.objects(of: Person.self, where: "firstName = 'Sue'") }
     #expect(sue.map(\.addresses) == [["home": addr1]])
   }
 
@@ -227,7 +230,7 @@ import TestSupport
   }
 
   private func expectPeople(of group: Group, in provider: Database) throws {
-    let people = try provider.rightObjects(of: group, through: Group.people)
+    let people = try provider.read { try $0.rightObjects(of: group, through: Group.people) }
     #expect(people.map(\.firstName).sorted() == ["John", "Sue"])
     #expect(people.allSatisfy { $0.addresses == ["home": addr1, "work": addr2] })
   }

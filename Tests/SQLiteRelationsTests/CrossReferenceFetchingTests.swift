@@ -104,23 +104,23 @@ final class Group: Record {
 
   @Test func `links are written after their table was removed or its creation was undone`() throws {
     struct Undone: Error {}
-    let town = try database.update(Town(name: "Bonn"))
-    let tag = try database.update(Tag(name: "old"))
+    let town = try database.write { try $0.update(Town(name: "Bonn")) }
+    let tag = try database.write { try $0.update(Tag(name: "old")) }
     #expect(throws: Undone.self) {
       try database.write { connection in
         try connection.link(town, tag, through: tags)
         throw Undone()
       }
     }
-    try database.link(town, tag, through: tags)
-    #expect(try database.linkCount(of: town, through: tags) == 1)
+    try database.write { try $0.link(town, tag, through: tags) }
+    #expect(try database.read { try $0.linkCount(of: town, through: tags) } == 1)
     try database.deleteTable("town_tag")
-    try database.setLinks(of: town, to: [tag], through: tags)
-    #expect(try database.linkCount(of: town, through: tags) == 1)
+    try database.write { try $0.setLinks(of: town, to: [tag], through: tags) }
+    #expect(try database.read { try $0.linkCount(of: town, through: tags) } == 1)
     try database.deleteTable("town_tag")
     try database.deleteTable(Tag.tableName)
     let failure = #expect(throws: SQLiteError.self) {
-      try database.link(town, tag, through: tags)
+      try database.write { try $0.link(town, tag, through: tags) }
     }
     #expect(failure?.code == .notFound)
   }
@@ -201,41 +201,53 @@ final class Group: Record {
       "ordered", columns: [ColumnDefinition("place", .integer, isOptional: true)])
     let names = ["c", "a", "b"]
     let groups = [Group(name: "one"), Group(name: "two"), Group(name: "none")]
-    try database.update(contentsOf: groups)
+    try database.write { try $0.update(contentsOf: groups) }
     for group in groups.prefix(2) {
       for (place, name) in names.enumerated() {
         let person = Person(firstName: name, lastName: group.name)
-        try database.update(person)
-        try database.link(
-          group, person, through: ordered, values: ["place": group.name == "one" ? place : -place])
+        try database.write { try $0.update(person) }
+        try database.write {
+          try $0.link(
+            group, person, through: ordered, values: ["place": group.name == "one" ? place : -place]
+          )
+        }
       }
     }
     let blocking = { [database] (group: Group, order: Ordering) in
-      try database.rightObjects(of: group, through: ordered, orderedBy: order).map(\.firstName)
+      try database.read { try $0.rightObjects(of: group, through: ordered, orderedBy: order) }.map(
+        \.firstName)
     }
     #expect(try blocking(groups[0], .column("place")) == names)
     #expect(try blocking(groups[1], .column("place")) == names.reversed())
     #expect(try blocking(groups[0], .column("firstName", descending: true)) == ["c", "b", "a"])
     let each = { [database] in
-      try database.rightObjects(ofEach: groups, through: ordered, orderedBy: .column("place"))
-        .map { $0.map(\.firstName) }
+      try database.read {
+        try $0.rightObjects(ofEach: groups, through: ordered, orderedBy: .column("place"))
+      }
+      .map { $0.map(\.firstName) }
     }
     #expect(try each() == [names, names.reversed(), []])
     let person = try #require(
-      try database.objects(of: Person.self, where: "firstName = 'b'").first)
-    let left = try database.leftObjects(
-      of: person, through: ordered, orderedBy: .column("name"))
+      try database.read { try $0.objects(of: Person.self, where: "firstName = 'b'") }.first)
+    let left = try database.read {
+      try $0.leftObjects(
+        of: person, through: ordered, orderedBy: .column("name"))
+    }
     #expect(left.count == 1)
   }
 
   @Test func `instances of classes are linked by calls that suspend`() async throws {
-    let group = try await database.update(Group(name: "one"))
+    let group = try await database.write(giving: Group(name: "one")) { try $0.update($1) }
     let id = group.id
     let people = ["c", "a"].map { Person(firstName: $0, lastName: "") }
-    try await database.setLinks(of: group, to: people, through: Group.people)
-    let again = try #require(try await database.object(of: Group.self, ifPresent: id))
-    let found = try await database.rightObjects(
-      of: again, through: Group.people, orderedBy: .column("firstName"))
+    try await database.write(giving: (group, people)) {
+      try $0.setLinks(of: $1.0, to: $1.1, through: Group.people)
+    }
+    let again = try #require(
+      try await database.read(giving: id) { try $0.object(of: Group.self, ifPresent: $1) })
+    let found = try await database.read(giving: again) {
+      try $0.rightObjects(of: $1, through: Group.people, orderedBy: .column("firstName"))
+    }
     #expect(found.map(\.firstName) == ["a", "c"])
   }
 }

@@ -76,9 +76,9 @@ private enum New {
     let database = try open()
     #expect(
       try database.write { try $0.check(of: New.Toy.self) }.map(\.kind) == [.deleteRule])
-    try database.update(New.Toy(petID: 1))
+    try database.write { try $0.update(New.Toy(petID: 1)) }
     #expect(try database.write { try $0.check(of: New.Toy.self) }.isEmpty)
-    try database.remove(of: Old.Pet.self, primary: 1)
+    try database.write { try $0.remove(of: Old.Pet.self, primary: 1) }
     #expect(try database.read { try $0.count(of: New.Toy.self) } == 0)
   }
 
@@ -87,20 +87,20 @@ private enum New {
   {
     let database = try open()
     try database.executeChange("DROP TABLE Toy")
-    let pet = try database.insert(New.Pet(ownerID: nil, vetID: 1))
+    let pet = try database.write { try $0.insert(New.Pet(ownerID: nil, vetID: 1)) }
     #expect(pet.id == 3)
     #expect(try database.read { try $0.objects(of: New.Pet.self) }.map(\.id) == [1, 3])
-    try database.remove(of: Old.Owner.self, primary: 1)
+    try database.write { try $0.remove(of: Old.Owner.self, primary: 1) }
     #expect(try database.read { try $0.count(of: New.Pet.self) } == 0)
   }
 
   @Test func `a table that others refer to gets the rule, and they keep what they have`() throws {
     let database = try open()
-    try database.insert(New.Pet(ownerID: nil, vetID: 1))
+    try database.write { try $0.insert(New.Pet(ownerID: nil, vetID: 1)) }
     #expect(try database.write { try $0.check(of: New.Pet.self) }.isEmpty)
     #expect(try database.rows("SELECT id FROM Pet", as: Int.self) == [1, 3])
     #expect(try database.rows("SELECT petID FROM Toy", as: Int.self) == [1])
-    try database.remove(of: Old.Owner.self, primary: 1)
+    try database.write { try $0.remove(of: Old.Owner.self, primary: 1) }
     #expect(try database.read { try $0.count(of: New.Pet.self) } == 0)
     #expect(try database.rows("SELECT petID FROM Toy", as: Int?.self) == [nil])
   }
@@ -116,9 +116,9 @@ private enum New {
     let database = try open()
     try database.executeChange("DROP TABLE Toy")
     try database.executeChange(SQL(unchecked: sql))
-    try database.update(New.Toy(petID: 1))
+    try database.write { try $0.update(New.Toy(petID: 1)) }
     #expect(try database.write { try $0.foreignKeys(of: "Toy") }.map(\.onDelete) == ["CASCADE"])
-    try database.remove(of: Old.Pet.self, primary: 1)
+    try database.write { try $0.remove(of: Old.Pet.self, primary: 1) }
     #expect(try database.read { try $0.count(of: New.Toy.self) } == 0)
   }
 

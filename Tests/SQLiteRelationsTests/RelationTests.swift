@@ -180,50 +180,60 @@ private struct PageLabelRow: Record, Sendable {
   init() throws { database = try Database.fresh() }
 
   @Test func `a record on the table of a cross reference is refused`() throws {
-    let page = try database.update(Page(title: "a"))
-    try database.setLinks(of: page, to: [Label(text: "b")], through: labels)
+    let page = try database.write { try $0.update(Page(title: "a")) }
+    try database.write { try $0.setLinks(of: page, to: [Label(text: "b")], through: labels) }
     let error = #expect(throws: SQLiteError.self) {
-      try database.update(PageLabel(id: 1))
+      try database.write { try $0.update(PageLabel(id: 1)) }
     }
     #expect(error?.code.primary == .misuse)
-    #expect(try database.objects(of: PageLabelRow.self).count == 1)
+    #expect(try database.read { try $0.objects(of: PageLabelRow.self) }.count == 1)
   }
 
   @Test func `a cross reference on the table of a record is refused`() throws {
-    let page = try database.update(Page(title: "a"))
-    try database.update(PageLabel(id: 1))
+    let page = try database.write { try $0.update(Page(title: "a")) }
+    try database.write { try $0.update(PageLabel(id: 1)) }
     let error = #expect(throws: SQLiteError.self) {
-      try database.setLinks(of: page, to: [Label(text: "b")], through: labels)
+      try database.write { try $0.setLinks(of: page, to: [Label(text: "b")], through: labels) }
     }
     #expect(error?.code.primary == .misuse)
-    #expect(try database.count(of: PageLabel.self) == 1)
+    #expect(try database.read { try $0.count(of: PageLabel.self) } == 1)
   }
 
   @Test func `other links on the table of a cross reference are refused`() throws {
-    let page = try database.update(Page(title: "a"))
+    let page = try database.write { try $0.update(Page(title: "a")) }
     let other = CrossReference<Page, Page>(
       "Page_Label", leftKeyName: "pageID", rightKeyName: "labelID")
     let names = CrossReference<Page, Label>(
       "page_label", leftKeyName: "from", rightKeyName: "to")
-    let saved = try database.setLinks(of: page, to: [Label(text: "b")], through: labels)
-    for _ in 0..<2 {
-      #expect(throws: SQLiteError.self) { try database.link(page, page, through: other) }
-      #expect(throws: SQLiteError.self) { try database.link(page, saved[0], through: names) }
-      #expect(throws: SQLiteError.self) { try database.unlink(page, saved[0], through: names) }
+    let saved = try database.write {
+      try $0.setLinks(of: page, to: [Label(text: "b")], through: labels)
     }
-    #expect(try database.linkCount(of: page, through: labels) == 1)
+    for _ in 0..<2 {
+      #expect(throws: SQLiteError.self) {
+        try database.write { try $0.link(page, page, through: other) }
+      }
+      #expect(throws: SQLiteError.self) {
+        try database.write { try $0.link(page, saved[0], through: names) }
+      }
+      #expect(throws: SQLiteError.self) {
+        try database.write { try $0.unlink(page, saved[0], through: names) }
+      }
+    }
+    #expect(try database.read { try $0.linkCount(of: page, through: labels) } == 1)
   }
 
   @Test func `the same links may be described twice, also from the other end`() throws {
-    let page = try database.update(Page(title: "a"))
-    let saved = try database.setLinks(of: page, to: [Label(text: "b")], through: labels)
+    let page = try database.write { try $0.update(Page(title: "a")) }
+    let saved = try database.write {
+      try $0.setLinks(of: page, to: [Label(text: "b")], through: labels)
+    }
     let same = CrossReference<Page, Label>(
       "page_label", leftKeyName: "pageID", rightKeyName: "labelID")
-    #expect(try database.unlink(page, saved[0], through: same))
-    try database.link(page, saved[0], through: same)
+    #expect(try database.write { try $0.unlink(page, saved[0], through: same) })
+    try database.write { try $0.link(page, saved[0], through: same) }
     let mirrored = CrossReference<Label, Page>(
       "page_label", leftKeyName: "labelID", rightKeyName: "pageID")
-    #expect(try database.rightObjects(of: saved[0], through: mirrored) == [page])
-    #expect(try database.unlink(saved[0], page, through: mirrored))
+    #expect(try database.read { try $0.rightObjects(of: saved[0], through: mirrored) } == [page])
+    #expect(try database.write { try $0.unlink(saved[0], page, through: mirrored) })
   }
 }

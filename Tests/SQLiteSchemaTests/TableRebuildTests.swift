@@ -344,7 +344,7 @@ import Testing
       var title: String
       var text: String
     }
-    try database.insert(Memo(id: 1, title: "garden", text: "roses"))
+    try database.write { try $0.insert(Memo(id: 1, title: "garden", text: "roses")) }
     try migrate(.removeColumn("text", in: "Memo"))
     let names: SQL = "SELECT name FROM pragma_table_info('Memo_search')"
     #expect(try database.rows(names, as: String.self) == ["title"])

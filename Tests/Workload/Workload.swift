@@ -64,7 +64,7 @@ package struct Workload: Sendable {
         VALUES (\(key), \(version), \(Workload.filler(version)))
         ON CONFLICT (key) DO UPDATE SET version = excluded.version, filler = excluded.filler
         """)
-    case .record: try magic.database.update(Note(key, version))
+    case .record: try magic.database.write { try $0.update(Note(key, version)) }
     case .object:
       if version % 2 == 0, try magic.has(of: Person.self, primary: key) {
         let person = try magic.object(of: Person.self, primary: key)
@@ -92,7 +92,7 @@ package struct Workload: Sendable {
   private func remove(_ kind: Step.Kind, _ key: String) throws {
     switch kind {
     case .row: try magic.database.executeChange("DELETE FROM plain WHERE key = \(key)")
-    case .record: try magic.database.remove(of: Note.self, primary: key)
+    case .record: try magic.database.write { try $0.remove(of: Note.self, primary: key) }
     case .object:
       try magic.removeAll(Person.where(\Person.$id == key))
     case .asset:
@@ -148,7 +148,7 @@ package struct Workload: Sendable {
       guard columns == (migrations > 0 ? 4 : 3) else { throw Damage("columns") }
       try Workload.checkSchema(connection, migrations)
     }
-    for note in try magic.database.objects(of: Note.self) {
+    for note in try magic.database.read({ try $0.objects(of: Note.self) }) {
       guard note == Note(note.id, note.version) else { throw Damage("record \(note.id)") }
       state["record \(note.id)"] = note.version
     }

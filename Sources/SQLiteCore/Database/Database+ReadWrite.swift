@@ -54,7 +54,7 @@ extension Database {
   /// in memory is read from the disk meanwhile.
   ///
   /// So `body` may run twice, of which the last counts. It must have no effects but its result, and wait for
-  /// nothing. The library's own look-ups, such as `firstRow` and `object(of:primary:)`, run in this way.
+  /// nothing. The library's own look-ups, such as `firstRow`, run in this way.
   ///
   /// - Parameters:
   ///   - deadline: The time at which the access must be over.

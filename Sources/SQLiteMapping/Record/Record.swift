@@ -10,8 +10,8 @@ public import SQLiteCore
 ///       var tags: [String] = []
 ///     }
 ///
-///     let toronto = try database.update(City(name: "Toronto", population: 2_615_060))
-///     let big = try database.objects(of: City.self, where: "population > \(1_000_000)")
+///     let toronto = try database.write { try $0.update(City(name: "Toronto", population: 2_615_060)) }
+///     let big = try database.read { try $0.objects(of: City.self, where: "population > \(1_000_000)") }
 ///
 /// Each property is a column, in order. Properties made of several values are JSON. The table is
 /// made when the first value is written, from that value, and gets new columns when the type does.

@@ -52,36 +52,6 @@ extension Connection {
   }
 }
 
-extension Database {
-  /// Searches the properties that a type declares as ``PropertyTrait/searched(_:)``.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - pattern: The pattern. An empty one finds nothing.
-  ///   - condition: SQL for the rows that are wanted besides, or nil.
-  ///   - limit: How many at most, or nil for all.
-  /// - Returns: The values that fit, the best first.
-  /// - Throws: As ``SQLiteCore/Connection/search(_:for:where:marks:limit:offset:)``.
-  public func search<Value: Record>(
-    _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
-    limit: Int? = nil
-  ) throws -> [SearchResult<Value>] {
-    try read { try $0.search(type, for: pattern, where: condition, limit: limit) }
-  }
-
-  /// As the blocking ``search(_:for:where:limit:)``, without blocking the task.
-  ///
-  /// - Throws: As the blocking form, or `CancellationError`.
-  public func search<Value: Record>(
-    _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
-    limit: Int? = nil
-  ) async throws -> sending [SearchResult<Value>] {
-    try await readBrieflyGiving {
-      try $0.search(type, for: pattern, where: condition, limit: limit)
-    }
-  }
-}
-
 /// A full-text search of one table: all SQL of searches, of records and of objects.
 package struct Search: Sendable {
   /// In FTS5's language; empty if it finds nothing.

@@ -20,8 +20,8 @@ private func storedClasses<Content: Codable & Equatable>(
   let database = try Database.fresh()
   for (id, content) in contents.enumerated() {
     let box = Box(id: id, content: content)
-    try database.update(box)
-    let read = try database.object(of: Box<Content>.self, ifPresent: id)
+    try database.write { try $0.update(box) }
+    let read = try database.read { try $0.object(of: Box<Content>.self, ifPresent: id) }
     #expect(read == box, sourceLocation: sourceLocation)
   }
   return Set(try database.rows("SELECT typeof(content) FROM box", as: String.self))
@@ -44,11 +44,11 @@ private func storedClasses<Content: Codable & Equatable>(
   @Test func `what SQLite cannot hold is refused by name`() throws {
     let database = try Database.fresh()
     let large = #expect(throws: SQLiteError.self) {
-      try database.update(Box(id: 1, content: UInt64.max))
+      try database.write { try $0.update(Box(id: 1, content: UInt64.max)) }
     }
     #expect(large?.message.contains("content") == true)
     let nan = #expect(throws: SQLiteError.self) {
-      try Database.fresh().update(Box(id: 1, content: Double.nan))
+      try Database.fresh().write { try $0.update(Box(id: 1, content: Double.nan)) }
     }
     #expect(nan?.message.contains("content") == true)
   }
@@ -101,7 +101,7 @@ private func storedClasses<Content: Codable & Equatable>(
       var at = Date(timeIntervalSinceReferenceDate: 0)
     }
     let database = try Database.fresh()
-    try database.update(Box(id: 1, content: Point()))
+    try database.write { try $0.update(Box(id: 1, content: Point())) }
     let json = try database.firstRow("SELECT content FROM box", as: String.self)
     #expect(json == #"{"at":"2001-01-01 00:00:00","y":1}"#)
   }

@@ -37,10 +37,12 @@ import TestSupport
         try container.encodeIfPresent(breed, forKey: .breed)
       }
     }
-    try database.insert(contentsOf: [
-      Dog(id: 1, name: "Rex", breed: "Collie"), Dog(id: 2, name: "Bo", breed: nil),
-    ])
-    let dogs = try database.objects(of: Dog.self, orderedBy: .column("id"))
+    try database.write {
+      try $0.insert(contentsOf: [
+        Dog(id: 1, name: "Rex", breed: "Collie"), Dog(id: 2, name: "Bo", breed: nil),
+      ])
+    }
+    let dogs = try database.read { try $0.objects(of: Dog.self, orderedBy: .column("id")) }
     #expect(dogs.map(\.name) == ["Rex", "Bo"])
     #expect(dogs.map(\.breed) == ["Collie", nil])
   }
@@ -55,9 +57,9 @@ import TestSupport
       Town(
         id: id, names: (0..<id).map { "Zürich, 東京, “\($0)” \(String(repeating: "é", count: $0))" })
     }
-    try database.insert(contentsOf: towns)
+    try database.write { try $0.insert(contentsOf: towns) }
     #expect(try database.executeQuery("PRAGMA encoding")[0].values == [.text("UTF-16le")])
-    #expect(try database.objects(of: Town.self, orderedBy: .column("id")) == towns)
+    #expect(try database.read { try $0.objects(of: Town.self, orderedBy: .column("id")) } == towns)
   }
 
   @Test func `a superclass may have a column of its own`() throws {
@@ -82,8 +84,8 @@ import TestSupport
     }
     let value = Derived()
     value.a = 42
-    try database.update(value)
-    #expect(try database.object(of: Derived.self, ifPresent: 7)?.a == 42)
+    try database.write { try $0.update(value) }
+    #expect(try database.read { try $0.object(of: Derived.self, ifPresent: 7) }?.a == 42)
     let stored = try database.rows("SELECT super FROM Derived", as: String.self)
     #expect(stored == [#"{"a":42}"#])
   }
@@ -120,8 +122,8 @@ import TestSupport
       }
     }
     let lines = [Line(id: 1, x: 1, y: 2, list: []), Line(id: 2, x: 3, y: 4, list: [5, 6])]
-    try database.insert(contentsOf: lines)
-    #expect(try database.objects(of: Line.self, orderedBy: .column("id")) == lines)
+    try database.write { try $0.insert(contentsOf: lines) }
+    #expect(try database.read { try $0.objects(of: Line.self, orderedBy: .column("id")) } == lines)
     let stored = try database.rows(
       "SELECT point, list FROM Line ORDER BY id", as: String.self, String.self)
     #expect(stored.map(\.0) == [#"{"x":1,"y":2}"#, #"{"x":3,"y":4}"#])
@@ -154,23 +156,27 @@ import TestSupport
       }
     }
     let first = Loose(id: 1, values: ["a": 1])
-    try database.update(first)
-    #expect(try database.object(of: Loose.self, ifPresent: 1) == first)
+    try database.write { try $0.update(first) }
+    #expect(try database.read { try $0.object(of: Loose.self, ifPresent: 1) } == first)
     // A property that a value before did not have is optional.
     let others = [
       Loose(id: 2, values: ["a": 1]), Loose(id: 3, values: ["a": 1, "b": 2]),
       Loose(id: 4, values: ["a": 3]),
     ]
-    #expect(try database.insert(contentsOf: others) == 3)
-    #expect(try database.objects(of: Loose.self, orderedBy: .column("id")) == [first] + others)
+    #expect(try database.write { try $0.insert(contentsOf: others) } == 3)
+    #expect(
+      try database.read { try $0.objects(of: Loose.self, orderedBy: .column("id")) } == [first]
+        + others)
   }
 
   @Test func `a value with one property has one column`() throws {
     struct Only: Record, Equatable { var id: Int }
-    try database.insert(contentsOf: [Only(id: 1), Only(id: 2)])
-    try database.update(Only(id: 2))
+    try database.write { try $0.insert(contentsOf: [Only(id: 1), Only(id: 2)]) }
+    try database.write { try $0.update(Only(id: 2)) }
     #expect(
-      try database.objects(of: Only.self, orderedBy: .column("id")) == [Only(id: 1), Only(id: 2)])
+      try database.read { try $0.objects(of: Only.self, orderedBy: .column("id")) } == [
+        Only(id: 1), Only(id: 2),
+      ])
   }
 
   @Test func `what is not made of properties is refused`() throws {
@@ -180,7 +186,7 @@ import TestSupport
       init(from decoder: any Decoder) throws { elements = try [Int](from: decoder) }
       func encode(to encoder: any Encoder) throws { try elements.encode(to: encoder) }
     }
-    #expect(throws: SQLiteError.self) { try database.update(List()) }
+    #expect(throws: SQLiteError.self) { try database.write { try $0.update(List()) } }
   }
 
   @Test func `two properties that are one column are refused`() throws {
@@ -189,7 +195,7 @@ import TestSupport
       var name = "a"
       var Name = "b"
     }
-    let error = #expect(throws: SQLiteError.self) { try database.update(Twins()) }
+    let error = #expect(throws: SQLiteError.self) { try database.write { try $0.update(Twins()) } }
     #expect(error?.message.contains("Name") == true)
   }
 
@@ -226,11 +232,13 @@ import TestSupport
     }
     var random = SplitMix64(seed: 77)
     let names = (0..<40).map { "n\($0)" }.shuffled(using: &random)
-    try database.insert(Bag(id: 1, contents: names))
+    try database.write { try $0.insert(Bag(id: 1, contents: names)) }
     let json = try database.firstRow("SELECT contents FROM Bag", as: String.self)
     let expected = names.enumerated().sorted { $0.element < $1.element }
       .map { "\"\($0.element)\":\($0.offset + 40)" }
     #expect(json == "{\(expected.joined(separator: ","))}")
-    #expect(try database.object(of: Bag.self, primary: 1).contents.sorted() == names.sorted())
+    #expect(
+      try database.read { try $0.object(of: Bag.self, primary: 1) }.contents.sorted()
+        == names.sorted())
   }
 }

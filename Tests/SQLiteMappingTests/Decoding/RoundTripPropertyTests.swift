@@ -99,12 +99,14 @@ extension Everything {
     var dates = DateSource(seed: 2)
     let rows = (0..<10_000).map { Everything(id: $0, using: &random, &dates) }
     let database = try Database.fresh()
-    try database.insert(contentsOf: rows)
+    try database.write { try $0.insert(contentsOf: rows) }
     var next = 0
-    try database.forEachObject(of: Everything.self, orderedBy: .column("id")) { row in
-      // Text by bytes: `==` takes canonically equivalent texts for one.
-      #expect(row == rows[next] && row.text.utf8.elementsEqual(rows[next].text.utf8))
-      next += 1
+    try database.read {
+      try $0.forEachObject(of: Everything.self, orderedBy: .column("id")) { row in
+        // Text by bytes: `==` takes canonically equivalent texts for one.
+        #expect(row == rows[next] && row.text.utf8.elementsEqual(rows[next].text.utf8))
+        next += 1
+      }
     }
     #expect(next == rows.count)
   }

@@ -35,16 +35,20 @@ import Testing
     init(from decoder: any Decoder) throws {
       let container = try decoder.container(keyedBy: CodingKeys.self)
       number = try container.decode(Int.self, forKey: .number)
-      others = try Self.other.get().objects(
-        of: Row.self, sql: "SELECT 7 AS number, 'x' AS name UNION ALL SELECT 8, NULL")
+      others = try Self.other.get().read {
+        try $0.objects(
+          of: Row.self, sql: "SELECT 7 AS number, 'x' AS name UNION ALL SELECT 8, NULL")
+      }
       name = try container.decode(String.self, forKey: .name)
     }
   }
 
   @Test func `a container that is kept is empty after its row was read`() throws {
     let database = try Database.fresh()
-    let values = try database.objects(
-      of: Keeper.self, sql: "SELECT 1 AS number UNION ALL SELECT 2")
+    let values = try database.read {
+      try $0.objects(
+        of: Keeper.self, sql: "SELECT 1 AS number UNION ALL SELECT 2")
+    }
     #expect(values.map(\.number) == [1, 2])
     for value in values {
       #expect(throws: DecodingError.self) {
@@ -55,7 +59,7 @@ import Testing
       #expect(value.container.allKeys.isEmpty)
     }
     // Another decoder, which has the place of the one that is gone.
-    let later = try database.objects(of: Keeper.self, sql: "SELECT 3 AS number")
+    let later = try database.read { try $0.objects(of: Keeper.self, sql: "SELECT 3 AS number") }
     #expect(later.map(\.number) == [3])
     #expect(throws: DecodingError.self) {
       try values[0].container.decode(Int.self, forKey: .number)
@@ -63,8 +67,10 @@ import Testing
   }
 
   @Test func `a type may run a query while it is read`() throws {
-    let values = try Database.fresh().objects(
-      of: Asker.self, sql: "SELECT 1 AS number, 'one' AS name UNION ALL SELECT 2, 'two'")
+    let values = try Database.fresh().read {
+      try $0.objects(
+        of: Asker.self, sql: "SELECT 1 AS number, 'one' AS name UNION ALL SELECT 2, 'two'")
+    }
     #expect(values.map(\.name) == ["one", "two"])
     #expect(values.map(\.others.count) == [2, 2])
   }

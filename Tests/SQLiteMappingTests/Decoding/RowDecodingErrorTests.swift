@@ -36,7 +36,7 @@ import Testing
       .map { $0 == column ? "\(stored) AS [\($0)]" : "NULL AS [\($0)]" }
     let sql = "SELECT \(others.joined(separator: ", "))"
     let error = #expect(throws: RowDecodingError.self) {
-      try Database.fresh().objects(of: Row.self, sql: SQL(unchecked: sql))
+      try Database.fresh().read { try $0.objects(of: Row.self, sql: SQL(unchecked: sql)) }
     }
     #expect(error?.type == "Row")
     #expect(error?.column == column)
@@ -47,7 +47,7 @@ import Testing
 
   @Test func `NULL in a property that is not optional is an error`() throws {
     let error = #expect(throws: RowDecodingError.self) {
-      try Database.fresh().objects(of: Strict.self, sql: "SELECT NULL AS number")
+      try Database.fresh().read { try $0.objects(of: Strict.self, sql: "SELECT NULL AS number") }
     }
     #expect(error?.storageClass == "NULL")
     #expect(error?.column == "number")
@@ -56,7 +56,7 @@ import Testing
   @Test func `a missing column is an error, for an optional too`() throws {
     struct Loose: Decodable { var number: Int? }
     let error = #expect(throws: RowDecodingError.self) {
-      try Database.fresh().objects(of: Loose.self, sql: "SELECT 1 AS other")
+      try Database.fresh().read { try $0.objects(of: Loose.self, sql: "SELECT 1 AS other") }
     }
     #expect(error?.codingPath == ["number"])
     #expect(error?.column == nil)
@@ -68,26 +68,32 @@ import Testing
       var inner: Inner
     }
     let error = #expect(throws: RowDecodingError.self) {
-      try Database.fresh().objects(
-        of: Outer.self, sql: #"SELECT '{"list":[1,"x"]}' AS inner"#)
+      try Database.fresh().read {
+        try $0.objects(
+          of: Outer.self, sql: #"SELECT '{"list":[1,"x"]}' AS inner"#)
+      }
     }
     #expect(error?.codingPath.prefix(2) == ["inner", "list"])
     #expect(error?.column == "inner")
   }
 
   @Test func `names of columns are compared as SQLite does`() throws {
-    let rows = try Database.fresh().objects(of: Strict.self, sql: "SELECT 1 AS NUMBER")
+    let rows = try Database.fresh().read {
+      try $0.objects(of: Strict.self, sql: "SELECT 1 AS NUMBER")
+    }
     #expect(rows.first?.number == 1)
     struct Umlaut: Decodable { var ä: Int }
     #expect(throws: RowDecodingError.self) {
-      try Database.fresh().objects(of: Umlaut.self, sql: "SELECT 1 AS Ä")
+      try Database.fresh().read { try $0.objects(of: Umlaut.self, sql: "SELECT 1 AS Ä") }
     }
   }
 
   @Test func `the description does not hold the stored content`() throws {
     let error = #expect(throws: RowDecodingError.self) {
-      try Database.fresh().objects(
-        of: Strict.self, sql: "SELECT \("a secret") AS number")
+      try Database.fresh().read {
+        try $0.objects(
+          of: Strict.self, sql: "SELECT \("a secret") AS number")
+      }
     }
     #expect(error?.description.contains("secret") == false)
     #expect(error?.description.contains("number") == true)

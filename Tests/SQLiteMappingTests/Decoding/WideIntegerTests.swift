@@ -16,11 +16,15 @@ import Testing
 
   @Test func `integers of 128 bits are refused, since SQLite's have 64`() throws {
     let database = try Database.fresh()
-    #expect(throws: (any Error).self) { try database.insert(Wide(id: 1, number: 1)) }
-    #expect(throws: (any Error).self) { try database.insert(Unsigned(id: 1, number: 1)) }
+    #expect(throws: (any Error).self) {
+      try database.write { try $0.insert(Wide(id: 1, number: 1)) }
+    }
+    #expect(throws: (any Error).self) {
+      try database.write { try $0.insert(Unsigned(id: 1, number: 1)) }
+    }
     #expect(try database.executeQuery("SELECT 1 FROM sqlite_schema WHERE name = 'Wide'") == [])
     let error = #expect(throws: RowDecodingError.self) {
-      try database.objects(of: Wide.self, sql: "SELECT 1 AS id, 1 AS number")
+      try database.read { try $0.objects(of: Wide.self, sql: "SELECT 1 AS id, 1 AS number") }
     }
     #expect(error?.description.contains("number") == true)
   }

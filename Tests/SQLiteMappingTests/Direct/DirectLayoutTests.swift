@@ -167,8 +167,10 @@ import Testing
 
   private func refusal<Value: DirectRecord>(_ value: Value) throws -> DirectRecordError? {
     let database = try Database.fresh()
-    let error = #expect(throws: DirectRecordError.self) { try database.insert(value) }
-    #expect(try database.count(of: Value.self) == 0)
+    let error = #expect(throws: DirectRecordError.self) {
+      try database.write { try $0.insert(value) }
+    }
+    #expect(try database.read { try $0.count(of: Value.self) } == 0)
     return error
   }
 
@@ -218,20 +220,24 @@ import Testing
     try database.executeMultipleChanges(
       "CREATE TABLE Swapped (id INTEGER PRIMARY KEY, one TEXT, two TEXT); INSERT INTO Swapped VALUES (1, 'a', 'b')"
     )
-    #expect(throws: DirectRecordError.self) { try database.objects(of: Swapped.self) }
-    #expect(throws: DirectRecordError.self) { try database.object(of: Swapped.self, ifPresent: 1) }
     #expect(throws: DirectRecordError.self) {
-      try database.objects(of: Swapped.self, sql: "SELECT * FROM Swapped")
+      try database.read { try $0.objects(of: Swapped.self) }
+    }
+    #expect(throws: DirectRecordError.self) {
+      try database.read { try $0.object(of: Swapped.self, ifPresent: 1) }
+    }
+    #expect(throws: DirectRecordError.self) {
+      try database.read { try $0.objects(of: Swapped.self, sql: "SELECT * FROM Swapped") }
     }
   }
 
   @Test(arguments: [1, 2, 4, 8, 1_024])
   func `rows are read both ways at the powers of two`(row: Int) throws {
     let database = try Database.fresh()
-    try database.insert(
-      contentsOf: (1...2_000).map { Liar(id: $0, name: $0 == row ? "secret" : "x") })
+    let liars = (1...2_000).map { Liar(id: $0, name: $0 == row ? "secret" : "x") }
+    try database.write { try $0.insert(contentsOf: liars) }
     let error = #expect(throws: DirectRecordError.self) {
-      try database.objects(of: Liar.self, orderedBy: .column("id"))
+      try database.read { try $0.objects(of: Liar.self, orderedBy: .column("id")) }
     }
     #expect(error?.property == "name")
   }

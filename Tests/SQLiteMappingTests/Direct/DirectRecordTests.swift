@@ -90,11 +90,11 @@ private struct PlainAllKinds: Record, Equatable {
       value.id = number + 1
       return value
     }
-    try database.insert(contentsOf: values)
-    let read = try database.objects(of: AllKinds.self, orderedBy: .column("id"))
+    try database.write { try $0.insert(contentsOf: values) }
+    let read = try database.read { try $0.objects(of: AllKinds.self, orderedBy: .column("id")) }
     #expect(read == values)
     for value in values.prefix(50) {
-      let one = try database.object(of: AllKinds.self, ifPresent: value.id ?? 0)
+      let one = try database.read { try $0.object(of: AllKinds.self, ifPresent: value.id ?? 0) }
       #expect(one == value)
     }
   }
@@ -102,10 +102,12 @@ private struct PlainAllKinds: Record, Equatable {
   @Test func `rows are the same as those of a type without the promise`() throws {
     var random = SplitMix64(seed: 45)
     let values = (0..<300).map { _ in AllKinds(&random) }
-    for value in values { try database.update(value) }
+    for value in values { try database.write { try $0.update(value) } }
     let rows = try database.executeQuery("SELECT * FROM AllKinds")
-    let plain = try database.objects(
-      of: PlainAllKinds.self, sql: "SELECT * FROM AllKinds ORDER BY id")
+    let plain = try database.read {
+      try $0.objects(
+        of: PlainAllKinds.self, sql: "SELECT * FROM AllKinds ORDER BY id")
+    }
     #expect(plain.map(\.name) == values.map(\.name))
     #expect(plain.map(\.data) == values.map(\.data))
     try database.executeChange("ALTER TABLE AllKinds RENAME TO Other")
@@ -115,27 +117,29 @@ private struct PlainAllKinds: Record, Equatable {
   }
 
   @Test func `keys are handed back, changed rows keep theirs`() throws {
-    var sample = try database.update(AllKinds())
+    var sample = try database.write { try $0.update(AllKinds()) }
     #expect(sample.id == 1)
     sample.name = "changed"
-    #expect(try database.update(sample) == sample)
-    #expect(try database.count(of: AllKinds.self) == 1)
-    #expect(try database.object(of: AllKinds.self, ifPresent: 1)?.name == "changed")
+    #expect(try database.write { try $0.update(sample) } == sample)
+    #expect(try database.read { try $0.count(of: AllKinds.self) } == 1)
+    #expect(try database.read { try $0.object(of: AllKinds.self, ifPresent: 1) }?.name == "changed")
   }
 
   @Test func `what is not stored as expected is read by the type's own code`() throws {
-    try database.insert(AllKinds())
+    try database.write { try $0.insert(AllKinds()) }
     try database.executeChange("UPDATE AllKinds SET real = 5")
     try database.executeChange("UPDATE AllKinds SET rating = 7, large = 3")
-    let sample = try #require(try database.object(of: AllKinds.self, ifPresent: 1))
+    let sample = try #require(try database.read { try $0.object(of: AllKinds.self, ifPresent: 1) })
     #expect(sample.real == 5 && sample.rating == 7 && sample.large == 3)
     let error = #expect(throws: RowDecodingError.self) {
-      try database.objects(
-        of: AllKinds.self, sql: "SELECT id, 'x' AS large, * FROM AllKinds")
+      try database.read {
+        try $0.objects(
+          of: AllKinds.self, sql: "SELECT id, 'x' AS large, * FROM AllKinds")
+      }
     }
     #expect(error?.column == "large" && error?.codingPath == ["large"])
     let missing = #expect(throws: RowDecodingError.self) {
-      try database.objects(of: AllKinds.self, sql: "SELECT id FROM AllKinds")
+      try database.read { try $0.objects(of: AllKinds.self, sql: "SELECT id FROM AllKinds") }
     }
     #expect(missing?.message.contains("name") == true)
   }
@@ -143,9 +147,9 @@ private struct PlainAllKinds: Record, Equatable {
   @Test func `what cannot be stored is refused by name`() throws {
     var sample = AllKinds()
     sample.real = .nan
-    let error = #expect(throws: SQLiteError.self) { try database.insert(sample) }
+    let error = #expect(throws: SQLiteError.self) { try database.write { try $0.insert(sample) } }
     #expect(error?.message.contains("real") == true)
-    #expect(try database.count(of: AllKinds.self) == 0)
+    #expect(try database.read { try $0.count(of: AllKinds.self) } == 0)
   }
 
   @Test func `one row leaves nothing behind for the next`() throws {
@@ -154,8 +158,8 @@ private struct PlainAllKinds: Record, Equatable {
     full.rating = 1
     full.maybe = true
     full.when = Date(timeIntervalSinceReferenceDate: 0)
-    try database.insert(contentsOf: [full, AllKinds(), full])
-    let read = try database.objects(of: AllKinds.self, orderedBy: .column("id"))
+    try database.write { try $0.insert(contentsOf: [full, AllKinds(), full]) }
+    let read = try database.read { try $0.objects(of: AllKinds.self, orderedBy: .column("id")) }
     #expect(read.map(\.note) == ["note", nil, "note"])
     #expect(read.map(\.rating) == [1, nil, 1])
     #expect(read.map(\.maybe) == [true, nil, true])

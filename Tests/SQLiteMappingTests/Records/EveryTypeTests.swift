@@ -178,17 +178,19 @@ import Testing
 
   @Test func `values by themselves in a column`() throws {
     let database = try Database.fresh()
-    try database.update(Singles())
-    #expect(try database.objects(of: Singles.self) == [Singles()])
+    try database.write { try $0.update(Singles()) }
+    #expect(try database.read { try $0.objects(of: Singles.self) } == [Singles()])
     try database.executeChange("UPDATE Singles SET int8 = 1000")
-    #expect(throws: RowDecodingError.self) { try database.objects(of: Singles.self) }
+    #expect(throws: RowDecodingError.self) {
+      try database.read { try $0.objects(of: Singles.self) }
+    }
   }
 
   @Test func `a record may hand a column on to another encoder, or is refused`() throws {
     let database = try Database.fresh()
     do {
-      try database.update(Handing())
-      let found = try database.objects(of: Handing.self)
+      try database.write { try $0.update(Handing()) }
+      let found = try database.read { try $0.objects(of: Handing.self) }
       #expect(found.map(\.members.value) == ["handed"])
     } catch is EncodingError {
       #expect(try database.existingTables().isEmpty)
@@ -198,70 +200,92 @@ import Testing
   @Test func `properties that may be nil`() throws {
     let database = try Database.fresh()
     let empty = Optionals(id: 1)
-    try database.insert(contentsOf: [empty, Self.full])
-    #expect(try database.objects(of: Optionals.self) == [empty, Self.full])
-    try database.update(Optionals(id: 2))
-    #expect(try database.object(of: Optionals.self, ifPresent: 2) == Optionals(id: 2))
-    try database.update(Self.full)
-    let both = try database.objects(of: Wrapped.self, sql: "SELECT * FROM Optionals ORDER BY id")
+    try database.write { try $0.insert(contentsOf: [empty, Self.full]) }
+    #expect(try database.read { try $0.objects(of: Optionals.self) } == [empty, Self.full])
+    try database.write { try $0.update(Optionals(id: 2)) }
+    #expect(
+      try database.read { try $0.object(of: Optionals.self, ifPresent: 2) } == Optionals(id: 2))
+    try database.write { try $0.update(Self.full) }
+    let both = try database.read {
+      try $0.objects(of: Wrapped.self, sql: "SELECT * FROM Optionals ORDER BY id")
+    }
     #expect(
       both.map(\.optionals) == [empty, Self.full] && both.map(\.again) == [empty, Self.full])
-    let wide = try database.objects(of: Members.self, sql: "SELECT * FROM Optionals WHERE id = 2")
+    let wide = try database.read {
+      try $0.objects(of: Members.self, sql: "SELECT * FROM Optionals WHERE id = 2")
+    }
     #expect(wide.first?.uint16 == 7)
   }
 
   @Test func `properties that are never nil`() throws {
     let database = try Database.fresh()
-    try database.update(Members())
-    #expect(try database.objects(of: Members.self) == [Members()])
+    try database.write { try $0.update(Members()) }
+    #expect(try database.read { try $0.objects(of: Members.self) } == [Members()])
     let columns = (0..<15).map { _ in "NULL" as SQL }
     #expect(throws: RowDecodingError.self) {
-      try database.objects(
-        of: Members.self, sql: "SELECT \(SQL(joining: columns, separator: ", "))")
+      try database.read {
+        try $0.objects(
+          of: Members.self, sql: "SELECT \(SQL(joining: columns, separator: ", "))")
+      }
     }
   }
 
   @Test func `a value that uses every kind of container`() throws {
     let database = try Database.fresh()
     let value = WithTree(id: 1, tree: Tree("a"), trees: [Tree("b"), Tree("")])
-    try database.update(value)
-    #expect(try database.objects(of: WithTree.self) == [value])
-    try database.update(WithTree(id: 1, tree: nil, trees: []))
-    #expect(try database.objects(of: WithTree.self) == [WithTree(id: 1, tree: nil, trees: [])])
+    try database.write { try $0.update(value) }
+    #expect(try database.read { try $0.objects(of: WithTree.self) } == [value])
+    try database.write { try $0.update(WithTree(id: 1, tree: nil, trees: [])) }
+    #expect(
+      try database.read { try $0.objects(of: WithTree.self) } == [
+        WithTree(id: 1, tree: nil, trees: [])
+      ])
   }
 
   @Test func `records that are made one by one are written in pieces, all or none`() throws {
     let database = try Database.fresh()
     let values = (1...2_500).lazy.map { Members(id: $0) }
-    #expect(try database.insert(contentsOf: values) == 2_500)
-    #expect(try database.update(contentsOf: values) == 2_500)
+    #expect(try database.write { try $0.insert(contentsOf: values) } == 2_500)
+    #expect(try database.write { try $0.update(contentsOf: values) } == 2_500)
     // The last one is there already.
     let again = (2_500...4_700).reversed().lazy.map { Members(id: $0) }
-    #expect(throws: SQLiteError.self) { try database.insert(contentsOf: again) }
-    #expect(try database.count(of: Members.self) == 2_500)
+    #expect(throws: SQLiteError.self) { try database.write { try $0.insert(contentsOf: again) } }
+    #expect(try database.read { try $0.count(of: Members.self) } == 2_500)
   }
 
   @Test func `records are written and removed by tasks`() async throws {
     let database = try Database.fresh()
-    var value = Members()
-    #expect(try await database.insert(value) == value)
-    value.string = "b"
-    try await database.updateExisting(value)
-    value.int = 3
-    #expect(try await database.update(value, matching: ["id"]) == value)
-    #expect(try await database.update(contentsOf: [value, Members(id: 2)]) == 2)
-    #expect(try await database.insert(contentsOf: [Members(id: 3)]) == 1)
-    #expect(try await database.updateExisting(contentsOf: [value, Members(id: 3)]) == 2)
+    let first = Members()
+    #expect(try await database.write { try $0.insert(first) } == first)
+    var changed = first
+    changed.string = "b"
+    let second = changed
+    try await database.write { try $0.updateExisting(second) }
+    changed.int = 3
+    let value = changed
+    #expect(try await database.write { try $0.update(value, matching: ["id"]) } == value)
+    #expect(
+      try await database.write { try $0.update(contentsOf: [value, Members(id: 2)]) }
+        == 2)
+    #expect(try await database.write { try $0.insert(contentsOf: [Members(id: 3)]) } == 1)
+    #expect(
+      try await database.write {
+        try $0.updateExisting(contentsOf: [value, Members(id: 3)])
+      } == 2)
     await #expect(throws: SQLiteError.self) {
-      try await database.updateExisting(contentsOf: [value, Members(id: 9)])
+      try await database.write {
+        try $0.updateExisting(contentsOf: [value, Members(id: 9)])
+      }
     }
-    #expect(try await database.objects(of: Members.self).map(\.id) == [1, 2, 3])
-    #expect(try await database.object(of: Members.self, ifPresent: 1) == value)
-    #expect(try await database.has(of: Members.self, primary: 2))
-    #expect(try await database.remove(of: Members.self, primary: 2))
-    #expect(try await database.count(of: Members.self) == 2)
-    #expect(try await database.removeAll(of: Members.self, where: "id > 2") == 1)
-    #expect(try await database.makeKey(for: Members.self) == nil)
-    #expect(try await database.remove(value))
+    #expect(
+      try await database.readBriefly { try $0.objects(of: Members.self) }.map(\.id) == [1, 2, 3])
+    #expect(
+      try await database.readBriefly { try $0.object(of: Members.self, ifPresent: 1) } == value)
+    #expect(try await database.readBriefly { try $0.has(of: Members.self, primary: 2) })
+    #expect(try await database.write { try $0.remove(of: Members.self, primary: 2) })
+    #expect(try await database.readBriefly { try $0.count(of: Members.self) } == 2)
+    #expect(try await database.write { try $0.removeAll(of: Members.self, where: "id > 2") } == 1)
+    #expect(try await database.read { try $0.makeKey(for: Members.self) } == nil)
+    #expect(try await database.write { try $0.remove(value) })
   }
 }

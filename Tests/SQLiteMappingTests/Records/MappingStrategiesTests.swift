@@ -38,9 +38,9 @@ private struct Sample: Record, Equatable {
     change(&strategies)
     return try Sample.$strategies.withValue(strategies) {
       let database = try Database.fresh()
-      try database.update(sample)
-      #expect(try database.objects(of: Sample.self) == [sample])
-      #expect(try database.object(of: Sample.self, ifPresent: sample.id) == sample)
+      try database.write { try $0.update(sample) }
+      #expect(try database.read { try $0.objects(of: Sample.self) } == [sample])
+      #expect(try database.read { try $0.object(of: Sample.self, ifPresent: sample.id) } == sample)
       let row = try #require(try database.firstRow("SELECT * FROM Sample"))
       return Dictionary(uniqueKeysWithValues: zip(row.columnNames, row.values))
     }

@@ -28,7 +28,7 @@ import Testing
     }
     for value: Double?? in [.none, .some(.none), 1] {
       let error = #expect(throws: SQLiteError.self) {
-        try database.insert(Twice(id: nil, x: value))
+        try database.write { try $0.insert(Twice(id: nil, x: value)) }
       }
       #expect(error?.message.contains("“x” is an optional of an optional") == true)
     }
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `optionals in a collection come back`() throws {
-    let saved = try database.insert(Once(id: nil, list: [1, nil]))
-    #expect(try database.object(of: Once.self, ifPresent: 1) == saved)
+    let saved = try database.write { try $0.insert(Once(id: nil, list: [1, nil])) }
+    #expect(try database.read { try $0.object(of: Once.self, ifPresent: 1) } == saved)
   }
 }

@@ -34,15 +34,15 @@ private struct Glance: Record, Equatable {
 
   @Test func `a type with some of the columns changes rows that are there`() throws {
     try folder.open { database in
-      try database.updateExisting(Part(id: 1, name: "Bob"))
-      try database.updateExisting(contentsOf: [Part(id: 1, name: "Cem")])
+      try database.write { try $0.updateExisting(Part(id: 1, name: "Bob")) }
+      try database.write { try $0.updateExisting(contentsOf: [Part(id: 1, name: "Cem")]) }
       let row = try database.firstRow("SELECT name, age FROM person", as: String.self, Int.self)
       #expect(row?.0 == "Cem" && row?.1 == 30)
       let error = #expect(throws: SQLiteError.self) {
-        try database.updateExisting(Part(id: 2, name: "nobody"))
+        try database.write { try $0.updateExisting(Part(id: 2, name: "nobody")) }
       }
       #expect(error?.code == .notFound)
-      #expect(try database.count(of: Part.self) == 1)
+      #expect(try database.read { try $0.count(of: Part.self) } == 1)
     }
   }
 
@@ -51,31 +51,35 @@ private struct Glance: Record, Equatable {
   {
     try folder.open { database in
       for _ in 0..<2 {
-        #expect(throws: SchemaError.self) { try database.insert(Part(id: 2, name: "x")) }
-        #expect(throws: SchemaError.self) { try database.update(Part(id: 1, name: "x")) }
-        try database.updateExisting(Part(id: 1, name: "Dan"))
+        #expect(throws: SchemaError.self) {
+          try database.write { try $0.insert(Part(id: 2, name: "x")) }
+        }
+        #expect(throws: SchemaError.self) {
+          try database.write { try $0.update(Part(id: 1, name: "x")) }
+        }
+        try database.write { try $0.updateExisting(Part(id: 1, name: "Dan")) }
       }
-      #expect(try database.objects(of: Part.self) == [Part(id: 1, name: "Dan")])
+      #expect(try database.read { try $0.objects(of: Part.self) } == [Part(id: 1, name: "Dan")])
     }
   }
 
   @Test func `a type that only reads names the table that is missing`() throws {
-    let found = try folder.open { try $0.objects(of: Glance.self) }
+    let found = try folder.open { try $0.read { try $0.objects(of: Glance.self) } }
     #expect(found == [Glance(name: "Ann")])
     let empty = try Database.fresh()
     let uses: [() throws -> Void] = [
-      { _ = try empty.objects(of: Glance.self) },
-      { _ = try empty.object(of: Glance.self, where: "name = 'x'") },
-      { _ = try empty.object(of: Glance.self, ifPresent: 1) },
-      { _ = try empty.count(of: Glance.self) },
-      { _ = try empty.has(of: Glance.self, primary: 1) },
+      { _ = try empty.read { try $0.objects(of: Glance.self) } },
+      { _ = try empty.read { try $0.object(of: Glance.self, where: "name = 'x'") } },
+      { _ = try empty.read { try $0.object(of: Glance.self, ifPresent: 1) } },
+      { _ = try empty.read { try $0.count(of: Glance.self) } },
+      { _ = try empty.read { try $0.has(of: Glance.self, primary: 1) } },
     ]
     for use in uses {
       let error = #expect(throws: SQLiteError.self) { try use() }
       #expect(error?.message.contains("“person”") ?? false)
     }
     // A type that writes makes it when it does.
-    #expect(try Database.fresh().objects(of: Part.self) == [])
+    #expect(try Database.fresh().read { try $0.objects(of: Part.self) } == [])
   }
 
   @Test func `a key that a value does not encode is not that of the value before`() throws {

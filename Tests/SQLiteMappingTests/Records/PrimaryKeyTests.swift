@@ -54,85 +54,97 @@ private struct Declared: Record, Equatable {
   init() throws { database = try Database.fresh() }
 
   @Test func `a declared type of keys is that of calls`() async throws {
-    let id = try #require(try await database.update(Declared()).id)
-    #expect(try await database.object(of: Declared.self, ifPresent: id) == Declared(id: id))
-    #expect(try await database.has(of: Declared.self, primary: id))
-    #expect(try await database.remove(of: Declared.self, primary: id))
+    let id = try #require(try await database.write { try $0.update(Declared()) }.id)
+    #expect(
+      try await database.readBriefly { try $0.object(of: Declared.self, ifPresent: id) }
+        == Declared(id: id))
+    #expect(try await database.readBriefly { try $0.has(of: Declared.self, primary: id) })
+    #expect(try await database.write { try $0.remove(of: Declared.self, primary: id) })
   }
 
   @Test func `a computed number is one more than the greatest there is`() throws {
-    #expect(try database.update(Ticket(text: "a")).id == 1)
-    #expect(try database.update(Ticket(id: 10, text: "b")).id == 10)
-    #expect(try database.makeKey(for: Ticket.self) == .integer(11))
-    #expect(try database.update(Ticket(text: "c")).id == 11)
-    try database.remove(of: Ticket.self, primary: 11)
-    #expect(try database.insert(contentsOf: [Ticket(text: "d"), Ticket(text: "e")]) == 2)
-    let ids = try database.objects(of: Ticket.self, orderedBy: .column("id")).map(\.id)
+    #expect(try database.write { try $0.update(Ticket(text: "a")) }.id == 1)
+    #expect(try database.write { try $0.update(Ticket(id: 10, text: "b")) }.id == 10)
+    #expect(try database.read { try $0.makeKey(for: Ticket.self) } == .integer(11))
+    #expect(try database.write { try $0.update(Ticket(text: "c")) }.id == 11)
+    try database.write { try $0.remove(of: Ticket.self, primary: 11) }
+    #expect(
+      try database.write { try $0.insert(contentsOf: [Ticket(text: "d"), Ticket(text: "e")]) } == 2)
+    let ids = try database.read { try $0.objects(of: Ticket.self, orderedBy: .column("id")) }.map(
+      \.id)
     #expect(ids == [1, 10, 11, 12])
   }
 
   @Test func `a UUID is made where there is none, and stored by its strategy`() throws {
-    let token = try database.update(Token(text: "a"))
+    let token = try database.write { try $0.update(Token(text: "a")) }
     let id = try #require(token.id)
-    #expect(try database.object(of: Token.self, ifPresent: id) == token)
-    #expect(try database.has(of: Token.self, primary: id))
+    #expect(try database.read { try $0.object(of: Token.self, ifPresent: id) } == token)
+    #expect(try database.read { try $0.has(of: Token.self, primary: id) })
     #expect(try database.rows("SELECT typeof(id) FROM Token", as: String.self) == ["blob"])
-    try database.insert(contentsOf: [Token(text: "b"), Token(text: "c")])
-    #expect(Set(try database.objects(of: Token.self).map(\.id)).count == 3)
+    try database.write { try $0.insert(contentsOf: [Token(text: "b"), Token(text: "c")]) }
+    #expect(Set(try database.read { try $0.objects(of: Token.self) }.map(\.id)).count == 3)
   }
 
   @Test func `a key of the caller's own is the table's key`() throws {
-    try database.update(Word(text: "a", count: 1))
-    try database.update(Word(text: "a", count: 2))
-    #expect(try database.objects(of: Word.self) == [Word(text: "a", count: 2)])
-    #expect(try database.makeKey(for: Word.self) == nil)
+    try database.write { try $0.update(Word(text: "a", count: 1)) }
+    try database.write { try $0.update(Word(text: "a", count: 2)) }
+    #expect(try database.read { try $0.objects(of: Word.self) } == [Word(text: "a", count: 2)])
+    #expect(try database.read { try $0.makeKey(for: Word.self) } == nil)
   }
 
   @Test func `a missing key that nobody makes is refused`() throws {
     struct Loose: Record { var id: String? }
-    #expect(throws: SQLiteError.self) { try database.update(Loose(id: nil)) }
-    try database.update(Loose(id: "a"))
-    #expect(throws: SQLiteError.self) { try database.update(Loose(id: nil)) }
-    #expect(try database.count(of: Loose.self) == 1)
+    #expect(throws: SQLiteError.self) { try database.write { try $0.update(Loose(id: nil)) } }
+    try database.write { try $0.update(Loose(id: "a")) }
+    #expect(throws: SQLiteError.self) { try database.write { try $0.update(Loose(id: nil)) } }
+    #expect(try database.read { try $0.count(of: Loose.self) } == 1)
   }
 
   @Test func `a key of several parts tells rows apart`() throws {
-    try database.update(Seat(row: "A", number: 1, guest: nil))
-    try database.update(Seat(row: "A", number: 2, guest: "Bo"))
-    try database.update(Seat(row: "A", number: 1, guest: "Al"))
-    #expect(try database.object(of: Seat.self, ifPresent: "A", 1)?.guest == "Al")
-    #expect(try database.count(of: Seat.self) == 2)
-    #expect(try database.remove(Seat(row: "A", number: 2, guest: nil)))
-    #expect(try database.has(of: Seat.self, primary: "A", 2) == false)
-    #expect(throws: SQLiteError.self) { try database.object(of: Seat.self, ifPresent: "A") }
+    try database.write { try $0.update(Seat(row: "A", number: 1, guest: nil)) }
+    try database.write { try $0.update(Seat(row: "A", number: 2, guest: "Bo")) }
+    try database.write { try $0.update(Seat(row: "A", number: 1, guest: "Al")) }
+    #expect(try database.read { try $0.object(of: Seat.self, ifPresent: "A", 1) }?.guest == "Al")
+    #expect(try database.read { try $0.count(of: Seat.self) } == 2)
+    #expect(try database.write { try $0.remove(Seat(row: "A", number: 2, guest: nil)) })
+    #expect(try database.read { try $0.has(of: Seat.self, primary: "A", 2) } == false)
+    #expect(throws: SQLiteError.self) {
+      try database.read { try $0.object(of: Seat.self, ifPresent: "A") }
+    }
   }
 
   @Test func `a row is found again by another unique property and keeps its key`() throws {
-    let first = try database.update(Account(email: "a@b.c", name: "Al"))
-    let again = try database.update(Account(email: "a@b.c", name: "Bo"), matching: ["email"])
+    let first = try database.write { try $0.update(Account(email: "a@b.c", name: "Al")) }
+    let again = try database.write {
+      try $0.update(Account(email: "a@b.c", name: "Bo"), matching: ["email"])
+    }
     #expect(again == Account(id: first.id, email: "a@b.c", name: "Bo"))
-    let other = try database.update(Account(email: "d@e.f", name: "Di"), matching: ["email"])
+    let other = try database.write {
+      try $0.update(Account(email: "d@e.f", name: "Di"), matching: ["email"])
+    }
     #expect(other.id != first.id)
     #expect(throws: SQLiteError.self) {
-      try database.update(Account(email: "x", name: "y"), matching: ["name"])
+      try database.write { try $0.update(Account(email: "x", name: "y"), matching: ["name"]) }
     }
   }
 
   @Test func `a unique property refuses a second row, and an index is made`() throws {
-    try database.update(Account(email: "a", name: "x"))
-    #expect(throws: SQLiteError.self) { try database.update(Account(email: "a", name: "y")) }
+    try database.write { try $0.update(Account(email: "a", name: "x")) }
+    #expect(throws: SQLiteError.self) {
+      try database.write { try $0.update(Account(email: "a", name: "y")) }
+    }
     let plan = try database.executeQuery("EXPLAIN QUERY PLAN SELECT * FROM Account WHERE name = ''")
     #expect(plan.first?["detail"]?.asString()?.contains("Account(name)") == true)
   }
 
   @Test func `updating a row leaves those alone that refer to it`() throws {
-    try database.update(Account(id: 1, email: "a", name: "x"))
+    try database.write { try $0.update(Account(id: 1, email: "a", name: "x")) }
     try database.executeMultipleChanges(
       """
       CREATE TABLE letter (account INTEGER REFERENCES Account (id) ON DELETE CASCADE);
       INSERT INTO letter VALUES (1);
       """)
-    try database.update(Account(id: 1, email: "b", name: "y"))
+    try database.write { try $0.update(Account(id: 1, email: "b", name: "y")) }
     #expect(try database.rows("SELECT count(*) FROM letter", as: Int.self) == [1])
   }
 
@@ -141,8 +153,10 @@ private struct Declared: Record, Equatable {
       static var tableName: String { "WORD" }
       var id: Int
     }
-    try database.update(Word(text: "a", count: 1))
-    let error = #expect(throws: SQLiteError.self) { try database.update(Other(id: 1)) }
+    try database.write { try $0.update(Word(text: "a", count: 1)) }
+    let error = #expect(throws: SQLiteError.self) {
+      try database.write { try $0.update(Other(id: 1)) }
+    }
     #expect(error?.message.contains("tableName") == true)
   }
 }

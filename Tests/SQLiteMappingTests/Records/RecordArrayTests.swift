@@ -12,53 +12,65 @@ import TestSupport
   init() throws { database = try Database.fresh() }
 
   @Test func `an array of values comes back with the keys that the database made`() throws {
-    let written = try database.update([
-      City(name: "One", population: 1), City(id: 7, name: "Seven", population: 7),
-      City(name: "Eight", population: 8),
-    ])
+    let written = try database.write {
+      try $0.update([
+        City(name: "One", population: 1), City(id: 7, name: "Seven", population: 7),
+        City(name: "Eight", population: 8),
+      ])
+    }
     #expect(written.map(\.id) == [1, 7, 8])
-    #expect(try database.objects(of: City.self, orderedBy: .column("id")) == written)
+    #expect(
+      try database.read { try $0.objects(of: City.self, orderedBy: .column("id")) } == written)
     var changed = written
     changed[0].name = "Uno"
-    #expect(try database.update(changed) == changed)
-    #expect(try database.count(of: City.self) == 3)
+    #expect(try database.write { try $0.update(changed) } == changed)
+    #expect(try database.read { try $0.count(of: City.self) } == 3)
   }
 
   @Test func `one value that cannot be inserted keeps all from being inserted`() throws {
-    try database.insert(City(id: 2, name: "Two", population: 2))
+    try database.write { try $0.insert(City(id: 2, name: "Two", population: 2)) }
     let error = #expect(throws: SQLiteError.self) {
-      try database.insert([
-        City(id: 1, name: "One", population: 1), City(id: 2, name: "Zwei", population: 2),
-      ])
+      try database.write {
+        try $0.insert([
+          City(id: 1, name: "One", population: 1), City(id: 2, name: "Zwei", population: 2),
+        ])
+      }
     }
     #expect(error?.code.primary == .constraint)
-    #expect(try database.objects(of: City.self).map(\.name) == ["Two"])
-    #expect(try database.insert([City]()) == [])
+    #expect(try database.read { try $0.objects(of: City.self) }.map(\.name) == ["Two"])
+    #expect(try database.write { try $0.insert([City]()) } == [])
   }
 
   @Test func `calls that suspend hand keys back too`() async throws {
-    let written = try await database.insert([City(name: "A", population: 1)])
+    let written = try await database.write { try $0.insert([City(name: "A", population: 1)]) }
     #expect(written.map(\.id) == [1])
-    let again = try await database.update(written + [City(name: "B", population: 2)])
+    let again = try await database.write {
+      try $0.update(written + [City(name: "B", population: 2)])
+    }
     #expect(again.map(\.id) == [1, 2])
   }
 
   @Test func `values are lent one by one to a task that waits`() async throws {
-    try await database.insert((1...1_000).map { City(name: "\($0)", population: $0) })
+    let cities = (1...1_000).map { City(name: "\($0)", population: $0) }
+    try await database.write { try $0.insert(cities) }
     let sum = Mutex(0)
-    try await database.forEachObject(of: City.self, where: "population % 2 = 0") { city in
-      sum.withLock { $0 += city.population }
+    try await database.read { connection in
+      try connection.forEachObject(of: City.self, where: "population % 2 = 0") { city in
+        sum.withLock { $0 += city.population }
+      }
     }
     #expect(sum.withLock { $0 } == 250_500)
     let names = Mutex<[String]>([])
     struct Line: Decodable { var name: String }
-    try await database.forEachObject(
-      of: Line.self, sql: "SELECT name FROM City ORDER BY id LIMIT 2"
-    ) { line in names.withLock { $0.append(line.name) } }
+    try await database.read { connection in
+      try connection.forEachObject(
+        of: Line.self, sql: "SELECT name FROM City ORDER BY id LIMIT 2"
+      ) { line in names.withLock { $0.append(line.name) } }
+    }
     #expect(names.withLock { $0 } == ["1", "2"])
     struct Stop: Error {}
     await #expect(throws: Stop.self) {
-      try await database.forEachObject(of: City.self) { _ in throw Stop() }
+      try await database.read { try $0.forEachObject(of: City.self) { _ in throw Stop() } }
     }
   }
 
@@ -78,11 +90,11 @@ import TestSupport
         data: Bool.random(using: &generator) ? Data(text().utf8) : nil)
     }
     var rows = (1...100).map { wide($0) }
-    try database.insert(rows)
-    #expect(try database.objects(of: Wide.self, orderedBy: .column("id")) == rows)
+    try database.write { try $0.insert(rows) }
+    #expect(try database.read { try $0.objects(of: Wide.self, orderedBy: .column("id")) } == rows)
     rows = (1...120).map { wide($0) }
-    try database.update(rows)
-    #expect(try database.objects(of: Wide.self, orderedBy: .column("id")) == rows)
+    try database.write { try $0.update(rows) }
+    #expect(try database.read { try $0.objects(of: Wide.self, orderedBy: .column("id")) } == rows)
   }
 
   private struct Wide: Record, Equatable {

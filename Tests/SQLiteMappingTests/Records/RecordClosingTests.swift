@@ -29,17 +29,17 @@ import TestSupport
 
   @Test(.requires(.files)) func `nothing is open after records were written`() throws {
     let files = try filesAfterClosing { database in
-      try database.update(Note(id: "a", text: "b"))
-      try database.insert(contentsOf: [Note(id: "c", text: "d")])
+      try database.write { try $0.update(Note(id: "a", text: "b")) }
+      try database.write { try $0.insert(contentsOf: [Note(id: "c", text: "d")]) }
     }
     #expect(files == ["test.sqlite3"])
   }
 
   @Test(.requires(.files)) func `nothing is open after records were read`() throws {
-    try folder.open { try $0.update(Note(id: "a", place: .init(x: 1), text: "b")) }
+    try folder.open { try $0.write { try $0.update(Note(id: "a", place: .init(x: 1), text: "b")) } }
     let files = try filesAfterClosing { database in
-      #expect(try database.objects(of: Note.self).count == 1)
-      let note = try database.object(of: Note.self, ifPresent: "a")
+      #expect(try database.read { try $0.objects(of: Note.self) }.count == 1)
+      let note = try database.read { try $0.object(of: Note.self, ifPresent: "a") }
       #expect(note?.text == "b")
       try database.read { connection in
         try connection.forEachObject(of: Note.self) { _ in
@@ -54,7 +54,7 @@ import TestSupport
   @Test(.requires(.files)) func `nothing is open after queries were decoded`() throws {
     let files = try filesAfterClosing { database in
       let sql: SQL = "SELECT 'a' AS id, 'b' AS text, 1 AS \"place.x\""
-      #expect(try database.objects(of: Note.self, sql: sql).count == 1)
+      #expect(try database.read { try $0.objects(of: Note.self, sql: sql) }.count == 1)
       try database.read { connection in
         let note = try connection.object(of: Note.self, sql: sql)
         #expect(note?.text == "b")

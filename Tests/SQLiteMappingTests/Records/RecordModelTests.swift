@@ -53,36 +53,38 @@ private struct Model {
       switch Int.random(in: 0..<12, using: &random) {
       case 0, 1, 2:
         if model.clashes(value) {
-          #expect(throws: SQLiteError.self) { try database.update(value) }
+          #expect(throws: SQLiteError.self) { try database.write { try $0.update(value) } }
         } else {
-          let saved = try database.update(value)
+          let saved = try database.write { try $0.update(value) }
           #expect(saved == model.put(value), "step \(step)")
         }
       case 3:
         let isThere = value.id.map { model.rows[$0] != nil } ?? false
         if isThere || model.clashes(value) {
-          #expect(throws: SQLiteError.self) { try database.insert(value) }
+          #expect(throws: SQLiteError.self) { try database.write { try $0.insert(value) } }
         } else {
-          let saved = try database.insert(value)
+          let saved = try database.write { try $0.insert(value) }
           #expect(saved == model.put(value), "step \(step)")
         }
       case 4:
         if let id = value.id, model.rows[id] != nil, !model.clashes(value) {
-          try database.updateExisting(value)
+          try database.write { try $0.updateExisting(value) }
           _ = model.put(value)
         } else {
-          #expect(throws: SQLiteError.self) { try database.updateExisting(value) }
+          #expect(throws: SQLiteError.self) { try database.write { try $0.updateExisting(value) } }
         }
       case 5:
         #expect(
-          try database.remove(of: Item.self, primary: key)
+          try database.write { try $0.remove(of: Item.self, primary: key) }
             == (model.rows.removeValue(forKey: key) != nil))
       case 6:
         #expect(
-          try database.remove(value)
+          try database.write { try $0.remove(value) }
             == (value.id.flatMap { model.rows.removeValue(forKey: $0) } != nil))
       case 7:
-        let removed = try database.removeAll(of: Item.self, where: "code > \(value.code + 12)")
+        let removed = try database.write {
+          try $0.removeAll(of: Item.self, where: "code > \(value.code + 12)")
+        }
         let gone = model.rows.values.filter { $0.code > value.code + 12 }
         #expect(removed == gone.count, "step \(step)")
         for item in gone { model.rows[item.id ?? 0] = nil }
@@ -97,21 +99,25 @@ private struct Model {
           }
         }
       case 10:
-        #expect(try database.object(of: Item.self, ifPresent: key) == model.rows[key])
-        #expect(try database.has(of: Item.self, primary: key) == (model.rows[key] != nil))
+        #expect(
+          try database.read { try $0.object(of: Item.self, ifPresent: key) } == model.rows[key])
+        #expect(
+          try database.read { try $0.has(of: Item.self, primary: key) } == (model.rows[key] != nil))
       default:
-        let found = try database.objects(
-          of: Item.self, where: "code >= \(value.code)",
-          orderedBy: .column("name").then(.column("id")), limit: 5)
+        let found = try database.read {
+          try $0.objects(
+            of: Item.self, where: "code >= \(value.code)",
+            orderedBy: .column("name").then(.column("id")), limit: 5)
+        }
         let expected = model.rows.values.filter { $0.code >= value.code }.sorted {
           ($0.name.utf8.map(Int.init) + [-1, $0.id ?? 0]).lexicographicallyPrecedes(
             $1.name.utf8.map(Int.init) + [-1, $1.id ?? 0])
         }
         #expect(found == Array(expected.prefix(5)), "step \(step)")
       }
-      #expect(try database.count(of: Item.self) == model.rows.count, "step \(step)")
+      #expect(try database.read { try $0.count(of: Item.self) } == model.rows.count, "step \(step)")
     }
-    let all = try database.objects(of: Item.self, orderedBy: .column("id"))
+    let all = try database.read { try $0.objects(of: Item.self, orderedBy: .column("id")) }
     #expect(all == model.rows.values.sorted { ($0.id ?? 0) < ($1.id ?? 0) })
   }
 
@@ -120,12 +126,14 @@ private struct Model {
     var after = model
     for value in values {
       if after.clashes(value) {
-        #expect(throws: SQLiteError.self) { try database.update(contentsOf: values) }
+        #expect(throws: SQLiteError.self) {
+          try database.write { try $0.update(contentsOf: values) }
+        }
         return
       }
       _ = after.put(value)
     }
-    #expect(try database.update(contentsOf: values) == values.count)
+    #expect(try database.write { try $0.update(contentsOf: values) } == values.count)
     model = after
   }
 

@@ -56,56 +56,61 @@ private struct Mark: Record {
     throws
   {
     let seats = (1...5).map { Seat(row: "A", number: $0, guest: $0 == 2 ? "Al" : nil) }
-    try database.insert(contentsOf: seats)
+    try database.write { try $0.insert(contentsOf: seats) }
     let gone = [seats[0], seats[1], seats[0], Seat(row: "B", number: 3, guest: nil)]
-    #expect(try database.remove(contentsOf: gone) == 2)
+    #expect(try database.write { try $0.remove(contentsOf: gone) } == 2)
     #expect(
-      try database.objects(of: Seat.self, orderedBy: .column("number")) == seats[2...].map(\.self))
+      try database.read { try $0.objects(of: Seat.self, orderedBy: .column("number")) }
+        == seats[2...].map(\.self))
     // A sequence that is no array.
-    #expect(try database.remove(contentsOf: Set([3, 4]).lazy.map { seats[$0] }) == 2)
-    #expect(try database.count(of: Seat.self) == 1)
+    let others = Set([3, 4]).lazy.map { seats[$0] }
+    #expect(try database.write { try $0.remove(contentsOf: others) } == 2)
+    #expect(try database.read { try $0.count(of: Seat.self) } == 1)
   }
 
   @Test func `the key decides, whatever else the value holds`() throws {
-    let token = try database.update(Token(weight: 1))
-    #expect(try database.has(Token(id: token.id, weight: .nan)))
-    #expect(try database.has(Token(id: UUID(), weight: 1)) == false)
-    #expect(try database.remove(Token(id: token.id, weight: .nan)))
-    #expect(try database.has(token) == false)
+    let token = try database.write { try $0.update(Token(weight: 1)) }
+    #expect(try database.read { try $0.has(Token(id: token.id, weight: .nan)) })
+    #expect(try database.read { try $0.has(Token(id: UUID(), weight: 1)) } == false)
+    #expect(try database.write { try $0.remove(Token(id: token.id, weight: .nan)) })
+    #expect(try database.read { try $0.has(token) } == false)
   }
 
   @Test func `a value without a key is not there`() throws {
-    try database.update(Token(weight: 1))
-    #expect(try database.has(Token(weight: 1)) == false)
-    #expect(try database.remove(Token(weight: 1)) == false)
-    #expect(try database.remove(contentsOf: [Token(weight: 1), Token(weight: 2)]) == 0)
-    #expect(try database.count(of: Token.self) == 1)
+    try database.write { try $0.update(Token(weight: 1)) }
+    #expect(try database.read { try $0.has(Token(weight: 1)) } == false)
+    #expect(try database.write { try $0.remove(Token(weight: 1)) } == false)
+    #expect(
+      try database.write { try $0.remove(contentsOf: [Token(weight: 1), Token(weight: 2)]) } == 0)
+    #expect(try database.read { try $0.count(of: Token.self) } == 1)
   }
 
   @Test func `a value that encodes itself piece by piece is found by its key`() throws {
-    try database.insert(contentsOf: [Mark(id: 1), Mark(id: 2)])
-    #expect(try database.has(Mark(id: 2)))
-    #expect(try database.remove(contentsOf: [Mark(id: 2), Mark(id: 3)]) == 1)
-    #expect(try database.has(Mark(id: 2)) == false)
+    try database.write { try $0.insert(contentsOf: [Mark(id: 1), Mark(id: 2)]) }
+    #expect(try database.read { try $0.has(Mark(id: 2)) })
+    #expect(try database.write { try $0.remove(contentsOf: [Mark(id: 2), Mark(id: 3)]) } == 1)
+    #expect(try database.read { try $0.has(Mark(id: 2)) } == false)
   }
 
   @Test func `without a table nothing is there`() throws {
     let seat = Seat(row: "A", number: 1, guest: nil)
-    #expect(try database.remove(contentsOf: [seat]) == 0)
-    #expect(try database.remove(seat) == false)
-    #expect(try database.has(seat) == false)
+    #expect(try database.write { try $0.remove(contentsOf: [seat]) } == 0)
+    #expect(try database.write { try $0.remove(seat) } == false)
+    #expect(try database.read { try $0.has(seat) } == false)
   }
 
   @Test func `if one row must stay, all stay`() throws {
-    try database.insert(contentsOf: (1...3).map { Seat(row: "A", number: $0, guest: nil) })
+    let seats = (1...3).map { Seat(row: "A", number: $0, guest: nil) }
+    try database.write { try $0.insert(contentsOf: seats) }
     try database.executeChange(
       """
       CREATE TRIGGER keep BEFORE DELETE ON Seat WHEN old.number = 2
       BEGIN SELECT raise(ABORT, 'taken'); END
       """)
     #expect(throws: SQLiteError.self) {
-      try database.remove(contentsOf: (1...3).map { Seat(row: "A", number: $0, guest: nil) })
+      let seats = (1...3).map { Seat(row: "A", number: $0, guest: nil) }
+      try database.write { try $0.remove(contentsOf: seats) }
     }
-    #expect(try database.count(of: Seat.self) == 3)
+    #expect(try database.read { try $0.count(of: Seat.self) } == 3)
   }
 }

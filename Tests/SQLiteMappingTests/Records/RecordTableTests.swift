@@ -75,35 +75,39 @@ private final class Person: Record {
   init() throws { database = try Database.fresh() }
 
   @Test func `a table is made without a row, as a row would make it`() throws {
-    #expect(try !database.tableExists(of: Country.self))
-    try database.prepare(Country.self)
-    #expect(try database.tableExists(of: Country.self))
-    #expect(try database.count(of: Country.self) == 0)
+    #expect(try !database.read { try $0.tableExists(of: Country.self) })
+    try database.write { try $0.prepare(Country.self) }
+    #expect(try database.read { try $0.tableExists(of: Country.self) })
+    #expect(try database.read { try $0.count(of: Country.self) } == 0)
     let made = try database.read { try $0.columns(of: "Country") }
     let other = try Database.fresh()
-    try other.update(
-      Country(
-        code: "ca", name: "Canada", continent: .asia, founded: .now, motto: .init(words: []),
-        flag: Data()))
+    try other.write {
+      try $0.update(
+        Country(
+          code: "ca", name: "Canada", continent: .asia, founded: .now, motto: .init(words: []),
+          flag: Data()))
+    }
     #expect(try made == other.read { try $0.columns(of: "Country") })
     #expect(try database.existingIndexes() == other.existingIndexes())
     #expect(try database.read { try $0.check(of: Country.self) }.isEmpty)
-    try database.prepare(Country.self)
+    try database.write { try $0.prepare(Country.self) }
   }
 
   @Test func `a type may refer to one that was never written, also to itself`() throws {
-    let town = try database.update(Town(name: "Toronto"))
-    try database.update(Town(name: "Bern", twin: town.id))
-    #expect(try database.tableExists(of: Country.self))
-    #expect(throws: SQLiteError.self) { try database.update(Town(name: "?", countryID: 9)) }
+    let town = try database.write { try $0.update(Town(name: "Toronto")) }
+    try database.write { try $0.update(Town(name: "Bern", twin: town.id)) }
+    #expect(try database.read { try $0.tableExists(of: Country.self) })
+    #expect(throws: SQLiteError.self) {
+      try database.write { try $0.update(Town(name: "?", countryID: 9)) }
+    }
   }
 
   @Test func `types may refer to each other`() async throws {
-    try await database.prepare(Chicken.self)
+    try await database.write { try $0.prepare(Chicken.self) }
     #expect(try await database.existingTables() == ["Chicken", "Egg", "magicdata_meta"])
     let egg = Egg(id: UUID())
-    try await database.update(egg)
-    try await database.update(Chicken(id: UUID(), egg: egg.id))
+    try await database.write { try $0.update(egg) }
+    try await database.write { try $0.update(Chicken(id: UUID(), egg: egg.id)) }
   }
 
   @Test func `a failed transaction leaves no table, and the next write makes them`() throws {
@@ -115,54 +119,62 @@ private final class Person: Record {
       }
     }
     #expect(try database.existingTables().isEmpty)
-    try database.update(Town(name: "Toronto"))
-    #expect(try database.tableExists(of: Country.self))
+    try database.write { try $0.update(Town(name: "Toronto")) }
+    #expect(try database.read { try $0.tableExists(of: Country.self) })
   }
 
   @Test func `a type that does not suit its traits is refused each time`() throws {
     for _ in 0..<2 {
-      #expect(throws: SQLiteError.self) { try database.update(Unsuited(id: 1)) }
+      #expect(throws: SQLiteError.self) { try database.write { try $0.update(Unsuited(id: 1)) } }
     }
-    #expect(try !database.tableExists(of: Unsuited.self))
+    #expect(try !database.read { try $0.tableExists(of: Unsuited.self) })
   }
 
   @Test func `what cannot be made up is named`() throws {
-    let mood = #expect(throws: SQLiteError.self) { try database.prepare(Moody.self) }
+    let mood = #expect(throws: SQLiteError.self) {
+      try database.write { try $0.prepare(Moody.self) }
+    }
     #expect(mood?.message.contains("“mood” is a Mood") == true)
-    let strict = #expect(throws: SQLiteError.self) { try database.prepare(Strict.self) }
+    let strict = #expect(throws: SQLiteError.self) {
+      try database.write { try $0.prepare(Strict.self) }
+    }
     #expect(strict?.message.contains("Negative") == true)
     #expect(try database.existingTables().isEmpty)
-    try database.update(Moody(id: 1, mood: .good))
+    try database.write { try $0.update(Moody(id: 1, mood: .good)) }
   }
 
   @Test func `a table is dropped with all that belongs to it`() throws {
-    try database.prepare(Country.self)
-    #expect(try database.drop(Country.self))
+    try database.write { try $0.prepare(Country.self) }
+    #expect(try database.write { try $0.drop(Country.self) })
     #expect(try database.existingTables() == ["magicdata_meta"])
     #expect(
       try database.executeQuery("SELECT * FROM magicdata_meta WHERE key LIKE 'table:%'").isEmpty)
-    #expect(try !database.drop(Country.self))
-    try database.prepare(Country.self)
+    #expect(try !database.write { try $0.drop(Country.self) })
+    try database.write { try $0.prepare(Country.self) }
     #expect(try database.tableExists("COUNTRY"))
   }
 
   @Test func `a table that others refer to is not dropped`() throws {
-    let canada = try database.update(
-      Country(
-        code: "ca", name: "Canada", continent: .asia, founded: .now, motto: .init(words: []),
-        flag: Data()))
-    let toronto = try database.update(Town(name: "Toronto", countryID: canada.id))
-    try database.update(Town(name: "York", twin: toronto.id))
-    let error = #expect(throws: SQLiteError.self) { try database.drop(Country.self) }
+    let canada = try database.write {
+      try $0.update(
+        Country(
+          code: "ca", name: "Canada", continent: .asia, founded: .now, motto: .init(words: []),
+          flag: Data()))
+    }
+    let toronto = try database.write { try $0.update(Town(name: "Toronto", countryID: canada.id)) }
+    try database.write { try $0.update(Town(name: "York", twin: toronto.id)) }
+    let error = #expect(throws: SQLiteError.self) {
+      try database.write { try $0.drop(Country.self) }
+    }
     #expect(error?.code == .foreignKeyConstraint)
     #expect(error?.message.contains("“Town”") == true)
-    #expect(try database.count(of: Country.self) == 1)
-    #expect(try database.drop(Town.self))
-    #expect(try database.drop(Country.self))
+    #expect(try database.read { try $0.count(of: Country.self) } == 1)
+    #expect(try database.write { try $0.drop(Town.self) })
+    #expect(try database.write { try $0.drop(Country.self) })
   }
 
   @Test func `a table that views and triggers need is not dropped`() throws {
-    try database.prepare(Town.self)
+    try database.write { try $0.prepare(Town.self) }
     try database.executeMultipleChanges(
       """
       CREATE VIEW names AS SELECT name FROM Town;
@@ -170,11 +182,11 @@ private final class Person: Record {
       CREATE TABLE log (n);
       CREATE TRIGGER logged AFTER INSERT ON log BEGIN DELETE FROM Town; END
       """)
-    let error = #expect(throws: SQLiteError.self) { try database.drop(Town.self) }
+    let error = #expect(throws: SQLiteError.self) { try database.write { try $0.drop(Town.self) } }
     #expect(error?.message.contains("“names”, “log”") == true)
-    #expect(try database.tableExists(of: Town.self))
+    #expect(try database.read { try $0.tableExists(of: Town.self) })
     try database.executeMultipleChanges(["DROP VIEW names", "DROP TRIGGER logged"])
-    #expect(try database.drop(Town.self))
+    #expect(try database.write { try $0.drop(Town.self) })
   }
 
   @Test func `a dropped table is made again by whoever writes next`() throws {
@@ -182,30 +194,35 @@ private final class Person: Record {
     let path = folder.url.appending(path: "a.sqlite3").path
     let one = try Database.at(path)
     let other = try Database.at(path)
-    try one.update(Person("ann"))
-    try other.update(Person("bob"))
-    #expect(try one.drop(Person.self))
-    #expect(try other.objects(of: Person.self).isEmpty)
-    #expect(try other.update(Person("eve")).id == 1)
-    #expect(try one.update(Person("dan")).id == 2)
+    try one.write { try $0.update(Person("ann")) }
+    try other.write { try $0.update(Person("bob")) }
+    #expect(try one.write { try $0.drop(Person.self) })
+    #expect(try other.read { try $0.objects(of: Person.self) }.isEmpty)
+    #expect(try other.write { try $0.update(Person("eve")) }.id == 1)
+    #expect(try one.write { try $0.update(Person("dan")) }.id == 2)
   }
 
   @Test func `instances of classes are given to calls that suspend, and handed back`() async throws
   {
     let ann = Person("ann")
-    let saved = try await database.update(ann)
+    let saved = try await database.write(giving: ann) { try $0.update($1) }
     #expect(saved.id == 1)
     saved.name = "Ann"
-    try await database.updateExisting(saved)
-    let all = try await database.insert([Person("bob"), Person("eve")])
+    try await database.write(giving: saved) { try $0.updateExisting($1) }
+    let all = try await database.write(giving: [Person("bob"), Person("eve")]) { try $0.insert($1) }
     #expect(all.map(\.id) == [2, 3])
-    let fetched = try await database.objects(of: Person.self, orderedBy: .column("id"))
+    let fetched = try await database.read(giving: ()) { connection, _ in
+      try connection.objects(of: Person.self, orderedBy: .column("id"))
+    }
     #expect(fetched.map(\.name) == ["Ann", "bob", "eve"])
-    let one = try #require(try await database.object(of: Person.self, ifPresent: 2))
-    #expect(try await database.remove(one))
-    let sql = try await database.objects(of: Person.self, sql: "SELECT * FROM Person WHERE id = 3")
+    let one = try #require(
+      try await database.read(giving: 2) { try $0.object(of: Person.self, ifPresent: $1) })
+    #expect(try await database.write(giving: one) { try $0.remove($1) })
+    let sql = try await database.read(giving: 3) { connection, id in
+      try connection.objects(of: Person.self, sql: "SELECT * FROM Person WHERE id = \(id)")
+    }
     #expect(sql.map(\.name) == ["eve"])
-    #expect(try await database.count(of: Person.self) == 2)
+    #expect(try await database.readBriefly { try $0.count(of: Person.self) } == 2)
   }
 
   private struct Counted: Record {
@@ -221,13 +238,15 @@ private final class Person: Record {
   }
 
   @Test func `a key that the database makes must be optional`() throws {
-    let met = #expect(throws: SQLiteError.self) { try database.objects(of: Counted.self) }
+    let met = #expect(throws: SQLiteError.self) {
+      try database.read { try $0.objects(of: Counted.self) }
+    }
     #expect(met?.message.contains("must be optional") == true)
-    #expect(throws: SQLiteError.self) { try database.insert(Counted()) }
+    #expect(throws: SQLiteError.self) { try database.write { try $0.insert(Counted()) } }
     // No value of it can be made up: it is known by its first value.
-    #expect(try database.objects(of: Computed.self).isEmpty)
+    #expect(try database.read { try $0.objects(of: Computed.self) }.isEmpty)
     let written = #expect(throws: SQLiteError.self) {
-      try database.update(Computed(id: -1, mood: .good))
+      try database.write { try $0.update(Computed(id: -1, mood: .good)) }
     }
     #expect(written?.message.contains("must be optional") == true)
     #expect(try database.existingTables().isEmpty)

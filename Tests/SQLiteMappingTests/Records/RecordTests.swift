@@ -19,91 +19,98 @@ struct City: Record, Equatable, Sendable {
   init() throws { database = try Database.fresh() }
 
   @Test func `a new value comes back with the key that the database made`() throws {
-    let toronto = try database.update(City(name: "Toronto", population: 2_615_060))
+    let toronto = try database.write { try $0.update(City(name: "Toronto", population: 2_615_060)) }
     #expect(toronto == City(id: 1, name: "Toronto", population: 2_615_060))
-    let stored = try database.object(of: City.self, ifPresent: 1)
+    let stored = try database.read { try $0.object(of: City.self, ifPresent: 1) }
     #expect(stored == toronto)
   }
 
   @Test func `updating a value changes its row and no other`() throws {
-    let one = try database.update(City(name: "One", population: 1))
-    var two = try database.update(City(name: "Two", population: 2))
+    let one = try database.write { try $0.update(City(name: "One", population: 1)) }
+    var two = try database.write { try $0.update(City(name: "Two", population: 2)) }
     two.name = "Zwei"
     two.tags = ["a", "b"]
-    try database.update(two)
-    let all = try database.objects(of: City.self, orderedBy: .column("id"))
+    try database.write { try $0.update(two) }
+    let all = try database.read { try $0.objects(of: City.self, orderedBy: .column("id")) }
     #expect(all == [one, two])
   }
 
   @Test func `reading before the table exists finds nothing`() throws {
-    #expect(try database.objects(of: City.self).isEmpty)
-    #expect(try database.object(of: City.self, ifPresent: 1) == nil)
-    #expect(try database.count(of: City.self) == 0)
-    #expect(try !database.has(of: City.self, primary: 1))
-    #expect(try database.remove(City(id: 1, name: "", population: 0)) == false)
-    #expect(try database.removeAll(of: City.self) == 0)
+    #expect(try database.read { try $0.objects(of: City.self) }.isEmpty)
+    #expect(try database.read { try $0.object(of: City.self, ifPresent: 1) } == nil)
+    #expect(try database.read { try $0.count(of: City.self) } == 0)
+    #expect(try !database.read { try $0.has(of: City.self, primary: 1) })
+    #expect(try database.write { try $0.remove(City(id: 1, name: "", population: 0)) } == false)
+    #expect(try database.write { try $0.removeAll(of: City.self) } == 0)
   }
 
   @Test func `another missing table is an error all the same`() throws {
-    try database.update(City(name: "a", population: 1))
+    try database.write { try $0.update(City(name: "a", population: 1)) }
     #expect(throws: SQLiteError.self) {
-      try database.objects(of: City.self, where: "id IN (SELECT id FROM missing)")
+      try database.read { try $0.objects(of: City.self, where: "id IN (SELECT id FROM missing)") }
     }
   }
 
   @Test func `conditions, order, limit and offset select values`() throws {
-    try database.insert(
-      contentsOf: (1...10).map { City(name: "c\($0)", population: $0 * 100) })
-    let found = try database.objects(
-      of: City.self, where: "population > \(300) -- and no more",
-      orderedBy: .column("population", descending: true), limit: 3, offset: 1)
+    let cities = (1...10).map { City(name: "c\($0)", population: $0 * 100) }
+    try database.write { try $0.insert(contentsOf: cities) }
+    let found = try database.read {
+      try $0.objects(
+        of: City.self, where: "population > \(300) -- and no more",
+        orderedBy: .column("population", descending: true), limit: 3, offset: 1)
+    }
     #expect(found.map(\.population) == [900, 800, 700])
-    #expect(try database.count(of: City.self, where: "population <= \(300)") == 3)
-    #expect(throws: SQLiteError.self) { try database.objects(of: City.self, limit: -1) }
+    #expect(try database.read { try $0.count(of: City.self, where: "population <= \(300)") } == 3)
+    #expect(throws: SQLiteError.self) {
+      try database.read { try $0.objects(of: City.self, limit: -1) }
+    }
   }
 
   @Test func `inserting a key that is there is refused`() throws {
-    let city = try database.insert(City(id: 7, name: "a", population: 1))
-    let error = #expect(throws: SQLiteError.self) { try database.insert(city) }
+    let city = try database.write { try $0.insert(City(id: 7, name: "a", population: 1)) }
+    let error = #expect(throws: SQLiteError.self) { try database.write { try $0.insert(city) } }
     #expect(error.map { ResultCode.constraint ~= $0.code } == true)
   }
 
   @Test func `updating a row that is not there is refused`() throws {
-    try database.update(City(id: 1, name: "a", population: 1))
-    try database.updateExisting(City(id: 1, name: "b", population: 2))
-    #expect(try database.object(of: City.self, ifPresent: 1)?.name == "b")
+    try database.write { try $0.update(City(id: 1, name: "a", population: 1)) }
+    try database.write { try $0.updateExisting(City(id: 1, name: "b", population: 2)) }
+    #expect(try database.read { try $0.object(of: City.self, ifPresent: 1) }?.name == "b")
     let error = #expect(throws: SQLiteError.self) {
-      try database.updateExisting(City(id: 2, name: "c", population: 3))
+      try database.write { try $0.updateExisting(City(id: 2, name: "c", population: 3)) }
     }
     #expect(error?.code == .notFound)
-    #expect(try database.count(of: City.self) == 1)
+    #expect(try database.read { try $0.count(of: City.self) } == 1)
   }
 
   @Test func `a bulk insert is all or nothing`() throws {
-    try database.update(City(id: 5, name: "five", population: 5))
+    try database.write { try $0.update(City(id: 5, name: "five", population: 5)) }
     #expect(throws: SQLiteError.self) {
-      try database.insert(
-        contentsOf: [4, 5, 6].map { City(id: $0, name: "x", population: 0) })
+      let cities = [4, 5, 6].map { City(id: $0, name: "x", population: 0) }
+      try database.write { try $0.insert(contentsOf: cities) }
     }
-    #expect(try database.objects(of: City.self).map(\.name) == ["five"])
+    #expect(try database.read { try $0.objects(of: City.self) }.map(\.name) == ["five"])
   }
 
   @Test func `a bulk insert does not carry a value over to the next row`() throws {
     let day = Date(timeIntervalSinceReferenceDate: 1)
-    try database.insert(contentsOf: [
-      City(name: "a", population: 1, founded: day), City(name: "b", population: 2),
-      City(name: "c", population: 3, founded: day),
-    ])
-    let founded = try database.objects(of: City.self, orderedBy: .column("id")).map(\.founded)
+    try database.write {
+      try $0.insert(contentsOf: [
+        City(name: "a", population: 1, founded: day), City(name: "b", population: 2),
+        City(name: "c", population: 3, founded: day),
+      ])
+    }
+    let founded = try database.read { try $0.objects(of: City.self, orderedBy: .column("id")) }.map(
+      \.founded)
     #expect(founded == [day, nil, day])
   }
 
   @Test func `removed numbers are not used again`() throws {
-    let first = try database.update(City(name: "a", population: 1))
-    #expect(try database.remove(first))
-    #expect(try database.remove(first) == false)
-    #expect(try database.makeKey(for: City.self) == .integer(2))
-    #expect(try database.update(City(name: "b", population: 2)).id == 2)
+    let first = try database.write { try $0.update(City(name: "a", population: 1)) }
+    #expect(try database.write { try $0.remove(first) })
+    #expect(try database.write { try $0.remove(first) } == false)
+    #expect(try database.read { try $0.makeKey(for: City.self) } == .integer(2))
+    #expect(try database.write { try $0.update(City(name: "b", population: 2)) }.id == 2)
   }
 
   @Test func `a table that a rollback took away is made again`() throws {
@@ -114,12 +121,13 @@ struct City: Record, Equatable, Sendable {
         throw Stop()
       }
     }
-    #expect(try database.update(City(name: "b", population: 2)).id == 1)
-    #expect(try database.objects(of: City.self).map(\.name) == ["b"])
+    #expect(try database.write { try $0.update(City(name: "b", population: 2)) }.id == 1)
+    #expect(try database.read { try $0.objects(of: City.self) }.map(\.name) == ["b"])
   }
 
   @Test func `a value may be read and written while others of its type are streamed`() throws {
-    try database.insert(contentsOf: (1...3).map { City(name: "\($0)", population: $0) })
+    let cities = (1...3).map { City(name: "\($0)", population: $0) }
+    try database.write { try $0.insert(contentsOf: cities) }
     var seen: [String] = []
     try database.write { connection in
       try connection.forEachObject(of: City.self, orderedBy: .column("id")) { city in
@@ -131,32 +139,33 @@ struct City: Record, Equatable, Sendable {
       }
     }
     #expect(seen == ["12", "23", "3"])
-    #expect(try database.count(of: City.self, where: "name = 'x'") == 3)
+    #expect(try database.read { try $0.count(of: City.self, where: "name = 'x'") } == 3)
   }
 
   @Test func `a key without a row is an error, or nil where that is asked for`() async throws {
     for isThere in [false, true] {
-      if isThere { try await database.prepare(City.self) }
-      let blocking = { [database] in try database.object(of: City.self, primary: 7) }
+      if isThere { try await database.write { try $0.prepare(City.self) } }
+      let blocking = { [database] in try database.read { try $0.object(of: City.self, primary: 7) }
+      }
       let error = #expect(throws: SQLiteError.self) { try blocking() }
       #expect(error?.code == .notFound)
       let other = await #expect(throws: SQLiteError.self) {
-        try await database.object(of: City.self, primary: 7)
+        try await database.readBriefly { try $0.object(of: City.self, primary: 7) }
       }
       #expect(other?.code == .notFound)
-      #expect(try await database.object(of: City.self, ifPresent: 7) == nil)
+      #expect(try await database.readBriefly { try $0.object(of: City.self, ifPresent: 7) } == nil)
     }
-    let city = try await database.update(City(name: "a", population: 1))
-    #expect(try await database.object(of: City.self, primary: 1) == city)
+    let city = try await database.write { try $0.update(City(name: "a", population: 1)) }
+    #expect(try await database.readBriefly { try $0.object(of: City.self, primary: 1) } == city)
   }
 
   @Test func `calls that suspend do the same`() async throws {
-    let city = try await database.update(City(name: "a", population: 1))
+    let city = try await database.write { try $0.update(City(name: "a", population: 1)) }
     #expect(city.id == 1)
-    #expect(try await database.object(of: City.self, ifPresent: 1) == city)
-    #expect(try await database.has(city))
-    #expect(try await database.remove(city))
-    #expect(try await database.objects(of: City.self).isEmpty)
+    #expect(try await database.readBriefly { try $0.object(of: City.self, ifPresent: 1) } == city)
+    #expect(try await database.readBriefly { try $0.has(city) })
+    #expect(try await database.write { try $0.remove(city) })
+    #expect(try await database.readBriefly { try $0.objects(of: City.self) }.isEmpty)
   }
 
   @Test func `any query is read as any type`() throws {
@@ -164,32 +173,41 @@ struct City: Record, Equatable, Sendable {
       var name: String
       var n: Int
     }
-    try database.insert(contentsOf: ["a", "b", "a"].map { City(name: $0, population: 1) })
-    let summaries = try database.objects(
-      of: Summary.self, sql: "SELECT name, count(*) AS N FROM City GROUP BY name ORDER BY name")
+    let cities = ["a", "b", "a"].map { City(name: $0, population: 1) }
+    try database.write { try $0.insert(contentsOf: cities) }
+    let summaries = try database.read {
+      try $0.objects(
+        of: Summary.self, sql: "SELECT name, count(*) AS N FROM City GROUP BY name ORDER BY name")
+    }
     #expect(summaries == [Summary(name: "a", n: 2), Summary(name: "b", n: 1)])
   }
 
   @Test func `a query of one column is read as single values`() throws {
-    #expect(try database.objects(of: String.self, sql: "VALUES ('x'), ('y')") == ["x", "y"])
-    #expect(try database.objects(of: [Int].self, sql: "SELECT '[1,2]'") == [[1, 2]])
-    #expect(try database.objects(of: Int?.self, sql: "SELECT NULL") == [nil])
+    #expect(
+      try database.read { try $0.objects(of: String.self, sql: "VALUES ('x'), ('y')") } == [
+        "x", "y",
+      ])
+    #expect(
+      try database.read { try $0.objects(of: [Int].self, sql: "SELECT '[1,2]'") } == [[1, 2]])
+    #expect(try database.read { try $0.objects(of: Int?.self, sql: "SELECT NULL") } == [nil])
     let day = Date(timeIntervalSinceReferenceDate: 0.25)
-    #expect(try database.objects(of: Date.self, sql: "SELECT \(day)") == [day])
+    #expect(try database.read { try $0.objects(of: Date.self, sql: "SELECT \(day)") } == [day])
     #expect(throws: RowDecodingError.self) {
-      try database.objects(of: Int.self, sql: "SELECT 1, 2")
+      try database.read { try $0.objects(of: Int.self, sql: "SELECT 1, 2") }
     }
   }
 
   @Test func `joined rows are read into nested values by the prefix of their columns`() throws {
     struct Country: Decodable, Equatable { var code: String; var name: String }
     struct Place: Decodable, Equatable { var name: String; var country: Country? }
-    let places = try database.objects(
-      of: Place.self,
-      sql: """
-        SELECT 'Oslo' AS name, 'NO' AS "country.code", 'Norway' AS "country.name"
-        UNION ALL SELECT 'Atlantis', NULL, NULL
-        """)
+    let places = try database.read {
+      try $0.objects(
+        of: Place.self,
+        sql: """
+          SELECT 'Oslo' AS name, 'NO' AS "country.code", 'Norway' AS "country.name"
+          UNION ALL SELECT 'Atlantis', NULL, NULL
+          """)
+    }
     #expect(places[0] == Place(name: "Oslo", country: Country(code: "NO", name: "Norway")))
     #expect(places[1] == Place(name: "Atlantis", country: nil))
   }

@@ -55,9 +55,9 @@ private struct TownName: Record, Equatable {
     let database = try Database.at(path)
     let refused = refused { turn in
       if turn % 2 == 0 {
-        _ = try database.objects(of: One.Town.self)
+        _ = try database.read { try $0.objects(of: One.Town.self) }
       } else {
-        _ = try database.objects(of: Other.Town.self)
+        _ = try database.read { try $0.objects(of: Other.Town.self) }
       }
     }
     #expect([refused.even, refused.odd].sorted() == [0, 8])
@@ -69,9 +69,9 @@ private struct TownName: Record, Equatable {
     let other = try Database.at(path)
     let refused = refused { turn in
       if turn % 2 == 0 {
-        try one.update(One.Town(id: turn, name: "a"))
+        try one.write { try $0.update(One.Town(id: turn, name: "a")) }
       } else {
-        try other.update(Other.Town(id: turn))
+        try other.write { try $0.update(Other.Town(id: turn)) }
       }
     }
     #expect([refused.even, refused.odd].sorted() == [0, 8])
@@ -80,38 +80,44 @@ private struct TownName: Record, Equatable {
 
   @Test func `the type that was met first keeps its table, whatever it did`() throws {
     let database = try Database.at(path)
-    #expect(try database.count(of: One.Town.self) == 0)
-    let error = #expect(throws: SQLiteError.self) { try database.update(Other.Town(id: 1)) }
+    #expect(try database.read { try $0.count(of: One.Town.self) } == 0)
+    let error = #expect(throws: SQLiteError.self) {
+      try database.write { try $0.update(Other.Town(id: 1)) }
+    }
     #expect(error?.code == .misuse)
     #expect(error?.message.contains("One.Town") == true)
-    try database.update(One.Town(id: 1, name: "a"))
+    try database.write { try $0.update(One.Town(id: 1, name: "a")) }
   }
 
   @Test func `read-only types are further views of a table`() throws {
     let database = try Database.at(path)
-    let error = #expect(throws: SQLiteError.self) { try database.objects(of: TownName.self) }
+    let error = #expect(throws: SQLiteError.self) {
+      try database.read { try $0.objects(of: TownName.self) }
+    }
     #expect(error?.message.contains("there is no table") == true)
-    try database.update(One.Town(id: 1, name: "a"))
-    #expect(try database.objects(of: TownName.self) == [TownName(id: 1, name: "a")])
-    #expect(throws: SQLiteError.self) { try database.update(TownName(id: 1, name: "b")) }
+    try database.write { try $0.update(One.Town(id: 1, name: "a")) }
+    #expect(try database.read { try $0.objects(of: TownName.self) } == [TownName(id: 1, name: "a")])
+    #expect(throws: SQLiteError.self) {
+      try database.write { try $0.update(TownName(id: 1, name: "b")) }
+    }
   }
 
   @Test(.requires(.sharedClaims))
   func `a file that everybody has closed may be opened with other types`() throws {
     let database = try Database.at(path)
     let second = try Database.at(path)
-    try database.update(One.Town(id: 1, name: "a"))
+    try database.write { try $0.update(One.Town(id: 1, name: "a")) }
     try database.close()
-    #expect(throws: SQLiteError.self) { try second.count(of: Other.Town.self) }
+    #expect(throws: SQLiteError.self) { try second.read { try $0.count(of: Other.Town.self) } }
     try second.close()
     let later = try Database.at(path)
-    #expect(try later.count(of: Other.Town.self) == 1)
+    #expect(try later.read { try $0.count(of: Other.Town.self) } == 1)
   }
 
   @Test func `databases in memory share nothing`() throws {
     let one = try Database.fresh()
     let other = try Database.fresh()
-    try one.update(One.Town(id: 1, name: "a"))
-    try other.update(Other.Town(id: 1))
+    try one.write { try $0.update(One.Town(id: 1, name: "a")) }
+    try other.write { try $0.update(Other.Town(id: 1)) }
   }
 }

@@ -64,10 +64,10 @@ private struct OldKiosk: Record {
   init() throws { folder = try TestFolder() }
 
   @Test func `new optional and defaulted properties just work`() throws {
-    try folder.open { try $0.update(One(id: 1, name: "a")) }
+    try folder.open { try $0.write { try $0.update(One(id: 1, name: "a")) } }
     try folder.open { database in
-      try database.update(Two(id: 2, name: "b", note: "n", score: 1))
-      let all = try database.objects(of: Two.self, orderedBy: .column("id"))
+      try database.write { try $0.update(Two(id: 2, name: "b", note: "n", score: 1)) }
+      let all = try database.read { try $0.objects(of: Two.self, orderedBy: .column("id")) }
       #expect(
         all == [
           Two(id: 1, name: "a", note: nil, score: 7), Two(id: 2, name: "b", note: "n", score: 1),
@@ -77,7 +77,9 @@ private struct OldKiosk: Record {
 
   @Test func `new optional and defaulted properties are read before the first write`() throws {
     try folder.open {
-      try $0.insert(contentsOf: [OldKiosk(id: 1, name: "a"), OldKiosk(id: 2, name: "b")])
+      try $0.write {
+        try $0.insert(contentsOf: [OldKiosk(id: 1, name: "a"), OldKiosk(id: 2, name: "b")])
+      }
     }
     try folder.open { database in
       func kiosk(_ id: Int, _ name: String) -> Kiosk {
@@ -85,10 +87,14 @@ private struct OldKiosk: Record {
       }
       let both = [kiosk(1, "a"), kiosk(2, "b")]
       func expectBoth() throws {
-        #expect(try database.objects(of: Kiosk.self, orderedBy: .column("id")) == both)
-        #expect(try database.object(of: Kiosk.self, primary: 2) == both[1])
-        #expect(try database.object(of: Kiosk.self, ifPresent: 3) == nil)
-        #expect(try database.search(Kiosk.self, for: .all(of: "a")).map(\.value) == [both[0]])
+        #expect(
+          try database.read { try $0.objects(of: Kiosk.self, orderedBy: .column("id")) } == both)
+        #expect(try database.read { try $0.object(of: Kiosk.self, primary: 2) } == both[1])
+        #expect(try database.read { try $0.object(of: Kiosk.self, ifPresent: 3) } == nil)
+        #expect(
+          try database.read { try $0.search(Kiosk.self, for: .all(of: "a")) }.map(\.value) == [
+            both[0]
+          ])
         try database.read { connection in
           var keys: [Value] = []
           try connection.forEachObject(of: Kiosk.self, withKeys: [.integer(2)]) { key, value in
@@ -101,10 +107,12 @@ private struct OldKiosk: Record {
       try expectBoth()
       let columns = try database.read { try $0.columns(of: "Kiosk").map(\.name) }
       #expect(columns == ["id", "name"])
-      try database.prepare(Kiosk.self)
+      try database.write { try $0.prepare(Kiosk.self) }
       try expectBoth()
-      try database.update(Kiosk(id: 2, name: "c", country: "DE", open: false, openedOn: "today"))
-      let changed = try database.object(of: Kiosk.self, primary: 2)
+      try database.write {
+        try $0.update(Kiosk(id: 2, name: "c", country: "DE", open: false, openedOn: "today"))
+      }
+      let changed = try database.read { try $0.object(of: Kiosk.self, primary: 2) }
       #expect(
         changed == Kiosk(id: 2, name: "c", country: "DE", open: false, openedOn: "today"))
     }
@@ -138,43 +146,51 @@ private struct OldKiosk: Record {
     let database = try Database.fresh()
     try database.executeMultipleChanges(
       "CREATE TABLE thing (id INTEGER PRIMARY KEY NOT NULL); INSERT INTO thing VALUES (1)")
-    #expect(throws: RowDecodingError.self) { try database.objects(of: Foreign.self) }
-    #expect(throws: RowDecodingError.self) { try database.objects(of: ForeignNote.self) }
-    #expect(throws: RowDecodingError.self) { try database.object(of: Plain.self, primary: 1) }
+    #expect(throws: RowDecodingError.self) {
+      try database.read { try $0.objects(of: Foreign.self) }
+    }
+    #expect(throws: RowDecodingError.self) {
+      try database.read { try $0.objects(of: ForeignNote.self) }
+    }
+    #expect(throws: RowDecodingError.self) {
+      try database.read { try $0.object(of: Plain.self, primary: 1) }
+    }
     let other = try Database.fresh()
     try other.executeMultipleChanges(
       "CREATE TABLE thing (id INTEGER PRIMARY KEY NOT NULL); INSERT INTO thing VALUES (1)")
-    #expect(throws: RowDecodingError.self) { try other.objects(of: Keyed.self) }
+    #expect(throws: RowDecodingError.self) { try other.read { try $0.objects(of: Keyed.self) } }
   }
 
   @Test func `a new property without a default is refused while there are rows`() throws {
-    try folder.open { try $0.update(One(id: 1, name: "a")) }
+    try folder.open { try $0.write { try $0.update(One(id: 1, name: "a")) } }
     try folder.open { database in
       let error = #expect(throws: SchemaError.self) {
-        try database.update(Three(id: 2, name: "b", size: 1))
+        try database.write { try $0.update(Three(id: 2, name: "b", size: 1)) }
       }
       #expect(error?.description.contains("size") == true)
       let columns = try database.read { try $0.columns(of: "thing") }
       #expect(columns.map(\.name) == ["id", "name"])
-      try database.removeAll(of: Three.self)
-      try database.update(Three(id: 2, name: "b", size: 1))
-      #expect(try database.count(of: Three.self) == 1)
+      try database.write { try $0.removeAll(of: Three.self) }
+      try database.write { try $0.update(Three(id: 2, name: "b", size: 1)) }
+      #expect(try database.read { try $0.count(of: Three.self) } == 1)
     }
   }
 
   @Test func `a property that changed its type is refused`() throws {
-    try folder.open { try $0.update(One(id: 1, name: "a")) }
+    try folder.open { try $0.write { try $0.update(One(id: 1, name: "a")) } }
     try folder.open { database in
-      #expect(throws: SchemaError.self) { try database.update(Four(id: 2, name: 5)) }
+      #expect(throws: SchemaError.self) {
+        try database.write { try $0.update(Four(id: 2, name: 5)) }
+      }
       let count = try database.rows("SELECT count(*) FROM thing", as: Int.self)
       #expect(count == [1])
     }
   }
 
   @Test func `a column that the type has lost is kept if rows can do without`() throws {
-    try folder.open { try $0.update(Two(id: 1, name: "a", note: "n", score: 3)) }
+    try folder.open { try $0.write { try $0.update(Two(id: 1, name: "a", note: "n", score: 3)) } }
     try folder.open { database in
-      try database.update(One(id: 1, name: "b"))
+      try database.write { try $0.update(One(id: 1, name: "b")) }
       #expect(try database.rows("SELECT note FROM thing", as: String.self) == ["n"])
     }
   }
@@ -186,8 +202,8 @@ private struct OldKiosk: Record {
       CREATE TABLE thing (name VARCHAR(20) NOT NULL, extra, id INTEGER PRIMARY KEY);
       INSERT INTO thing VALUES ('x', NULL, 5);
       """)
-    try database.update(One(id: 6, name: "y"))
-    #expect(try database.objects(of: One.self).map(\.name) == ["x", "y"])
+    try database.write { try $0.update(One(id: 6, name: "y")) }
+    #expect(try database.read { try $0.objects(of: One.self) }.map(\.name) == ["x", "y"])
     #expect(try database.existingTables() == ["thing"])
   }
 
@@ -200,14 +216,15 @@ private struct OldKiosk: Record {
       var type: String
     }
     let database = try Database.fresh()
-    try database.update(One(id: 1, name: "a"))
-    #expect(try database.object(of: Schema.self, ifPresent: "thing")?.type == "table")
+    try database.write { try $0.update(One(id: 1, name: "a")) }
+    #expect(
+      try database.read { try $0.object(of: Schema.self, ifPresent: "thing") }?.type == "table")
     let schema = Schema(name: "x", type: "table")
-    let error = #expect(throws: SQLiteError.self) { try database.update(schema) }
+    let error = #expect(throws: SQLiteError.self) { try database.write { try $0.update(schema) } }
     #expect(error?.code == .readOnly)
-    #expect(throws: SQLiteError.self) { try database.insert(contentsOf: [schema]) }
-    #expect(throws: SQLiteError.self) { try database.remove(schema) }
-    #expect(throws: SQLiteError.self) { try database.removeAll(of: Schema.self) }
+    #expect(throws: SQLiteError.self) { try database.write { try $0.insert(contentsOf: [schema]) } }
+    #expect(throws: SQLiteError.self) { try database.write { try $0.remove(schema) } }
+    #expect(throws: SQLiteError.self) { try database.write { try $0.removeAll(of: Schema.self) } }
   }
 
   @Test func `a check tells all differences`() throws {
@@ -235,20 +252,22 @@ private struct OldKiosk: Record {
         .extraColumn: ["old"], .extraColumnWithoutDefault: ["must"], .missingIndex: ["name"],
       ])
     struct Fine: Record { var id: Int; var name: String? }
-    try database.update(Fine(id: 1))
+    try database.write { try $0.update(Fine(id: 1)) }
     let none = try database.write { try $0.check(of: Fine.self) }
     #expect(none.isEmpty)
   }
 
   @Test func `a database of a newer program is refused and not touched`() throws {
-    try folder.open { try $0.update(One(id: 1, name: "a")) }
+    try folder.open { try $0.write { try $0.update(One(id: 1, name: "a")) } }
     try folder.open {
       try $0.executeChange("UPDATE magicdata_meta SET value = 1000 WHERE key = 'format'")
     }
     try folder.open { database in
-      let error = #expect(throws: SQLiteError.self) { try database.update(One(id: 2, name: "b")) }
+      let error = #expect(throws: SQLiteError.self) {
+        try database.write { try $0.update(One(id: 2, name: "b")) }
+      }
       #expect(error?.code == .schema)
-      #expect(throws: SQLiteError.self) { try database.objects(of: One.self) }
+      #expect(throws: SQLiteError.self) { try database.read { try $0.objects(of: One.self) } }
       let count = try database.rows("SELECT count(*) FROM thing", as: Int.self)
       #expect(count == [1])
     }

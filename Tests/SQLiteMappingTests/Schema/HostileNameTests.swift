@@ -49,12 +49,15 @@ private struct Hostile: Record, Equatable {
     let value = Hostile(["key": "1", name: name])
     try Hostile.$table.withValue("t") {
       let database = try Database.fresh()
-      try database.insert(contentsOf: [value])
-      #expect(try database.object(of: Hostile.self, ifPresent: "1") == value)
-      #expect(try database.objects(of: Hostile.self, orderedBy: .column(name)) == [value])
-      try database.update(value)
-      #expect(try database.count(of: Hostile.self, where: "\(identifier: name) = \(name)") == 1)
-      #expect(try database.remove(value))
+      try database.write { try $0.insert(contentsOf: [value]) }
+      #expect(try database.read { try $0.object(of: Hostile.self, ifPresent: "1") } == value)
+      #expect(
+        try database.read { try $0.objects(of: Hostile.self, orderedBy: .column(name)) } == [value])
+      try database.write { try $0.update(value) }
+      #expect(
+        try database.read { try $0.count(of: Hostile.self, where: "\(identifier: name) = \(name)") }
+          == 1)
+      #expect(try database.write { try $0.remove(value) })
     }
   }
 
@@ -62,10 +65,10 @@ private struct Hostile: Record, Equatable {
     let value = Hostile(["key": "1", "a": name])
     try Hostile.$table.withValue(name) {
       let database = try Database.fresh()
-      try database.update(value)
-      try database.update(value)
-      #expect(try database.objects(of: Hostile.self) == [value])
-      #expect(try database.removeAll(of: Hostile.self) == 1)
+      try database.write { try $0.update(value) }
+      try database.write { try $0.update(value) }
+      #expect(try database.read { try $0.objects(of: Hostile.self) } == [value])
+      #expect(try database.write { try $0.removeAll(of: Hostile.self) } == 1)
     }
   }
 
@@ -74,14 +77,16 @@ private struct Hostile: Record, Equatable {
     try Hostile.$table.withValue("t") {
       let database = try Database.fresh()
       #expect(throws: SQLiteError.self) {
-        try database.update(Hostile(["key": "1", name: "x"]))
+        try database.write { try $0.update(Hostile(["key": "1", name: "x"])) }
       }
       #expect(try database.existingTables().isEmpty)
     }
     try Hostile.$table.withValue(name) {
       let database = try Database.fresh()
-      #expect(throws: SQLiteError.self) { try database.update(Hostile(["key": "1"])) }
-      #expect(throws: SQLiteError.self) { try database.objects(of: Hostile.self) }
+      #expect(throws: SQLiteError.self) {
+        try database.write { try $0.update(Hostile(["key": "1"])) }
+      }
+      #expect(throws: SQLiteError.self) { try database.read { try $0.objects(of: Hostile.self) } }
     }
   }
 
@@ -89,14 +94,14 @@ private struct Hostile: Record, Equatable {
   func `a value with such a name leaves its type as it was`(name: String, isFirst: Bool) throws {
     try Hostile.$table.withValue("t") {
       let database = try Database.fresh()
-      if !isFirst { try database.update(Hostile(["key": "0", "a": "0"])) }
+      if !isFirst { try database.write { try $0.update(Hostile(["key": "0", "a": "0"])) } }
       #expect(throws: SQLiteError.self) {
-        try database.update(Hostile(["key": "1", name: "x"]))
+        try database.write { try $0.update(Hostile(["key": "1", name: "x"])) }
       }
       let values = [Hostile(["key": "2", "a": "2"]), Hostile(["key": "3", "a": "3", "b": "3"])]
-      for value in values { try database.update(value) }
-      #expect(try database.count(of: Hostile.self) == (isFirst ? 2 : 3))
-      #expect(try database.object(of: Hostile.self, ifPresent: "3") == values[1])
+      for value in values { try database.write { try $0.update(value) } }
+      #expect(try database.read { try $0.count(of: Hostile.self) } == (isFirst ? 2 : 3))
+      #expect(try database.read { try $0.object(of: Hostile.self, ifPresent: "3") } == values[1])
     }
   }
 }

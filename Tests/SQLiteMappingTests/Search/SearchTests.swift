@@ -26,14 +26,16 @@ private struct Ranked: Record, Equatable {
 
   init() throws {
     database = try Database.fresh()
-    try database.insert(contentsOf: [
-      Note(title: "Shopping", body: "milk and bread"), Note(title: "Milk", body: nil),
-      Note(title: "Garden", body: "water the roses"),
-    ])
+    try database.write {
+      try $0.insert(contentsOf: [
+        Note(title: "Shopping", body: "milk and bread"), Note(title: "Milk", body: nil),
+        Note(title: "Garden", body: "water the roses"),
+      ])
+    }
   }
 
   private func found(_ pattern: SearchPattern) throws -> [String] {
-    try database.search(Note.self, for: pattern).map(\.value.title).sorted()
+    try database.read { try $0.search(Note.self, for: pattern) }.map(\.value.title).sorted()
   }
 
   @Test func `words, phrases and prefixes are found`() throws {
@@ -50,9 +52,11 @@ private struct Ranked: Record, Equatable {
   }
 
   @Test func `a search that suspends finds the same`() async throws {
-    let results = try await database.search(Note.self, for: .all(of: "milk"), limit: 1)
+    let results = try await database.readBriefly {
+      try $0.search(Note.self, for: .all(of: "milk"), limit: 1)
+    }
     let blocking = { [database] in
-      try database.search(Note.self, for: .all(of: "milk"), limit: 1)
+      try database.read { try $0.search(Note.self, for: .all(of: "milk"), limit: 1) }
     }
     #expect(results.count == 1)
     #expect(try results == blocking())
@@ -66,7 +70,8 @@ private struct Ranked: Record, Equatable {
   }
 
   @Test func `results have a rank, a snippet and highlights`() throws {
-    let result = try #require(try database.search(Note.self, for: .all(of: "bread")).first)
+    let result = try #require(
+      try database.read { try $0.search(Note.self, for: .all(of: "bread")) }.first)
     #expect(result.value == Note(id: 1, title: "Shopping", body: "milk and bread"))
     #expect(result.rank < 0)
     #expect(result.snippet == "milk and [bread]")
@@ -78,17 +83,19 @@ private struct Ranked: Record, Equatable {
       Ranked(id: 1, text: "milk among many other words that say nothing of it", rank: "a"),
       Ranked(id: 2, text: "milk", rank: "b"), Ranked(id: 3, text: "tea", rank: "c"),
     ]
-    try database.insert(contentsOf: values)
-    let results = try database.search(Ranked.self, for: .all(of: "milk"))
+    try database.write { try $0.insert(contentsOf: values) }
+    let results = try database.read { try $0.search(Ranked.self, for: .all(of: "milk")) }
     #expect(results.map(\.value) == [values[1], values[0]])
     #expect(results.allSatisfy { $0.rank < 0 })
-    let some = try database.search(
-      Ranked.self, for: .all(of: "milk"), where: "rank < 'b' AND text LIKE '%say%'")
+    let some = try database.read {
+      try $0.search(
+        Ranked.self, for: .all(of: "milk"), where: "rank < 'b' AND text LIKE '%say%'")
+    }
     #expect(some.map(\.value) == [values[0]])
   }
 
   @Test func `the index follows every change`() throws {
-    try database.update(Note(id: 2, title: "Cream", body: nil))
+    try database.write { try $0.update(Note(id: 2, title: "Cream", body: nil)) }
     #expect(try found(.all(of: "milk")) == ["Shopping"])
     #expect(try found(.all(of: "cream")) == ["Cream"])
     try database.executeChange("DELETE FROM Note WHERE id = 1")
@@ -117,7 +124,7 @@ private struct Ranked: Record, Equatable {
   }
 
   @Test func `a search before the table exists finds nothing`() throws {
-    #expect(try Database.fresh().search(Note.self, for: .all(of: "a")).isEmpty)
+    #expect(try Database.fresh().read { try $0.search(Note.self, for: .all(of: "a")) }.isEmpty)
   }
 
   @Test(.requires(.files)) func `values with keys that are no numbers are found, after VACUUM too`()
@@ -129,14 +136,22 @@ private struct Ranked: Record, Equatable {
       var id: UUID?
       var text: String
     }
-    let pages = try ["one", "two", "three"].map { try database.update(Page(text: $0)) }
-    try database.remove(pages[0])
+    let pages = try ["one", "two", "three"].map { text in
+      try database.write { try $0.update(Page(text: text)) }
+    }
+    try database.write { try $0.remove(pages[0]) }
     try database.withoutTransaction { _ = try $0.executeChange("VACUUM") }
-    #expect(try database.search(Page.self, for: .all(of: "three")).map(\.value) == [pages[2]])
+    #expect(
+      try database.read { try $0.search(Page.self, for: .all(of: "three")) }.map(\.value) == [
+        pages[2]
+      ])
     var changed = pages[1]
     changed.text = "four"
-    try database.update(changed)
-    #expect(try database.search(Page.self, for: .all(of: "four")).map(\.value) == [changed])
+    try database.write { try $0.update(changed) }
+    #expect(
+      try database.read { try $0.search(Page.self, for: .all(of: "four")) }.map(\.value) == [
+        changed
+      ])
   }
 
   @Test func `properties that are searched later are filled in`() throws {
@@ -152,15 +167,17 @@ private struct Ranked: Record, Equatable {
       var text: String
     }
     let folder = try TestFolder()
-    try folder.open { try $0.update(Plain(id: 1, text: "old words")) }
+    try folder.open { try $0.write { try $0.update(Plain(id: 1, text: "old words")) } }
     try folder.open { database in
-      try database.update(Searched(id: 2, text: "new words"))
-      #expect(try database.search(Searched.self, for: .all(of: "words")).count == 2)
+      try database.write { try $0.update(Searched(id: 2, text: "new words")) }
+      #expect(try database.read { try $0.search(Searched.self, for: .all(of: "words")) }.count == 2)
     }
   }
 
   @Test func `a type without searched properties cannot be searched`() throws {
-    #expect(throws: SQLiteError.self) { try database.search(City.self, for: .all(of: "a")) }
+    #expect(throws: SQLiteError.self) {
+      try database.read { try $0.search(City.self, for: .all(of: "a")) }
+    }
   }
 
   @Test func `an index that is not there is named, not taken for an empty one`() throws {
@@ -176,14 +193,14 @@ private struct Ranked: Record, Equatable {
       var text: String
     }
     let folder = try TestFolder()
-    try folder.open { try $0.update(Plain(id: 1, text: "old words")) }
+    try folder.open { try $0.write { try $0.update(Plain(id: 1, text: "old words")) } }
     try folder.open { database in
       let error = #expect(throws: SQLiteError.self) {
-        try database.search(Searched.self, for: .all(of: "words"))
+        try database.read { try $0.search(Searched.self, for: .all(of: "words")) }
       }
       #expect(error?.message.contains("“memo_search”") ?? false)
-      try database.update(Searched(id: 2, text: "new words"))
-      #expect(try database.search(Searched.self, for: .all(of: "words")).count == 2)
+      try database.write { try $0.update(Searched(id: 2, text: "new words")) }
+      #expect(try database.read { try $0.search(Searched.self, for: .all(of: "words")) }.count == 2)
     }
   }
 
@@ -191,7 +208,9 @@ private struct Ranked: Record, Equatable {
     let fresh = try Database.fresh()
     try fresh.executeMultipleChanges(
       "CREATE TABLE Note_search (n); INSERT INTO Note_search VALUES (3)")
-    let error = #expect(throws: SQLiteError.self) { try fresh.insert(Note(title: "a")) }
+    let error = #expect(throws: SQLiteError.self) {
+      try fresh.write { try $0.insert(Note(title: "a")) }
+    }
     #expect(error?.message.contains("“Note_search”") ?? false)
     #expect(try fresh.rows("SELECT n FROM Note_search", as: Int.self) == [3])
   }
@@ -239,7 +258,9 @@ private struct Ranked: Record, Equatable {
     let words = ["ant", "bee", "cat", "dog"]
     for mask in 0..<16 {
       let body = words.indices.filter { mask & 1 << $0 != 0 }.map { words[$0] }
-      try database.insert(Note(title: "T\(mask)", body: body.joined(separator: " ")))
+      try database.write {
+        try $0.insert(Note(title: "T\(mask)", body: body.joined(separator: " ")))
+      }
     }
     var random = SplitMix64(seed: 15)
     func pattern(_ depth: Int) -> (SearchPattern, Set<Int>) {

@@ -63,10 +63,12 @@ private struct SelfNamed: Record {
   init() throws {
     folder = try TestFolder()
     let database = try Database(path: folder.file())
-    try database.insert(contentsOf: [
-      Memo(title: "shopping", text: "milk bread", size: 1),
-      Memo(title: "garden", text: "roses", size: 2),
-    ])
+    try database.write {
+      try $0.insert(contentsOf: [
+        Memo(title: "shopping", text: "milk bread", size: 1),
+        Memo(title: "garden", text: "roses", size: 2),
+      ])
+    }
     try database.close()
   }
 
@@ -86,8 +88,8 @@ private struct SelfNamed: Record {
       try database.close()
     }
     let database = try opened()
-    #expect(try database.search(Memo.self, for: .all(of: "tulips")).count == 2)
-    #expect(try database.search(Memo.self, for: .all(of: "roses")).isEmpty)
+    #expect(try database.read { try $0.search(Memo.self, for: .all(of: "tulips")) }.count == 2)
+    #expect(try database.read { try $0.search(Memo.self, for: .all(of: "roses")) }.isEmpty)
     let differences = try database.write { try $0.check(of: Memo.self) }
     #expect(differences == [])
   }
@@ -100,7 +102,8 @@ private struct SelfNamed: Record {
         .transform("Memo") { ["text": try $0.get("text", as: String.self) + " more"] },
         .sql("DELETE FROM Memo WHERE id = 2"))
     ])
-    #expect(try database.search(Memo.self, for: .all(of: "more")).map(\.value.id) == [1])
+    #expect(
+      try database.read { try $0.search(Memo.self, for: .all(of: "more")) }.map(\.value.id) == [1])
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
@@ -118,17 +121,22 @@ private struct SelfNamed: Record {
   @Test func `a renamed column is searched at once`() throws {
     let database = try opened()
     try database.migrate([Migration("body", .renameColumn("text", to: "body", in: "Memo"))])
-    #expect(try database.search(RenamedMemo.self, for: .all(of: "milk")).map(\.value.id) == [1])
+    #expect(
+      try database.read { try $0.search(RenamedMemo.self, for: .all(of: "milk")) }.map(\.value.id)
+        == [1])
     try database.executeChange("UPDATE Memo SET body = 'tulips' WHERE id = 1")
-    #expect(try database.search(RenamedMemo.self, for: .all(of: "tulips")).count == 1)
+    #expect(
+      try database.read { try $0.search(RenamedMemo.self, for: .all(of: "tulips")) }.count == 1)
     #expect(try database.write { try $0.check(of: RenamedMemo.self) } == [])
   }
 
   @Test func `a searched column can be dropped`() throws {
     let database = try opened()
     try database.migrate([Migration("short", .dropColumn("text", in: "Memo"))])
-    #expect(try database.search(ShortMemo.self, for: .all(of: "garden")).map(\.value.id) == [2])
-    #expect(try database.search(ShortMemo.self, for: .all(of: "milk")).isEmpty)
+    #expect(
+      try database.read { try $0.search(ShortMemo.self, for: .all(of: "garden")) }.map(\.value.id)
+        == [2])
+    #expect(try database.read { try $0.search(ShortMemo.self, for: .all(of: "milk")) }.isEmpty)
     #expect(try database.write { try $0.check(of: ShortMemo.self) } == [])
   }
 
@@ -144,7 +152,9 @@ private struct SelfNamed: Record {
   @Test func `a renamed table is searched at once, and a dropped one leaves no index`() throws {
     let database = try opened()
     try database.migrate([Migration("moved", .renameTable("Memo", to: "Moved"))])
-    #expect(try database.search(MovedMemo.self, for: .all(of: "milk")).map(\.value.id) == [1])
+    #expect(
+      try database.read { try $0.search(MovedMemo.self, for: .all(of: "milk")) }.map(\.value.id)
+        == [1])
     #expect(try database.write { try $0.check(of: MovedMemo.self) } == [])
     try database.migrate([
       Migration("moved", .renameTable("Memo", to: "Moved")), Migration("gone", .dropTable("Moved")),
@@ -167,7 +177,8 @@ private struct SelfNamed: Record {
     for name in ["id", "rowid", "oid"] {
       try database.executeChange("UPDATE Memo SET \(identifier: name) = \(identifier: name) + 7")
     }
-    #expect(try database.search(Memo.self, for: .all(of: "milk")).map(\.value.id) == [22])
+    #expect(
+      try database.read { try $0.search(Memo.self, for: .all(of: "milk")) }.map(\.value.id) == [22])
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
@@ -237,9 +248,11 @@ private struct SelfNamed: Record {
       #expect(found.map(\.isMendedByWriting) == [false])
     }
     let unfound = #expect(throws: SQLiteError.self) {
-      try database.search(Memo.self, for: .all(of: "milk"))
+      try database.read { try $0.search(Memo.self, for: .all(of: "milk")) }
     }
-    let unprepared = #expect(throws: SQLiteError.self) { try database.prepare(Memo.self) }
+    let unprepared = #expect(throws: SQLiteError.self) {
+      try database.write { try $0.prepare(Memo.self) }
+    }
     for error in [unfound, unprepared] {
       #expect(error?.message.contains("“Memo_search”") == true)
     }
@@ -249,17 +262,18 @@ private struct SelfNamed: Record {
   {
     var database = try opened()
     let error = #expect(throws: SQLiteError.self) {
-      try database.search(ShortMemo.self, for: .all(of: "garden"))
+      try database.read { try $0.search(ShortMemo.self, for: .all(of: "garden")) }
     }
     #expect(error?.message.contains("“Memo_search” with the columns (title)") == true)
     try database.executeChange("ALTER TABLE Memo RENAME COLUMN text TO body")
     try database.close()
     database = try opened()
     #expect(throws: SQLiteError.self) {
-      try database.search(RenamedMemo.self, for: .all(of: "roses"))
+      try database.read { try $0.search(RenamedMemo.self, for: .all(of: "roses")) }
     }
-    try database.insert(RenamedMemo(title: "a", body: "roses", size: 1))
-    #expect(try database.search(RenamedMemo.self, for: .all(of: "roses")).count == 2)
+    try database.write { try $0.insert(RenamedMemo(title: "a", body: "roses", size: 1)) }
+    #expect(
+      try database.read { try $0.search(RenamedMemo.self, for: .all(of: "roses")) }.count == 2)
   }
 
   @Test(arguments: [
@@ -271,10 +285,10 @@ private struct SelfNamed: Record {
   ])
   func `the next write restores triggers that another connection has removed`(sql: String) throws {
     let database = try opened()
-    try database.insert(Memo(title: "first", text: "", size: 1))
+    try database.write { try $0.insert(Memo(title: "first", text: "", size: 1)) }
     try opened().executeMultipleChanges(SQL(unchecked: sql))
-    try database.insert(Memo(title: "second", text: "", size: 1))
-    #expect(try database.search(Memo.self, for: .all(of: "second")).count == 1)
+    try database.write { try $0.insert(Memo(title: "second", text: "", size: 1)) }
+    #expect(try database.read { try $0.search(Memo.self, for: .all(of: "second")) }.count == 1)
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
@@ -286,8 +300,8 @@ private struct SelfNamed: Record {
       var b: String
     }
     let database = try opened()
-    try database.insert(Twice(id: 1, a: "milk", b: "bread"))
-    #expect(try database.search(Twice.self, for: .all(of: "milk bread")).count == 1)
+    try database.write { try $0.insert(Twice(id: 1, a: "milk", b: "bread")) }
+    #expect(try database.read { try $0.search(Twice.self, for: .all(of: "milk bread")) }.count == 1)
   }
 
   @Test func `a trait without properties searches nothing`() throws {
@@ -296,9 +310,9 @@ private struct SelfNamed: Record {
       var id: Int
     }
     let database = try opened()
-    try database.insert(Nothing(id: 1))
+    try database.write { try $0.insert(Nothing(id: 1)) }
     let error = #expect(throws: SQLiteError.self) {
-      try database.search(Nothing.self, for: .all(of: "a"))
+      try database.read { try $0.search(Nothing.self, for: .all(of: "a")) }
     }
     #expect(error?.code == .misuse)
   }
@@ -314,11 +328,13 @@ private struct SelfNamed: Record {
 
   @Test func `a searched property with a name that FTS5 needs is refused with the reason`() throws {
     let database = try opened()
-    let error = #expect(throws: (any Error).self) { try database.insert(Ranked(id: 1, Rank: "a")) }
+    let error = #expect(throws: (any Error).self) {
+      try database.write { try $0.insert(Ranked(id: 1, Rank: "a")) }
+    }
     #expect("\(error as Any)".contains("“Rank”"))
     #expect("\(error as Any)".contains("FTS5"))
     let other = #expect(throws: (any Error).self) {
-      try database.insert(SelfNamed(id: 1, selfnamed_search: "a"))
+      try database.write { try $0.insert(SelfNamed(id: 1, selfnamed_search: "a")) }
     }
     #expect("\(other as Any)".contains("“selfnamed_search”"))
   }

@@ -15,7 +15,7 @@ struct Blob: Case {
       .c: writingAndReading(openC, c), .statement: writingAndReading(openDatabase, statement),
       .rows: writingAndReading(openDatabase, rows),
       .record: writingAndReading(openDatabase) { database, files in
-        _ = try database.insert(contentsOf: files)
+        _ = try database.write { try $0.insert(contentsOf: files) }
         return try database.read { connection in
           try files.compactMap { try connection.object(of: FileRow.self, ifPresent: $0.id) }
         }

@@ -35,7 +35,7 @@ struct DurableInsert: Case {
         }
       },
       .record: changing(database, from: .empty) { database, fixture in
-        for item in items(fixture) { _ = try database.insert(item) }
+        for item in items(fixture) { _ = try database.write { try $0.insert(item) } }
       },
       .object: changing(
         { try MagicData(settingsAt: $0, isDurable: true) }, from: .empty,

@@ -12,7 +12,7 @@ struct InsertDirect: Case {
     let database = try Database(settingsAt: trial.fixture.freshPath)
     try database.executeChange(SQL(unchecked: Item.createTable))
     let items = trial.fixture.items.map(DirectItem.init)
-    try trial.measure { _ = try database.insert(contentsOf: items) }
+    try trial.measure { _ = try database.write { try $0.insert(contentsOf: items) } }
     return try Insert().stored(by: trial)
   }
 }

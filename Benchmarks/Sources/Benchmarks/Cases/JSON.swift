@@ -14,7 +14,7 @@ struct JSON: Case {
     [
       .c: writingAndReading(openC, c), .statement: writingAndReading(openDatabase, statement),
       .record: writingAndReading(openDatabase) { database, documents in
-        _ = try database.insert(contentsOf: documents)
+        _ = try database.write { try $0.insert(contentsOf: documents) }
         return try database.read {
           try $0.objects(of: Document.self, sql: SQLiteCore.SQL(unchecked: Document.selectAll))
         }

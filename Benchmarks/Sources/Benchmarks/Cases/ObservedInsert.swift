@@ -41,7 +41,7 @@ struct ObservedInsert: Case {
         }
       },
       .record: observed { database, fixture in
-        _ = try database.insert(contentsOf: fixture.items)
+        _ = try database.write { try $0.insert(contentsOf: fixture.items) }
       },
     ]
   }

@@ -25,7 +25,7 @@ struct Open: Case {
       },
       .record: opening { path, key in
         let database = try SQLiteCore.Database(path: path, options: Self.options)
-        return try database.object(of: Item.self, ifPresent: key)
+        return try database.read { try $0.object(of: Item.self, ifPresent: key) }
       },
       .object: opening { path, key in
         let magic = try MagicData(path: path, options: Self.options)

@@ -33,7 +33,9 @@ extension Call {
     let database = try Database(warm: trial.fixture)
     let keys = trial.fixture.keys
     let items = try trial.measure {
-      try keys.compactMap { try database.object(of: Item.self, ifPresent: $0) }
+      try keys.compactMap { key in
+        try database.read { try $0.object(of: Item.self, ifPresent: key) }
+      }
     }
     return Checksum(of: items)
   }
@@ -44,7 +46,7 @@ extension Insert {
     let database = try Database(settingsAt: trial.fixture.freshPath)
     try database.executeChange(SQL(unchecked: Item.createTable))
     let items = trial.fixture.items
-    try trial.measure { _ = try database.insert(contentsOf: items) }
+    try trial.measure { _ = try database.write { try $0.insert(contentsOf: items) } }
     return try stored(by: trial)
   }
 }

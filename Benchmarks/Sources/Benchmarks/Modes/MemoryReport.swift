@@ -53,7 +53,7 @@ struct MemoryReport {
         INSERT INTO \(identifier: Object.tableName) SELECT \(SQL(unchecked: values)) FROM n
         """)
     }
-    let records = try bytes(rows) { try magic.database.objects(of: record) }
+    let records = try bytes(rows) { try magic.database.read { try $0.objects(of: record) } }
     let objects = try bytes(rows) { try magic.objects(of: object) }
     let inline = MemoryLayout<Value>.stride
     print("  \(title): record \(records) (\(inline) of them the struct), object \(objects)")

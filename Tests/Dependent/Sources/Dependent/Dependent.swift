@@ -86,7 +86,7 @@ struct Town: Record {
     film.script = MagicAsset(value: "FADE IN")
     try await magic.update(film)
     try await magic.update(Draft("text"))
-    let town = try await magic.database.update(Town(name: "Toronto"))
+    let town = try await magic.database.write { try $0.update(Town(name: "Toronto")) }
 
     let large = try await magic.objects(of: City.self, where: \.$population > 2_000_000)
     let found: [String?] = [
