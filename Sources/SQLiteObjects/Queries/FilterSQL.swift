@@ -91,54 +91,21 @@ struct FilterSQL {
     level += 1
     defer { level -= 1 }
     if try writeByIndex(node, rows, to: &sql) { return }
+    // What a case needs has its place on the stack in a function of its own: each level would need that of all cases.
     switch node {
     case .value(let value): sql.append(value: value)
     case .column(let slots): sql.append(text: try column(slots[...], rows))
-    case .object(let storage, let type):
-      guard let zIndex = storage?.zIndex(in: store.identity) else {
-        throw MagicError.notSaved(type: type)
-      }
-      sql.append(value: .integer(zIndex))
+    case .object(let storage, let type): sql.append(value: try key(of: storage, type))
     case .comparing(let left, let comparison, let right, _):
-      let isEqual = comparison == .equal || comparison == .notEqual
-      try write(isEqual ? equated(left) : left, comparison, right, rows, to: &sql)
+      try write(left, comparison, right, rows, to: &sql)
     case .calculation(let left, let arithmetic, let right, _):
       try write(left, arithmetic, right, rows, to: &sql)
-    case .isIn(let operand, let values):
-      try write(operand: equated(operand), rows, to: &sql)
-      sql.append(" IN \(values)")
-    case .writing(let form, let operands, _):
-      for (piece, operand) in zip(form.pieces, operands) {
-        sql.append(text: piece)
-        try write(operand: operand, rows, to: &sql)
-      }
-      sql.append(text: form.pieces.last ?? "")
-    case .literal(let pieces, let operands, _):
-      sql.append(text: "(")
-      for (index, piece) in pieces.enumerated() {
-        sql.append(piece)
-        if index < operands.count { try write(operand: operands[index], rows, to: &sql) }
-      }
-      // It may end in a comment, which ends with the line.
-      sql.append(text: "\n)")
-    case .choice(let list):
-      let parts = list.conditions
-      sql.append(text: "CASE")
-      for index in stride(from: 0, to: parts.count - 1, by: 2) {
-        sql.append(text: " WHEN ")
-        try write(operand: parts[index], rows, to: &sql)
-        sql.append(text: " THEN ")
-        try write(operand: parts[index + 1], rows, to: &sql)
-      }
-      sql.append(text: " ELSE ")
-      try write(operand: parts[parts.count - 1], rows, to: &sql)
-      sql.append(text: " END")
+    case .isIn(let operand, let values): try write(operand, in: values, rows, to: &sql)
+    case .writing(let form, let operands, _): try write(form, operands, rows, to: &sql)
+    case .literal(let pieces, let operands, _): try write(pieces, operands, rows, to: &sql)
+    case .choice(let list): try write(choice: list.conditions, rows, to: &sql)
     case .related(let query, _): try write(query, rows, to: &sql)
-    case .negation(let operand, _):
-      // TRUE is no keyword: a column may be called so.
-      sql.append(text: operand.isTruthValue ? "(" : "NOT ifnull((")
-      try write(operand, rows, to: &sql)
-      sql.append(text: operand.isTruthValue ? ") IS NOT 1" : "), 0)")
+    case .negation(let operand, _): try write(negationOf: operand, rows, to: &sql)
     case .all(let list): try write(list.conditions[...], joinedBy: " AND ", rows, to: &sql)
     case .any(let list):
       try write(grouped(list.conditions, rows)[...], joinedBy: " OR ", rows, to: &sql)
@@ -147,8 +114,68 @@ struct FilterSQL {
   }
 }
 
-// Comparisons and numbers.
+// The cases.
 extension FilterSQL {
+  private func key(of storage: ObjectStorage?, _ type: String) throws -> Value {
+    guard let zIndex = storage?.zIndex(in: store.identity) else {
+      throw MagicError.notSaved(type: type)
+    }
+    return .integer(zIndex)
+  }
+
+  private mutating func write(
+    _ operand: QueryNode, in values: [Value], _ rows: Rows, to sql: inout SQL
+  ) throws {
+    try write(operand: equated(operand), rows, to: &sql)
+    sql.append(" IN \(values)")
+  }
+
+  private mutating func write(
+    _ form: QueryForm, _ operands: [QueryNode], _ rows: Rows, to sql: inout SQL
+  ) throws {
+    for (piece, operand) in zip(form.pieces, operands) {
+      sql.append(text: piece)
+      try write(operand: operand, rows, to: &sql)
+    }
+    sql.append(text: form.pieces.last ?? "")
+  }
+
+  private mutating func write(
+    _ pieces: [SQL], _ operands: [QueryNode], _ rows: Rows, to sql: inout SQL
+  ) throws {
+    sql.append(text: "(")
+    for (index, piece) in pieces.enumerated() {
+      sql.append(piece)
+      if index < operands.count { try write(operand: operands[index], rows, to: &sql) }
+    }
+    // It may end in a comment, which ends with the line.
+    sql.append(text: "\n)")
+  }
+
+  private mutating func write(
+    choice parts: [QueryNode], _ rows: Rows, to sql: inout SQL
+  ) throws {
+    sql.append(text: "CASE")
+    for index in stride(from: 0, to: parts.count - 1, by: 2) {
+      sql.append(text: " WHEN ")
+      try write(operand: parts[index], rows, to: &sql)
+      sql.append(text: " THEN ")
+      try write(operand: parts[index + 1], rows, to: &sql)
+    }
+    sql.append(text: " ELSE ")
+    try write(operand: parts[parts.count - 1], rows, to: &sql)
+    sql.append(text: " END")
+  }
+
+  private mutating func write(
+    negationOf operand: QueryNode, _ rows: Rows, to sql: inout SQL
+  ) throws {
+    // TRUE is no keyword: a column may be called so.
+    sql.append(text: operand.isTruthValue ? "(" : "NOT ifnull((")
+    try write(operand, rows, to: &sql)
+    sql.append(text: operand.isTruthValue ? ") IS NOT 1" : "), 0)")
+  }
+
   /// A value that is asked for its equals: equal ones have one stored form, so that a server without our collations
   /// finds them too.
   private func equated(_ node: QueryNode) -> QueryNode {
@@ -172,7 +199,8 @@ extension FilterSQL {
     _ left: QueryNode, _ comparison: QueryComparison, _ right: QueryNode, _ rows: Rows,
     to sql: inout SQL
   ) throws {
-    try write(operand: left, rows, to: &sql)
+    let isEqual = comparison == .equal || comparison == .notEqual
+    try write(operand: isEqual ? equated(left) : left, rows, to: &sql)
     switch (comparison, right) {
     case (.equal, .value(.null)): return sql.append(text: " IS NULL")
     case (.notEqual, .value(.null)): return sql.append(text: " IS NOT NULL")

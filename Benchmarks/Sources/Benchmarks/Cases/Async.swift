@@ -27,7 +27,9 @@ struct Async: Case {
           Double?.self, Data.self
         ).map(Item.init)
       },
-      .record: calling(openDatabase) { try await $0.object(of: Item.self, ifPresent: $1) },
+      .record: calling(openDatabase) { database, key in
+        try await database.read { try $0.object(of: Item.self, ifPresent: key) }
+      },
       .object: calling(openStore) {
         Item(try await $0.object(of: ItemObject.self, primary: Int($1)))
       },

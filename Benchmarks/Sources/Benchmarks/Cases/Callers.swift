@@ -26,7 +26,9 @@ struct Callers: Case {
       .statement: tasks(openDatabase) { database, key in
         try await database.readBriefly { try Item.selected(by: key, on: $0) }
       },
-      .record: tasks(openDatabase) { try await $0.object(of: Item.self, ifPresent: $1) },
+      .record: tasks(openDatabase) { database, key in
+        try await database.read { try $0.object(of: Item.self, ifPresent: key) }
+      },
       .object: tasks(openStore) {
         Item(try await $0.object(of: ItemObject.self, primary: Int($1)))
       },

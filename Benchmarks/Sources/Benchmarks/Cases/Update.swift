@@ -13,7 +13,9 @@ struct Update: Case {
       .c: changing(openC) { try $0.write($1.changes, by: Item.update) },
       .statement: changing(openDatabase) { try $0.write($1.changes, by: Item.update) },
       .rows: changing(openDatabase, updateByLiterals),
-      .record: changing(openDatabase) { try $0.updateExisting(contentsOf: $1.changes) },
+      .record: changing(openDatabase) { database, fixture in
+        _ = try database.write { try $0.updateExisting(contentsOf: fixture.changes) }
+      },
       .object: changing(openStore, preparing: Self.changedObjects) { _ = try $0.update($1) },
       .grdbStatement: changing(openQueue) { try $0.write($1.changes, by: Item.update) },
       .grdbRecord: changing(openQueue, preparing: { $1.changes.map(ItemRecord.init) }) {

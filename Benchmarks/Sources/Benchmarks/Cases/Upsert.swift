@@ -13,7 +13,9 @@ struct Upsert: Case {
       .c: changing(openC) { try $0.write(items($1), by: Item.upsert) },
       .statement: changing(openDatabase) { try $0.write(items($1), by: Item.upsert) },
       .rows: changing(openDatabase, upsertByLiterals),
-      .record: changing(openDatabase) { _ = try $0.update(contentsOf: items($1)) },
+      .record: changing(openDatabase) { database, fixture in
+        _ = try database.write { try $0.update(contentsOf: items(fixture)) }
+      },
       .object: changing(openStore, preparing: { items($1).map(ItemObject.init) }) {
         _ = try $0.update($1)
       },
