@@ -14,8 +14,20 @@ let settings: [SwiftSetting] =
     .enableUpcomingFeature("MemberImportVisibility"),
   ]
 
-func layer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// A library target in `Sources/NAME`, or in `Sources/GROUP/NAME`.
+func layer(
+  _ name: String, in group: String? = nil, _ dependencies: [Target.Dependency]
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies,
+    path: group.map { "Sources/\($0)/\(name)" } ?? "Sources/\(name)", swiftSettings: settings)
+}
+
+/// A program in `Sources/GROUP/NAME`.
+func program(_ name: String, in group: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Sources/\(group)/\(name)",
+    swiftSettings: settings)
 }
 
 func tests(of name: String, _ dependencies: [Target.Dependency] = []) -> Target {
@@ -51,30 +63,31 @@ let package = Package(
       name: "CSQLite", path: "CSQLite",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
     // What the platform has: its C library, and the part of Foundation that is used.
-    .systemLibrary(name: "CPlatform", path: "Sources/CPlatform"),
+    .systemLibrary(name: "CPlatform", path: "Sources/Support/CPlatform"),
     // The processor's instructions for SHA-256.
-    .systemLibrary(name: "CSHA256", path: "Sources/CSHA256"),
-    layer("Platform", ["CPlatform"]),
-    layer("Essentials", []),
+    .systemLibrary(name: "CSHA256", path: "Sources/Support/CSHA256"),
+    layer("Platform", in: "Support", ["CPlatform"]),
+    layer("Essentials", in: "Support", []),
     // Dates, hexadecimal digits and names as exact text, without Foundation.
-    layer("ExactText", []),
+    layer("ExactText", in: "Support", []),
     // The calls into the file system, behind a seam for tests.
-    layer("SystemFiles", ["Platform"]),
-    layer("SPON", ["Essentials", "ExactText"]),
+    layer("SystemFiles", in: "Support", ["Platform"]),
+    layer("SPON", in: "Text", ["Essentials", "ExactText"]),
     // The tokens of SQL.
-    layer("SQLLexer", []),
+    layer("SQLLexer", in: "Text", []),
     // SQL as a tree: it knows no database.
-    layer("SQLSyntax", ["SQLLexer"]),
+    layer("SQLSyntax", in: "Text", ["SQLLexer"]),
     layer("SQLiteCore", ["CSQLite", "ExactText", "Platform", "SQLLexer", "SystemFiles"]),
     layer("SQLiteMapping", ["Essentials", "ExactText", "SQLiteCore"]),
     // The schema as a model, and tables made anew: objects do without the parser.
-    layer("SQLiteSchema", ["SQLSyntax", "SQLiteCore", "SQLiteMapping"]),
+    layer("SQLiteSchema", in: "Text", ["SQLSyntax", "SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteAssets",
       ["CSHA256", "Essentials", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
     layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
     // The changes of rows: told exactly, as patches that travel, and kept in a journal.
-    layer("SQLiteHistory", ["Essentials", "Platform", "SQLiteCore", "SQLiteMapping"]),
+    layer(
+      "SQLiteHistory", in: "History", ["Essentials", "Platform", "SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteObjects",
       [
@@ -82,43 +95,43 @@ let package = Package(
       ]),
     // Undo and redo, deltas and trails of objects.
     layer(
-      "MagicHistory",
+      "MagicHistory", in: "History",
       [
         "Essentials", "SQLiteAssets", "SQLiteCore", "SQLiteHistory", "SQLiteMapping",
         "SQLiteObjects", "SQLiteRelations",
       ]),
     layer(
-      "SQLitePortable",
+      "SQLitePortable", in: "Text",
       [
         "Essentials", "ExactText", "Platform", "SPON", "SQLSyntax", "SQLiteCore", "SQLiteMapping",
         "SQLiteSchema", "SystemFiles",
       ]),
     // A database on several nodes, behind the statements of SQLiteCore.
-    layer("SQLiteCluster", ["ExactText", "Platform", "SQLSyntax", "SQLiteCore", "SystemFiles"]),
+    layer(
+      "SQLiteCluster", in: "Cluster",
+      ["ExactText", "Platform", "SQLSyntax", "SQLiteCore", "SystemFiles"]),
     // Objects on it.
-    layer("MagicCluster", ["SQLiteCluster", "SQLiteCore", "SQLiteObjects"]),
+    layer("MagicCluster", in: "Cluster", ["SQLiteCluster", "SQLiteCore", "SQLiteObjects"]),
     // Objects and what they stand on, under one name.
     layer(
       "MagicData",
       ["SQLiteCore", "SQLiteMapping", "SQLiteAssets", "SQLiteRelations", "SQLiteObjects"]),
     // Text for people and for pipes, for the programs.
-    .systemLibrary(name: "CTerminal", path: "Sources/CTerminal"),
-    layer("Terminal", ["CTerminal", "Platform"]),
-    .executableTarget(
-      name: "Tour",
-      dependencies: ["Essentials", "MagicCluster", "MagicData", "Platform", "Terminal"],
-      swiftSettings: settings),
+    .systemLibrary(name: "CTerminal", path: "Sources/Support/CTerminal"),
+    layer("Terminal", in: "Support", ["CTerminal", "Platform"]),
+    program(
+      "Tour", in: "Examples", ["Essentials", "MagicCluster", "MagicData", "Platform", "Terminal"]),
     // The tool `magicdata`. A module of that name would be MagicData's on a disk that takes both for one.
-    .executableTarget(
-      name: "MagicDataTool",
-      dependencies: [
+    program(
+      "MagicDataTool", in: "Tools",
+      [
         "Essentials", "MagicData", "Platform", "SQLSyntax", "SQLiteAssets", "SQLiteCluster",
         "SQLiteCore", "SQLiteMapping", "SQLiteObjects", "SQLitePortable", "Terminal",
-      ], swiftSettings: settings),
+      ]),
     // Small programs as users write them.
-    .executableTarget(name: "Notes", dependencies: ["MagicData"], swiftSettings: settings),
-    .executableTarget(name: "Ledger", dependencies: ["MagicData"], swiftSettings: settings),
-    .executableTarget(name: "Import", dependencies: ["MagicData"], swiftSettings: settings),
+    program("Notes", in: "Examples", ["MagicData"]),
+    program("Ledger", in: "Examples", ["MagicData"]),
+    program("Import", in: "Examples", ["MagicData"]),
     // What tests of all layers use.
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     // The engines that the same tests run on: SQLite here, and real nodes.
