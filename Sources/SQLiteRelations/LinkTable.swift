@@ -75,7 +75,7 @@ extension LinkTable {
   }
 
   /// The value by which a link is ordered among those of its owner.
-  package func order(of link: Link) -> Value {
+  package func order(of link: StoredLink) -> Value {
     place == nil ? .integer(link.target) : link.place
   }
 
@@ -123,12 +123,12 @@ extension Connection {
   /// - Throws: `SQLiteError`, or what `body` throws.
   /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
   public func forEachLink(
-    _ table: LinkTable, of owners: [Int64], _ body: (Link) throws -> Void
+    _ table: LinkTable, of owners: [Int64], _ body: (StoredLink) throws -> Void
   ) throws {
     guard !owners.isEmpty else { return }
     try forEachRow(try table.relation.query(fromEach: owners, hasPlaces: true)) { row in
       try body(
-        Link(owner: row.integer(at: 0), place: try row.value(at: 2), target: row.integer(at: 1)))
+        StoredLink(owner: row.integer(at: 0), place: try row.value(at: 2), target: row.integer(at: 1)))
     }
   }
 
@@ -139,8 +139,8 @@ extension Connection {
   ///   - owners: The keys of the owners.
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
-  public func links(_ table: LinkTable, of owners: [Int64]) throws -> [Link] {
-    var links: [Link] = []
+  public func links(_ table: LinkTable, of owners: [Int64]) throws -> [StoredLink] {
+    var links: [StoredLink] = []
     try forEachLink(table, of: owners) { links.append($0) }
     return links
   }
@@ -158,9 +158,9 @@ extension Connection {
   ///   - offset: The number of links to pass over first.
   /// - Throws: `SQLiteError`.
   public func links(
-    _ table: LinkTable, of owner: Int64, where condition: SQL? = nil, after link: Link? = nil,
+    _ table: LinkTable, of owner: Int64, where condition: SQL? = nil, after link: StoredLink? = nil,
     limit: Int? = nil, offset: Int = 0
-  ) throws(SQLiteError) -> [Link] {
+  ) throws(SQLiteError) -> [StoredLink] {
     let page = Relation.Page(
       where: condition, after: link.map { table.order(of: $0) }, limit: limit, offset: offset)
     return try table.relation.links(from: owner, page, in: self)

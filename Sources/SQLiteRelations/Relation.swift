@@ -253,12 +253,12 @@ extension Relation {
   /// The ends of a start with their places, in order.
   package func links(
     from key: Int64, _ page: Page = Page(), in connection: Connection
-  ) throws(SQLiteError) -> [Link] {
+  ) throws(SQLiteError) -> [StoredLink] {
     let place: SQL = place == nil ? "NULL" : orderSQL
     var sql: SQL = "SELECT \(place), \(endSQL) FROM \(tableSQL) WHERE \(startSQL) = \(key)"
     append(page, to: &sql)
     return try connection.rows(sql, as: Value.self, Int64.self).map {
-      Link(owner: key, place: $0, target: $1)
+      StoredLink(owner: key, place: $0, target: $1)
     }
   }
 
@@ -360,7 +360,7 @@ extension Relation.Page {
 }
 
 /// A link as it is stored.
-public struct Link: Hashable, Sendable {
+public struct StoredLink: Hashable, Sendable {
   /// The key of the owner's row.
   public let owner: Int64
   /// The key of a dictionary, or the position in a list; NULL in a set.

@@ -7,8 +7,8 @@ import SQLitePortable
 struct Person: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
-  @OptionMagicValue var photo: MagicAsset<Data>?
-  @OptionMagicValue var home: Town?
+  @OptionalMagicValue var photo: MagicAsset<Data>?
+  @OptionalMagicValue var home: Town?
   @MagicValue var friends: [Person] = []
   @MagicValue var tags: MagicalSet<Tag> = []
   @MagicValue var rooms: [String: Town] = [:]

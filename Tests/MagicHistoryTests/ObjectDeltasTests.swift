@@ -11,7 +11,7 @@ private struct Replica: Equatable {
   var names: [Int: String] = [:]
   var ages: [Int: Int] = [:]
   var photos: [Int: String] = [:]
-  var links: [String: Set<Link>] = [:]
+  var links: [String: Set<StoredLink>] = [:]
 
   mutating func put(_ image: ObjectImage<Author>) throws {
     names[image.zIndex] = try image[\.$name]
@@ -44,7 +44,7 @@ private struct Replica: Equatable {
     }
   }
 
-  init(links: [String: Set<Link>]) { self.links = links }
+  init(links: [String: Set<StoredLink>]) { self.links = links }
 
   /// The present state.
   init(_ magic: MagicData) throws {
@@ -65,7 +65,7 @@ private struct Replica: Equatable {
           try connection.rows(
             SQL(unchecked: "SELECT owner, \(place), target FROM \"\(table[0])\""), as: Int64.self,
             Value.self, Int64.self
-          ).map { Link(owner: $0, place: $1, target: $2) })
+          ).map { StoredLink(owner: $0, place: $1, target: $2) })
       }
     }
   }

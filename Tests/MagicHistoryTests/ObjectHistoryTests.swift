@@ -572,7 +572,7 @@ private enum Second {
     @MagicValue var text: String
     @MagicValue var color = "red"
     @MagicValue var size = 3
-    @OptionMagicValue var weight: Double?
+    @OptionalMagicValue var weight: Double?
     init() {}
     init(_ text: String) { self.text = text }
   }

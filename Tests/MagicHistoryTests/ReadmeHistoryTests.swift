@@ -8,7 +8,7 @@ import TestSupport
 private struct Person: MagicObject, Sendable {
   @PrimaryMagicValue var id: Int
   @MagicValue var city = "Bern"
-  @OptionMagicValue var photo: MagicAsset<Data>?
+  @OptionalMagicValue var photo: MagicAsset<Data>?
   init() {}
 }
 

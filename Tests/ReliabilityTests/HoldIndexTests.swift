@@ -25,7 +25,7 @@ private struct Member: MagicObject {
   @MagicValue var email: String
   @MagicValue var address: String
   @MagicValue var email_address: String
-  @OptionMagicValue var nick: String?
+  @OptionalMagicValue var nick: String?
 
   init() { email_address = "" }
 

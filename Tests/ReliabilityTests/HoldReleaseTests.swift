@@ -32,10 +32,10 @@ private final class Document: MagicObject, @unchecked Sendable {
   @PrimaryMagicValue var id: Int
   @MagicValue var text: String
   @MagicValue var value: Reader
-  @OptionMagicValue var maybe: Reader?
+  @OptionalMagicValue var maybe: Reader?
   @MagicValue var file: MagicAsset<Reader>
   @MagicValue var lazy: AsyncMagical<MagicAsset<Reader>>
-  @OptionMagicValue var next: Document?
+  @OptionalMagicValue var next: Document?
   @MagicValue var list: [Document]
 
   init() {

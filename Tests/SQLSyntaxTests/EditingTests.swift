@@ -56,7 +56,7 @@ import TestSupport
         .replacing("\"note\"", with: "memo"))
     try table.setType(of: "id", to: nil)
     #expect(table.text.contains("  id /* the key */ PRIMARY KEY,"))
-    try table.removeColumn("holder")
+    try table.dropColumn("holder")
     #expect(!table.text.contains("holder"))
     #expect(table.text.contains("-- seconds"))
     #expect(table.definition.columns.map(\.name.text) == ["id", "title", "due date"])
@@ -193,7 +193,7 @@ import TestSupport
         removed = old.span.range
       case 1:
         let column = expected.columns.remove(at: Int(random.next() % 3))
-        try table.removeColumn(column.name.text)
+        try table.dropColumn(column.name.text)
         removed = column.span.range
       default:
         guard !expected.constraints.isEmpty else { continue }

@@ -129,7 +129,7 @@ import Testing
       """)
     try table.setType(of: "stars", to: "REAL")
     try table.add(SQLColumnConstraint(.notNull(nil)), to: "title")
-    try table.removeColumn("id")
+    try table.dropColumn("id")
     print(table.text)
     // CREATE TABLE note ( -- the key
     //   title TEXT CHECK (title <> '') NOT NULL,

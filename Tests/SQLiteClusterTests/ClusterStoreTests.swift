@@ -10,7 +10,7 @@ import Testing
 private final class Town: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
-  @OptionMagicValue var founded: Int?
+  @OptionalMagicValue var founded: Int?
   @MagicValue var inhabitants: [Inhabitant]
   @MagicValue var map: MagicAsset<String>
 

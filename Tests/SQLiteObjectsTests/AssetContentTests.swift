@@ -8,7 +8,7 @@ import Testing
 /// What is read of assets, and how often.
 @Suite(.everyEngine) struct AssetContentTests {
   /// Counts how often it was made of a file's bytes.
-  struct Counted: MagicAssetConvert, Codable, Sendable {
+  struct Counted: AssetConvertible, Codable, Sendable {
     private static let reads = Mutex<[String: Int]>([:])
     let text: String
 

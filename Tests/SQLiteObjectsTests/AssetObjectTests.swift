@@ -19,7 +19,7 @@ import Testing
     @MagicValue var list: MagicAsset<[Int]> = .init()
     @MagicValue var set: MagicAsset<Set<String>> = .init()
     @MagicValue var table: MagicAsset<[String: Double]> = .init()
-    @OptionMagicValue var extra: MagicAsset<String>?
+    @OptionalMagicValue var extra: MagicAsset<String>?
     @MagicValue var lazy: AsyncMagical<MagicAsset<String>> = .init(value: .init())
 
     init() {}

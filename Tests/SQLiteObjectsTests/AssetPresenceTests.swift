@@ -6,7 +6,7 @@ import Testing
 private struct Page: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var eager: MagicAsset<String> = MagicAsset()
-  @OptionMagicValue var maybe: MagicAsset<String>?
+  @OptionalMagicValue var maybe: MagicAsset<String>?
   @MagicValue var lazy: AsyncMagical<MagicAsset<String>> = AsyncMagical(value: MagicAsset())
 
   init() {}

@@ -16,7 +16,7 @@ private struct Numbered: MagicObject {
 
 private struct Hidden: MagicObject {
   @MagicValue var text: String
-  @OptionMagicValue var date: Date?
+  @OptionalMagicValue var date: Date?
 
   init() {}
   init(_ text: String) { self.text = text }

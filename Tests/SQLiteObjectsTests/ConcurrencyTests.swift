@@ -18,7 +18,7 @@ private struct Counter: MagicObject {
 private final class Draft: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var text: String
-  @OptionMagicValue var next: Draft?
+  @OptionalMagicValue var next: Draft?
   var selection = 0
 
   private enum CodingKeys: String, CodingKey { case id, text, next }
@@ -45,7 +45,7 @@ private struct Wide: MagicObject {
   @MagicValue var level: Level
   @MagicValue var list: [String]
   @MagicValue var map: [String: Int]
-  @OptionMagicValue var maybe: Level?
+  @OptionalMagicValue var maybe: Level?
 
   init() {}
 

@@ -22,7 +22,7 @@ private struct Prepared: MagicObject {
 private struct Nested: MagicObject {
   @MagicValue var other: Plain = Plain("new")
   @MagicValue var text: String
-  @OptionMagicValue var next: Plain? = Plain("next")
+  @OptionalMagicValue var next: Plain? = Plain("next")
 }
 
 private struct Plain: MagicObject {

@@ -6,9 +6,9 @@ private struct Human: MagicObject {
   static let tableName = "person"
 
   @PrimaryMagicValue var id: Int
-  @OptionMagicValue var name: String?
-  @OptionMagicValue var age: Int?
-  @OptionMagicValue var other: Int?
+  @OptionalMagicValue var name: String?
+  @OptionalMagicValue var age: Int?
+  @OptionalMagicValue var other: Int?
 
   init() {}
 }

@@ -8,8 +8,8 @@ enum Level: Int, Codable, MagicComparable, Equatable { case low, middle, high }
 struct Team: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var title: String
-  @OptionMagicValue var city: String?
-  @OptionMagicValue var captain: Player?
+  @OptionalMagicValue var city: String?
+  @OptionalMagicValue var captain: Player?
 
   init() {}
 
@@ -29,9 +29,9 @@ struct Player: MagicObject {
   @MagicValue var level: Level
   @MagicValue var born: Date
   @MagicValue var wage: Decimal
-  @OptionMagicValue var nick: String?
-  @OptionMagicValue var shirt: Int?
-  @OptionMagicValue var team: Team?
+  @OptionalMagicValue var nick: String?
+  @OptionalMagicValue var shirt: Int?
+  @OptionalMagicValue var team: Team?
   @MagicValue var friends: [Player]
   @MagicValue var rivals: MagicalSet<Player>
 

@@ -21,8 +21,8 @@ private enum New {
     @MagicValue var stars: Int = 3
     @MagicValue var made: Date
     @MagicValue var tags: [String]
-    @OptionMagicValue var note: String?
-    @OptionMagicValue var parent: Item?
+    @OptionalMagicValue var note: String?
+    @OptionalMagicValue var parent: Item?
     @MagicValue var parts: [Item]
     @MagicValue var file: MagicAsset<String>
 

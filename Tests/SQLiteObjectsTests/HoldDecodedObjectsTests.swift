@@ -17,11 +17,11 @@ private struct Writer: MagicObject {
 private struct Essay: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var writer: Writer
-  @OptionMagicValue var editor: Writer?
+  @OptionalMagicValue var editor: Writer?
   @MagicValue var readers: [Writer]
   @MagicValue var lazy: AsyncMagical<Writer>
   @MagicValue var lazyList: AsyncMagical<[Writer]>
-  @OptionMagicValue var lazyEditor: AsyncMagical<Writer>?
+  @OptionalMagicValue var lazyEditor: AsyncMagical<Writer>?
 
   init() {}
 }
@@ -77,7 +77,7 @@ private struct Essay: MagicObject {
       throws: MagicError.unresolvedRelation(type: "AsyncMagical<Writer>", property: "lazy")
     ) { try essay.lazy.get() }
     #expect(throws: MagicError.self) { try essay.lazyList.count() }
-    #expect(throws: MagicError.self) { try essay.lazyList.createAsyncStream() }
+    #expect(throws: MagicError.self) { try essay.lazyList.stream() }
     #expect(essay.lazyEditor == nil)
     #expect(throws: MagicError.self) { try magic.update(essay) }
     // It is encoded as it was decoded.

@@ -5,7 +5,7 @@ import Testing
 private struct Note: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var text: String
-  @OptionMagicValue var author: Author?
+  @OptionalMagicValue var author: Author?
   init() { text = "" }
   init(_ id: String, _ text: String) {
     self.id = id

@@ -6,8 +6,8 @@ import Testing
 private struct Clerk: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
-  @OptionMagicValue var boss: Clerk?
-  @OptionMagicValue var photo: MagicAsset<String>?
+  @OptionalMagicValue var boss: Clerk?
+  @OptionalMagicValue var photo: MagicAsset<String>?
 
   init() {}
   init(_ name: String) { self.name = name }
@@ -75,7 +75,7 @@ private struct Named: MagicObject {
   @Test func `relations are compared by what each store knows their targets by`() throws {
     struct Stage: MagicObject {
       @PrimaryMagicValue var id: String
-      @OptionMagicValue var next: Stage?
+      @OptionalMagicValue var next: Stage?
       @MagicValue var text: String
       init() {}
       init(_ id: String) { (self.id, text) = (id, "") }

@@ -99,7 +99,7 @@ import Testing
     let page = try await mine.later.objects(limit: 2, offset: 1)
     #expect(page.map(\.title) == ["3", "x"])
     var streamed = ""
-    for try await song in try mine.later.createAsyncStream(batch: 2) { streamed += song.title }
+    for try await song in try mine.later.stream(batch: 2) { streamed += song.title }
     #expect(streamed == "13x")
     let random = try await mine.later.randomValue(in: 1..<2)
     #expect(random?.title == "3")

@@ -6,7 +6,7 @@ struct Person: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
   @MagicValue var age: Int
-  @OptionMagicValue var school: String?
+  @OptionalMagicValue var school: String?
   @MagicValue var friends: [Person]
   @ReverseMagicValue(\Person.$friends) var admirers: AsyncReverseMagicSet<Person>
 

@@ -6,7 +6,7 @@ import Testing
 @Suite(.everyEngine) struct NestedOptionalTests {
   private struct Optional2: MagicObject {
     @MagicValue var name: String = ""
-    @OptionMagicValue var x: Double??
+    @OptionalMagicValue var x: Double??
     init() {}
   }
 
@@ -16,13 +16,13 @@ import Testing
   }
 
   private struct Asset2: MagicObject {
-    @OptionMagicValue var file: MagicAsset<String>??
+    @OptionalMagicValue var file: MagicAsset<String>??
     init() {}
   }
 
   private struct Once: MagicObject {
     @MagicValue var y: Int? = 1
-    @OptionMagicValue var z: [Int?]?
+    @OptionalMagicValue var z: [Int?]?
     init() {}
   }
 

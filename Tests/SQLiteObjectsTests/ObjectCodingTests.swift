@@ -7,8 +7,8 @@ private struct Book: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var title: String
   @MagicValue var printed: Date
-  @OptionMagicValue var subtitle: String?
-  @OptionMagicValue var author: Author?
+  @OptionalMagicValue var subtitle: String?
+  @OptionalMagicValue var author: Author?
   @MagicValue var sequels: [Book] = []
   @MagicValue var roles: [String: Author] = [:]
   @MagicValue var readers: MagicalSet<Author> = []
@@ -34,7 +34,7 @@ private struct Author: MagicObject {
 private struct Shelf: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var first: AsyncMagical<Book>
-  @OptionMagicValue var last: AsyncMagical<Author>?
+  @OptionalMagicValue var last: AsyncMagical<Author>?
   @MagicValue var byNumber: [Int: Book]
   @MagicValue var books: AsyncMagical<[Book]>
   @MagicValue var authors: AsyncMagical<MagicalSet<Author>>

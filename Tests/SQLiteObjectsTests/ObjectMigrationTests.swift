@@ -17,11 +17,11 @@ private enum Old {
     @PrimaryMagicValue var id: String
     @MagicValue var name: String
     @MagicValue var height: Double
-    @OptionMagicValue var best: Leaf?
+    @OptionalMagicValue var best: Leaf?
     @MagicValue var leaves: [Leaf]
     @MagicValue var byName: [String: Leaf]
     @MagicValue var photo: MagicAsset<String>
-    @OptionMagicValue var note: String?
+    @OptionalMagicValue var note: String?
 
     static var traits: [PropertyTrait] { [.indexed(\Self.$name), .unique(\Self.$height)] }
 
@@ -52,11 +52,11 @@ private enum New {
     @PrimaryMagicValue var key: String
     @MagicValue var title: String
     @MagicValue var size: Double
-    @OptionMagicValue var first: Leaf?
+    @OptionalMagicValue var first: Leaf?
     @MagicValue var blades: [Leaf]
     @MagicValue var named: [String: Leaf]
     @MagicValue var picture: MagicAsset<String>
-    @OptionMagicValue var note: String?
+    @OptionalMagicValue var note: String?
 
     static var traits: [PropertyTrait] { [.indexed(\Self.$title), .unique(\Self.$size)] }
   }
@@ -82,7 +82,7 @@ private struct Shop: MagicObject {
   static var traits: [PropertyTrait] { [.onDelete(\Self.$owner, .cascade)] }
 
   @MagicValue var title: String
-  @OptionMagicValue var owner: Landlord?
+  @OptionalMagicValue var owner: Landlord?
   @MagicValue var helpers: [Landlord]
 
   init() { helpers = [] }
@@ -348,7 +348,7 @@ private final class Spouse: MagicObject {
     let magic = try MagicData.at(folder.path)
     try magic.update(Old.Tree("oak"))
     let error = #expect(throws: SchemaError.self) {
-      try magic.migrate([Migration("photos", .requireProperty("photo", of: "Tree"))])
+      try magic.migrate([Migration("photos", .makeRequired("photo", of: "Tree"))])
     }
     #expect(error?.differences == ["“photo” is an asset, which may always be without content"])
   }

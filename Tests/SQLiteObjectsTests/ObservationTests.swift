@@ -7,7 +7,7 @@ import TestSupport
 private struct Entry: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var text: String
-  @OptionMagicValue var tag: Tag?
+  @OptionalMagicValue var tag: Tag?
 
   init() {}
   init(_ text: String) { self.text = text }

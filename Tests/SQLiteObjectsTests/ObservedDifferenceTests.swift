@@ -10,7 +10,7 @@ private struct Town: MagicObject {
   @MagicValue var name: String
   @MagicValue var size: Int
   @MagicValue var height: Double
-  @OptionMagicValue var mayor: String?
+  @OptionalMagicValue var mayor: String?
   init() {
     name = ""
     size = 1
@@ -27,9 +27,9 @@ private struct Street: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
   @MagicValue var length: Int
-  @OptionMagicValue var next: Street?
+  @OptionalMagicValue var next: Street?
   @MagicValue var houses: [House]
-  @OptionMagicValue var map: MagicAsset<Data>?
+  @OptionalMagicValue var map: MagicAsset<Data>?
   init() {
     name = ""
     length = 0

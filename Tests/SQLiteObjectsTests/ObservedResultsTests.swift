@@ -17,10 +17,10 @@ private struct Jar: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var label: String
   @MagicValue var grams: Int
-  @OptionMagicValue var shelf: Shelf?
+  @OptionalMagicValue var shelf: Shelf?
   @MagicValue var lids: [Lid]
   @MagicValue var spoons: AsyncMagical<[Lid]>
-  @OptionMagicValue var photo: MagicAsset<Data>?
+  @OptionalMagicValue var photo: MagicAsset<Data>?
   init() {
     label = ""
     grams = 0

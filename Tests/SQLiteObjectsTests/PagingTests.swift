@@ -11,10 +11,10 @@ private struct Track: MagicObject {
   }
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
-  @OptionMagicValue var composer: String?
+  @OptionalMagicValue var composer: String?
   @MagicValue var length: Int
-  @OptionMagicValue var rating: Double?
-  @OptionMagicValue var disc: Disc?
+  @OptionalMagicValue var rating: Double?
+  @OptionalMagicValue var disc: Disc?
   init() { (name, length) = ("", 0) }
   init(_ id: String, _ name: String, _ composer: String?, _ length: Int, _ rating: Double?) {
     (self.id, self.name, self.length) = (id, name, length)

@@ -9,7 +9,7 @@ private struct Order: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var count: Int = 0
   @MagicValue var buyer: String
-  @OptionMagicValue var next: Order?
+  @OptionalMagicValue var next: Order?
 
   static var traits: [PropertyTrait] { [.indexed(\Self.$buyer)] }
 

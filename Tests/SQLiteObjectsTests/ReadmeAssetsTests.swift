@@ -16,7 +16,7 @@ struct Film: MagicObject {
   init(_ name: String) { self.name = name }
 }
 
-struct Subtitles: MagicAssetConvert {
+struct Subtitles: AssetConvertible {
   var lines: [String]
 
   init(assetData: Data) throws {

@@ -6,7 +6,7 @@ import Testing
 private struct Ship: MagicObject {
   @PrimaryMagicValue var name: String
   @MagicValue var tons: Int
-  @OptionMagicValue var captain: String?
+  @OptionalMagicValue var captain: String?
 
   init() {}
 

@@ -8,7 +8,7 @@ private enum Guide {
 
     @PrimaryMagicValue var id: String
     @MagicValue var name: String
-    @OptionMagicValue var owner: Person?
+    @OptionalMagicValue var owner: Person?
     @MagicValue var staff: [Person] = []
     @MagicValue var keyHolders: MagicalSet<Person> = []
     @MagicValue var roles: [String: Person] = [:]
@@ -67,7 +67,7 @@ private enum Guide {
     let count = try await fetched.customers.count()
     let first = try await magic.fetch(fetched.customers.where(\.$name > "B").limit(10))
     let anyone = try await fetched.customers.randomValue()
-    for try await customer in try fetched.customers.createAsyncStream() {
+    for try await customer in try fetched.customers.stream() {
       print(customer.name)
     }
     #expect(count == 2)

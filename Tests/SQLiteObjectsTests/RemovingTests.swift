@@ -12,7 +12,7 @@ private struct Owner: MagicObject {
 private struct Pet: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
-  @OptionMagicValue var owner: Owner?
+  @OptionalMagicValue var owner: Owner?
 
   static var traits: [PropertyTrait] { [.onDelete(\Self.$owner, .restrict)] }
 

@@ -9,11 +9,11 @@ private struct Member: MagicObject {
   }
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
-  @OptionMagicValue var email: String?
-  @OptionMagicValue var club: Society?
-  @OptionMagicValue var number: Int?
+  @OptionalMagicValue var email: String?
+  @OptionalMagicValue var club: Society?
+  @OptionalMagicValue var number: Int?
   @MagicValue var friends: [Member]
-  @OptionMagicValue var photo: MagicAsset<Data>?
+  @OptionalMagicValue var photo: MagicAsset<Data>?
   init() {
     name = ""
     friends = []

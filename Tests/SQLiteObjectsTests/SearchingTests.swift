@@ -8,9 +8,9 @@ private struct Note: MagicObject {
   static var traits: [PropertyTrait] { [.searched(\Self.$title, \Self.$text)] }
   @PrimaryMagicValue var id: Int
   @MagicValue var title: String
-  @OptionMagicValue var text: String?
+  @OptionalMagicValue var text: String?
   @MagicValue var isDone: Bool
-  @OptionMagicValue var author: Author?
+  @OptionalMagicValue var author: Author?
   init() {
     title = ""
     isDone = false

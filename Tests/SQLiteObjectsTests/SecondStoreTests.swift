@@ -39,7 +39,7 @@ private struct Pallet: MagicObject {
 private struct Chest: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
-  @OptionMagicValue var next: Chest?
+  @OptionalMagicValue var next: Chest?
   @MagicValue var inside: AsyncMagical<[Chest]> = AsyncMagical(value: [])
   init() {}
   init(_ name: String) { self.name = name }

@@ -6,7 +6,7 @@ import Testing
 /// What the seeds say of assets and images, snippet by snippet, beyond ``SeedSnippetTests``.
 @Suite(.everyEngine) struct SeedAssetTests {
   /// An image, as far as the snippets need one: something that has bytes of its own form.
-  struct Image: MagicAssetConvert, Equatable {
+  struct Image: AssetConvertible, Equatable {
     let pixels: [UInt8]
 
     init(_ pixels: [UInt8]) { self.pixels = pixels }

@@ -12,11 +12,11 @@ private enum Seed {
     @MagicValue var name: String
     @MagicValue var age: Int
 
-    @OptionMagicValue var school: Data?
-    @OptionMagicValue var petName: String?
-    @OptionMagicValue var hight: Double?
+    @OptionalMagicValue var school: Data?
+    @OptionalMagicValue var petName: String?
+    @OptionalMagicValue var hight: Double?
 
-    @OptionMagicValue var job: Job?
+    @OptionalMagicValue var job: Job?
 
     var customString: String {
       "My ID: \(id), name: \(name)"
@@ -116,7 +116,7 @@ private enum Seed {
 
     @MagicValue var array: AsyncMagical<[Sub]>
     @MagicValue var one: AsyncMagical<Sub>
-    @OptionMagicValue var sub: Sub?
+    @OptionalMagicValue var sub: Sub?
 
     init() {}
 
@@ -271,7 +271,7 @@ private enum Seed {
     let instanceCopy = try await magic.object(of: Seed.LazyArrayModel.self, primary: instance.uuid)
     #expect(try await instanceCopy.one.get().text == "1")
     var res: [Seed.Sub] = []
-    for try await item in try instanceCopy.array.createAsyncStream() {
+    for try await item in try instanceCopy.array.stream() {
       res.append(item)
     }
     #expect(res.map(\.text) == ["1", "2"])

@@ -6,7 +6,7 @@ import TestSupport
 private struct ClosingPage: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var text: String
-  @OptionMagicValue var file: MagicAsset<Data>?
+  @OptionalMagicValue var file: MagicAsset<Data>?
   @MagicValue var links: AsyncMagical<[ClosingPage]>
   @ReverseMagicValue(\ClosingPage.$links) var origins: AsyncReverseMagicSet<ClosingPage>
   init() {}

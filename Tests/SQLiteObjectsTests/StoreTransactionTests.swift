@@ -7,7 +7,7 @@ import TestSupport
 private struct Account: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var balance: Int
-  @OptionMagicValue var note: MagicAsset<String>?
+  @OptionalMagicValue var note: MagicAsset<String>?
   @MagicValue var friends: AsyncMagical<[Account]> = AsyncMagical(value: [])
 
   init() {}
@@ -26,7 +26,7 @@ private enum Later {
     static let tableName = "Plain"
     @MagicValue var text: String
     @MagicValue var number: Int = 7
-    @OptionMagicValue var best: Plain?
+    @OptionalMagicValue var best: Plain?
     init() {}
   }
 }

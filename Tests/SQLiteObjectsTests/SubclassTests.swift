@@ -42,7 +42,7 @@ private final class Bird: Animal {
 
 private struct Owner: MagicObject {
   @MagicValue var name: String = "owner"
-  @OptionMagicValue var pet: Animal?
+  @OptionalMagicValue var pet: Animal?
   @MagicValue var pets: [Animal] = []
   @MagicValue var lazy: AsyncMagical<Animal> = AsyncMagical(value: Cat("x"))
   init() {}

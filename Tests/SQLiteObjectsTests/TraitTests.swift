@@ -7,7 +7,7 @@ private struct Account: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var email: String
   @MagicValue var country: String
-  @OptionMagicValue var owner: Account?
+  @OptionalMagicValue var owner: Account?
 
   static var traits: [PropertyTrait] {
     [
@@ -38,7 +38,7 @@ private struct Searched: MagicObject {
 }
 
 private struct SearchedAsset: MagicObject {
-  @OptionMagicValue var photo: MagicAsset<Data>?
+  @OptionalMagicValue var photo: MagicAsset<Data>?
   static var traits: [PropertyTrait] { [.searched(\Self.$photo)] }
   init() {}
 }

@@ -12,16 +12,16 @@ private struct Twig: MagicObject {
 private struct Bough: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var text = "branch"
-  @OptionMagicValue var one: Twig?
-  @OptionMagicValue var list: [Twig]?
-  @OptionMagicValue var set: MagicalSet<Twig>?
-  @OptionMagicValue var named: [String: Twig]?
-  @OptionMagicValue var asset: MagicAsset<String>?
-  @OptionMagicValue var lazyOne: AsyncMagical<Twig>?
-  @OptionMagicValue var lazyList: AsyncMagical<[Twig]>?
-  @OptionMagicValue var lazySet: AsyncMagical<MagicalSet<Twig>>?
-  @OptionMagicValue var lazyNamed: AsyncMagical<[String: Twig]>?
-  @OptionMagicValue var lazyAsset: AsyncMagical<MagicAsset<String>>?
+  @OptionalMagicValue var one: Twig?
+  @OptionalMagicValue var list: [Twig]?
+  @OptionalMagicValue var set: MagicalSet<Twig>?
+  @OptionalMagicValue var named: [String: Twig]?
+  @OptionalMagicValue var asset: MagicAsset<String>?
+  @OptionalMagicValue var lazyOne: AsyncMagical<Twig>?
+  @OptionalMagicValue var lazyList: AsyncMagical<[Twig]>?
+  @OptionalMagicValue var lazySet: AsyncMagical<MagicalSet<Twig>>?
+  @OptionalMagicValue var lazyNamed: AsyncMagical<[String: Twig]>?
+  @OptionalMagicValue var lazyAsset: AsyncMagical<MagicAsset<String>>?
   init() {}
 
   /// The names of the optional properties with a value, without lazy collections.

@@ -12,11 +12,11 @@ private struct Article: MagicObject {
   @MagicValue var small: Int8
   @MagicValue var price: Double
   @MagicValue var cost: Decimal
-  @OptionMagicValue var code: Int?
-  @OptionMagicValue var note: String?
-  @OptionMagicValue var soldAt: Date?
-  @OptionMagicValue var group: Group?
-  @OptionMagicValue var photo: MagicAsset<Data>?
+  @OptionalMagicValue var code: Int?
+  @OptionalMagicValue var note: String?
+  @OptionalMagicValue var soldAt: Date?
+  @OptionalMagicValue var group: Group?
+  @OptionalMagicValue var photo: MagicAsset<Data>?
   @MagicValue var parts: [Group]
   init() {
     (title, stock, small, price, cost, parts) = ("", 0, 0, 0, 0, [])
@@ -30,7 +30,7 @@ private struct Article: MagicObject {
 private struct Group: MagicObject {
   @PrimaryMagicValue var name: String
   @MagicValue var bonus: Int
-  @OptionMagicValue var next: Group?
+  @OptionalMagicValue var next: Group?
   init() { bonus = 0 }
   init(_ name: String, _ bonus: Int) { (self.name, self.bonus) = (name, bonus) }
 }
@@ -38,7 +38,7 @@ private struct Group: MagicObject {
 private struct Chained: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var value: Int
-  @OptionMagicValue var before: Chained?
+  @OptionalMagicValue var before: Chained?
   init() { value = 0 }
   init(_ value: Int, before: Chained?) { (self.value, self.before) = (value, before) }
 }

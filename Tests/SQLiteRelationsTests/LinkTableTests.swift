@@ -121,7 +121,7 @@ import Testing
         try connection.setSet(table, of: 1, to: Set(1...50))
       }
       let all = try connection.links(table, of: [1])
-      var paged: [Link] = []
+      var paged: [StoredLink] = []
       while let page = Optional(try connection.links(table, of: 1, after: paged.last, limit: 7)),
         !page.isEmpty
       {

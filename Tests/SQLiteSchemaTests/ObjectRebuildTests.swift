@@ -9,7 +9,7 @@ import Testing
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
     @MagicValue var size: Int
-    @OptionMagicValue var next: Town?
+    @OptionalMagicValue var next: Town?
 
     init() {}
 

@@ -329,12 +329,12 @@ import Testing
       INSERT INTO child VALUES (1, 2, 1, NULL), (5, 3, NULL, NULL);
       """)
     try migrate(
-      .removeColumn("a", in: "child"), .removeColumn("b", in: "child"),
-      .removeColumn("c", in: "child"))
+      .dropColumnByRebuilding("a", in: "child"), .dropColumnByRebuilding("b", in: "child"),
+      .dropColumnByRebuilding("c", in: "child"))
     #expect(try columns(of: "child") == ["id"])
     #expect(try database.existingIndexes(of: "child").isEmpty)
     #expect(try database.rows("SELECT id FROM child", as: Int.self) == [1, 5])
-    #expect(try refusal(.removeColumn("id", in: "child")) != nil)
+    #expect(try refusal(.dropColumnByRebuilding("id", in: "child")) != nil)
   }
 
   @Test func `a searched column can be removed`() throws {
@@ -345,7 +345,7 @@ import Testing
       var text: String
     }
     try database.write { try $0.insert(Memo(id: 1, title: "garden", text: "roses")) }
-    try migrate(.removeColumn("text", in: "Memo"))
+    try migrate(.dropColumnByRebuilding("text", in: "Memo"))
     let names: SQL = "SELECT name FROM pragma_table_info('Memo_search')"
     #expect(try database.rows(names, as: String.self) == ["title"])
     #expect(
@@ -361,7 +361,7 @@ import Testing
   func `what needs a column stands in the way of its removal`(column: String, words: [String])
     throws
   {
-    let error = try refusal(.removeColumn(column, in: "City"))
+    let error = try refusal(.dropColumnByRebuilding(column, in: "City"))
     for word in words { #expect(error?.description.contains(word) == true, "\(error!) \(word)") }
   }
 
@@ -373,11 +373,11 @@ import Testing
       CREATE VIEW broken AS SELECT gone FROM t;
       CREATE TRIGGER g AFTER INSERT ON log BEGIN UPDATE t SET c = new.what; END;
       """)
-    #expect(try refusal(.removeColumn("b", in: "t"))?.obstacles.count == 1)
-    #expect(try refusal(.removeColumn("b", in: "t"))?.description.contains("“v”") == true)
-    #expect(try refusal(.removeColumn("c", in: "t"))?.description.contains("“g”") == true)
+    #expect(try refusal(.dropColumnByRebuilding("b", in: "t"))?.obstacles.count == 1)
+    #expect(try refusal(.dropColumnByRebuilding("b", in: "t"))?.description.contains("“v”") == true)
+    #expect(try refusal(.dropColumnByRebuilding("c", in: "t"))?.description.contains("“g”") == true)
     // One that fails already stops nothing.
-    try migrate(.removeColumn("a", in: "t"))
+    try migrate(.dropColumnByRebuilding("a", in: "t"))
   }
 
   @Test func `what is no table of the user's is refused`() throws {
@@ -486,7 +486,7 @@ import Testing
     case 2: return .setNotNull(column, in: "t", default: .integer(5))
     case 3: return .reorder([column], in: "t")
     case 4: return .addConstraint("COLLATE rtrim", of: column, in: "t")
-    case 5: return .removeColumn(column, in: "t")
+    case 5: return .dropColumnByRebuilding(column, in: "t")
     default: return .dropConstraint("UNIQUE", of: column, in: "t")
     }
   }

@@ -6,8 +6,8 @@ package struct Author: MagicObject {
   @PrimaryMagicValue package var id: Int
   @MagicValue package var name: String
   @MagicValue package var email: String
-  @OptionMagicValue package var age: Int?
-  @OptionMagicValue package var photo: MagicAsset<Data>?
+  @OptionalMagicValue package var age: Int?
+  @OptionalMagicValue package var photo: MagicAsset<Data>?
   @MagicValue package var books: [Book] = []
   @MagicValue package var friends: MagicalSet<Author> = []
   package init() {
@@ -26,7 +26,7 @@ package struct Book: MagicObject {
   }
   @PrimaryMagicValue package var id: String
   @MagicValue package var title: String
-  @OptionMagicValue package var shelf: Shelf?
+  @OptionalMagicValue package var shelf: Shelf?
   @MagicValue package var notes: [String: Note] = [:]
   @MagicValue package var scan = MagicAsset<Data>()
   package init() {

@@ -40,7 +40,7 @@ package struct Tag: MagicObject {
 package struct Person: MagicObject {
   @PrimaryMagicValue package var id: String
   @MagicValue package var version: Int
-  @OptionMagicValue package var best: Tag?
+  @OptionalMagicValue package var best: Tag?
   @MagicValue package var list: [Tag]
   @MagicValue package var set: MagicalSet<Tag>
   @MagicValue package var byName: [String: Tag]

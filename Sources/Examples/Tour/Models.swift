@@ -24,7 +24,7 @@ package struct Zone: MagicObject {
   @MagicValue package var latitude: Double
   /// In degrees, positive in the east.
   @MagicValue package var longitude: Double
-  @OptionMagicValue package var comments: String?
+  @OptionalMagicValue package var comments: String?
   /// The country with the most people of the zone first.
   @MagicValue package var countries: [Country]
   /// The compiled TZif file.

@@ -58,7 +58,7 @@ public enum Capabilities {
 }
 
 /// A limit of one connection (<https://www.sqlite.org/limits.html>).
-public struct Limit: RawRepresentable, Hashable, Sendable {
+public struct ConnectionLimit: RawRepresentable, Hashable, Sendable {
   /// SQLite's number of the limit.
   public let rawValue: Int32
 
@@ -70,27 +70,27 @@ public struct Limit: RawRepresentable, Hashable, Sendable {
   }
 
   /// The size of a text, a blob or a row in bytes.
-  public static let length = Limit(rawValue: SQLITE_LIMIT_LENGTH)
+  public static let length = ConnectionLimit(rawValue: SQLITE_LIMIT_LENGTH)
   /// The size of SQL in bytes.
-  public static let sqlLength = Limit(rawValue: SQLITE_LIMIT_SQL_LENGTH)
+  public static let sqlLength = ConnectionLimit(rawValue: SQLITE_LIMIT_SQL_LENGTH)
   /// The columns of a table, a result or an index.
-  public static let columns = Limit(rawValue: SQLITE_LIMIT_COLUMN)
+  public static let columns = ConnectionLimit(rawValue: SQLITE_LIMIT_COLUMN)
   /// The depth of an expression.
-  public static let expressionDepth = Limit(rawValue: SQLITE_LIMIT_EXPR_DEPTH)
+  public static let expressionDepth = ConnectionLimit(rawValue: SQLITE_LIMIT_EXPR_DEPTH)
   /// The parts of a compound SELECT.
-  public static let compoundSelect = Limit(rawValue: SQLITE_LIMIT_COMPOUND_SELECT)
+  public static let compoundSelect = ConnectionLimit(rawValue: SQLITE_LIMIT_COMPOUND_SELECT)
   /// The instructions of a compiled statement.
-  public static let instructions = Limit(rawValue: SQLITE_LIMIT_VDBE_OP)
+  public static let instructions = ConnectionLimit(rawValue: SQLITE_LIMIT_VDBE_OP)
   /// The arguments of a function.
-  public static let functionArguments = Limit(rawValue: SQLITE_LIMIT_FUNCTION_ARG)
+  public static let functionArguments = ConnectionLimit(rawValue: SQLITE_LIMIT_FUNCTION_ARG)
   /// The attached databases.
-  public static let attachedDatabases = Limit(rawValue: SQLITE_LIMIT_ATTACHED)
+  public static let attachedDatabases = ConnectionLimit(rawValue: SQLITE_LIMIT_ATTACHED)
   /// The size of a LIKE or GLOB pattern in bytes.
-  public static let patternLength = Limit(rawValue: SQLITE_LIMIT_LIKE_PATTERN_LENGTH)
+  public static let patternLength = ConnectionLimit(rawValue: SQLITE_LIMIT_LIKE_PATTERN_LENGTH)
   /// The highest number of a parameter.
-  public static let variables = Limit(rawValue: SQLITE_LIMIT_VARIABLE_NUMBER)
+  public static let variables = ConnectionLimit(rawValue: SQLITE_LIMIT_VARIABLE_NUMBER)
   /// The depth of triggers.
-  public static let triggerDepth = Limit(rawValue: SQLITE_LIMIT_TRIGGER_DEPTH)
+  public static let triggerDepth = ConnectionLimit(rawValue: SQLITE_LIMIT_TRIGGER_DEPTH)
   /// The threads that help one statement.
-  public static let workerThreads = Limit(rawValue: SQLITE_LIMIT_WORKER_THREADS)
+  public static let workerThreads = ConnectionLimit(rawValue: SQLITE_LIMIT_WORKER_THREADS)
 }

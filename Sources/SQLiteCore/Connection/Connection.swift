@@ -156,7 +156,7 @@ public final class Connection {
   /// Returns a limit (`sqlite3_limit`).
   ///
   /// - Parameter limit: Which one.
-  public func limit(_ limit: Limit) -> Int {
+  public func limit(_ limit: ConnectionLimit) -> Int {
     Int(handle.limit(limit.rawValue, -1))
   }
 
@@ -168,7 +168,7 @@ public final class Connection {
   ///   - limit: Which one.
   ///   - value: The new value, not negative.
   /// - Throws: ``SQLiteError`` outside the access.
-  public func setLimit(_ limit: Limit, to value: Int) throws(SQLiteError) {
+  public func setLimit(_ limit: ConnectionLimit, to value: Int) throws(SQLiteError) {
     try checkAccess()
     guard value >= 0 else { throw SQLiteError(.range, "a limit cannot be negative") }
     _ = handle.limit(limit.rawValue, Int32(clamping: value))

@@ -89,7 +89,7 @@ extension Database {
     /// Whether each page is checked when it is read (`PRAGMA cell_size_check`).
     public var checksCells = false
     /// Limits of each connection; what is not named keeps SQLite's own.
-    public var limits: [Limit: Int] = [:]
+    public var limits: [ConnectionLimit: Int] = [:]
     /// How many bytes of SQL the schema may have, or nil for any number; looked at when a connection is
     /// opened.
     public var maximumSchemaSize: Int?

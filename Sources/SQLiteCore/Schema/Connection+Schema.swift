@@ -152,20 +152,20 @@ extension Connection {
   ///
   /// - Parameter table: The table's name.
   /// - Throws: ``SQLiteError``.
-  public func columns(of table: String) throws(SQLiteError) -> [TableColumn] {
+  public func columns(of table: String) throws(SQLiteError) -> [SchemaColumn] {
     var row = try statement(
       """
       SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(\(table))
       ORDER BY cid
       """)
-    var columns: [TableColumn] = []
+    var columns: [SchemaColumn] = []
     while try row.step() {
       columns.append(
-        TableColumn(
+        SchemaColumn(
           name: try row.text(at: 0), declaredType: try row.text(at: 1),
           isNotNull: row.integer(at: 2) != 0, defaultSQL: try row.textUnlessNull(at: 3),
           primaryKeyPosition: Int(row.integer(at: 4)),
-          kind: TableColumn.Kind(rawValue: Int(row.integer(at: 5))) ?? .ordinary))
+          kind: SchemaColumn.Kind(rawValue: Int(row.integer(at: 5))) ?? .ordinary))
     }
     return columns
   }

@@ -287,7 +287,7 @@ extension IndexDefinition {
 }
 
 /// A column that a table has (`PRAGMA table_xinfo`).
-public struct TableColumn: Hashable, Sendable {
+public struct SchemaColumn: Hashable, Sendable {
   /// The kind of the column.
   public enum Kind: Int, Sendable {
     /// One that is stored and seen.

@@ -84,7 +84,7 @@ extension Connection {
   }
 
   private func keyDifferences(
-    _ table: TableDefinition, _ existing: [TableColumn]
+    _ table: TableDefinition, _ existing: [SchemaColumn]
   ) throws -> [SchemaDifference] {
     let wanted = table.keyColumns
     let found = existing.filter { $0.primaryKeyPosition > 0 }.map(\.name)

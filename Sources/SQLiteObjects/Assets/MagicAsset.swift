@@ -16,7 +16,7 @@ import SQLiteMapping
 ///
 /// An asset that is assigned to another object becomes a copy with a file of its own when that object
 /// is saved.
-public struct MagicAsset<Element: MagicAssetConvert> {
+public struct MagicAsset<Element: AssetConvertible> {
   /// The state of a content.
   enum Origin {
     /// There is none.
@@ -152,21 +152,21 @@ extension MagicAsset: AssetValue {
 }
 
 /// A type that can be the content of a file.
-public protocol MagicAssetConvert {
+public protocol AssetConvertible {
   /// Makes a value of a file's bytes.
   init(assetData: Data) throws
   /// The bytes of a file.
   var assetData: Data { get throws }
 }
 
-extension Data: MagicAssetConvert {
+extension Data: AssetConvertible {
   /// Takes the bytes.
   public init(assetData: Data) { self = assetData }
   /// The bytes.
   public var assetData: Data { self }
 }
 
-extension String: MagicAssetConvert {
+extension String: AssetConvertible {
   /// Reads UTF-8.
   public init(assetData: Data) throws {
     guard let text = String(validating: assetData, as: UTF8.self) else {
@@ -178,7 +178,7 @@ extension String: MagicAssetConvert {
   public var assetData: Data { Data(utf8) }
 }
 
-extension MagicAssetConvert where Self: Codable {
+extension AssetConvertible where Self: Codable {
   /// Reads JSON.
   public init(assetData: Data) throws {
     self = try JSONDecoder().decode(Self.self, from: assetData)
@@ -192,9 +192,9 @@ extension MagicAssetConvert where Self: Codable {
   }
 }
 
-extension Array: MagicAssetConvert where Element: Codable {}
-extension Set: MagicAssetConvert where Element: Codable {}
-extension Dictionary: MagicAssetConvert where Key: Codable, Value: Codable {}
+extension Array: AssetConvertible where Element: Codable {}
+extension Set: AssetConvertible where Element: Codable {}
+extension Dictionary: AssetConvertible where Key: Codable, Value: Codable {}
 
 /// A `Codable` type whose values may be properties of objects and contents of assets.
-public protocol MagicalCodable: Codable, MagicAssetConvert {}
+public protocol MagicalCodable: Codable, AssetConvertible {}

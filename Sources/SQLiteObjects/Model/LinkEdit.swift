@@ -179,7 +179,7 @@ extension MagicLink: LinkItem {
 
 /// A link of a lazy collection: one that is in the store, or one that was added since.
 enum LazyItem: LinkItem, Sendable {
-  case stored(Link, StoreIdentity)
+  case stored(StoredLink, StoreIdentity)
   case added(Value, LiveValue)
 
   var key: Value {
@@ -203,7 +203,7 @@ enum LazyItem: LinkItem, Sendable {
   static func make(_ key: Value, _ target: LiveValue) -> LazyItem { .added(key, target) }
 
   /// The link in the store, or nil.
-  var link: Link? {
+  var link: StoredLink? {
     if case .stored(let link, _) = self { link } else { nil }
   }
 }

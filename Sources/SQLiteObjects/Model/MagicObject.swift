@@ -5,7 +5,7 @@ public import SQLiteMapping
 ///     struct Person: MagicObject {
 ///       @PrimaryMagicValue var id: String
 ///       @MagicValue var name: String
-///       @OptionMagicValue var age: Int?
+///       @OptionalMagicValue var age: Int?
 ///
 ///       init() {}
 ///       init(name: String) { self.name = name }

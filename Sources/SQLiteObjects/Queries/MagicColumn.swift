@@ -40,7 +40,7 @@ extension MagicValue: MagicColumn {
   }
 }
 
-extension OptionMagicValue: MagicColumn {
+extension OptionalMagicValue: MagicColumn {
   /// The type of the property without the optional.
   public typealias Element = Wrapped
   /// The properties that lead there.

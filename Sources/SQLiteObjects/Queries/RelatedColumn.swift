@@ -67,7 +67,7 @@ extension MagicValue {
   ) -> RelatedColumn<Column> where Value == AsyncMagical<Object> { RelatedColumn(cell, path) }
 }
 
-extension OptionMagicValue where Wrapped: MagicObject {
+extension OptionalMagicValue where Wrapped: MagicObject {
   /// A property of the object that this relation leads to, for queries.
   ///
   /// - Parameter path: The property, such as `\.$name`.
@@ -76,7 +76,7 @@ extension OptionMagicValue where Wrapped: MagicObject {
   ) -> RelatedColumn<Column> { RelatedColumn(cell, path) }
 }
 
-extension OptionMagicValue {
+extension OptionalMagicValue {
   /// A property of the object that this lazy relation leads to, for queries.
   ///
   /// - Parameter path: The property, such as `\.$name`.
@@ -139,7 +139,7 @@ extension MagicValue where Value: MagicRelation {
   }
 }
 
-extension OptionMagicValue where Wrapped: MagicRelation {
+extension OptionalMagicValue where Wrapped: MagicRelation {
   /// All objects that a relation of these objects leads to, for queries.
   ///
   /// - Parameter path: The relation, such as `\.$tracks`.

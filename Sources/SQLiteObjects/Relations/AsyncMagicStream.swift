@@ -4,7 +4,7 @@ import SQLiteRelations
 extension AsyncMagical where Element: MagicCollection {
   /// Returns a stream of the items, which are fetched in batches while you iterate.
   ///
-  ///     for try await item in try owner.items.createAsyncStream() { … }
+  ///     for try await item in try owner.items.stream() { … }
   ///
   /// One batch at a time is in memory, and with unsaved changes also the keys of all items. Each batch is a separate
   /// snapshot, so objects that are added or removed during the iteration may or may not be included. If the iteration
@@ -13,7 +13,7 @@ extension AsyncMagical where Element: MagicCollection {
   ///
   /// - Parameter batch: The maximum number of items to fetch at once.
   /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value.
-  public func createAsyncStream(batch: Int = 500) throws -> AsyncMagicStream<Element> {
+  public func stream(batch: Int = 500) throws -> AsyncMagicStream<Element> {
     switch try known() {
     case .value(let value):
       AsyncMagicStream(.items(try value.magicLinks.map { try Element.magicItem(of: $0) }), batch: 1)
@@ -31,7 +31,7 @@ public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
   fileprivate indirect enum Origin {
     case items([Collection.MagicItem])
     /// The store, to be read on from the last link.
-    case objects(RelatedObjects, last: Link?)
+    case objects(RelatedObjects, last: StoredLink?)
     /// A collection whose links, some or all, were not read yet, with changes to be made to them.
     case changed(AsyncMagical<Collection>, RelatedObjects, LazyState)
     /// The rest of a collection whose links were read.

@@ -279,7 +279,7 @@ extension AsyncMagical {
 extension AsyncMagical where Element: MagicCollection {
   /// The links with the changes.
   func items(
-    _ links: [Link], _ objects: RelatedObjects, _ state: LazyState
+    _ links: [StoredLink], _ objects: RelatedObjects, _ state: LazyState
   ) throws -> [LazyItem] {
     let store = objects.store.identity
     var items = links.map { LazyItem.stored($0, store) }
@@ -301,7 +301,7 @@ extension AsyncMagical where Element: MagicCollection {
 
   /// Puts together the links that were fetched and those that were added.
   private func joined(
-    _ items: ArraySlice<LazyItem>, _ links: [Link], _ fetched: [MagicLink<Element.Target>]
+    _ items: ArraySlice<LazyItem>, _ links: [StoredLink], _ fetched: [MagicLink<Element.Target>]
   ) throws -> [Element.MagicItem] {
     var next = 0
     return try items.compactMap { item in

@@ -36,7 +36,7 @@ struct RelatedObjects: Sendable {
     /// Links with their objects.
     case targets(Relation.Page = .init())
     /// Links that were read before with their objects; links to objects that are gone are left out.
-    case targetsOf([Link])
+    case targetsOf([StoredLink])
     /// One link with its object at random, of all or of those at some positions.
     case random(Range<Int>?)
     /// The objects themselves, each once, in the order of their keys.
@@ -46,7 +46,7 @@ struct RelatedObjects: Sendable {
   /// The answer to a request, as of one snapshot.
   struct Answer: Sendable {
     var count = 0
-    var links: [Link] = []
+    var links: [StoredLink] = []
     var fetched = Fetched.plain([])
   }
 
@@ -141,18 +141,18 @@ struct RelatedObjects: Sendable {
     return range
   }
 
-  private func links(_ page: Relation.Page, _ connection: Connection) throws -> [Link] {
+  private func links(_ page: Relation.Page, _ connection: Connection) throws -> [StoredLink] {
     guard relation.table == nil else {
       return try relation.keys.links(from: zIndex, page, in: connection)
     }
     guard let target = try relation.keys.end(from: zIndex, in: connection) else {
       throw MagicError.missingTarget(type: relation.owner.typeName, zIndex: zIndex)
     }
-    return target.map { [Link(owner: zIndex, place: .null, target: $0)] } ?? []
+    return target.map { [StoredLink(owner: zIndex, place: .null, target: $0)] } ?? []
   }
 
   /// Reads the objects that links lead to, with all that these lead to.
-  private func answer(with links: [Link], _ connection: Connection) throws -> Answer {
+  private func answer(with links: [StoredLink], _ connection: Connection) throws -> Answer {
     let loader = GraphLoader(store, connection)
     try loader.load(relation.destination.type, links.map(\.target))
     return Answer(links: links, fetched: .graph(loader.graph))
@@ -161,7 +161,7 @@ struct RelatedObjects: Sendable {
 
 extension RelatedObjects {
   /// The page after the last of some links.
-  func page(after link: Link?, limit: Int) -> Relation.Page {
+  func page(after link: StoredLink?, limit: Int) -> Relation.Page {
     Relation.Page(
       after: link.flatMap { link in relation.table.map { $0.order(of: link) } }, limit: limit)
   }

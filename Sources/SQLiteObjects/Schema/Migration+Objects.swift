@@ -52,7 +52,7 @@ extension Migration.Step {
   ///   - property: The property. A collection of objects is never without a value, and an asset may always be
   ///     without content: both are refused.
   ///   - table: The type's table.
-  public static func requireProperty(_ property: String, of table: String) -> Self {
+  public static func makeRequired(_ property: String, of table: String) -> Self {
     Self(description: "require “\(property)” of the objects “\(table)”") {
       try ObjectTables($0).require(property, of: table)
     }
@@ -66,7 +66,7 @@ extension Migration.Step {
   /// - Parameters:
   ///   - property: The property.
   ///   - table: The type's table.
-  public static func relaxProperty(_ property: String, of table: String) -> Self {
+  public static func makeOptional(_ property: String, of table: String) -> Self {
     Self(description: "let “\(property)” of the objects “\(table)” be nil") {
       try ObjectTables($0).relax(property, of: table)
     }
@@ -197,7 +197,7 @@ struct ObjectTables {
     }
   }
 
-  private func column(_ property: String, of table: String) throws -> TableColumn {
+  private func column(_ property: String, of table: String) throws -> SchemaColumn {
     guard
       let column = try connection.columns(of: table).first(where: { isSameName($0.name, property) })
     else {

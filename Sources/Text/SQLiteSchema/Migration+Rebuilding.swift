@@ -170,8 +170,8 @@ extension Migration.Step {
   /// - Parameters:
   ///   - column: The column.
   ///   - table: Its table.
-  public static func removeColumn(_ column: String, in table: String) -> Self {
-    rebuild(table, "remove “\(column)” of “\(table)”") { try $0.removeColumn(column) }
+  public static func dropColumnByRebuilding(_ column: String, in table: String) -> Self {
+    rebuild(table, "remove “\(column)” of “\(table)”") { try $0.dropColumn(column) }
   }
 
   private static func rebuild(

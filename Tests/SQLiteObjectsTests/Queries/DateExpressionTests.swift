@@ -10,7 +10,7 @@ import TestSupport
     @PrimaryMagicValue var id: Int
     @MagicValue var from: Date
     @MagicValue var to: Date
-    @OptionMagicValue var seen: Date?
+    @OptionalMagicValue var seen: Date?
     @MagicValue var nights: Double
 
     init() {

@@ -11,7 +11,7 @@ import TestSupport
     static let traits: [PropertyTrait] = [.indexed(\Price.$amount)]
     @PrimaryMagicValue var id: Int
     @MagicValue var amount: Decimal
-    @OptionMagicValue var length: Duration?
+    @OptionalMagicValue var length: Duration?
 
     init() { amount = 0 }
 
@@ -111,7 +111,7 @@ import TestSupport
     static let traits: [PropertyTrait] = [.indexed(\Cost.$sum)]
     @PrimaryMagicValue var id: Int
     @MagicValue var sum: Decimal
-    @OptionMagicValue var length: Duration?
+    @OptionalMagicValue var length: Duration?
 
     init() { sum = 0 }
   }

@@ -18,9 +18,9 @@ import Testing
     @MagicValue var q: Decimal
     @MagicValue var s: String
     @MagicValue var t: String
-    @OptionMagicValue var k: Int?
-    @OptionMagicValue var n: String?
-    @OptionMagicValue var r: Decimal?
+    @OptionalMagicValue var k: Int?
+    @OptionalMagicValue var n: String?
+    @OptionalMagicValue var r: Decimal?
 
     init() {
       (a, b, x, y, f, g, p, q, s, t) = (0, 0, 0, 0, 0, 0, 0, 0, "", "")

@@ -21,8 +21,8 @@ enum Music {
 
     @PrimaryMagicValue var id: Int
     @MagicValue var title: String
-    @OptionMagicValue var year: Int?
-    @OptionMagicValue var artist: Artist?
+    @OptionalMagicValue var year: Int?
+    @OptionalMagicValue var artist: Artist?
     @ReverseMagicValue(\Track.$album) var tracks: AsyncReverseMagicSet<Track>
 
     init() {}
@@ -41,8 +41,8 @@ enum Music {
     @MagicValue var name: String
     @MagicValue var seconds: Int
     @MagicValue var price: Double
-    @OptionMagicValue var rating: Int?
-    @OptionMagicValue var album: Album?
+    @OptionalMagicValue var rating: Int?
+    @OptionalMagicValue var album: Album?
     @MagicValue var tags: MagicalSet<Tag>
     @ReverseMagicValue(\Playlist.$tracks) var playlists: AsyncReverseMagicSet<Playlist>
 

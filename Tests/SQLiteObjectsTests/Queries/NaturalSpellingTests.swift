@@ -13,9 +13,9 @@ private struct Sale: MagicObject {
   @MagicValue var weight: Double
   @MagicValue var count: Int
   @MagicValue var date: Date
-  @OptionMagicValue var paid: Date?
-  @OptionMagicValue var note: String?
-  @OptionMagicValue var shop: Shop?
+  @OptionalMagicValue var paid: Date?
+  @OptionalMagicValue var note: String?
+  @OptionalMagicValue var shop: Shop?
 
   init() {}
 

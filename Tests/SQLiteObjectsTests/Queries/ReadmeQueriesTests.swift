@@ -17,7 +17,7 @@ import Testing
     @PrimaryMagicValue var id: Int
     @MagicValue var title: String
     @MagicValue var year: Int
-    @OptionMagicValue var artist: Artist?
+    @OptionalMagicValue var artist: Artist?
     @ReverseMagicValue(\Track.$album) var tracks: AsyncReverseMagicSet<Track>
 
     init() {}
@@ -28,8 +28,8 @@ import Testing
     @MagicValue var name: String
     @MagicValue var seconds: Int
     @MagicValue var price: Double
-    @OptionMagicValue var rating: Int?
-    @OptionMagicValue var album: Album?
+    @OptionalMagicValue var rating: Int?
+    @OptionalMagicValue var album: Album?
     @MagicValue var tags: MagicalSet<Tag>
 
     init() {}

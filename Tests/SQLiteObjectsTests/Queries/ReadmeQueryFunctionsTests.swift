@@ -9,7 +9,7 @@ import Testing
     static let traits: [PropertyTrait] = [.indexed(\Line.$price)]
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
-    @OptionMagicValue var note: String?
+    @OptionalMagicValue var note: String?
     @MagicValue var price: Decimal
     @MagicValue var quantity: Int
     @MagicValue var date: Date

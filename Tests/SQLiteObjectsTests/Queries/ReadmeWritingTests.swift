@@ -17,8 +17,8 @@ import Testing
     @MagicValue var name: String
     @MagicValue var seconds: Int
     @MagicValue var price: Double
-    @OptionMagicValue var rating: Int?
-    @OptionMagicValue var album: Album?
+    @OptionalMagicValue var rating: Int?
+    @OptionalMagicValue var album: Album?
 
     init() {}
 
@@ -46,7 +46,7 @@ import Testing
     @PrimaryMagicValue var id: Int
     @MagicValue var title: String
     @MagicValue var text: String
-    @OptionMagicValue var track: Track?
+    @OptionalMagicValue var track: Track?
 
     init() {}
   }

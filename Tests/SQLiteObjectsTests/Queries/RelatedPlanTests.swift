@@ -25,7 +25,7 @@ private struct PlanEdge: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var weight: Int
   @MagicValue var from: PlanNode
-  @OptionMagicValue var to: PlanNode?
+  @OptionalMagicValue var to: PlanNode?
 
   init() {}
 

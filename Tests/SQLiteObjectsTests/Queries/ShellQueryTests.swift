@@ -22,18 +22,18 @@ import TestSupport
   struct Album: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var title: String
-    @OptionMagicValue var artist: Artist?
+    @OptionalMagicValue var artist: Artist?
     init() { title = "" }
   }
 
   struct Track: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
-    @OptionMagicValue var composer: String?
-    @OptionMagicValue var album: Album?
-    @OptionMagicValue var genre: Genre?
+    @OptionalMagicValue var composer: String?
+    @OptionalMagicValue var album: Album?
+    @OptionalMagicValue var genre: Genre?
     @MagicValue var milliseconds: Int
-    @OptionMagicValue var bytes: Int?
+    @OptionalMagicValue var bytes: Int?
     @MagicValue var rating: Double
     @MagicValue var price: Decimal
     init() { (name, milliseconds, rating, price) = ("", 0, 0, 0) }
@@ -42,14 +42,14 @@ import TestSupport
   struct Customer: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
-    @OptionMagicValue var company: String?
+    @OptionalMagicValue var company: String?
     @ReverseMagicValue(\Invoice.$customer) var invoices: AsyncReverseMagicSet<Invoice>
     init() { name = "" }
   }
 
   struct Invoice: MagicObject {
     @PrimaryMagicValue var id: Int
-    @OptionMagicValue var customer: Customer?
+    @OptionalMagicValue var customer: Customer?
     @MagicValue var date: Date
     @MagicValue var total: Decimal
     @ReverseMagicValue(\Line.$invoice) var lines: AsyncReverseMagicSet<Line>
@@ -58,8 +58,8 @@ import TestSupport
 
   struct Line: MagicObject {
     @PrimaryMagicValue var id: Int
-    @OptionMagicValue var invoice: Invoice?
-    @OptionMagicValue var track: Track?
+    @OptionalMagicValue var invoice: Invoice?
+    @OptionalMagicValue var track: Track?
     @MagicValue var price: Decimal
     @MagicValue var quantity: Int
     init() { (price, quantity) = (0, 0) }

@@ -14,8 +14,8 @@ enum Chinook {
   struct Album: MagicObject {
     @PrimaryMagicValue var id: Int
     @MagicValue var title: String
-    @OptionMagicValue var released: Date?
-    @OptionMagicValue var artist: Artist?
+    @OptionalMagicValue var released: Date?
+    @OptionalMagicValue var artist: Artist?
     @ReverseMagicValue(\Track.$album) var tracks: AsyncReverseMagicSet<Track>
 
     init() {}
@@ -38,16 +38,16 @@ enum Chinook {
 
     @PrimaryMagicValue var id: Int
     @MagicValue var name: String
-    @OptionMagicValue var composer: String?
+    @OptionalMagicValue var composer: String?
     @MagicValue var milliseconds: Int
     @MagicValue var bytes: Int
     @MagicValue var price: Double
     @MagicValue var stock: Int
     @MagicValue var format: Format
     @MagicValue var lyrics: String
-    @OptionMagicValue var rating: Int?
-    @OptionMagicValue var album: Album?
-    @OptionMagicValue var genre: Genre?
+    @OptionalMagicValue var rating: Int?
+    @OptionalMagicValue var album: Album?
+    @OptionalMagicValue var genre: Genre?
     @ReverseMagicValue(\Playlist.$tracks) var playlists: AsyncReverseMagicSet<Playlist>
     @ReverseMagicValue(\InvoiceLine.$track) var lines: AsyncReverseMagicSet<InvoiceLine>
 
@@ -68,7 +68,7 @@ enum Chinook {
     @MagicValue var lastName: String
     @MagicValue var title: String
     @MagicValue var hired: Date
-    @OptionMagicValue var manager: Employee?
+    @OptionalMagicValue var manager: Employee?
     @ReverseMagicValue(\Employee.$manager) var reports: AsyncReverseMagicSet<Employee>
     @ReverseMagicValue(\Customer.$support) var customers: AsyncReverseMagicSet<Customer>
 
@@ -82,10 +82,10 @@ enum Chinook {
     @MagicValue var firstName: String
     @MagicValue var lastName: String
     @MagicValue var email: String
-    @OptionMagicValue var company: String?
+    @OptionalMagicValue var company: String?
     @MagicValue var country: String
     @MagicValue var credit: Decimal
-    @OptionMagicValue var support: Employee?
+    @OptionalMagicValue var support: Employee?
     @ReverseMagicValue(\Invoice.$customer) var invoices: AsyncReverseMagicSet<Invoice>
 
     init() {}
@@ -96,7 +96,7 @@ enum Chinook {
 
     @PrimaryMagicValue var id: Int
     @MagicValue var date: Date
-    @OptionMagicValue var paid: Date?
+    @OptionalMagicValue var paid: Date?
     @MagicValue var country: String
     @MagicValue var total: Decimal
     @MagicValue var customer: Customer
@@ -112,7 +112,7 @@ enum Chinook {
     @MagicValue var price: Decimal
     @MagicValue var quantity: Int
     @MagicValue var invoice: Invoice
-    @OptionMagicValue var track: Track?
+    @OptionalMagicValue var track: Track?
 
     init() {}
   }

@@ -137,13 +137,13 @@ import TestSupport
     @PrimaryMagicValue var id: Int
     @MagicValue var flag: Bool
     @MagicValue var small: Int8
-    @OptionMagicValue var middle: Int16?
+    @OptionalMagicValue var middle: Int16?
     @MagicValue var real: Float
-    @OptionMagicValue var text: String?
+    @OptionalMagicValue var text: String?
     @MagicValue var date: Date
-    @OptionMagicValue var uuid: UUID?
+    @OptionalMagicValue var uuid: UUID?
     @MagicValue var list: [String]
-    @OptionMagicValue var number: Double?
+    @OptionalMagicValue var number: Double?
     @MagicValue var data: Data
 
     init() {}

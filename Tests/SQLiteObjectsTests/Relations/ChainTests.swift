@@ -4,7 +4,7 @@ import Testing
 
 /// A class that leads to one of its own.
 final class Segment: MagicObject {
-  @OptionMagicValue var next: Segment?
+  @OptionalMagicValue var next: Segment?
   @MagicValue var others: [Segment]
   @MagicValue var lazy: AsyncMagical<[Segment]>
 

@@ -16,7 +16,7 @@ private enum Old {
     static var traits: [PropertyTrait] { [.indexed(\Self.$boss, \Self.$name)] }
 
     @PrimaryMagicValue var id: String
-    @OptionMagicValue var boss: Boss?
+    @OptionalMagicValue var boss: Boss?
     @MagicValue var name: String
     @MagicValue var friends: [Boss]
     @MagicValue var peers: MagicalSet<Worker>
@@ -46,7 +46,7 @@ private enum New {
     }
 
     @PrimaryMagicValue var id: String
-    @OptionMagicValue var boss: Boss?
+    @OptionalMagicValue var boss: Boss?
     @MagicValue var name: String
     @MagicValue var friends: [Boss]
     @MagicValue var peers: MagicalSet<Worker>

@@ -11,7 +11,7 @@ struct Club: MagicObject {
 }
 
 struct Nullifying: MagicObject {
-  @OptionMagicValue var team: Club?
+  @OptionalMagicValue var team: Club?
   @MagicValue var name: String
 
   init() {}
@@ -39,7 +39,7 @@ struct Restricting: MagicObject {
     [.onDelete(\Self.$team, .restrict), .onDelete(\Self.$others, .restrict)]
   }
 
-  @OptionMagicValue var team: Club?
+  @OptionalMagicValue var team: Club?
   @MagicValue var others: [Club]
 
   init() {}

@@ -124,7 +124,7 @@ struct RingB: MagicObject {
 
 struct RingC: MagicObject {
   @MagicValue var name: String
-  @OptionMagicValue var next: RingA?
+  @OptionalMagicValue var next: RingA?
 
   init() {}
   init(_ name: String) { self.name = name }

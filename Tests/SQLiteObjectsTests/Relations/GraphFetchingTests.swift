@@ -15,7 +15,7 @@ final class Witness: MagicObject {
   @TaskLocal static var living: Living?
 
   @MagicValue var name: String
-  @OptionMagicValue var best: Witness?
+  @OptionalMagicValue var best: Witness?
   @MagicValue var friends: [Witness]
   private let living = Witness.living
 

@@ -52,7 +52,7 @@ import Testing
     tree.lazyList.set(leaves)
     try await magic.update(tree)
     var met: [String] = []
-    for try await leaf in try again(tree).lazyList.createAsyncStream(batch: 500 / part) {
+    for try await leaf in try again(tree).lazyList.stream(batch: 500 / part) {
       met.append(leaf.text)
       // Behind, under and in front of the place where the stream is.
       guard met.count == 300 / part else { continue }

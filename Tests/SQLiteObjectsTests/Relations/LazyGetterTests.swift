@@ -5,7 +5,7 @@ import Testing
 private struct Card: MagicObject {
   @MagicValue var title: String
   @MagicValue var owner: AsyncMagical<Leaf>
-  @OptionMagicValue var other: AsyncMagical<Leaf>?
+  @OptionalMagicValue var other: AsyncMagical<Leaf>?
   @MagicValue var list: AsyncMagical<[Leaf]>
 
   init() {}

@@ -60,13 +60,13 @@ import Testing
 
   @Test func `a stream gives every item in order`() async throws {
     var texts: [String] = []
-    for try await leaf in try tree.lazyList.createAsyncStream(batch: 3) { texts.append(leaf.text) }
+    for try await leaf in try tree.lazyList.stream(batch: 3) { texts.append(leaf.text) }
     #expect(texts == (0..<10).map { "\($0)" } + ["0"])
     var pairs: [String: String] = [:]
-    for try await (key, leaf) in try tree.lazyByName.createAsyncStream() { pairs[key] = leaf.text }
+    for try await (key, leaf) in try tree.lazyByName.stream() { pairs[key] = leaf.text }
     #expect(pairs == ["a": "1", "b": "2"])
     var count = 0
-    for try await _ in try tree.lazySet.createAsyncStream(batch: 5) { count += 1 }
+    for try await _ in try tree.lazySet.stream(batch: 5) { count += 1 }
     #expect(count == 10)
   }
 
@@ -103,7 +103,7 @@ import Testing
   @Test func `a value that was set is streamed`() async throws {
     tree.lazyList.set([Leaf("x"), Leaf("y")])
     var texts: [String] = []
-    for try await leaf in try tree.lazyList.createAsyncStream() { texts.append(leaf.text) }
+    for try await leaf in try tree.lazyList.stream() { texts.append(leaf.text) }
     #expect(texts == ["x", "y"])
   }
 
@@ -112,7 +112,7 @@ import Testing
     #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.get() }
     #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) { try lazy.count() }
     #expect(throws: MagicError.detachedValue(type: "Array<Leaf>")) {
-      _ = try lazy.createAsyncStream()
+      _ = try lazy.stream()
     }
   }
 
@@ -121,7 +121,7 @@ import Testing
     try await magic.database.close()
     await #expect(throws: MagicError.closed) { try await list.get() }
     await #expect(throws: MagicError.closed) {
-      for try await _ in try list.createAsyncStream() {}
+      for try await _ in try list.stream() {}
     }
   }
 
@@ -157,7 +157,7 @@ import Testing
     let living = Living()
     try await Visitor.$living.withValue(living) {
       var (sum, most) = (0, 0)
-      for try await visitor in try crowd.visitors.createAsyncStream(batch: 1000) {
+      for try await visitor in try crowd.visitors.stream(batch: 1000) {
         sum += visitor.number
         most = max(most, living.count)
       }
@@ -198,7 +198,7 @@ struct Crowd: MagicObject {
 
 /// An object that knows where it is invited.
 struct Guest: MagicObject {
-  @OptionMagicValue var name: String?
+  @OptionalMagicValue var name: String?
   @ReverseMagicValue(\Crowd.$guests) var crowds: AsyncReverseMagicSet<Crowd>
 
   init() {}

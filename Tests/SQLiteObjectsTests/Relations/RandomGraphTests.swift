@@ -6,7 +6,7 @@ import TestSupport
 /// An object with each shape of a relation to its own type.
 struct Vertex: MagicObject {
   @PrimaryMagicValue var id: String
-  @OptionMagicValue var one: Vertex?
+  @OptionalMagicValue var one: Vertex?
   @MagicValue var list: [Vertex]
   @MagicValue var set: MagicalSet<Vertex>
   @MagicValue var byName: [String: Vertex]

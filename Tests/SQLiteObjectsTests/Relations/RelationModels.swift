@@ -31,7 +31,7 @@ enum Side: String, Codable, Hashable {
 struct Tree: MagicObject {
   @PrimaryMagicValue var id: String
   @MagicValue var name: String
-  @OptionMagicValue var one: Leaf?
+  @OptionalMagicValue var one: Leaf?
   @MagicValue var list: [Leaf]
   @MagicValue var set: MagicalSet<Leaf>
   @MagicValue var byName: [String: Leaf]
@@ -59,7 +59,7 @@ struct Tree: MagicObject {
 /// An object without a primary value, with relations to its own type.
 struct Node: MagicObject {
   @MagicValue var name: String
-  @OptionMagicValue var parent: Node?
+  @OptionalMagicValue var parent: Node?
   @MagicValue var children: [Node]
 
   init() {}

@@ -13,7 +13,7 @@ private struct Owner: MagicObject {
 private struct Pet: MagicObject {
   @MagicValue var name: String
   @MagicValue var owner: Owner
-  @OptionMagicValue var vet: Owner?
+  @OptionalMagicValue var vet: Owner?
 
   init() {}
   init(_ name: String, of owner: Owner) {
@@ -78,8 +78,8 @@ private enum Old {
 private enum Loose {
   struct Pet: MagicObject {
     @MagicValue var name: String
-    @OptionMagicValue var owner: Owner?
-    @OptionMagicValue var vet: Owner?
+    @OptionalMagicValue var owner: Owner?
+    @OptionalMagicValue var vet: Owner?
 
     init() {}
   }
@@ -429,7 +429,7 @@ private enum Loose {
       try magic.removeAll(Owner.all)
     }
     #expect(try magic.check(of: Pet.self).map(\.kind) == [.nullable])
-    let migration = Migration("owners", .requireProperty("owner", of: "Pet"))
+    let migration = Migration("owners", .makeRequired("owner", of: "Pet"))
     try magic.migrate([migration])
     #expect(try magic.check(of: Pet.self) == [])
     #expect(try magic.object(of: Pet.self).map(\.owner.name) == ["Ann", "Bob", "Ann"])
@@ -458,7 +458,7 @@ private enum Loose {
     #expect(
       try magic.check(of: Pet.self).map(\.description).contains(
         "“owner” is NULL in 2 rows (z_index 1, 3), and its property is not optional"))
-    let migration = Migration("owners", .requireProperty("owner", of: "Pet"))
+    let migration = Migration("owners", .makeRequired("owner", of: "Pet"))
     let error = #expect(throws: SchemaError.self) { try magic.migrate([migration]) }
     #expect(error?.differences == ["“owner” has no value in 2 rows (z_index 1, 3)"])
     try magic.database.executeChange("UPDATE Pet SET owner = 2 WHERE owner IS NULL")
@@ -473,7 +473,7 @@ private enum Loose {
     #expect(throws: (any Error).self) {
       try magic.migrate([
         Migration(
-          "half", .requireProperty("owner", of: "Pet"), .requireProperty("missing", of: "Pet"))
+          "half", .makeRequired("owner", of: "Pet"), .makeRequired("missing", of: "Pet"))
       ])
     }
     try magic.database.executeChange("UPDATE Pet SET owner = NULL WHERE name = 'Kit'")
@@ -485,7 +485,7 @@ private enum Loose {
     let folder = try TestFolder()
     do { try MagicData.at(folder.path).update(Pet("Rex", of: Owner("Ann"))) }
     let magic = try MagicData.at(folder.path)
-    try magic.migrate([Migration("strays", .relaxProperty("owner", of: "Pet"))])
+    try magic.migrate([Migration("strays", .makeOptional("owner", of: "Pet"))])
     let pet = try #require(try magic.object(of: Loose.Pet.self).first)
     let ann = try #require(pet.owner)
     try magic.remove(ann)

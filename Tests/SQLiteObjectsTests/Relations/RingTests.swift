@@ -7,7 +7,7 @@ import Testing
 private struct Knot: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
-  @OptionMagicValue var one: Knot?
+  @OptionalMagicValue var one: Knot?
   @MagicValue var list: [Knot] = []
   @MagicValue var set: MagicalSet<Knot> = []
   @MagicValue var map: [String: Knot] = [:]
@@ -28,7 +28,7 @@ private struct Spool: MagicObject {
 private final class Bead: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
-  @OptionMagicValue var next: Bead?
+  @OptionalMagicValue var next: Bead?
   init() {}
   convenience init(_ name: String) {
     self.init()

@@ -10,8 +10,8 @@ struct ItemObject: MagicObject {
   @MagicValue var quantity: Int64
   @MagicValue var price: Double
   @MagicValue var isActive: Bool
-  @OptionMagicValue var note: String?
-  @OptionMagicValue var rating: Double?
+  @OptionalMagicValue var note: String?
+  @OptionalMagicValue var rating: Double?
   @MagicValue var payload: Data
 
   init() {}

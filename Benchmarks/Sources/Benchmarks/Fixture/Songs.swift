@@ -15,7 +15,7 @@ struct DiscObject: MagicObject {
 
   @PrimaryMagicValue var id: Int
   @MagicValue var title: String
-  @OptionMagicValue var band: BandObject?
+  @OptionalMagicValue var band: BandObject?
 
   init() { title = "" }
 }
@@ -27,7 +27,7 @@ struct SongObject: MagicObject {
   @MagicValue var title: String
   @MagicValue var seconds: Int
   @MagicValue var genre: Int
-  @OptionMagicValue var disc: DiscObject?
+  @OptionalMagicValue var disc: DiscObject?
 
   init() { (title, seconds, genre) = ("", 0, 0) }
 }

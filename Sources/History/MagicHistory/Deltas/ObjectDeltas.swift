@@ -138,8 +138,8 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     var old: ObjectImage<Object>?
     var new: ObjectImage<Object>?
     var properties: Set<String> = []
-    var oldLinks: [String: [Link]] = [:]
-    var newLinks: [String: [Link]] = [:]
+    var oldLinks: [String: [StoredLink]] = [:]
+    var newLinks: [String: [StoredLink]] = [:]
   }
 
   /// The changes of objects by those of rows of one commit.
@@ -245,12 +245,12 @@ struct ObjectDeltaReader<Object: MagicObject>: Sendable {
     }
   }
 
-  private func link(_ row: [Value], _ names: [String]) -> Link? {
+  private func link(_ row: [Value], _ names: [String]) -> StoredLink? {
     guard let owner = names.firstIndex(of: "owner"), let target = names.firstIndex(of: "target"),
       case .integer(let from) = row[owner], case .integer(let to) = row[target]
     else { return nil }
     let place = names.firstIndex(of: "position") ?? names.firstIndex(of: "key")
-    return Link(owner: from, place: place.map { row[$0] } ?? .null, target: to)
+    return StoredLink(owner: from, place: place.map { row[$0] } ?? .null, target: to)
   }
 
   /// The objects with some keys, or all, as they are.

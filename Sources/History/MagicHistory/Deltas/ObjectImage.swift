@@ -14,7 +14,7 @@ public struct ObjectImage<Object: MagicObject>: Sendable {
   public let zIndex: Int
   /// The links of properties that lead to many objects, by the properties' names. With `Delta.current(_:)` these are
   /// all; with a change those that came with it, or, in the image before it, those that went.
-  public internal(set) var links: [String: [Link]] = [:]
+  public internal(set) var links: [String: [StoredLink]] = [:]
   private let plan: ObjectPlan
   /// The values by the slots of their properties; nil where there is none.
   private let values: [Value?]

@@ -50,7 +50,7 @@ struct PatchTarget {
 
   /// Finds the columns by their names if these are known, else by their places.
   private static func columns(
-    _ table: Patch.Table, _ stored: [TableColumn], _ refused: (String) -> PatchError
+    _ table: Patch.Table, _ stored: [SchemaColumn], _ refused: (String) -> PatchError
   ) throws -> [String] {
     guard let names = table.columns else {
       let count = table.keyPositions.count

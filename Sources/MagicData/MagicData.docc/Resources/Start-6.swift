@@ -5,7 +5,7 @@ struct City: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
   @MagicValue var population: Int
-  @OptionMagicValue var founded: Date?
+  @OptionalMagicValue var founded: Date?
   @MagicValue var twins: [City]
   @ReverseMagicValue(\City.$twins) var twinnedBy: AsyncReverseMagicSet<City>
 

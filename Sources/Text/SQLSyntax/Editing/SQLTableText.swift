@@ -106,7 +106,7 @@ public struct SQLTableText: Sendable {
   }
 
   /// Removes a column, and a comma beside it. Constraints that name it stay.
-  public mutating func removeColumn(_ name: String) throws {
+  public mutating func dropColumn(_ name: String) throws {
     guard definition.columns.count > 1 else {
       _ = try column(name)
       throw Refusal.lastColumn

@@ -5,7 +5,7 @@ extension TableRebuild {
   /// Takes a column out of the text, with the constraints and indexes that are of it alone.
   ///
   /// - Throws: ``RebuildError`` that names what else needs it.
-  mutating func removeColumn(_ column: String) throws {
+  mutating func dropColumn(_ column: String) throws {
     let schema = try connection.schemaModel()
     var obstacles: [String] = []
     if old.primaryKey.contains(where: { SQLName($0).matches(column) }) {
@@ -61,7 +61,7 @@ extension TableRebuild {
       obstacles.append("the trigger “\(trigger.name.name.text)” is for UPDATE OF it")
     }
     guard obstacles.isEmpty else { throw RebuildError(name, obstacles) }
-    try editing { try $0.removeColumn(column) }
+    try editing { try $0.dropColumn(column) }
   }
 
   /// Edits the text, and says what refuses that.

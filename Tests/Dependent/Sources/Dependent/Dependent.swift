@@ -13,7 +13,7 @@ struct Word: MagicObject {
 
 struct Pair: MagicObject {
   @MagicValue var first: Word
-  @OptionMagicValue var second: Word?
+  @OptionalMagicValue var second: Word?
 
   init() {}
 
@@ -24,7 +24,7 @@ struct City: MagicObject {
   @PrimaryMagicValue var id: Int
   @MagicValue var name: String
   @MagicValue var population: Int
-  @OptionMagicValue var founded: Date?
+  @OptionalMagicValue var founded: Date?
   @MagicValue var twins: [City]
   @ReverseMagicValue(\City.$twins) var twinnedBy: AsyncReverseMagicSet<City>
   @MagicValue var map: AsyncMagical<MagicAsset<String>>

@@ -2,10 +2,10 @@ public import SQLiteCore
 
 /// A property of a ``MagicObject`` that may have no value; nil unless set.
 ///
-///     @OptionMagicValue var school: String?
+///     @OptionalMagicValue var school: String?
 @propertyWrapper
 @dynamicMemberLookup
-public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
+public struct OptionalMagicValue<Wrapped: Codable>: MagicProperty {
   /// The type of the property.
   public typealias Value = Wrapped?
 
@@ -43,18 +43,18 @@ public struct OptionMagicValue<Wrapped: Codable>: MagicProperty {
   }
 
   /// The property itself, for a ``Filter``.
-  public var projectedValue: OptionMagicValue<Wrapped> { self }
+  public var projectedValue: OptionalMagicValue<Wrapped> { self }
 
   @inlinable func set(_ value: Wrapped?) {
     if let value { cell.setValue(value) } else { cell.setNull() }
   }
 }
 
-extension OptionMagicValue: SingleCellProperty {}
+extension OptionalMagicValue: SingleCellProperty {}
 
-extension OptionMagicValue: Sendable where Wrapped: Sendable {}
+extension OptionalMagicValue: Sendable where Wrapped: Sendable {}
 
-extension OptionMagicValue {
+extension OptionalMagicValue {
   /// The role of the property in its table.
   public static var role: PropertyRole {
     var role = PropertyRole.of(Wrapped.self)
@@ -96,8 +96,11 @@ extension OptionMagicValue {
 extension KeyedDecodingContainer {
   /// Reads a property that may be left out.
   public func decode<Wrapped>(
-    _ type: OptionMagicValue<Wrapped>.Type, forKey key: Key
-  ) throws -> OptionMagicValue<Wrapped> {
-    try decodeIfPresent(type, forKey: key) ?? OptionMagicValue(type: "a decoded object", line: 0)
+    _ type: OptionalMagicValue<Wrapped>.Type, forKey key: Key
+  ) throws -> OptionalMagicValue<Wrapped> {
+    try decodeIfPresent(type, forKey: key) ?? OptionalMagicValue(type: "a decoded object", line: 0)
   }
 }
+
+/// The name of ``OptionalMagicValue`` in earlier versions.
+public typealias OptionMagicValue<Wrapped: Codable> = OptionalMagicValue<Wrapped>
