@@ -210,12 +210,8 @@ private struct Joined: Decodable {
   var inner: Inner?
 }
 
-/// Kept by a property that is coded in place.
-private struct InPlace: DirectRecord, Equatable {
-  static let prototype: InPlace? = InPlace(id: 0, code: Code(""))
-  static var directColumns: [DirectColumn<InPlace>] {
-    [.init("id", \.id), .init("code", \.code, example: Code("x"))]
-  }
+/// Kept by a property whose type codes itself as one value.
+private struct Coded: Record, Equatable {
   var id: Int
   var code: Code
 }
@@ -284,13 +280,13 @@ private struct InPlace: DirectRecord, Equatable {
     }
   }
 
-  @Test func `what a property keeps that is coded in place throws from its end`() throws {
+  @Test func `what a property keeps that is one value throws from the end of its row`() throws {
     try database.write { connection in
       for id in 0..<10 {
-        try connection.insert(InPlace(id: id, code: Code("\(id)")))
+        try connection.insert(Coded(id: id, code: Code("\(id)")))
         #expect(Vault.thatAnswered() == [])
       }
-      try connection.forEachObject(of: InPlace.self) {
+      try connection.forEachObject(of: Coded.self) {
         #expect($0.code == Code("\($0.id)"))
         #expect(Vault.thatAnswered() == [])
       }

@@ -169,7 +169,7 @@ import Testing
     #expect(differences.map(\.column).contains("population"))
   }
 
-  @Test func `strategies, tables of others, records in place`() throws {
+  @Test func `strategies and tables of others`() throws {
     try database.write {
       try $0.update(Measurement(id: 1, takenAt: Date(timeIntervalSince1970: 1)))
     }
@@ -187,8 +187,6 @@ import Testing
     #expect(throws: SQLiteError.self) {
       try database.write { try $0.insert(Visit(id: 2, url: "", title: nil)) }
     }
-    try database.write { try $0.insert(contentsOf: [Sample(id: 1, sensor: "a", value: 1.5)]) }
-    #expect(try database.read { try $0.object(of: Sample.self, ifPresent: 1) }?.value == 1.5)
   }
 
   @Test func `errors`() throws {
@@ -264,17 +262,5 @@ extension ReadmeRecordsTests {
     var id: Int
     var url: String
     var title: String?
-  }
-
-  // Direct
-  struct Sample: DirectRecord {
-    static let prototype: Sample? = Sample(id: 0, sensor: "", value: 0)
-    static var directColumns: [DirectColumn<Sample>] {
-      [.init("id", \.id), .init("sensor", \.sensor), .init("value", \.value)]
-    }
-
-    var id: Int
-    var sensor: String
-    var value: Double?
   }
 }

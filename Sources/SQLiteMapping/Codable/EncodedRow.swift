@@ -73,15 +73,13 @@ final class EncodedRow {
   /// Begins a row in which nothing is encoded, with an encoder for it.
   func begin() -> RowEncoder {
     unsafe mark.begin(life: life)
-    beginInPlace()
-    return RowEncoder(content: self, row: mark.row)
-  }
-
-  /// Begins a row in which nothing is encoded, and for which nobody gets an encoder.
-  func beginInPlace() {
     bound.beginRow()
-    if let handle { return handle.use { $0.beginRow() } }
-    for index in unsafe collected.indices { unsafe collected[index].form = nil }
+    if let handle {
+      handle.use { $0.beginRow() }
+    } else {
+      for index in unsafe collected.indices { unsafe collected[index].form = nil }
+    }
+    return RowEncoder(content: self, row: mark.row)
   }
 
   /// Makes NULL what the row has not bound.

@@ -38,7 +38,7 @@ enum Placeholder {
   fileprivate dynamic static func value<Value: Decodable>(
     of type: Value.Type, _ path: [any CodingKey]
   ) throws -> Value {
-    if let known = Examples.values(of: type)().first { return known }
+    if let known = known(type) { return known }
     if let cases = type as? any CaseIterable.Type, let first = first(of: cases) as? Value {
       return first
     }
@@ -50,6 +50,19 @@ enum Placeholder {
     } catch is DecodingError {
       throw refusal
     }
+  }
+
+  /// Returns a value of a type that fills one column, or nil of an optional type; nil for other types.
+  private dynamic static func known<Value>(_ type: Value.Type) -> Value? {
+    let scalars: [Any] = [
+      1, 0.5, true, "a", Int8(1), Int16(1), Int32(1), Int64(1), UInt(1), UInt8(1), UInt16(1),
+      UInt32(1),
+      UInt64(1), Float(0.5), Data([1]), [1] as [UInt8], Date(timeIntervalSinceReferenceDate: 0),
+      UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)), Decimal(1), Duration.seconds(1),
+      URL(string: "a:b") as Any,
+    ]
+    if let scalar = scalars.lazy.compactMap({ $0 as? Value }).first { return scalar }
+    return (type as? any ExpressibleByNilLiteral.Type)?.init(nilLiteral: ()) as? Value
   }
 
   private static func first<Cases: CaseIterable>(of type: Cases.Type) -> Any? {
@@ -128,38 +141,4 @@ private struct PlaceholderElements: UnkeyedDecodingContainer {
   }
 
   mutating func superDecoder() -> any Decoder { next() }
-}
-
-/// Values by which it is proven that a property is stored as it is: at least two of each type, so
-/// that one of them is another than the prototype's.
-enum Examples {
-  /// A function and not the values: it is Sendable, even if their type is not.
-  dynamic static func values<Property>(of type: Property.Type) -> @Sendable () -> [Property] {
-    { all.compactMap { $0 as? Property } + none(of: Property.self) }
-  }
-
-  private dynamic static func none<Property>(of type: Property.Type) -> [Property] {
-    guard let nothing = type as? any ExpressibleByNilLiteral.Type else { return [] }
-    return (nothing.init(nilLiteral: ()) as? Property).map { [$0] } ?? []
-  }
-
-  private static var all: [Any] {
-    integers + [
-      0.5, -2.0, Float(0.5), Float(-2), true, false, "a", "Ä b", Data([1]), Data(), [1] as [UInt8],
-      [] as [UInt8], Date(timeIntervalSinceReferenceDate: 0),
-      Date(timeIntervalSinceReferenceDate: 86_400),
-      UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)),
-      UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2)), Decimal(1), Decimal(-2),
-      Duration.seconds(1), Duration.seconds(-2), URL(string: "a:b") as Any,
-      URL(string: "a:c") as Any,
-    ]
-  }
-
-  private static var integers: [Any] {
-    [
-      1, -2, Int8(1), Int8(-2), Int16(1), Int16(-2), Int32(1), Int32(-2), Int64(1), Int64(-2),
-      UInt(1), UInt(2), UInt8(1), UInt8(2), UInt16(1), UInt16(2), UInt32(1), UInt32(2), UInt64(1),
-      UInt64(2),
-    ]
-  }
 }

@@ -184,16 +184,11 @@ extension BorrowedHandle {
     unsafe numbers.pointee.life.store(life, ordering: .relaxed)
   }
 
-  /// Ends a row: decoders with its number and containers with its life are not valid any more.
+  /// Ends a row: decoders with its number and containers with its life are not valid any more. Only the row's thread
+  /// calls this.
   @inline(__always)
   func end() {
     unsafe numbers.pointee.life.store(0, ordering: .relaxed)
-    endNumber()
-  }
-
-  /// Ends the number of the row, and the decoders and encoders that have it. Only the row's thread calls this.
-  @inline(__always)
-  func endNumber() {
     unsafe numbers.pointee.row.store(row &+ 1, ordering: .relaxed)
   }
 

@@ -10,14 +10,6 @@ package import SQLiteCore
   let content: DecodedRow
   @usableFromInline let isSingle: Bool
 
-  // Used by one thread at a time: the check for exclusive access would cost as much as reading a column.
-  /// The ``InPlaceReader`` of ``directType``.
-  @exclusivity(unchecked) @usableFromInline var direct: AnyObject?
-  /// The type of the values that ``direct`` reads.
-  @exclusivity(unchecked) @usableFromInline var directType: ObjectIdentifier?
-  /// Whether ``readInPlace(by:)`` was called.
-  private(set) var isPrepared = false
-
   /// Prepares to read rows.
   ///
   /// - Parameters:
@@ -46,10 +38,6 @@ package import SQLiteCore
   /// - Throws: ``RowDecodingError``, or what the type's own `init(from:)` throws.
   @inlinable  // Benchmark `fetch`.
   package func row<Result: Decodable>(as type: Result.Type) throws -> Result {
-    if unsafe directType == ObjectIdentifier(type), let direct = unsafe direct {
-      // Stored together with the type that it was made for.
-      return try unsafe unsafeDowncast(direct, to: InPlaceReader<Result>.self).value(self)
-    }
     do {
       let decoder = begin()
       defer { end() }
@@ -58,13 +46,6 @@ package import SQLiteCore
     } catch {
       throw named(error)
     }
-  }
-
-  /// Reads values of a type in place from now on.
-  func readInPlace<Result>(by reader: InPlaceReader<Result>?) {
-    isPrepared = true
-    unsafe direct = reader
-    unsafe directType = ObjectIdentifier(Result.self)
   }
 
   /// Begins a row, with a decoder for it.
@@ -94,14 +75,6 @@ package import SQLiteCore
   /// Returns whether this still reads the columns of a statement's rows.
   func reads(_ statement: borrowing Statement) -> Bool {
     handle === statement.handle && content.columns === statement.handle.columnNames
-  }
-}
-
-/// Reads rows of one statement as values of one type without the type's own code.
-@usableFromInline class InPlaceReader<Result> {
-  /// Reads the row that the statement stands on.
-  @usableFromInline func value(_ reader: RowReader) throws -> Result {
-    throw SQLiteError(.misuse, "\(Result.self) is not read in place")
   }
 }
 

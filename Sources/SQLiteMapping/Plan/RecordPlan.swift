@@ -15,8 +15,6 @@ final class RecordPlan {
   private let defaults: [(column: String, value: SQL)]
   /// The text that deletes the row with a key.
   let deleteByKey: String
-  /// The type, if its values are coded in place.
-  let directType: (any DirectRecord.Type)?
 
   /// The fitness of the table as this connection has seen it.
   var ensured = Fitness.none
@@ -28,7 +26,6 @@ final class RecordPlan {
   /// The text and the binder of each write that was done: few, so that they are searched faster than hashed.
   private var writes: [(write: RecordWrite, text: String, binder: RowBinder?)] = []
   private var reader: RowReader?
-  private var directWriter: AnyObject?
   private var keyBinder: RowBinder?
   private var shapeReader: ShapeReader?
   /// Whether values are stored as they bind themselves.
@@ -36,7 +33,6 @@ final class RecordPlan {
 
   init(of type: any Record.Type) throws(SQLiteError) {
     self.type = type
-    directType = type as? any DirectRecord.Type
     let strategies = type.strategies
     let keys = type.primaryKeys.map { strategies.keys.column(for: $0) }
     guard !keys.isEmpty else { throw SQLiteError(.misuse, "\(type) names no primary key") }
@@ -122,7 +118,6 @@ final class RecordPlan {
     keyParameter = Int32((table.index(ofColumn: keys[0]) ?? 0) + 1)
     ensured = .none
     writes.removeAll()
-    directWriter = nil
   }
 
   /// Notes that the table fits the columns.
@@ -254,15 +249,6 @@ final class RecordPlan {
     let new = ShapeReader(strategies, only: column)
     shapeReader = new
     return new
-  }
-
-  /// Returns the ``DirectWriter`` of a type, if there is one, the last one again.
-  func directWriter<Root: DirectRecord>(
-    of type: Root.Type, _ connection: Connection
-  ) throws -> AnyObject? {
-    if let directWriter { return directWriter }
-    directWriter = try DirectWriter(connection.directLayout(of: type), table)
-    return directWriter
   }
 
   /// Returns the text of a write, made once.

@@ -89,7 +89,7 @@ extension Connection {
       let sql: SQL = "SELECT \(list) FROM \(source)"
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
-      let reader = try reader(of: statement, plan)
+      let reader = plan.reader(of: statement)
       let besides = ColumnsBesides(
         handle: statement.handle, first: Int32(statement.columnCount - columns.count))
       while try body(reader, besides), try statement.step() {}

@@ -18,7 +18,7 @@ extension Connection {
     guard let statement = try statement(onRow: Value.bound(key), repeat each rest, of: plan) else {
       throw SQLiteError(.notFound, "no row of “\(plan.name)” has this primary key")
     }
-    return try reader(of: statement, plan).row(as: type)
+    return try plan.reader(of: statement).row(as: type)
   }
 
   /// Reads the value that has a primary key, if there is one.
@@ -36,7 +36,7 @@ extension Connection {
     guard let statement = try statement(onRow: Value.bound(key), repeat each rest, of: plan) else {
       return nil
     }
-    return try reader(of: statement, plan).row(as: type)
+    return try plan.reader(of: statement).row(as: type)
   }
 
   /// Returns a statement that stands on the row with a key, or nil if there is no such row, or no table yet.
@@ -52,13 +52,6 @@ extension Connection {
       try checkMissing(plan, error)
       return nil
     }
-  }
-
-  /// Returns the reader of a statement that stands on a row.
-  func reader(of statement: borrowing Statement, _ plan: RecordPlan) throws -> RowReader {
-    let reader = plan.reader(of: statement)
-    try prepare(reader, for: plan.directType)
-    return reader
   }
 
   /// Reads values.
@@ -129,7 +122,7 @@ extension Connection {
         plan.columns(on: self), where: condition, orderedBy: order, limit: limit, offset: offset)
       var statement = try boundStatement(sql)
       guard try statement.step() else { return }
-      let reader = try reader(of: statement, plan)
+      let reader = plan.reader(of: statement)
       repeat { try body(reader) } while try statement.step()
     }
   }
@@ -176,11 +169,6 @@ extension Connection {
       let sql = try plan.table.select("count(*)", where: condition)
       return try firstRow(sql, as: Int.self) ?? 0
     }
-  }
-
-  /// Makes a reader read in place if its type is coded so.
-  func prepare(_ reader: RowReader, for type: (any DirectRecord.Type)?) throws {
-    if let type { try reader.readInPlace(type, self) }
   }
 
   /// Runs `body`, or returns `nothing` if the table is not there yet.
@@ -257,7 +245,6 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return nil }
     let reader = RowReader(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    if strategies == nil { try prepare(reader, for: type as? any DirectRecord.Type) }
     let value = try reader.row(as: type)
     if !statement.isReadOnly { while try statement.step() {} }
     return value
@@ -288,7 +275,6 @@ extension Connection {
     var statement = try boundStatement(sql)
     guard try statement.step() else { return }
     let reader = RowReader(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    if strategies == nil { try prepare(reader, for: type as? any DirectRecord.Type) }
     repeat { try body(reader) } while try statement.step()
   }
 }

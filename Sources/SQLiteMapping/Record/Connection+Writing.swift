@@ -289,18 +289,14 @@ struct RecordWriter: ~Copyable {
   private let plan: RecordPlan
   private let keyParameter: Int32
   private let binder: RowBinder
-  /// A ``DirectWriter`` of the plan's type.
-  private let direct: AnyObject?
   private var statement: Statement
 
   init(_ write: RecordWrite, _ plan: RecordPlan, on connection: Connection) throws {
     // Calls that throw come first: a noncopyable value must not be left half initialized.
     let text = try plan.text(of: write)
-    let direct = try plan.directType.flatMap { try plan.directWriter(of: $0, connection) }
     let statement = try connection.statement(SQL(unchecked: text))
     binder = try plan.binder(of: write, statement)
     self.plan = plan
-    self.direct = direct
     keyParameter = plan.keyParameter
     self.statement = statement
   }
@@ -314,7 +310,8 @@ struct RecordWriter: ~Copyable {
 
   /// Binds a value where it lies, as ``bind(_:)-(Value)``.
   @unsafe mutating func bind<Value: Record>(_ value: UnsafePointer<Value>) throws -> Bool {
-    if try unsafe bindAll(value) { return true }
+    try unsafe binder.bind(value.pointee)
+    if binder.isBound(keyParameter) { return true }
     guard plan.makesKey else {
       throw SQLiteError(
         .misuse, "this \(plan.type) has no value for its primary key “\(plan.keys[0])”",
@@ -325,17 +322,6 @@ struct RecordWriter: ~Copyable {
       try statement.bind(plan.newUUID(), at: Int(keyParameter))
     }
     return false
-  }
-
-  /// Binds a value, and says whether it had a key.
-  @unsafe private func bindAll<Value: Record>(_ value: UnsafePointer<Value>) throws -> Bool {
-    if let direct {
-      // It was made for the plan's type, which is the value's.
-      let writer = unsafe unsafeDowncast(direct, to: DirectWriter<Value>.self)
-      if let hasKey = try unsafe writer.bind(value, binder) { return hasKey }
-    }
-    try unsafe binder.bind(value.pointee)
-    return binder.isBound(keyParameter)
   }
 
   /// Writes the value that is bound.

@@ -3,7 +3,7 @@ package import SQLiteCore
 /// A type whose values fill one column in a form that this library knows: SQLite's own storage classes,
 /// integers of all widths, and Foundation's values.
 ///
-/// The rules of how such a type is stored stand here, once: records, direct records, objects and keys use them.
+/// The rules of how such a type is stored stand here, once: records, objects and keys use them.
 protocol ScalarValue: SendableMetatype {
   /// How a property of the type may be read and bound by callers that open-code it.
   static var kind: ScalarKind { get }
@@ -129,35 +129,6 @@ extension ScalarValue {
     if value.isNil { return false }
     try value.bind(to: handle, at: parameter, forms)
     return true
-  }
-
-  /// Reads a column into a property that lies at `place`; false if it holds something else.
-  @unsafe static func read(
-    into place: UnsafeMutableRawPointer, from handle: StatementHandle, at column: Int32,
-    _ forms: ScalarForms
-  ) -> Bool {
-    let place = unsafe place.assumingMemoryBound(to: Self.self)
-    do throws(SQLiteError) {
-      unsafe place.pointee = try read(as: Self.self, from: handle, at: column, forms)
-      return true
-    } catch {
-      // The type's own code will say what is wrong.
-      return false
-    }
-  }
-
-  /// Binds a property that lies at `place`. Returns nil if it cannot be bound, or else whether it is not NULL.
-  @unsafe static func bind(
-    _ place: UnsafeRawPointer, to handle: StatementHandle, at parameter: Int32, _ forms: ScalarForms
-  ) -> Bool? {
-    let value = unsafe place.assumingMemoryBound(to: Self.self)
-    do throws(SQLiteError) {
-      if unsafe try bind(value.pointee, to: handle, at: parameter, forms) { return true }
-      try handle.bindNull(at: parameter)
-      return false
-    } catch {
-      return nil
-    }
   }
 }
 

@@ -1,8 +1,7 @@
 /// The cases, in the order of the table.
 let allCases: [any Case] =
   [
-    Scan(), Fetch(), FetchDirect(), Point(), Call(), Insert(), InsertDirect(), Update(), Upsert(),
-    Delete(), DurableInsert(),
+    Scan(), Fetch(), Point(), Call(), Insert(), Update(), Upsert(), Delete(), DurableInsert(),
     JSON(), Blob(), Asset(), AssetsInOne(), Open(), Async(), AsyncRead(), Cache(), Stream(),
     Selection(),
   ] + relationCases + songCases + Readers.all + Callers.all + Growth.all + CommitEach.all

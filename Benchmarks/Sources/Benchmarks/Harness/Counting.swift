@@ -6,8 +6,8 @@ struct Counting {
 
   /// The cases of one thread: what several threads do differs from run to run.
   private static let cases: Set<String> = [
-    "scan", "fetch", "fetch-direct", "point", "call", "insert", "insert-direct", "insert-tables",
-    "insert-deltas", "update", "upsert",
+    "scan", "fetch", "point", "call", "insert", "insert-tables", "insert-deltas", "update",
+    "upsert",
     "delete", "json", "blob", "cache", "stream", "filter", "relations", "relation-read", "lazy",
     "reverse", "reverse-count", "values", "groups", "query", "undoable", "undo",
   ]

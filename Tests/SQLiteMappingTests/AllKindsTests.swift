@@ -5,20 +5,10 @@ import SQLiteMapping
 import Testing
 import TestSupport
 
-/// Every kind of property that is coded in place.
-struct AllKinds: DirectRecord, Equatable, Sendable {
+/// A property of each kind that records store.
+struct AllKinds: Record, Equatable, Sendable {
   static let primaryKeyType = PrimaryKeyType.autoIncrement
   static let prototype: AllKinds? = AllKinds()
-  static var directColumns: [DirectColumn<AllKinds>] {
-    [
-      .init("id", \.id), .init("name", \.name), .init("large", \.large), .init("real", \.real),
-      .init("flag", \.flag), .init("note", \.note), .init("rating", \.rating),
-      .init("other", \.other), .init("maybe", \.maybe), .init("small", \.small),
-      .init("data", \.data), .init("when", \.when), .init("uuid", \.uuid),
-      .init("tags", \.tags, example: ["a"]), .init("single", \.single),
-    ]
-  }
-
   var id: Int?
   var name = ""
   var large: Int64 = 0
@@ -58,7 +48,7 @@ struct AllKinds: DirectRecord, Equatable, Sendable {
   }
 }
 
-/// The same without the promise.
+/// The same columns, without a prototype and with keys from the caller.
 private struct PlainAllKinds: Record, Equatable {
   static let tableName = "AllKinds"
   var id: Int?
@@ -78,7 +68,7 @@ private struct PlainAllKinds: Record, Equatable {
   var single: Float
 }
 
-@Suite(.everyEngine) struct DirectRecordTests {
+@Suite(.everyEngine) struct AllKindsTests {
   let database: Database
 
   init() throws { database = try Database.fresh() }
@@ -99,7 +89,7 @@ private struct PlainAllKinds: Record, Equatable {
     }
   }
 
-  @Test func `rows are the same as those of a type without the promise`() throws {
+  @Test func `rows are the same as those of a type without a prototype`() throws {
     var random = SplitMix64(seed: 45)
     let values = (0..<300).map { _ in AllKinds(&random) }
     for value in values { try database.write { try $0.update(value) } }
@@ -125,7 +115,7 @@ private struct PlainAllKinds: Record, Equatable {
     #expect(try database.read { try $0.object(of: AllKinds.self, ifPresent: 1) }?.name == "changed")
   }
 
-  @Test func `what is not stored as expected is read by the type's own code`() throws {
+  @Test func `numbers of another storage class are converted, and others refused`() throws {
     try database.write { try $0.insert(AllKinds()) }
     try database.executeChange("UPDATE AllKinds SET real = 5")
     try database.executeChange("UPDATE AllKinds SET rating = 7, large = 3")
