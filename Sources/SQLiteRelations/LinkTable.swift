@@ -128,7 +128,8 @@ extension Connection {
     guard !owners.isEmpty else { return }
     try forEachRow(try table.relation.query(fromEach: owners, hasPlaces: true)) { row in
       try body(
-        StoredLink(owner: row.integer(at: 0), place: try row.value(at: 2), target: row.integer(at: 1)))
+        StoredLink(
+          owner: row.integer(at: 0), place: try row.value(at: 2), target: row.integer(at: 1)))
     }
   }
 

@@ -22,13 +22,16 @@ package enum Engine: String, Sendable {
 
   /// The engine that the environment asks for, so that one can be looked at alone:
   /// `MAGICDATA_ENGINE=cluster swift test --filter RecordTests`.
-  static let only = ProcessInfo.processInfo.environment["MAGICDATA_ENGINE"].flatMap {
-    Engine(rawValue: $0)
-  }
+  static let only: Engine? = cutsStreams ? .cluster : environment.flatMap { Engine(rawValue: $0) }
+
+  private static let environment = ProcessInfo.processInfo.environment["MAGICDATA_ENGINE"]
+
+  /// Whether the tests run on a cluster only, and transactions are interrupted there (`MAGICDATA_ENGINE=cut`).
+  static let cutsStreams = environment == "cut"
 
   /// Whether only what is left out on a cluster runs there (`MAGICDATA_ENGINE=left-out`): a test that passes
   /// is no longer to be left out.
-  static let runsLeftOut = ProcessInfo.processInfo.environment["MAGICDATA_ENGINE"] == "left-out"
+  static let runsLeftOut = environment == "left-out"
 }
 
 /// What a test may need, and a cluster lacks: features of a database that can be asked for, and limits that
@@ -144,6 +147,7 @@ extension Database {
       ConformanceReport.noteOpening()
       return try TestCluster.shared.get().database(path.replacing("/", with: "_")) {
         $0.database = options
+        if Engine.cutsStreams { $0.transport = CuttingTransport() }
       }
     }
   }
