@@ -102,7 +102,10 @@ private enum Grade: Int, Codable, MagicComparable {
 
   /// Counts an object up, and saves another one each time.
   private static func count(_ times: Int, _ buyer: String, _ path: String) throws {
-    let magic = try MagicData.at(path)
+    var options = Database.Options()
+    // Three processes take turns, on a machine that may be busy.
+    options.busyTimeout = .seconds(300)
+    let magic = try MagicData.at(path, options: options)
     for _ in 0..<times {
       try magic.transaction {
         let order = try magic.object(of: Order.self, primary: 1)
