@@ -2,40 +2,45 @@ import SQLiteCluster
 import SQLiteCore
 import Synchronization
 
-/// Cuts the first streams of a client after a random number of messages, so that the transactions on them run again.
+/// Cuts one of a client's streams after a random number of messages, so that the transaction on it runs again.
 ///
 /// `MAGICDATA_ENGINE=cut swift test` uses it for every database of the shared cluster: it finds closures of tests that
 /// rely on running once, which they do until a node loses its leadership on a busy machine.
 final class CuttingTransport: ClusterTransport {
-  private let streams = Mutex((count: 0, random: SystemRandomNumberGenerator()))
+  /// Whether a stream was cut. A second cut at one statement would look as if that statement stopped the nodes.
+  private let hasCut = Mutex(false)
 
   func connect(
     to address: String, before deadline: ContinuousClock.Instant
   ) throws -> any ClusterStream {
-    let life = streams.withLock { streams in
-      streams.count += 1
-      // The client may run a transaction three times, so that later streams last.
-      return streams.count > 4 ? Int.max : Int.random(in: 8...80, using: &streams.random)
+    CutStream(try SocketTransport().connect(to: address, before: deadline), by: self)
+  }
+
+  fileprivate func cutsNow() -> Bool {
+    hasCut.withLock { hasCut in
+      if hasCut { return false }
+      hasCut = true
+      return true
     }
-    return CutStream(try SocketTransport().connect(to: address, before: deadline), life: life)
   }
 }
 
-/// A stream that ends after some messages.
+/// A stream that may end after some messages.
 private final class CutStream: ClusterStream {
   private let stream: any ClusterStream
-  private var life: Int
+  private let transport: CuttingTransport
+  private var life = Int.random(in: 8...80)
 
-  init(_ stream: any ClusterStream, life: Int) {
+  init(_ stream: any ClusterStream, by transport: CuttingTransport) {
     self.stream = stream
-    self.life = life
+    self.transport = transport
   }
 
   var socketDescriptor: Int32? { stream.socketDescriptor }
 
   private func spend() throws {
     life -= 1
-    guard life <= 0 else { return }
+    guard life == 0, transport.cutsNow() else { return }
     stream.close()
     throw SQLiteError(.cannotOpen, "the test has cut the stream")
   }

@@ -32,6 +32,8 @@ import Testing
     var steps: [String] = []
     let error = sqliteError {
       try fixture.database.withoutTransaction { connection in
+        // On a cluster this may run again.
+        steps = []
         try connection.executeChange(SQL(unchecked: begin))
         try connection.executeChange("INSERT INTO t VALUES (1)")
         connection.beforeCommit { _ in throw Stop() }
@@ -58,6 +60,8 @@ import Testing
       connection.afterRollback { _ in steps.append("\(name) undone") }
     }
     try fixture.database.withoutTransaction { connection in
+      // On a cluster this may run again.
+      steps = []
       try connection.executeChange("BEGIN")
       wait("first", connection)
       try connection.executeChange("SAVEPOINT s")
@@ -78,6 +82,8 @@ import Testing
   @Test func `only the release that commits runs what waits for a commit`() throws {
     var steps: [String] = []
     try fixture.database.withoutTransaction { connection in
+      // On a cluster this may run again.
+      steps = []
       try connection.executeChange("SAVEPOINT s")
       try connection.executeChange("SAVEPOINT s")
       connection.beforeCommit { _ in steps.append("before") }
@@ -94,6 +100,8 @@ import Testing
     var steps: [String] = []
     try fixture.database.executeChange("CREATE TABLE u (a UNIQUE)")
     try fixture.database.withoutTransaction { connection in
+      // On a cluster this may run again.
+      steps = []
       try connection.executeChange("BEGIN")
       try connection.executeChange("INSERT INTO u VALUES (1)")
       connection.afterCommit { _ in steps.append("first committed") }
@@ -115,6 +123,8 @@ import Testing
   private func run(_ begin: String, _ end: String) throws -> [String] {
     var steps: [String] = []
     try fixture.database.withoutTransaction { connection in
+      // On a cluster this may run again.
+      steps = []
       try connection.executeChange(SQL(unchecked: begin))
       try connection.executeChange("INSERT INTO t VALUES (1)")
       connection.beforeCommit { connection in
