@@ -57,7 +57,7 @@ package enum DatabaseImage {
     attempt { _ = try database.read { try $0.objects(of: Item.self) } }
     attempt {
       _ = try database.read {
-        try $0.objects(of: Item.self, sql: "SELECT * FROM Item ORDER BY name")
+        try $0.fetch(.sql("SELECT * FROM Item ORDER BY name", as: Item.self))
       }
     }
     attempt { _ = try database.executeQuery("PRAGMA integrity_check(5)") }

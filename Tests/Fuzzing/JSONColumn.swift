@@ -35,10 +35,10 @@ package struct JSONColumn {
     try database.write { connection in
       let values: [Value] = [.text(String(decoding: bytes, as: UTF8.self)), .blob(bytes)]
       for value in values {
-        _ = try? connection.objects(of: Loose.self, sql: "SELECT \(value) AS nested")
+        _ = try? connection.fetch(.sql("SELECT \(value) AS nested", as: Loose.self))
         guard
-          let item = try? connection.object(
-            of: Item.self, sql: "SELECT 1 AS id, \(value) AS nested")
+          let item = try? connection.fetch(
+            RecordQuery.sql("SELECT 1 AS id, \(value) AS nested", as: Item.self).first)
         else { continue }
         try connection.update(item)
         guard let again = try connection.object(of: Item.self, ifPresent: 1) else {

@@ -231,11 +231,11 @@ private struct Coded: Record, Equatable {
     #expect(Vault.thatAnswered() == [])
     var count = 0
     try database.read { connection in
-      try connection.forEachObject(of: Spy.self) { _ in
+      try connection.forEach(Spy.all) { _ in
         count += 1
         #expect(Vault.thatAnswered() == [])
       }
-      try connection.forEachObject(of: Spy.self, sql: "SELECT * FROM Spy") { spy in
+      try connection.forEach(.sql("SELECT * FROM Spy", as: Spy.self)) { spy in
         #expect(spy == Spy(spy.id))
         #expect(Vault.thatAnswered() == [])
       }
@@ -272,7 +272,7 @@ private struct Coded: Record, Equatable {
         SELECT 1 AS id, 2 AS "inner.n" UNION ALL SELECT 3, NULL UNION ALL SELECT 4, 5
         """
       var inner: [Int?] = []
-      try connection.forEachObject(of: Joined.self, sql: sql) {
+      try connection.forEach(.sql(sql, as: Joined.self)) {
         inner.append($0.inner?.n)
         #expect(Vault.thatAnswered() == [])
       }
@@ -286,7 +286,7 @@ private struct Coded: Record, Equatable {
         try connection.insert(Coded(id: id, code: Code("\(id)")))
         #expect(Vault.thatAnswered() == [])
       }
-      try connection.forEachObject(of: Coded.self) {
+      try connection.forEach(Coded.all) {
         #expect($0.code == Code("\($0.id)"))
         #expect(Vault.thatAnswered() == [])
       }
@@ -312,7 +312,7 @@ private struct Coded: Record, Equatable {
             _ = try database.read {
               try $0.object(of: Spy.self, ifPresent: Int.random(in: 0..<8, using: &random))
             }
-          case 2: _ = try database.read { try $0.objects(of: Spy.self, sql: "SELECT * FROM Spy") }
+          case 2: _ = try database.read { try $0.fetch(.sql("SELECT * FROM Spy", as: Spy.self)) }
           case 3: try database.write { try $0.update(Spy(Int.random(in: 0..<8, using: &random))) }
           case 4:
             let id = 1_000 * (thread + 1) + round
@@ -320,7 +320,7 @@ private struct Coded: Record, Equatable {
             try database.write { try $0.remove(Spy(id)) }
           default:
             try database.read { connection in
-              try connection.forEachObject(of: Spy.self) { spy in
+              try connection.forEach(Spy.all) { spy in
                 if spy != Spy(spy.id) { failures.withLock { $0.append("\(spy)") } }
                 let answered = Vault.thatAnswered()
                 failures.withLock { $0 += answered }

@@ -197,12 +197,12 @@ import TestSupport
     }
     #expect(try database.read { try $0.count(of: Wide.self) } == 1)
     #expect(throws: RowDecodingError.self) {
-      try database.read { try $0.objects(of: Narrow.self, sql: "SELECT wide FROM Wide") }
+      try database.read { try $0.fetch(.sql("SELECT wide FROM Wide", as: Narrow.self)) }
     }
     // A literal too large for an integer is a real to SQLite, and no integer to us.
     #expect(throws: RowDecodingError.self) {
       try database.read {
-        try $0.objects(of: Wide.self, sql: "SELECT 1 AS id, 9223372036854775808 AS wide")
+        try $0.fetch(.sql("SELECT 1 AS id, 9223372036854775808 AS wide", as: Wide.self))
       }
     }
     #expect(throws: SQLiteError.self) {

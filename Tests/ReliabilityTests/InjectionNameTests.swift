@@ -187,8 +187,8 @@ import TestSupport
             }
           }
           let results = try database.read {
-            try $0.search(
-              Named.self, for: .all(of: "word"), marks: SearchMarks(start: text, end: text))
+            try $0.fetch(
+              Named.all.search(.all(of: "word"), marks: SearchMarks(start: text, end: text)))
           }
           #expect(results.map(\.value) == [value])
           #expect(isSame(results.first?.highlights[text], "\(text)word\(text) \(text)"))

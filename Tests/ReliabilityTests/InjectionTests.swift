@@ -155,7 +155,7 @@ import TestSupport
         (.phrase(text), { $0.hasPhrase(wanted) }),
       ]
       for (pattern, fits) in patterns {
-        let found = try database.read { try $0.search(Entry.self, for: pattern) }.map {
+        let found = try database.read { try $0.fetch(Entry.all.search(pattern)) }.map {
           Array($0.value.key.utf8)
         }
         let expected = zip(Self.texts, words).filter { fits($1) }.map { Array($0.0.utf8) }
@@ -163,7 +163,7 @@ import TestSupport
         #expect(found.count == expected.count)
       }
       // What begins so is at least what is so.
-      let begun = try database.read { try $0.search(Entry.self, for: .prefix(text)) }.count
+      let begun = try database.read { try $0.fetch(Entry.all.search(.prefix(text))) }.count
       #expect(begun >= words.count { $0.hasAll(of: wanted) })
     }
     #expect(try SafeDatabase.content(of: database) == before)

@@ -95,8 +95,7 @@ private struct PlainAllKinds: Record, Equatable {
     for value in values { try database.write { try $0.update(value) } }
     let rows = try database.executeQuery("SELECT * FROM AllKinds")
     let plain = try database.read {
-      try $0.objects(
-        of: PlainAllKinds.self, sql: "SELECT * FROM AllKinds ORDER BY id")
+      try $0.fetch(.sql("SELECT * FROM AllKinds ORDER BY id", as: PlainAllKinds.self))
     }
     #expect(plain.map(\.name) == values.map(\.name))
     #expect(plain.map(\.data) == values.map(\.data))
@@ -123,13 +122,12 @@ private struct PlainAllKinds: Record, Equatable {
     #expect(sample.real == 5 && sample.rating == 7 && sample.large == 3)
     let error = #expect(throws: RowDecodingError.self) {
       try database.read {
-        try $0.objects(
-          of: AllKinds.self, sql: "SELECT id, 'x' AS large, * FROM AllKinds")
+        try $0.fetch(.sql("SELECT id, 'x' AS large, * FROM AllKinds", as: AllKinds.self))
       }
     }
     #expect(error?.column == "large" && error?.codingPath == ["large"])
     let missing = #expect(throws: RowDecodingError.self) {
-      try database.read { try $0.objects(of: AllKinds.self, sql: "SELECT id FROM AllKinds") }
+      try database.read { try $0.fetch(.sql("SELECT id FROM AllKinds", as: AllKinds.self)) }
     }
     #expect(missing?.message.contains("name") == true)
   }

@@ -27,10 +27,21 @@ import Testing
     try fill()
     let residents = try await database.read { connection in
       var sum = 0
-      try connection.forEachObject(of: Town.self) { sum += $0.population }
+      try connection.forEach(Town.all) { sum += $0.population }
       return sum
     }
     #expect(residents == 2_615_060 + 133_883 + 1_762_949)
+  }
+
+  @Test func `requests are fetched and observed`() async throws {
+    try fill()
+    // Observing
+    let count = try await database.fetch(Town.where("country = \("CA")").count)
+    for try await towns in database.observe(Town.ordered(by: .column("name"))) {
+      print(towns.map(\.name))
+      break
+    }
+    #expect(count == 2)
   }
 
   @Test func `tables are made and dropped`() async throws {
@@ -49,34 +60,26 @@ import Testing
     try database.write { try $0.insert(contentsOf: millions) }
 
     // Reading
-    let big = try database.read {
-      try $0.objects(
-        of: Town.self, where: "population > \(1_000_000)", orderedBy: .column("name"), limit: 10)
-    }
+    let big = Town.where("population > \(1_000_000)").ordered(by: .column("name"))
+    let towns = try database.fetch(big.limit(10))
+    let count = try database.fetch(big.count)
     let bern = try database.read { try $0.object(of: Town.self, primary: 2) }  // or throws
     let nowhere = try database.read { try $0.object(of: Town.self, ifPresent: 99) }  // nil
-    let count = try database.read { try $0.count(of: Town.self, where: "country = \("CA")") }
-    try database.read { connection in
-      try connection.forEachObject(of: Town.self, orderedBy: .column("id")) { print($0.name) }
-    }
-    #expect(big.map(\.name) == ["Montréal", "Toronto"])
+    #expect(towns.map(\.name) == ["Montréal", "Toronto"])
     #expect(bern.name == "Bern")
     #expect(nowhere == nil)
-    #expect(count == 7)
+    #expect(count == 2)
+    #expect(try database.fetch(Town.where("country = \("CA")")).count == 7)
+    #expect(try database.read { try $0.count(of: Town.self, where: "country = \("CA")") } == 7)
 
     // Queries
     struct Summary: Decodable {
       var country: String
       var towns: Int
     }
-    let summaries = try database.read {
-      try $0.objects(
-        of: Summary.self,
-        sql: "SELECT country, count(*) AS towns FROM Town GROUP BY country ORDER BY country")
-    }
-    let names = try database.read {
-      try $0.objects(of: String.self, sql: "SELECT name FROM Town ORDER BY id")
-    }
+    let summaries = try database.fetch(
+      .sql("SELECT country, count(*) AS towns FROM Town GROUP BY country", as: Summary.self))
+    let names = try database.fetch(.sql("SELECT name FROM Town ORDER BY id", as: String.self))
     #expect(summaries.map(\.towns) == [7, 1])
     #expect(names.first == "Toronto")
 
@@ -120,14 +123,12 @@ import Testing
       var name: String
       var country: Country?
     }
-    let places = try database.read {
-      try $0.objects(
-        of: Place.self,
-        sql: """
-          SELECT town.name, country.code AS "country.code", country.name AS "country.name"
-          FROM Town AS town LEFT JOIN country ON country.code = town.country ORDER BY town.id
-          """)
-    }
+    let places = try database.fetch(
+      .sql(
+        """
+        SELECT town.name, country.code AS "country.code", country.name AS "country.name"
+        FROM Town AS town LEFT JOIN country ON country.code = town.country ORDER BY town.id
+        """, as: Place.self))
     #expect(places.map { $0.country?.name } == [nil, "Schweiz", nil])
   }
 
@@ -135,9 +136,8 @@ import Testing
     try database.write { try $0.insert(Note(title: "Fleuve", text: "the river of Montréal")) }
 
     // Search
-    let found = try database.read {
-      try $0.search(Note.self, for: .all(of: "montréal riv").or(.prefix("riv")))
-    }
+    let found = try database.fetch(
+      Note.all.search(.all(of: "montréal riv").or(.prefix("riv"))))
     for result in found { print(result.value.title, result.rank, result.snippet) }
     #expect(found.map(\.snippet) == ["the [river] of Montréal"])
   }
@@ -159,7 +159,7 @@ import Testing
     #expect(plan.count == 4)
     #expect(made == ["residents", "names in capitals"])
     let names = try database.read {
-      try $0.objects(of: String.self, sql: "SELECT name FROM Town ORDER BY id")
+      try $0.fetch(.sql("SELECT name FROM Town ORDER BY id", as: String.self))
     }
     #expect(names == ["TORONTO", "BERN", "MONTRÉAL"])
 
@@ -174,7 +174,7 @@ import Testing
       try $0.update(Measurement(id: 1, takenAt: Date(timeIntervalSince1970: 1)))
     }
     let taken = try database.read {
-      try $0.objects(of: Int.self, sql: "SELECT taken_at FROM Measurement")
+      try $0.fetch(.sql("SELECT taken_at FROM Measurement", as: Int.self))
     }
     #expect(taken == [1_000])
     try database.executeMultipleChanges(

@@ -24,6 +24,7 @@ public final class Database: Sendable {
   /// Where asynchronous accesses run.
   package let worker: Worker
   let experience = GroupCommitExperience()
+  let heldWatch = Mutex(WeakWatch())
   private let slots: [ConnectionSlot]
   /// How many connections were opened.
   private let openings = Atomic<Int>(0)

@@ -135,18 +135,21 @@ extension SQLiteError {
 
   /// The database is suspended.
   static let suspended = SQLiteError(.abort, "the database is suspended")
+  /// A read whose result may be of the content before a restore or after it.
+  package static let restoredMeanwhile = SQLiteError(
+    .abort, "the store was restored while objects were read from it")
   /// The access waited too long for others.
   static let late = SQLiteError(.interrupt, "\(deadlineMessage) while waiting for other accesses")
 
   /// Whether the same access may succeed later: it waited too long for them or for their locks, or the
-  /// database is suspended.
+  /// database is suspended or was restored.
   package var isPassing: Bool {
     switch code.primary {
     case .busy, .locked: true
     case .interrupt:
       self == .late || message == SQLiteError.deadlineMessage + SQLiteError.whileLocked
         || message == SQLiteError.suspensionMessage
-    case .abort: message == SQLiteError.suspended.message
+    case .abort: [SQLiteError.suspended, .restoredMeanwhile].contains { $0.message == message }
     default: false
     }
   }

@@ -18,21 +18,6 @@ extension TablePlan {
   /// Returns a query of columns, without a condition.
   package func select(_ columns: SQL) -> SQL { "SELECT \(columns) FROM \(identifier: name)" }
 
-  /// Returns a query of columns.
-  ///
-  /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit or the offset is negative.
-  package func select(
-    _ columns: SQL, where condition: SQL?, orderedBy order: Ordering? = nil, limit: Int? = nil,
-    offset: Int = 0
-  ) throws(SQLiteError) -> SQL {
-    var sql = select(columns)
-    append(condition, to: &sql)
-    if let order { sql.append(" ORDER BY \(order.sql)\n") }
-    sql.append(limit: limit, offset: offset)
-    if let failure = sql.failure { throw failure }
-    return sql
-  }
-
   /// Returns the query for the row with a key.
   package func selectByKey(_ columns: SQL = "*") -> SQL { "\(select(columns)) WHERE \(isKey)" }
 
@@ -47,7 +32,7 @@ extension TablePlan {
   /// Returns the statement that deletes rows.
   package func delete(where condition: SQL?) -> SQL {
     var sql: SQL = "DELETE FROM \(identifier: name)"
-    append(condition, to: &sql)
+    sql.append(condition: condition)
     return sql
   }
 
@@ -94,11 +79,6 @@ extension TablePlan {
     return "UPDATE \(identifier: name) SET \(assignments) WHERE \(condition)"
   }
 
-  private func append(_ condition: SQL?, to sql: inout SQL) {
-    // The condition may end in a comment, which ends with the line.
-    if let condition { sql.append(" WHERE (\(condition)\n)") }
-  }
-
   private var isKey: SQL {
     SQL(joining: keys.map { "\(identifier: $0) = ?" }, separator: " AND ")
   }
@@ -136,6 +116,12 @@ extension Connection {
 }
 
 extension SQL {
+  /// Appends the clause for the rows that match a condition; nothing if these are all.
+  mutating func append(condition: SQL?) {
+    // The condition may end in a comment, which ends with the line.
+    if let condition { append(" WHERE (\(condition)\n)") }
+  }
+
   /// Appends the clause for the rows from `offset` on, at most `limit` of them; nothing if these are all. SQL with a
   /// negative number is refused.
   package mutating func append(limit: Int?, offset: Int) {

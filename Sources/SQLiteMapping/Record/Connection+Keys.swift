@@ -86,13 +86,11 @@ extension Connection {
     try reading(plan, without: ()) {
       let all = try plan.columns("\(identifier: plan.name).*", on: self)
       let list = SQL(joining: [all] + besides, separator: ", ")
-      let sql: SQL = "SELECT \(list) FROM \(source)"
-      var statement = try boundStatement(sql)
-      guard try statement.step() else { return }
-      let reader = plan.reader(of: statement)
-      let besides = ColumnsBesides(
-        handle: statement.handle, first: Int32(statement.columnCount - columns.count))
-      while try body(reader, besides), try statement.step() {}
+      var print: [Value]?
+      try forEachRow("SELECT \(list) FROM \(source)", { plan.reader(of: $0) }, &print) { reader in
+        let first = reader.content.columns.count - columns.count
+        return try body(reader, ColumnsBesides(handle: reader.handle, first: Int32(first)))
+      }
     }
   }
 

@@ -71,11 +71,7 @@ extension Connection {
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
     limit: Int? = nil, offset: Int = 0
   ) throws -> [Value] {
-    var values: [Value] = []
-    try forEachRow(of: type, condition, order, limit, offset) {
-      values.append(try $0.row(as: type))
-    }
-    return values
+    try fetch(RecordQuery(type, condition, order, limit, offset))
   }
 
   /// Reads the first of some values.
@@ -89,42 +85,7 @@ extension Connection {
   public func object<Value: Record>(
     of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil
   ) throws -> Value? {
-    try objects(of: type, where: condition, orderedBy: order, limit: 1).first
-  }
-
-  /// Lends values one by one, in the memory of one.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - condition: SQL for the rows that are wanted, or nil for all.
-  ///   - order: The order, or nil for whichever is fastest.
-  ///   - limit: How many at most, or nil for all.
-  ///   - offset: How many to pass over first.
-  ///   - body: Takes a value. An error of it ends the query.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type; what `body`
-  ///   throws.
-  @inlinable  // Benchmark `fetch`.
-  public func forEachObject<Value: Record>(
-    of type: Value.Type, where condition: SQL? = nil, orderedBy order: Ordering? = nil,
-    limit: Int? = nil, offset: Int = 0, _ body: (Value) throws -> Void
-  ) throws {
-    try forEachRow(of: type, condition, order, limit, offset) { try body(try $0.row(as: type)) }
-  }
-
-  /// Calls `body` for each row with its reader.
-  @usableFromInline func forEachRow(
-    of type: any Record.Type, _ condition: SQL?, _ order: Ordering?, _ limit: Int?, _ offset: Int,
-    _ body: (RowReader) throws -> Void
-  ) throws {
-    let plan = try plan(of: type)
-    try reading(plan, without: ()) {
-      let sql = try plan.table.select(
-        plan.columns(on: self), where: condition, orderedBy: order, limit: limit, offset: offset)
-      var statement = try boundStatement(sql)
-      guard try statement.step() else { return }
-      let reader = plan.reader(of: statement)
-      repeat { try body(reader) } while try statement.step()
-    }
+    try fetch(RecordQuery(type, condition, order).first)
   }
 
   /// Returns whether a row has a primary key.
@@ -164,11 +125,7 @@ extension Connection {
   ///   - condition: SQL for the rows that are wanted, or nil for all.
   /// - Throws: `SQLiteError`.
   public func count<Value: Record>(of type: Value.Type, where condition: SQL? = nil) throws -> Int {
-    let plan = try plan(of: type)
-    return try reading(plan, without: 0) {
-      let sql = try plan.table.select("count(*)", where: condition)
-      return try firstRow(sql, as: Int.self) ?? 0
-    }
+    try fetch(RecordQuery(type, condition).count)
   }
 
   /// Runs `body`, or returns `nothing` if the table is not there yet.
@@ -199,89 +156,5 @@ extension Connection {
     guard plan.type.isReadOnly else { return false }
     throw SQLiteError(
       .error, "there is no table “\(plan.name)”, which \(plan.type) only reads")
-  }
-}
-
-extension Connection {
-  /// Reads the rows of a query as any `Decodable` type.
-  ///
-  ///     struct Summary: Decodable { var country: String; var n: Int }
-  ///     let summaries = try connection.objects(
-  ///       of: Summary.self, sql: "SELECT country, count(*) AS n FROM city GROUP BY country")
-  ///
-  /// Columns are found by name. A property without a column of its own is read from the columns
-  /// whose names begin with its name and a dot, as a join gives them; if all of those are NULL, an
-  /// optional property is nil:
-  ///
-  ///     SELECT city.name, country.name AS "country.name", country.code AS "country.code" …
-  ///
-  /// A query of one column is read as a single value, such as `String`, or as an array in JSON.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - sql: A single statement.
-  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type.
-  @inlinable  // Benchmark `fetch`.
-  public func objects<Value: Decodable>(
-    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
-  ) throws -> [Value] {
-    var values: [Value] = []
-    try forEachRow(of: type, sql: sql, strategies) { values.append(try $0.row(as: type)) }
-    return values
-  }
-
-  /// Reads the first row of a query as any `Decodable` type.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - sql: A single statement. One that writes is run to its end.
-  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
-  /// - Returns: The value, or nil if there is no row.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if the row does not fit the type.
-  public func object<Value: Decodable>(
-    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil
-  ) throws -> Value? {
-    var statement = try boundStatement(sql)
-    guard try statement.step() else { return nil }
-    let reader = RowReader(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    let value = try reader.row(as: type)
-    if !statement.isReadOnly { while try statement.step() {} }
-    return value
-  }
-
-  /// Lends the rows of a query one by one as any `Decodable` type, in the memory of one.
-  ///
-  /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - sql: A single statement.
-  ///   - strategies: How values are stored; those of `type` if it is a ``Record``.
-  ///   - body: Takes a value. An error of it ends the query.
-  /// - Throws: `SQLiteError`; ``RowDecodingError`` if a row does not fit the type; what `body`
-  ///   throws.
-  @inlinable  // Benchmark `fetch`.
-  public func forEachObject<Value: Decodable>(
-    of type: Value.Type, sql: SQL, strategies: MappingStrategies? = nil,
-    _ body: (Value) throws -> Void
-  ) throws {
-    try forEachRow(of: type, sql: sql, strategies) { try body(try $0.row(as: type)) }
-  }
-
-  /// Calls `body` for each row with its reader.
-  @usableFromInline func forEachRow(
-    of type: any Decodable.Type, sql: SQL, _ strategies: MappingStrategies?,
-    _ body: (RowReader) throws -> Void
-  ) throws {
-    var statement = try boundStatement(sql)
-    guard try statement.step() else { return }
-    let reader = RowReader(statement, as: type, strategies: strategies ?? type.ownStrategies)
-    repeat { try body(reader) } while try statement.step()
-  }
-}
-
-extension Decodable {
-  /// The strategies that a type declares, or the defaults.
-  fileprivate static var ownStrategies: MappingStrategies {
-    (self as? any Record.Type)?.strategies ?? MappingStrategies()
   }
 }

@@ -1,32 +1,21 @@
-public import SQLiteCore
+package import SQLiteCore
 
 extension Connection {
-  /// Searches the properties that a type declares as ``PropertyTrait/searched(_:)``.
-  ///
-  ///     for result in try connection.search(Note.self, for: .all(of: "milk bread")) {
-  ///       print(result.value.title, result.snippet)
-  ///     }
-  ///
-  /// - Parameters:
-  ///   - type: The type of the values.
-  ///   - pattern: The pattern. An empty one finds nothing.
-  ///   - condition: SQL for the rows that are wanted besides, or nil.
-  ///   - marks: The marks around words that were found.
-  ///   - limit: How many at most, or nil for all.
-  ///   - offset: How many to pass over first.
-  /// - Returns: The values that fit, the best first.
-  /// - Throws: `SQLiteError`, also if no property is searched, or if the table is there without an index of
-  ///   exactly these properties; ``RowDecodingError`` if a row does not fit the type.
-  public func search<Value: Record>(
-    _ type: Value.Type, for pattern: SearchPattern, where condition: SQL? = nil,
-    marks: SearchMarks = SearchMarks(), limit: Int? = nil, offset: Int = 0
-  ) throws -> [SearchResult<Value>] {
+  /// Finds records by the words in their searched properties: ``RecordQuery/search(_:marks:)``.
+  func search<Found: Record>(
+    _ type: Found.Type, _ query: RecordQueryParts, _ pattern: SearchPattern, _ marks: SearchMarks,
+    _ print: inout [Value]?
+  ) throws -> [SearchResult<Found>] {
+    guard case .table = query.source, query.order == nil else {
+      throw SQLiteError(
+        .misuse, "a search needs a query of a table, and orders its results by rank")
+    }
     let plan = try plan(of: type)
     guard !plan.searchedColumns.isEmpty else {
       throw SQLiteError(.misuse, "\(type) declares no searched properties")
     }
     let search = try Search(
-      for: pattern, where: condition, marks: marks, limit: limit, offset: offset)
+      for: pattern, where: query.condition, marks: marks, limit: query.limit, offset: query.offset)
     if search.isEmpty { return [] }
     return try reading(plan, without: []) {
       guard let rowID = try rowIDColumn(of: plan.name),
@@ -38,6 +27,7 @@ extension Connection {
       }
       var reader: RowReader?
       return try search.results(of: query, self) { row in
+        try row.append(to: &print)
         let known = reader ?? plan.reader(of: row)
         reader = known
         return try known.row(as: type)

@@ -5,7 +5,7 @@ package import SQLiteCore
 /// Text of a user's is taken as words and never as FTS5's query language: no quote, operator or
 /// parenthesis in it can break a search.
 ///
-///     let found = try database.read { try $0.search(Note.self, for: .all(of: field.text)) }
+///     let found = try database.fetch(Note.all.search(.all(of: field.text)))
 ///
 /// Patterns that are joined by one operator are a list to FTS5, of any length. Those of different
 /// operators in turns are nested: a search refuses more than ``maximumDepth``.

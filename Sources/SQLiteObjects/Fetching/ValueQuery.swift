@@ -82,19 +82,15 @@ struct ValueQuery: Sendable {
   /// Reads the rows as values of a type.
   ///
   /// - Parameter print: If it isn't nil, receives the stored values.
-  func objects<Row: Decodable>(
+  func objects<Row: Decodable & SendableMetatype>(
     of type: Row.Type, _ connection: Connection, in store: any ObjectStore,
     _ print: inout ResultPrint?
   ) throws -> [Row] {
     guard try store.isThere(plan, connection) else { return [] }
-    if print != nil {
-      var values: [Value] = []
-      try connection.forEachRow(sql) { row in
-        for column in 0..<row.columnCount { values.append(try row.value(at: column)) }
-      }
-      print = ResultPrint(values: values)
-    }
-    return try connection.objects(of: type, sql: sql)
+    var values = print.map { _ in [Value]() }
+    let rows = try RecordQuery.sql(sql, as: type).objects.read(connection, &values)
+    print = values.map { ResultPrint(values: $0) }
+    return rows
   }
 
   /// Lends the rows one by one.

@@ -1,4 +1,4 @@
-import SQLiteCore
+public import SQLiteCore
 
 extension MagicData {
   /// Reports commits that change objects of a type, or their links, without fetching anything.
@@ -38,16 +38,17 @@ extension MagicData {
   ///
   /// - Parameter request: A request that was made from a ``Query``.
   public func observe<Result>(_ request: Request<Result>) -> ObservedResults<Result> {
-    ObservedResults(self, condition(of: request)) { magic, observation in
-      let prepared = try await magic.making { try request.prepare(magic) }
-      return try await magic.reading(prepared.plan) { connection in
-        var reading = try observation.take(connection) {
+    ObservedResults(of: database, condition(of: request)) { observation in
+      let prepared = try await self.making { try request.prepare(self) }
+      return try await self.reading(prepared.plan) { connection in
+        try observation.take(
+          connection,
+          comparing: { prepared.identifiesObjects ? ObservedList(before: $0, after: $1) : nil }
+        ) {
           var print: ResultPrint? = ResultPrint()
           let make = try prepared.read(connection, &print)
           return (print ?? ResultPrint(), make)
         }
-        if !prepared.identifiesObjects { reading.list = nil }
-        return reading
       }
     }
   }
@@ -71,20 +72,23 @@ extension MagicData {
   public func observe<Result: Equatable & Sendable>(
     _ body: @escaping @Sendable (MagicData) throws -> Result
   ) -> ObservedResults<Result> {
-    ObservedResults(self) { magic, observation in
-      try await magic.read { (connection: Connection) in
-        try observation.take(connection, isSame: ==) { try body(magic) }
+    ObservedResults(of: database) { observation in
+      try await self.read { (connection: Connection) in
+        try observation.take(connection) {
+          let result = try body(self)
+          return (result, { result })
+        }
       }
     }
   }
 
-  /// The filter of a request as a condition on single rows, if the result depends on nothing else.
-  private func condition<Result>(of request: Request<Result>) -> RowCondition? {
+  /// The filter of a request as a test of single rows, if the result depends on nothing else.
+  private func condition<Result>(of request: Request<Result>) -> ChangeTest? {
     // The caller may be on the main actor, so it doesn't wait for the database: a filter on related objects is no
     // condition on single rows. An error in the request is thrown when it is fetched.
     let prepared = try? FilterSQL.$mayLookAtTables.withValue(false) { try request.prepare(self) }
     guard let prepared, let filter = prepared.filter else { return nil }
-    return RowCondition(filter, on: prepared.plan, in: self)
+    return RowCondition(filter, on: prepared.plan, in: self)?.test
   }
 
   /// The names of the tables that hold a type's objects, in lower case.
@@ -108,7 +112,6 @@ public struct ObjectChanges<Object: MagicObject>: AsyncSequence, Sendable {
     self.store = store
     do {
       signal.subscribe(to: try store.tables(of: Object.self), of: store.database)
-      store.watch.add(signal)
       failure = nil
     } catch {
       failure = error

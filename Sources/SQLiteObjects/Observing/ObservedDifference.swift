@@ -1,4 +1,4 @@
-import SQLiteCore
+public import SQLiteCore
 import SQLiteMapping
 
 /// The objects of an observed query, with the differences from the previous result: ``ObservedResults/differences()``.
@@ -34,7 +34,7 @@ extension ObservedResults {
   public func differences<Object: MagicObject>() -> ObservedResults<ObservedDifference<Object>>
   where Result == [Object] {
     with { reading in
-      guard let list = reading.list else {
+      guard let list = reading.comparison as? ObservedList else {
         throw SQLiteError(.misuse, "only a query for objects has differences by identity")
       }
       return ObservedDifference(

@@ -11,7 +11,7 @@ struct RowCondition: Sendable {
   private let names: [String]
   private let node: Node
   /// The table in lower case.
-  let table: String
+  private let table: String
 
   /// A column by its place in ``names``, nil for the key, or a value.
   private enum Operand: Sendable {
@@ -91,8 +91,16 @@ struct RowCondition: Sendable {
 }
 
 extension RowCondition {
+  /// The condition as a test of changed rows.
+  var test: ChangeTest {
+    ChangeTest(table: table) { connection in
+      guard let layout = try layout(connection) else { return nil }
+      return { mayConcern($0, layout) }
+    }
+  }
+
   /// The columns of the table, as the rows that commits change have them.
-  struct Layout: Sendable {
+  private struct Layout: Sendable {
     fileprivate let count: Int
     /// The place of each column that the condition names.
     fileprivate let places: [Int]
@@ -105,7 +113,7 @@ extension RowCondition {
   /// Looks up the columns.
   ///
   /// - Returns: Nil if the table lacks one, or calculates one, or compares otherwise than by bytes.
-  func layout(_ connection: Connection) throws -> Layout? {
+  private func layout(_ connection: Connection) throws -> Layout? {
     let columns = try connection.columns(of: table)
     let text = try connection.firstRow(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = \(table) COLLATE NOCASE",
@@ -126,7 +134,7 @@ extension RowCondition {
   }
 
   /// Returns whether a change of rows may be of one that fulfils the condition, before or after it.
-  func mayConcern(_ change: RowChange, _ layout: Layout) -> Bool {
+  private func mayConcern(_ change: RowChange, _ layout: Layout) -> Bool {
     guard asciiLowercased(change.table) == table else { return false }
     if change.kind != .insert, mayHold(change.old, key: change.oldRowID, layout, isOld: true) {
       return true

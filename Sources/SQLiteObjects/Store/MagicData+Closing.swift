@@ -35,7 +35,6 @@ extension MagicData {
 
   /// Releases everything but the database, which is closed before.
   private func releaseFiles() throws {
-    watch.end(MagicError.closed)
     assets.close()
     try temporaryFolder?.remove()
   }

@@ -192,6 +192,5 @@ extension MagicData {
     }
   }
 
-  static let restoredMeanwhile = SQLiteError(
-    .abort, "the store was restored while objects were read from it")
+  static let restoredMeanwhile = SQLiteError.restoredMeanwhile
 }

@@ -32,8 +32,6 @@ public final class MagicData: ObjectStore {
   /// The number of the store's content: objects of a content that was replaced have another.
   package var generation: Int { content.current }
   package var isRemote: Bool { !database.has(.functions) }
-  /// Notices what others commit.
-  let watch: ForeignWatch
   /// A folder that goes away with the store.
   let temporaryFolder: TemporaryFolder?
   private let plans = Mutex(KnownPlans())
@@ -51,7 +49,6 @@ public final class MagicData: ObjectStore {
     database = parts.database
     assets = parts.assets
     identity = parts.identity
-    watch = ForeignWatch(parts.database)
     content = parts.database.content
     let setup = database.aroundReplacement { [weak self] source, target, replace in
       guard let self else { return try replace() }

@@ -104,7 +104,7 @@ extension Everything {
     try database.read {
       // A read on a cluster may run again.
       next = 0
-      try $0.forEachObject(of: Everything.self, orderedBy: .column("id")) { row in
+      try $0.forEach(Everything.ordered(by: .column("id"))) { row in
         // Text by bytes: `==` takes canonically equivalent texts for one.
         #expect(row == rows[next] && row.text.utf8.elementsEqual(rows[next].text.utf8))
         next += 1

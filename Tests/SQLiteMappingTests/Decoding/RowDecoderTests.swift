@@ -36,8 +36,7 @@ import Testing
       let container = try decoder.container(keyedBy: CodingKeys.self)
       number = try container.decode(Int.self, forKey: .number)
       others = try Self.other.get().read {
-        try $0.objects(
-          of: Row.self, sql: "SELECT 7 AS number, 'x' AS name UNION ALL SELECT 8, NULL")
+        try $0.fetch(.sql("SELECT 7 AS number, 'x' AS name UNION ALL SELECT 8, NULL", as: Row.self))
       }
       name = try container.decode(String.self, forKey: .name)
     }
@@ -46,8 +45,7 @@ import Testing
   @Test func `a container that is kept is empty after its row was read`() throws {
     let database = try Database.fresh()
     let values = try database.read {
-      try $0.objects(
-        of: Keeper.self, sql: "SELECT 1 AS number UNION ALL SELECT 2")
+      try $0.fetch(.sql("SELECT 1 AS number UNION ALL SELECT 2", as: Keeper.self))
     }
     #expect(values.map(\.number) == [1, 2])
     for value in values {
@@ -59,7 +57,7 @@ import Testing
       #expect(value.container.allKeys.isEmpty)
     }
     // Another decoder, which has the place of the one that is gone.
-    let later = try database.read { try $0.objects(of: Keeper.self, sql: "SELECT 3 AS number") }
+    let later = try database.read { try $0.fetch(.sql("SELECT 3 AS number", as: Keeper.self)) }
     #expect(later.map(\.number) == [3])
     #expect(throws: DecodingError.self) {
       try values[0].container.decode(Int.self, forKey: .number)
@@ -68,8 +66,8 @@ import Testing
 
   @Test func `a type may run a query while it is read`() throws {
     let values = try Database.fresh().read {
-      try $0.objects(
-        of: Asker.self, sql: "SELECT 1 AS number, 'one' AS name UNION ALL SELECT 2, 'two'")
+      try $0.fetch(
+        .sql("SELECT 1 AS number, 'one' AS name UNION ALL SELECT 2, 'two'", as: Asker.self))
     }
     #expect(values.map(\.name) == ["one", "two"])
     #expect(values.map(\.others.count) == [2, 2])

@@ -36,7 +36,7 @@ import Testing
       .map { $0 == column ? "\(stored) AS [\($0)]" : "NULL AS [\($0)]" }
     let sql = "SELECT \(others.joined(separator: ", "))"
     let error = #expect(throws: RowDecodingError.self) {
-      try Database.fresh().read { try $0.objects(of: Row.self, sql: SQL(unchecked: sql)) }
+      try Database.fresh().read { try $0.fetch(.sql(SQL(unchecked: sql), as: Row.self)) }
     }
     #expect(error?.type == "Row")
     #expect(error?.column == column)
@@ -47,7 +47,7 @@ import Testing
 
   @Test func `NULL in a property that is not optional is an error`() throws {
     let error = #expect(throws: RowDecodingError.self) {
-      try Database.fresh().read { try $0.objects(of: Strict.self, sql: "SELECT NULL AS number") }
+      try Database.fresh().read { try $0.fetch(.sql("SELECT NULL AS number", as: Strict.self)) }
     }
     #expect(error?.storageClass == "NULL")
     #expect(error?.column == "number")
@@ -56,7 +56,7 @@ import Testing
   @Test func `a missing column is an error, for an optional too`() throws {
     struct Loose: Decodable { var number: Int? }
     let error = #expect(throws: RowDecodingError.self) {
-      try Database.fresh().read { try $0.objects(of: Loose.self, sql: "SELECT 1 AS other") }
+      try Database.fresh().read { try $0.fetch(.sql("SELECT 1 AS other", as: Loose.self)) }
     }
     #expect(error?.codingPath == ["number"])
     #expect(error?.column == nil)
@@ -69,8 +69,7 @@ import Testing
     }
     let error = #expect(throws: RowDecodingError.self) {
       try Database.fresh().read {
-        try $0.objects(
-          of: Outer.self, sql: #"SELECT '{"list":[1,"x"]}' AS inner"#)
+        try $0.fetch(.sql(#"SELECT '{"list":[1,"x"]}' AS inner"#, as: Outer.self))
       }
     }
     #expect(error?.codingPath.prefix(2) == ["inner", "list"])
@@ -79,20 +78,19 @@ import Testing
 
   @Test func `names of columns are compared as SQLite does`() throws {
     let rows = try Database.fresh().read {
-      try $0.objects(of: Strict.self, sql: "SELECT 1 AS NUMBER")
+      try $0.fetch(.sql("SELECT 1 AS NUMBER", as: Strict.self))
     }
     #expect(rows.first?.number == 1)
     struct Umlaut: Decodable { var ä: Int }
     #expect(throws: RowDecodingError.self) {
-      try Database.fresh().read { try $0.objects(of: Umlaut.self, sql: "SELECT 1 AS Ä") }
+      try Database.fresh().read { try $0.fetch(.sql("SELECT 1 AS Ä", as: Umlaut.self)) }
     }
   }
 
   @Test func `the description does not hold the stored content`() throws {
     let error = #expect(throws: RowDecodingError.self) {
       try Database.fresh().read {
-        try $0.objects(
-          of: Strict.self, sql: "SELECT \("a secret") AS number")
+        try $0.fetch(.sql("SELECT \("a secret") AS number", as: Strict.self))
       }
     }
     #expect(error?.description.contains("secret") == false)

@@ -24,7 +24,7 @@ import Testing
     }
     #expect(try database.executeQuery("SELECT 1 FROM sqlite_schema WHERE name = 'Wide'") == [])
     let error = #expect(throws: RowDecodingError.self) {
-      try database.read { try $0.objects(of: Wide.self, sql: "SELECT 1 AS id, 1 AS number") }
+      try database.read { try $0.fetch(.sql("SELECT 1 AS id, 1 AS number", as: Wide.self)) }
     }
     #expect(error?.description.contains("number") == true)
   }

@@ -40,7 +40,9 @@ import Testing
     #expect(plan.update(["a"]).text == #"UPDATE "T" SET "a" = ?1 WHERE "id" = ?2"#)
     #expect(
       plan.update(["a"], bound: ["id", "a"]).text == #"UPDATE "T" SET "a" = ?2 WHERE "id" = ?1"#)
-    #expect(throws: SQLiteError.self) { try plan.select("*", where: nil, limit: -1) }
+    var limited = plan.select("*")
+    limited.append(limit: -1, offset: 0)
+    #expect(throws: SQLiteError.self) { try limited.checkedText }
   }
 
   @Test func `a name that cannot be quoted has no text`() {

@@ -207,12 +207,12 @@ import Testing
       try database.read { try $0.object(of: Optionals.self, ifPresent: 2) } == Optionals(id: 2))
     try database.write { try $0.update(Self.full) }
     let both = try database.read {
-      try $0.objects(of: Wrapped.self, sql: "SELECT * FROM Optionals ORDER BY id")
+      try $0.fetch(.sql("SELECT * FROM Optionals ORDER BY id", as: Wrapped.self))
     }
     #expect(
       both.map(\.optionals) == [empty, Self.full] && both.map(\.again) == [empty, Self.full])
     let wide = try database.read {
-      try $0.objects(of: Members.self, sql: "SELECT * FROM Optionals WHERE id = 2")
+      try $0.fetch(.sql("SELECT * FROM Optionals WHERE id = 2", as: Members.self))
     }
     #expect(wide.first?.uint16 == 7)
   }
@@ -224,8 +224,7 @@ import Testing
     let columns = (0..<15).map { _ in "NULL" as SQL }
     #expect(throws: RowDecodingError.self) {
       try database.read {
-        try $0.objects(
-          of: Members.self, sql: "SELECT \(SQL(joining: columns, separator: ", "))")
+        try $0.fetch(.sql("SELECT \(SQL(joining: columns, separator: ", "))", as: Members.self))
       }
     }
   }

@@ -55,7 +55,7 @@ import TestSupport
     try await database.write { try $0.insert(cities) }
     let sum = Mutex(0)
     try await database.read { connection in
-      try connection.forEachObject(of: City.self, where: "population % 2 = 0") { city in
+      try connection.forEach(City.where("population % 2 = 0")) { city in
         sum.withLock { $0 += city.population }
       }
     }
@@ -63,14 +63,14 @@ import TestSupport
     let names = Mutex<[String]>([])
     struct Line: Decodable { var name: String }
     try await database.read { connection in
-      try connection.forEachObject(
-        of: Line.self, sql: "SELECT name FROM City ORDER BY id LIMIT 2"
-      ) { line in names.withLock { $0.append(line.name) } }
+      try connection.forEach(.sql("SELECT name FROM City ORDER BY id LIMIT 2", as: Line.self)) {
+        line in names.withLock { $0.append(line.name) }
+      }
     }
     #expect(names.withLock { $0 } == ["1", "2"])
     struct Stop: Error {}
     await #expect(throws: Stop.self) {
-      try await database.read { try $0.forEachObject(of: City.self) { _ in throw Stop() } }
+      try await database.read { try $0.forEach(City.all) { _ in throw Stop() } }
     }
   }
 

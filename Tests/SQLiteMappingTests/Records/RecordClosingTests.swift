@@ -42,9 +42,9 @@ import TestSupport
       let note = try database.read { try $0.object(of: Note.self, ifPresent: "a") }
       #expect(note?.text == "b")
       try database.read { connection in
-        try connection.forEachObject(of: Note.self) { _ in
+        try connection.forEach(Note.all) { _ in
           // This takes the type's decoder away from the query around it.
-          try connection.forEachObject(of: Note.self, where: "text = 'b'") { _ in }
+          try connection.forEach(Note.where("text = 'b'")) { _ in }
         }
       }
     }
@@ -54,11 +54,11 @@ import TestSupport
   @Test(.requires(.files)) func `nothing is open after queries were decoded`() throws {
     let files = try filesAfterClosing { database in
       let sql: SQL = "SELECT 'a' AS id, 'b' AS text, 1 AS \"place.x\""
-      #expect(try database.read { try $0.objects(of: Note.self, sql: sql) }.count == 1)
+      #expect(try database.read { try $0.fetch(.sql(sql, as: Note.self)) }.count == 1)
       try database.read { connection in
-        let note = try connection.object(of: Note.self, sql: sql)
+        let note = try connection.fetch(RecordQuery.sql(sql, as: Note.self).first)
         #expect(note?.text == "b")
-        try connection.forEachObject(of: Note.self, sql: sql) { #expect($0.id == "a") }
+        try connection.forEach(.sql(sql, as: Note.self)) { #expect($0.id == "a") }
       }
     }
     #expect(files == ["test.sqlite3"])

@@ -219,7 +219,7 @@ private final class Person: Record {
       try await database.read(giving: 2) { try $0.object(of: Person.self, ifPresent: $1) })
     #expect(try await database.write(giving: one) { try $0.remove($1) })
     let sql = try await database.read(giving: 3) { connection, id in
-      try connection.objects(of: Person.self, sql: "SELECT * FROM Person WHERE id = \(id)")
+      try connection.fetch(.sql("SELECT * FROM Person WHERE id = \(id)", as: Person.self))
     }
     #expect(sql.map(\.name) == ["eve"])
     #expect(try await database.readBriefly { try $0.count(of: Person.self) } == 2)

@@ -130,7 +130,7 @@ struct City: Record, Equatable, Sendable {
     try database.write { try $0.insert(contentsOf: cities) }
     var seen: [String] = []
     try database.write { connection in
-      try connection.forEachObject(of: City.self, orderedBy: .column("id")) { city in
+      try connection.forEach(City.ordered(by: .column("id"))) { city in
         let same = try connection.object(of: City.self, ifPresent: city.id ?? 0)
         #expect(same == city)
         let next = try connection.objects(of: City.self, where: "id > \(city.id ?? 0)").first
@@ -176,24 +176,24 @@ struct City: Record, Equatable, Sendable {
     let cities = ["a", "b", "a"].map { City(name: $0, population: 1) }
     try database.write { try $0.insert(contentsOf: cities) }
     let summaries = try database.read {
-      try $0.objects(
-        of: Summary.self, sql: "SELECT name, count(*) AS N FROM City GROUP BY name ORDER BY name")
+      try $0.fetch(
+        .sql("SELECT name, count(*) AS N FROM City GROUP BY name ORDER BY name", as: Summary.self))
     }
     #expect(summaries == [Summary(name: "a", n: 2), Summary(name: "b", n: 1)])
   }
 
   @Test func `a query of one column is read as single values`() throws {
     #expect(
-      try database.read { try $0.objects(of: String.self, sql: "VALUES ('x'), ('y')") } == [
+      try database.read { try $0.fetch(.sql("VALUES ('x'), ('y')", as: String.self)) } == [
         "x", "y",
       ])
     #expect(
-      try database.read { try $0.objects(of: [Int].self, sql: "SELECT '[1,2]'") } == [[1, 2]])
-    #expect(try database.read { try $0.objects(of: Int?.self, sql: "SELECT NULL") } == [nil])
+      try database.read { try $0.fetch(.sql("SELECT '[1,2]'", as: [Int].self)) } == [[1, 2]])
+    #expect(try database.read { try $0.fetch(.sql("SELECT NULL", as: Int?.self)) } == [nil])
     let day = Date(timeIntervalSinceReferenceDate: 0.25)
-    #expect(try database.read { try $0.objects(of: Date.self, sql: "SELECT \(day)") } == [day])
+    #expect(try database.read { try $0.fetch(.sql("SELECT \(day)", as: Date.self)) } == [day])
     #expect(throws: RowDecodingError.self) {
-      try database.read { try $0.objects(of: Int.self, sql: "SELECT 1, 2") }
+      try database.read { try $0.fetch(.sql("SELECT 1, 2", as: Int.self)) }
     }
   }
 
@@ -201,12 +201,12 @@ struct City: Record, Equatable, Sendable {
     struct Country: Decodable, Equatable { var code: String; var name: String }
     struct Place: Decodable, Equatable { var name: String; var country: Country? }
     let places = try database.read {
-      try $0.objects(
-        of: Place.self,
-        sql: """
+      try $0.fetch(
+        .sql(
+          """
           SELECT 'Oslo' AS name, 'NO' AS "country.code", 'Norway' AS "country.name"
           UNION ALL SELECT 'Atlantis', NULL, NULL
-          """)
+          """, as: Place.self))
     }
     #expect(places[0] == Place(name: "Oslo", country: Country(code: "NO", name: "Norway")))
     #expect(places[1] == Place(name: "Atlantis", country: nil))

@@ -92,7 +92,7 @@ private struct OldKiosk: Record {
         #expect(try database.read { try $0.object(of: Kiosk.self, primary: 2) } == both[1])
         #expect(try database.read { try $0.object(of: Kiosk.self, ifPresent: 3) } == nil)
         #expect(
-          try database.read { try $0.search(Kiosk.self, for: .all(of: "a")) }.map(\.value) == [
+          try database.read { try $0.fetch(Kiosk.all.search(.all(of: "a"))) }.map(\.value) == [
             both[0]
           ])
         try database.read { connection in

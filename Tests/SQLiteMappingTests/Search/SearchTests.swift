@@ -35,7 +35,7 @@ private struct Ranked: Record, Equatable {
   }
 
   private func found(_ pattern: SearchPattern) throws -> [String] {
-    try database.read { try $0.search(Note.self, for: pattern) }.map(\.value.title).sorted()
+    try database.read { try $0.fetch(Note.all.search(pattern)) }.map(\.value.title).sorted()
   }
 
   @Test func `words, phrases and prefixes are found`() throws {
@@ -53,10 +53,10 @@ private struct Ranked: Record, Equatable {
 
   @Test func `a search that suspends finds the same`() async throws {
     let results = try await database.readBriefly {
-      try $0.search(Note.self, for: .all(of: "milk"), limit: 1)
+      try $0.fetch(Note.all.limit(1).search(.all(of: "milk")))
     }
     let blocking = { [database] in
-      try database.read { try $0.search(Note.self, for: .all(of: "milk"), limit: 1) }
+      try database.read { try $0.fetch(Note.all.limit(1).search(.all(of: "milk"))) }
     }
     #expect(results.count == 1)
     #expect(try results == blocking())
@@ -71,7 +71,7 @@ private struct Ranked: Record, Equatable {
 
   @Test func `results have a rank, a snippet and highlights`() throws {
     let result = try #require(
-      try database.read { try $0.search(Note.self, for: .all(of: "bread")) }.first)
+      try database.read { try $0.fetch(Note.all.search(.all(of: "bread"))) }.first)
     #expect(result.value == Note(id: 1, title: "Shopping", body: "milk and bread"))
     #expect(result.rank < 0)
     #expect(result.snippet == "milk and [bread]")
@@ -84,12 +84,11 @@ private struct Ranked: Record, Equatable {
       Ranked(id: 2, text: "milk", rank: "b"), Ranked(id: 3, text: "tea", rank: "c"),
     ]
     try database.write { try $0.insert(contentsOf: values) }
-    let results = try database.read { try $0.search(Ranked.self, for: .all(of: "milk")) }
+    let results = try database.read { try $0.fetch(Ranked.all.search(.all(of: "milk"))) }
     #expect(results.map(\.value) == [values[1], values[0]])
     #expect(results.allSatisfy { $0.rank < 0 })
     let some = try database.read {
-      try $0.search(
-        Ranked.self, for: .all(of: "milk"), where: "rank < 'b' AND text LIKE '%say%'")
+      try $0.fetch(Ranked.where("rank < 'b' AND text LIKE '%say%'").search(.all(of: "milk")))
     }
     #expect(some.map(\.value) == [values[0]])
   }
@@ -124,7 +123,7 @@ private struct Ranked: Record, Equatable {
   }
 
   @Test func `a search before the table exists finds nothing`() throws {
-    #expect(try Database.fresh().read { try $0.search(Note.self, for: .all(of: "a")) }.isEmpty)
+    #expect(try Database.fresh().read { try $0.fetch(Note.all.search(.all(of: "a"))) }.isEmpty)
   }
 
   @Test(.requires(.files)) func `values with keys that are no numbers are found, after VACUUM too`()
@@ -142,14 +141,14 @@ private struct Ranked: Record, Equatable {
     try database.write { try $0.remove(pages[0]) }
     try database.withoutTransaction { _ = try $0.executeChange("VACUUM") }
     #expect(
-      try database.read { try $0.search(Page.self, for: .all(of: "three")) }.map(\.value) == [
+      try database.read { try $0.fetch(Page.all.search(.all(of: "three"))) }.map(\.value) == [
         pages[2]
       ])
     var changed = pages[1]
     changed.text = "four"
     try database.write { try $0.update(changed) }
     #expect(
-      try database.read { try $0.search(Page.self, for: .all(of: "four")) }.map(\.value) == [
+      try database.read { try $0.fetch(Page.all.search(.all(of: "four"))) }.map(\.value) == [
         changed
       ])
   }
@@ -170,13 +169,13 @@ private struct Ranked: Record, Equatable {
     try folder.open { try $0.write { try $0.update(Plain(id: 1, text: "old words")) } }
     try folder.open { database in
       try database.write { try $0.update(Searched(id: 2, text: "new words")) }
-      #expect(try database.read { try $0.search(Searched.self, for: .all(of: "words")) }.count == 2)
+      #expect(try database.read { try $0.fetch(Searched.all.search(.all(of: "words"))) }.count == 2)
     }
   }
 
   @Test func `a type without searched properties cannot be searched`() throws {
     #expect(throws: SQLiteError.self) {
-      try database.read { try $0.search(City.self, for: .all(of: "a")) }
+      try database.read { try $0.fetch(City.all.search(.all(of: "a"))) }
     }
   }
 
@@ -196,11 +195,11 @@ private struct Ranked: Record, Equatable {
     try folder.open { try $0.write { try $0.update(Plain(id: 1, text: "old words")) } }
     try folder.open { database in
       let error = #expect(throws: SQLiteError.self) {
-        try database.read { try $0.search(Searched.self, for: .all(of: "words")) }
+        try database.read { try $0.fetch(Searched.all.search(.all(of: "words"))) }
       }
       #expect(error?.message.contains("“memo_search”") ?? false)
       try database.write { try $0.update(Searched(id: 2, text: "new words")) }
-      #expect(try database.read { try $0.search(Searched.self, for: .all(of: "words")) }.count == 2)
+      #expect(try database.read { try $0.fetch(Searched.all.search(.all(of: "words"))) }.count == 2)
     }
   }
 

@@ -88,8 +88,8 @@ private struct SelfNamed: Record {
       try database.close()
     }
     let database = try opened()
-    #expect(try database.read { try $0.search(Memo.self, for: .all(of: "tulips")) }.count == 2)
-    #expect(try database.read { try $0.search(Memo.self, for: .all(of: "roses")) }.isEmpty)
+    #expect(try database.read { try $0.fetch(Memo.all.search(.all(of: "tulips"))) }.count == 2)
+    #expect(try database.read { try $0.fetch(Memo.all.search(.all(of: "roses"))) }.isEmpty)
     let differences = try database.write { try $0.check(of: Memo.self) }
     #expect(differences == [])
   }
@@ -103,7 +103,7 @@ private struct SelfNamed: Record {
         .sql("DELETE FROM Memo WHERE id = 2"))
     ])
     #expect(
-      try database.read { try $0.search(Memo.self, for: .all(of: "more")) }.map(\.value.id) == [1])
+      try database.read { try $0.fetch(Memo.all.search(.all(of: "more"))) }.map(\.value.id) == [1])
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
@@ -122,11 +122,11 @@ private struct SelfNamed: Record {
     let database = try opened()
     try database.migrate([Migration("body", .renameColumn("text", to: "body", in: "Memo"))])
     #expect(
-      try database.read { try $0.search(RenamedMemo.self, for: .all(of: "milk")) }.map(\.value.id)
+      try database.read { try $0.fetch(RenamedMemo.all.search(.all(of: "milk"))) }.map(\.value.id)
         == [1])
     try database.executeChange("UPDATE Memo SET body = 'tulips' WHERE id = 1")
     #expect(
-      try database.read { try $0.search(RenamedMemo.self, for: .all(of: "tulips")) }.count == 1)
+      try database.read { try $0.fetch(RenamedMemo.all.search(.all(of: "tulips"))) }.count == 1)
     #expect(try database.write { try $0.check(of: RenamedMemo.self) } == [])
   }
 
@@ -134,9 +134,9 @@ private struct SelfNamed: Record {
     let database = try opened()
     try database.migrate([Migration("short", .dropColumn("text", in: "Memo"))])
     #expect(
-      try database.read { try $0.search(ShortMemo.self, for: .all(of: "garden")) }.map(\.value.id)
+      try database.read { try $0.fetch(ShortMemo.all.search(.all(of: "garden"))) }.map(\.value.id)
         == [2])
-    #expect(try database.read { try $0.search(ShortMemo.self, for: .all(of: "milk")) }.isEmpty)
+    #expect(try database.read { try $0.fetch(ShortMemo.all.search(.all(of: "milk"))) }.isEmpty)
     #expect(try database.write { try $0.check(of: ShortMemo.self) } == [])
   }
 
@@ -153,7 +153,7 @@ private struct SelfNamed: Record {
     let database = try opened()
     try database.migrate([Migration("moved", .renameTable("Memo", to: "Moved"))])
     #expect(
-      try database.read { try $0.search(MovedMemo.self, for: .all(of: "milk")) }.map(\.value.id)
+      try database.read { try $0.fetch(MovedMemo.all.search(.all(of: "milk"))) }.map(\.value.id)
         == [1])
     #expect(try database.write { try $0.check(of: MovedMemo.self) } == [])
     try database.migrate([
@@ -178,7 +178,7 @@ private struct SelfNamed: Record {
       try database.executeChange("UPDATE Memo SET \(identifier: name) = \(identifier: name) + 7")
     }
     #expect(
-      try database.read { try $0.search(Memo.self, for: .all(of: "milk")) }.map(\.value.id) == [22])
+      try database.read { try $0.fetch(Memo.all.search(.all(of: "milk"))) }.map(\.value.id) == [22])
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
@@ -248,7 +248,7 @@ private struct SelfNamed: Record {
       #expect(found.map(\.isMendedByWriting) == [false])
     }
     let unfound = #expect(throws: SQLiteError.self) {
-      try database.read { try $0.search(Memo.self, for: .all(of: "milk")) }
+      try database.read { try $0.fetch(Memo.all.search(.all(of: "milk"))) }
     }
     let unprepared = #expect(throws: SQLiteError.self) {
       try database.write { try $0.prepare(Memo.self) }
@@ -262,18 +262,18 @@ private struct SelfNamed: Record {
   {
     var database = try opened()
     let error = #expect(throws: SQLiteError.self) {
-      try database.read { try $0.search(ShortMemo.self, for: .all(of: "garden")) }
+      try database.read { try $0.fetch(ShortMemo.all.search(.all(of: "garden"))) }
     }
     #expect(error?.message.contains("“Memo_search” with the columns (title)") == true)
     try database.executeChange("ALTER TABLE Memo RENAME COLUMN text TO body")
     try database.close()
     database = try opened()
     #expect(throws: SQLiteError.self) {
-      try database.read { try $0.search(RenamedMemo.self, for: .all(of: "roses")) }
+      try database.read { try $0.fetch(RenamedMemo.all.search(.all(of: "roses"))) }
     }
     try database.write { try $0.insert(RenamedMemo(title: "a", body: "roses", size: 1)) }
     #expect(
-      try database.read { try $0.search(RenamedMemo.self, for: .all(of: "roses")) }.count == 2)
+      try database.read { try $0.fetch(RenamedMemo.all.search(.all(of: "roses"))) }.count == 2)
   }
 
   @Test(arguments: [
@@ -288,7 +288,7 @@ private struct SelfNamed: Record {
     try database.write { try $0.insert(Memo(title: "first", text: "", size: 1)) }
     try opened().executeMultipleChanges(SQL(unchecked: sql))
     try database.write { try $0.insert(Memo(title: "second", text: "", size: 1)) }
-    #expect(try database.read { try $0.search(Memo.self, for: .all(of: "second")) }.count == 1)
+    #expect(try database.read { try $0.fetch(Memo.all.search(.all(of: "second"))) }.count == 1)
     #expect(try database.write { try $0.check(of: Memo.self) } == [])
   }
 
@@ -301,7 +301,7 @@ private struct SelfNamed: Record {
     }
     let database = try opened()
     try database.write { try $0.insert(Twice(id: 1, a: "milk", b: "bread")) }
-    #expect(try database.read { try $0.search(Twice.self, for: .all(of: "milk bread")) }.count == 1)
+    #expect(try database.read { try $0.fetch(Twice.all.search(.all(of: "milk bread"))) }.count == 1)
   }
 
   @Test func `a trait without properties searches nothing`() throws {
@@ -312,7 +312,7 @@ private struct SelfNamed: Record {
     let database = try opened()
     try database.write { try $0.insert(Nothing(id: 1)) }
     let error = #expect(throws: SQLiteError.self) {
-      try database.read { try $0.search(Nothing.self, for: .all(of: "a")) }
+      try database.read { try $0.fetch(Nothing.all.search(.all(of: "a"))) }
     }
     #expect(error?.code == .misuse)
   }

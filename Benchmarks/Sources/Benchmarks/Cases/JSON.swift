@@ -16,7 +16,7 @@ struct JSON: Case {
       .record: writingAndReading(openDatabase) { database, documents in
         _ = try database.write { try $0.insert(contentsOf: documents) }
         return try database.read {
-          try $0.objects(of: Document.self, sql: SQLiteCore.SQL(unchecked: Document.selectAll))
+          try $0.fetch(.sql(SQLiteCore.SQL(unchecked: Document.selectAll), as: Document.self))
         }
       },
       .object: turn(

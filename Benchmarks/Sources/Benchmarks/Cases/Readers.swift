@@ -52,7 +52,7 @@ struct Readers: Case {
       .record: race(
         sharing: openDatabase,
         read: { database, key in
-          try database.read { try $0.objects(of: Item.self, sql: Self.literal(key)) }
+          try database.read { try $0.fetch(.sql(Self.literal(key), as: Item.self)) }
         },
         write: { database, keys in
           try database.write { connection in

@@ -9,7 +9,7 @@ extension Fetch {
   func record(_ trial: inout Trial) throws -> Checksum {
     let database = try Database(warm: trial.fixture)
     let items = try trial.measure {
-      try database.read { try $0.objects(of: Item.self, sql: SQL(unchecked: Item.selectAll)) }
+      try database.read { try $0.fetch(.sql(SQL(unchecked: Item.selectAll), as: Item.self)) }
     }
     return Checksum(of: items)
   }

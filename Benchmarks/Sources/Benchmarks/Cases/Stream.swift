@@ -24,9 +24,9 @@ struct Stream: Case {
       },
       .record: streaming(openDatabase) { database, take in
         try database.read { connection in
-          try connection.forEachObject(
-            of: Item.self, sql: SQLiteCore.SQL(unchecked: Item.selectAll)
-          ) { take($0) }
+          try connection.forEach(.sql(SQLiteCore.SQL(unchecked: Item.selectAll), as: Item.self)) {
+            take($0)
+          }
         }
       },
       .grdbStatement: streaming(openQueue) { queue, take in
