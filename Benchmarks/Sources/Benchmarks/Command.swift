@@ -11,6 +11,10 @@ import Foundation
       case .planting: try plant(options)
       case .memory: try withFixtures { try MemoryReport(fixtures: $0).run(rows: options.rows) }
       case .growth: try withFixtures { try GrowthReport($0).run(rows: options.rows) }
+      case .importing:
+        try withFixtures {
+          try ImportReport($0, options.filter).run(packages: options.rows, runs: options.imports)
+        }
       case .listing: list()
       case .helping: print(Options.usage)
       }

@@ -11,12 +11,13 @@ struct Options {
 
   /// The task.
   enum Task {
-    case measuring, counting, planting, listing, helping, memory, growth
+    case measuring, counting, planting, listing, helping, memory, growth, importing
   }
 
   static let usage = """
     usage: Benchmarks [--json FILE] [--svg FILE] [--markdown FILE] [--filter NAME] [--rows N]
-                      [--from FILE] [--quick | --count | --plant | --memory | --growth | --list | --help]
+                      [--from FILE]
+                      [--quick | --count | --plant | --memory | --growth | --import | --list | --help]
       --json FILE      also write the measurements to FILE
       --svg FILE       also draw the ratios to C in FILE
       --markdown FILE  also write a table of the ratios to C in FILE
@@ -28,6 +29,7 @@ struct Options {
       --plant          measure nothing: give each engine a wrong value, which must be found
       --memory         instead: what fetched rows need in memory, and bytes for each value
       --growth         instead: the ratios in databases of 500 to N rows (5000000 unless --rows)
+      --import         instead: Debian's package lists by objects, by records and in C (--rows packages)
       --list           name the cases and their engines
       --help           show this
 
@@ -49,6 +51,7 @@ struct Options {
       case "--plant": task = .planting
       case "--memory": task = .memory
       case "--growth": task = .growth
+      case "--import": task = .importing
       case "--list": task = .listing
       case "--help", "-h": task = .helping
       default: throw Failure.usage("unknown argument \(argument)\n\(Self.usage)")
@@ -60,6 +63,7 @@ struct Options {
     if let chosenRows { return chosenRows }
     return switch task {
     case .growth: isQuick ? 5_000 : 5_000_000
+    case .importing: isQuick ? 2_000 : .max
     case .measuring, .memory: isQuick ? 2_000 : 200_000
     case .counting, .planting, .listing, .helping: 2_000
     }
@@ -67,6 +71,9 @@ struct Options {
 
   /// The runs that count; an uncounted one goes before them.
   var runs: Int { isQuick ? 1 : 11 }
+
+  /// The runs of an import, which takes long.
+  var imports: Int { isQuick ? 1 : 3 }
 
   private func value(
     of argument: String, from arguments: inout some IteratorProtocol<String>

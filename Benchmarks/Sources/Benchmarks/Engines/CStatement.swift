@@ -26,6 +26,10 @@ import CSQLite
     try connection.check(code)
   }
 
+  func bindNull(at index: Int32) throws {
+    try connection.check(unsafe sqlite3_bind_null(pointer, index))
+  }
+
   func step() throws -> Bool { try unsafe connection.step(pointer) }
 
   func reset() throws { try connection.check(unsafe sqlite3_reset(pointer)) }

@@ -1,0 +1,154 @@
+import Foundation
+
+/// Debian's package lists as `apt-get update` has stored them on this machine.
+///
+/// Related packages, maintainers, sections and tags are indexes, so that each engine finds them in the same way.
+struct PackageArchive {
+  /// A package of the lists.
+  struct Package {
+    let name: String
+    let version: String
+    let summary: String
+    let homepage: String?
+    let size: Int64
+    let maintainer: Int
+    let section: Int
+    let tags: [Int]
+    /// The packages that `Suggests` names, in its order. They form cycles.
+    var suggestions: [Int] = []
+  }
+
+  /// A package that another one needs or recommends.
+  struct Dependency {
+    let owner: Int
+    let target: Int
+    let kind: String
+    let condition: String?
+  }
+
+  private(set) var maintainers = Names()
+  private(set) var sections = Names()
+  private(set) var tags = Names()
+  private(set) var packages: [Package] = []
+  private(set) var dependencies: [Dependency] = []
+
+  /// Different texts in the order in which they were added.
+  struct Names {
+    private(set) var all: [String] = []
+    private var indexes: [String: Int] = [:]
+
+    /// The index of a text, which is added unless it exists.
+    mutating func index(of name: String) -> Int {
+      if let known = indexes[name] { return known }
+      indexes[name] = all.count
+      all.append(name)
+      return all.count - 1
+    }
+  }
+
+  private static let folder = "/var/lib/apt/lists"
+  private static let helper = "/usr/lib/apt/apt-helper"
+
+  /// Reads the lists.
+  ///
+  /// - Parameter limit: The most packages to read.
+  /// - Throws: ``Failure`` if there are none.
+  init(limit: Int) throws {
+    let names =
+      (try? FileManager.default.contentsOfDirectory(atPath: Self.folder))?.sorted() ?? []
+    let lists = names.filter { $0.contains("_Packages") }
+    guard !lists.isEmpty else {
+      throw Failure("\(Self.folder) has no package lists: run apt-get update on a Debian machine")
+    }
+    var indexes: [String: Int] = [:]
+    var relations: [(package: Int, fields: [Substring: Substring])] = []
+    for list in lists {
+      for paragraph in try Self.text(of: "\(Self.folder)/\(list)").split(separator: "\n\n") {
+        guard packages.count < limit else { break }
+        let fields = Self.fields(of: paragraph)
+        guard let name = fields["Package"].map({ String($0) }), indexes[name] == nil else {
+          continue
+        }
+        indexes[name] = packages.count
+        relations.append((packages.count, fields))
+        packages.append(package(name, fields))
+      }
+    }
+    for (package, fields) in relations { add(package, fields, indexes) }
+  }
+
+  /// The text of a list, which may be compressed.
+  private static func text(of path: String) throws -> String {
+    if path.hasSuffix("_Packages") { return try String(contentsOfFile: path, encoding: .utf8) }
+    guard FileManager.default.isExecutableFile(atPath: helper) else {
+      throw Failure("\(path) is compressed, and there is no \(helper) to read it")
+    }
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: helper)
+    process.arguments = ["cat-file", path]
+    process.standardOutput = pipe
+    try process.run()
+    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw Failure("\(helper) can't read \(path)") }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  private static let names: Set<Substring> = [
+    "Package", "Version", "Description", "Homepage", "Size", "Maintainer", "Section", "Tag",
+    "Suggests", "Depends", "Pre-Depends", "Recommends",
+  ]
+
+  /// The fields of a paragraph by their names. A line that begins with a space continues the field before it.
+  private static func fields(of paragraph: Substring) -> [Substring: Substring] {
+    var fields: [Substring: Substring] = [:]
+    var last: Substring?
+    for line in paragraph.split(separator: "\n") {
+      if line.utf8.first == UInt8(ascii: " ") {
+        if let last { fields[last]? += line }
+        continue
+      }
+      guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { continue }
+      let name = line[..<colon]
+      last = names.contains(name) ? name : nil
+      if last != nil { fields[name] = line[colon...].dropFirst(2) }
+    }
+    return fields
+  }
+
+  private mutating func package(_ name: String, _ fields: [Substring: Substring]) -> Package {
+    func text(_ field: Substring) -> String { fields[field].map { String($0) } ?? "" }
+    var seen: Set<Int> = []
+    let tags = (fields["Tag"] ?? "").split(separator: ",")
+      .map { self.tags.index(of: $0.trimmingCharacters(in: .whitespaces)) }
+      .filter { seen.insert($0).inserted }
+    return Package(
+      name: name, version: text("Version"), summary: text("Description"),
+      homepage: fields["Homepage"].map { String($0) }, size: Int64(text("Size")) ?? 0,
+      maintainer: maintainers.index(of: text("Maintainer")),
+      section: sections.index(of: text("Section")), tags: tags)
+  }
+
+  /// Adds the suggestions and dependencies of a package that are packages of the lists.
+  private mutating func add(
+    _ package: Int, _ fields: [Substring: Substring], _ indexes: [String: Int]
+  ) {
+    func related(_ field: Substring) -> [(target: Int, condition: String?)] {
+      (fields[field] ?? "").split { $0 == "," || $0 == "|" }.compactMap { item in
+        let words = item.split(separator: " ", maxSplits: 1)
+        guard let name = words.first?.split(separator: ":").first,
+          let target = indexes[String(name)]
+        else { return nil }
+        return (target, words.count > 1 ? String(words[1]) : nil)
+      }
+    }
+    packages[package].suggestions = related("Suggests").map(\.target)
+    for kind in ["Pre-Depends", "Depends", "Recommends"] as [Substring] {
+      for (target, condition) in related(kind) {
+        dependencies.append(
+          Dependency(owner: package, target: target, kind: String(kind), condition: condition))
+      }
+    }
+  }
+}
