@@ -51,6 +51,13 @@ struct CellLayout: Sendable {
     }
   }
 
+  /// Lends the cells of the object of the type at an address.
+  @unsafe func withCells<Result>(
+    at object: UnsafeRawPointer, _ body: (FoundCells) throws -> Result
+  ) rethrows -> Result {
+    try body(unsafe FoundCells(object, offsets))
+  }
+
   /// Lends the cells of each of the objects of the type that lie one behind the other.
   @unsafe func forEach(
     _ objects: UnsafeRawBufferPointer, _ body: (FoundCells) throws -> Void
@@ -110,6 +117,12 @@ extension CellLayout {
 
   subscript(slot: Int) -> MagicCell {
     @inline(__always) get { unsafe start.load(fromByteOffset: offsets[slot], as: MagicCell.self) }
+  }
+
+  /// The identity of the object's storage, or nil if it has none. Nothing is counted for it.
+  var storageIdentifier: ObjectIdentifier? {
+    let cell = unsafe (start + offsets[0]).assumingMemoryBound(to: MagicCell.self)
+    return unsafe cell.pointee.storageIdentifier
   }
 
   /// Lets the cell of a property that has no storage lead to one.

@@ -59,6 +59,17 @@ public struct LiveValue: @unchecked Sendable {
   package init(_ value: Any) {
     self.value = value
   }
+
+  /// Lends the memory of the value if it is of exactly a type. Nothing in it is copied.
+  @unsafe func withMemory<Result>(
+    of type: ObjectIdentifier, _ body: (UnsafeRawPointer) throws -> Result
+  ) rethrows -> Result? {
+    func lend<Value>(_ value: Value) throws -> Result? {
+      guard ObjectIdentifier(Value.self) == type else { return nil }
+      return try unsafe withUnsafePointer(to: value) { try unsafe body(UnsafeRawPointer($0)) }
+    }
+    return try _openExistential(value, do: lend)
+  }
 }
 
 /// Releases values that may lead to other objects, without recursion: a chain of objects may be as long as

@@ -30,6 +30,14 @@ struct LinkTargets: Sendable {
     return try zip(keys, targets).map(body)
   }
 
+  func forEach(_ body: (_ key: Value, _ target: Int64) throws -> Void) rethrows {
+    if keys.isEmpty {
+      for target in targets { try body(.null, target) }
+    } else {
+      for (key, target) in zip(keys, targets) { try body(key, target) }
+    }
+  }
+
   /// The targets by the keys of a dictionary.
   var byKey: [Value: Int64] { Dictionary(zip(keys, targets), uniquingKeysWith: { $1 }) }
 

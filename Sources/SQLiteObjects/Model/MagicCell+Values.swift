@@ -132,7 +132,11 @@ extension PropertyRole {
       return role
     }
     if let type = type as? any MagicObject.Type { return PropertyRole(.object(type)) }
-    if let type = type as? any MagicCollection.Type { return type.magicRole }
+    if let type = type as? any MagicCollection.Type {
+      var role = type.magicRole
+      role.collection = type as? any ContiguousObjects.Type
+      return role
+    }
     if type is any AssetValue.Type { return PropertyRole(.asset) }
     let storage = Storage(of: type)
     var role = PropertyRole(.column(storage))

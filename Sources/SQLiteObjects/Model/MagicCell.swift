@@ -88,6 +88,15 @@ public struct MagicCell: Sendable {
     }
   }
 
+  /// The identity of the object's storage, or nil if it has none.
+  var storageIdentifier: ObjectIdentifier? {
+    switch owner {
+    case .box(let box): box.storageIdentifier
+    case .storage(let storage): ObjectIdentifier(storage)
+    case .row(let context): ObjectIdentifier(context.storage(at: index))
+    }
+  }
+
   /// Lets the cell lead to a storage from now on.
   ///
   /// - Returns: False if the cell is one of a fetched object, which keeps its storage.

@@ -50,9 +50,7 @@ package final class ObjectShape: Sendable {
     table = type.tableName
     key = counting.map { properties[$0].name } ?? ObjectShape.hiddenKey
     isClass = type is AnyObject.Type
-    isPlain = properties.allSatisfy { property in
-      if case .column = property.role.kind { !property.role.isLazy } else { false }
-    }
+    isPlain = properties.allSatisfy(\.isPlainColumn)
     hasRelations = properties.contains(where: \.isRelation)
     needsContext = properties.contains(where: \.isEager)
   }
@@ -96,6 +94,16 @@ package struct ObjectProperty: Sendable {
   /// Whether the property is stored as links.
   var isLinked: Bool {
     if case .links = role.kind { true } else { false }
+  }
+
+  /// Whether the property is stored as links with keys.
+  var isDictionary: Bool {
+    if case .links(.dictionary, _) = role.kind { true } else { false }
+  }
+
+  /// Whether the property is a plain value in a column.
+  var isPlainColumn: Bool {
+    if case .column = role.kind { !role.isLazy } else { false }
   }
 
   /// Whether the property has a column in the object's own table.

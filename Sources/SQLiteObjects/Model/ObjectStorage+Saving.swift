@@ -70,16 +70,15 @@ extension ObjectStorage {
   ///   - first: The place of the object's first property in them.
   ///   - settled: The values that the store made: a number that it counted up, an asset's id.
   ///   - links: The links that were written.
+  /// - Returns: What was replaced. It is for ``restore(_:)``, and must not be released while the state is locked.
   func saved(
     as zIndex: Int64, in content: StoreContent, _ snapshot: Snapshot, _ values: SlotCopies,
-    first: Int, settled: [(slot: Int, form: CellValue.Form)]?, links: [KnownLinks]?
-  ) {
+    first: Int, settled: [(slot: Int, form: CellValue.Form)], links: [KnownLinks]?
+  ) -> Former {
     let (store, count) = (content.identity, snapshot.changeCount)
     let shape = shape
-    // The replaced values are released when the lock is free again.
-    _ = withState { state, slots -> Replaced in
-      var replaced = Replaced(state.content, state.extras.flatMap { unsafe $0.saved })
-      replaced.otherIdentities = state.otherIdentities
+    return withState { state, slots -> Former in
+      var former = Former(state, changeCount: count)
       let known = state.otherIdentities?.first { $0.store == store }?.state?.originals
       var links = links
       if let extras = state.extras, unsafe extras.saved != nil || extras.otherIdentities != nil,
@@ -95,42 +94,88 @@ extension ObjectStorage {
         state.identify(
           Identity(content, zIndex: zIndex, savedCount: count, links.map { SavedState($0) }), slots)
       }
-      if let known { slots.settleAssets(known, shape, since: count, &replaced.forms) }
+      if let known { slots.settleAssets(known, shape, since: count, &former.forms) }
       if let counting = shape.counting, !slots.isChanged(counting, since: count) {
-        slots.settle(.stored(.integer(zIndex)), counting, &replaced.forms)
-      }
-      if let settled {
-        for (slot, form) in settled where !slots.isChanged(slot, since: count) {
-          slots.settle(form, slot, &replaced.forms)
+        if case .unset = slots[counting] {
+          former.isKeyNew = true
+          slots.fill(.stored(.integer(zIndex)), counting)
+        } else {
+          slots.settle(.stored(.integer(zIndex)), counting, &former.forms)
         }
       }
-      guard let extras = state.extras else { return replaced }
-      if unsafe extras.changeCount == count {
-        unsafe swap(&extras.originals, &replaced.originals)
-        return replaced
+      for (slot, form) in settled where !slots.isChanged(slot, since: count) {
+        slots.settle(form, slot, &former.forms)
+      }
+      guard let extras = state.extras else { return former }
+      guard unsafe extras.changeCount != count else {
+        unsafe extras.originals = nil
+        return former
       }
       // A property that was set since was saved as it was in the snapshot.
       let originals = slots.copies
       for slot in 0..<slots.count where slots.isChanged(slot, since: count) {
         originals[slot] = values[first + slot]
       }
-      replaced.originals = originals
-      unsafe swap(&extras.originals, &replaced.originals)
-      return replaced
+      unsafe extras.originals = originals
+      return former
     }
   }
 
-  /// The values that a save replaces.
-  private struct Replaced: Sendable {
-    let content: StoreContent?
-    let saved: SavedState?
-    var otherIdentities: [Identity]?
-    var originals: SlotCopies?
-    var forms: [CellValue.Form]?
+  /// What stores knew of an object before a save, and the values that the save has replaced.
+  struct Former: Sendable {
+    fileprivate let content: StoreContent?
+    fileprivate let zIndex: Int64
+    fileprivate let savedCount: Int
+    fileprivate let saved: SavedState?
+    fileprivate let otherIdentities: [Identity]?
+    fileprivate let originals: SlotCopies?
+    fileprivate let changeCount: Int
+    fileprivate var forms: [(slot: Int, form: CellValue.Form)]?
+    /// Whether the save gave a key to an object that had none.
+    fileprivate(set) var isKeyNew = false
 
-    init(_ content: StoreContent?, _ saved: SavedState?) {
-      self.content = content
-      self.saved = saved
+    fileprivate init(_ state: borrowing State, changeCount: Int) {
+      content = state.content
+      zIndex = state.zIndex
+      savedCount = state.savedCount
+      saved = state.extras.flatMap { unsafe $0.saved }
+      otherIdentities = state.otherIdentities
+      originals = state.originals
+      self.changeCount = changeCount
+    }
+
+    /// What stores knew of an object that was never saved, fetched or changed.
+    init(isKeyNew: Bool) {
+      self.init(State(), changeCount: 0)
+      self.isKeyNew = isKeyNew
+    }
+
+    /// Whether ``init(isKeyNew:)`` makes the same.
+    var isOfNewObject: Bool {
+      content == nil && otherIdentities == nil && originals == nil && changeCount == 0
+        && forms == nil
+    }
+  }
+
+  /// Undoes a save. A property that was set meanwhile stays set.
+  func restore(_ former: Former) {
+    _ = withState { state, slots in
+      var undone = Former(state, changeCount: 0)
+      let count = former.changeCount
+      var forms = former.forms ?? []
+      if former.isKeyNew, let counting = shape.counting { forms.append((counting, .unset)) }
+      for (slot, form) in forms where !slots.isChanged(slot, since: count) {
+        undone.forms = (undone.forms ?? []) + [(slot, slots.exchange(form, slot))]
+      }
+      // Values that were set in the undone transaction, or since, are changes.
+      let isSet = (0..<slots.count).contains { slots.isChanged($0, since: count) }
+      state.setOriginals(former.originals ?? (isSet ? state.originals : nil))
+      state.setIdentity(
+        former.content.map {
+          Identity($0, zIndex: former.zIndex, savedCount: former.savedCount, former.saved)
+        })
+      state.setOtherIdentities(former.otherIdentities)
+      return undone
     }
   }
 
@@ -164,41 +209,6 @@ extension ObjectStorage {
       state.setIdentity(identities.last)
       state.setOtherIdentities(identities.others)
       return before
-    }
-  }
-
-  /// A function that restores the object's present values when a transaction is undone.
-  ///
-  /// A property that is set meanwhile stays set.
-  var wayBack: @Sendable () -> Void {
-    let before = withState { state, slots in
-      (
-        forms: slots.copies, changeCount: state.changeCount, originals: state.originals,
-        identity: state.identity, otherIdentities: state.otherIdentities
-      )
-    }
-    return { [self] in
-      _ = withState { state, slots in
-        let undone = (
-          forms: slots.forms, originals: state.originals, identity: state.identity,
-          otherIdentities: state.otherIdentities
-        )
-        var isSet = false
-        for slot in 0..<slots.count {
-          if slots.isChanged(slot, since: before.changeCount) {
-            isSet = true
-          } else if !shape.properties[slot].isEager {
-            // A relation is what it was; only its form may be another one now.
-            // The former value is released with `undone`.
-            slots.fill(before.forms[slot], slot)
-          }
-        }
-        // Values that were set in the undone transaction, or since, are changes.
-        state.setOriginals(before.originals == nil && isSet ? before.forms : before.originals)
-        state.setIdentity(before.identity)
-        state.setOtherIdentities(before.otherIdentities)
-        return undone
-      }
     }
   }
 }

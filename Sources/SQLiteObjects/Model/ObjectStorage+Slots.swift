@@ -89,23 +89,24 @@ extension ObjectStorage {
       unsafe start[checked(slot)].form = form
     }
 
-    /// Sets a value that a store made, and adds the former one to `gone`.
-    func settle(_ form: CellValue.Form, _ slot: Int, _ gone: inout [CellValue.Form]?) {
+    /// Sets a value that a store made, and adds the former one to `former`.
+    func settle(
+      _ form: CellValue.Form, _ slot: Int, _ former: inout [(slot: Int, form: CellValue.Form)]?
+    ) {
       // An equal value is not written.
       if case .stored(let value) = form, case .stored(value) = self[slot] { return }
-      let former = exchange(form, slot)
-      if former.holdsOthers { gone = (gone ?? []) + [former] }
+      former = (former ?? []) + [(slot, exchange(form, slot))]
     }
 
     /// Sets the ids of assets, which are others in each store, unless the assets were set since.
     func settleAssets(
       _ known: SlotCopies, _ shape: ObjectShape, since count: Int,
-      _ gone: inout [CellValue.Form]?
+      _ former: inout [(slot: Int, form: CellValue.Form)]?
     ) {
       for slot in 0..<known.count where shape.properties[slot].role.isAsset {
         guard case .stored = known[slot], case .stored = self[slot], !isChanged(slot, since: count)
         else { continue }
-        settle(known[slot], slot, &gone)
+        settle(known[slot], slot, &former)
       }
     }
 
@@ -121,8 +122,8 @@ extension ObjectStorage {
 /// In memory of its own, since an array copies and frees its elements by calls that ask each for its kind, several
 /// times as long (benchmarks `insert` and `update`).
 ///
-/// Proof: it is changed only by who has the only reference to it: while it is filled, or by a
-/// graph of what is saved that has asked for that. ``bind(_:to:at:)`` leaves it as it was.
+/// Proof: it is changed only by the call that fills it, before any other thread has a reference to it.
+/// ``bind(_:to:at:)`` leaves it as it was.
 @safe final class SlotCopies: @unchecked Sendable {
   typealias Slot = ObjectStorage.Slot
 
@@ -141,7 +142,7 @@ extension ObjectStorage {
   /// The number of slots.
   var count: Int { unsafe filled }
 
-  /// How many of the slots that were appended hold more than SQLite stores.
+  /// The number of slots that were ever appended with more than SQLite stores.
   var liveCount: Int { unsafe lives }
 
   deinit {
@@ -178,19 +179,18 @@ extension ObjectStorage {
     unsafe filled += more
   }
 
-  /// All values.
-  var forms: [CellValue.Form] {
-    var forms: [CellValue.Form] = []
-    forms.reserveCapacity(count)
-    for place in 0..<count { forms.append(self[place]) }
-    return forms
+  /// Removes the last slots.
+  func removeLast(_ less: Int) {
+    for place in count - less..<count { unsafe (start + checked(place)).deinitialize(count: 1) }
+    unsafe filled -= less
   }
 
-  /// A copy of all slots.
-  var copy: SlotCopies {
-    let copy = SlotCopies(capacity: count)
-    unsafe copy.append(from: start, count: count)
-    return copy
+  /// The values that may hold other objects.
+  var holders: [CellValue.Form] { (0..<count).map { self[$0] }.filter(\.holdsOthers) }
+
+  /// Whether a slot holds more than SQLite stores.
+  func isLive(_ place: Int) -> Bool {
+    if case .live = unsafe start[checked(place)].form { true } else { false }
   }
 
   @inline(__always) private func checked(_ place: Int) -> Int {

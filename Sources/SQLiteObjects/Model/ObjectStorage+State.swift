@@ -51,11 +51,16 @@ extension ObjectStorage {
     let isKnown: Bool
     /// Whether the store knew the object before its content was replaced.
     let isOutdated: Bool
+    /// The object's key in the store, if the store was the last one to save or fetch it.
+    let zIndex: Int64?
 
     /// The state of an object that has just got its storage.
     static var ofNewObject: Snapshot {
-      Snapshot(changeCount: 0, savedCount: 0, isKnown: false, isOutdated: false)
+      Snapshot(changeCount: 0, savedCount: 0, isKnown: false, isOutdated: false, zIndex: nil)
     }
+
+    /// Whether the store was the last one to save or fetch the object, and no property was set since.
+    var isClean: Bool { zIndex != nil && changeCount <= savedCount }
   }
 
   /// What only objects have that were changed, or that several stores know, or with links or assets.
@@ -164,12 +169,12 @@ extension ObjectStorage {
         let isCurrent = content.isCurrent
         return Snapshot(
           changeCount: changeCount, savedCount: isCurrent ? savedCount : 0, isKnown: isCurrent,
-          isOutdated: !isCurrent)
+          isOutdated: !isCurrent, zIndex: isCurrent ? zIndex : nil)
       }
       let other = otherIdentities?.first { $0.isPresent(in: store) }
       return Snapshot(
         changeCount: changeCount, savedCount: other?.savedCount ?? 0, isKnown: other != nil,
-        isOutdated: isOutdated(in: store))
+        isOutdated: isOutdated(in: store), zIndex: nil)
     }
 
     func isOutdated(in store: StoreIdentity) -> Bool {

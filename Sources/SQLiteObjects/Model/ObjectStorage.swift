@@ -125,7 +125,7 @@ package final class ObjectStorage: @unchecked Sendable {
       slots.takeHolders(&held)
       guard let extras = state.extras, let originals = unsafe extras.originals else { return held }
       unsafe extras.originals = nil
-      return held + originals.forms
+      return held + originals.holders
     }
   }
 

@@ -30,6 +30,9 @@ public struct PropertyRole: Sendable {
   /// Whether the database counts the value up.
   package var countsUp = false
 
+  /// The type of a relation to many objects, if these lie one behind the other in memory.
+  var collection: (any ContiguousObjects.Type)?
+
   package init(_ kind: Kind) {
     self.kind = kind
   }

@@ -33,21 +33,28 @@ struct RingFinder {
     var isOwnTarget = false
   }
 
+  /// The relations that can be part of a ring; nil for all.
+  private let properties: Set<PropertyKey>?
   private var visits: [Visit] = []
   private var indexes: [ObjectIdentifier: Int] = [:]
   private var components: [[Int]] = []
+
+  private init(_ properties: Set<PropertyKey>?) { self.properties = properties }
 
   /// Lets one search run at a time: another one must not see a ring that is half made.
   private static let gate = Mutex(())
 
   /// Finds the rings that relations have closed or opened.
   ///
-  /// - Parameter changed: The objects whose relations were set, with their contexts, and these relations.
+  /// - Parameters:
+  ///   - changed: The objects whose relations were set, with their contexts, and these relations.
+  ///   - properties: The relations that can be part of a ring; nil for all.
   static func tie(
-    _ changed: [(storage: ObjectStorage, context: FetchContext, slots: [Int])]
+    _ changed: [(storage: ObjectStorage, context: FetchContext, slots: [Int])],
+    through properties: Set<PropertyKey>?
   ) {
     // Everything is released after the search: the `deinit` of an object may save others.
-    var finder = RingFinder()
+    var finder = RingFinder(properties)
     var released: [Ring] = []
     gate.withLock { _ in
       for (storage, context, slots) in changed {
@@ -105,10 +112,13 @@ struct RingFinder {
   }
 
   private mutating func visit(_ context: FetchContext) -> Int {
-    let relations = context.group.holders.flatMap { storage in
-      storage.shape.properties.indices.compactMap { slot in
-        context.group.isHolding(storage.shape.properties[slot])
-          ? RingFinder.relation(storage, slot, context) : nil
+    var relations: [Relation] = []
+    for storage in context.group.holders {
+      let type = ObjectIdentifier(storage.shape.type)
+      for (slot, property) in storage.shape.properties.enumerated()
+      where context.group.isHolding(property) {
+        if let properties, !properties.contains(PropertyKey(type: type, slot: slot)) { continue }
+        if let relation = RingFinder.relation(storage, slot, context) { relations.append(relation) }
       }
     }
     let index = visits.count

@@ -77,6 +77,13 @@ final class ValueBox: Sendable {
     }
   }
 
+  /// The identity of the object's storage, or nil if it has none.
+  var storageIdentifier: ObjectIdentifier? {
+    state.withLock { state in
+      if case .bound(let storage, _, _) = state { ObjectIdentifier(storage) } else { nil }
+    }
+  }
+
   func bind(to storage: ObjectStorage, slot: Int, context: FetchContext?) {
     var other = State.bound(storage, slot: slot, context)
     state.withLock { swap(&$0, &other) }

@@ -16,6 +16,12 @@ package final class ObjectPlan: Sendable {
   package let columns: [Int]
   /// The properties with links.
   package let links: [Int]
+  /// The properties that are plain values in columns.
+  let plainColumns: [Int]
+  /// The properties whose stored forms depend on other objects, on assets or on the store.
+  let lateSlots: [Int]
+  /// The properties whose values are fetched on demand, and change without the object.
+  let lazySlots: [Int]
   /// The type's own table, with all SQL of its rows.
   package let rows: TablePlan
   /// The full-text index, if a property is searched.
@@ -104,6 +110,11 @@ package final class ObjectPlan: Sendable {
     primaryType = shape.primary.map { properties[$0].type.valueType }
     columns = properties.indices.filter { properties[$0].hasColumn && $0 != counting }
     links = properties.indices.filter { properties[$0].isLinked }
+    plainColumns = properties.indices.filter { properties[$0].isPlainColumn }
+    lateSlots = properties.indices.filter {
+      properties[$0].isStored && !properties[$0].isPlainColumn
+    }
+    lazySlots = properties.indices.filter { properties[$0].role.isLazy && properties[$0].isStored }
     let names = [key] + columns.map { properties[$0].name }
     let selection: SQL = "SELECT \(SQL(identifiers: names)) FROM \(identifier: shape.table) "
     self.selection = selection

@@ -2,6 +2,9 @@ import Essentials
 import SQLiteCore
 import SQLiteMapping
 
+/// Stored forms of properties, in the order of these.
+typealias ResolvedValues = [(slot: Int, value: Value)]
+
 /// A prepared INSERT for objects of one type, which gives the values to the object with the same primary
 /// value if there is one and that is allowed.
 final class InsertStatement {
@@ -43,8 +46,11 @@ final class InsertStatement {
   ///   - first: The place of the object's first property in them.
   ///   - key: The key, if it is given.
   ///   - row: The number of the row, from 0.
+  ///   - resolved: The stored forms that aren't among the object's values, by their properties in order.
   /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
-  func bind(_ values: SaveGraph.Values, _ first: Int, key: Int64?, row: Int = 0) throws {
+  func bind(
+    _ values: SlotCopies, _ first: Int, key: Int64?, row: Int = 0, _ resolved: ResolvedValues
+  ) throws {
     let handle = unsafe statement.handle
     if row == 0 { handle.beginRow() }
     var parameter = Int32(truncatingIfNeeded: row * (plan.columns.count + (hasKey ? 1 : 0)))
@@ -52,10 +58,7 @@ final class InsertStatement {
       parameter += 1
       try handle.bind(key, at: parameter)
     }
-    for slot in plan.columns {
-      parameter += 1
-      try plan.bind(values, first, slot, to: handle, at: parameter)
-    }
+    try plan.bind(plan.columns, of: values, first, resolved, to: handle, after: &parameter)
   }
 
   /// Writes all rows that are bound, and returns how many were written.
@@ -80,7 +83,7 @@ final class InsertStatement {
 final class UpdateStatement {
   let plan: ObjectPlan
   /// The properties.
-  private let slots: [Int]
+  let slots: [Int]
   @exclusivity(unchecked) private var statement: Statement
 
   /// Prepares a statement; a SELECT if there are no properties to write.
@@ -92,18 +95,9 @@ final class UpdateStatement {
     unsafe statement = try connection.statement(plan.update(of: slots, ifStill: expected))
   }
 
-  /// Returns whether the statement writes all properties for which a condition holds, and no others.
-  func writes(_ isWritten: (Int) -> Bool) -> Bool {
-    var index = 0
-    for slot in plan.columns where isWritten(slot) {
-      guard index < slots.count, slots[index] == slot else { return false }
-      index += 1
-    }
-    return index == slots.count
-  }
-
-  /// As ``writes(_:)``, for the properties that were changed when an object's values were taken.
-  func writes(changesIn values: SaveGraph.Values, _ first: Int, since count: Int) -> Bool {
+  /// Returns whether the statement writes the properties that were changed when an object's values were taken, and no
+  /// others.
+  func writes(changesIn values: SlotCopies, _ first: Int, since count: Int) -> Bool {
     values.isChange(of: slots, among: plan.columns, first: first, since: count)
   }
 
@@ -113,18 +107,17 @@ final class UpdateStatement {
   ///   - values: The stored forms.
   ///   - first: The place of the object's first property in them.
   ///   - zIndex: The object's z_index.
+  ///   - resolved: The stored forms that aren't among the object's values, by their properties in order.
   ///   - expected: The values that the expected columns must have.
   /// - Returns: False if the object is not there, or not as expected.
   func run(
-    _ values: SaveGraph.Values, _ first: Int, _ zIndex: Int64, ifStill expected: [Value] = []
+    _ values: SlotCopies, _ first: Int, _ zIndex: Int64, _ resolved: ResolvedValues = [],
+    ifStill expected: [Value] = []
   ) throws -> Bool {
     let handle = unsafe statement.handle
     handle.beginRow()
     var parameter: Int32 = 0
-    for slot in slots {
-      parameter += 1
-      try plan.bind(values, first, slot, to: handle, at: parameter)
-    }
+    try plan.bind(slots, of: values, first, resolved, to: handle, after: &parameter)
     parameter += 1
     try handle.bind(zIndex, at: parameter)
     for value in expected {
@@ -152,19 +145,28 @@ extension CellValue.Form {
 }
 
 extension ObjectPlan {
-  /// Binds the stored form of a property.
+  /// Binds the stored forms of properties.
   ///
-  /// - Throws: ``MagicError/missingValue(type:property:)`` if there is none.
+  /// - Throws: ``MagicError/missingValue(type:property:)`` if one is missing.
   @inline(__always)
   fileprivate func bind(
-    _ values: SaveGraph.Values, _ first: Int, _ slot: Int, to handle: StatementHandle,
-    at parameter: Int32
+    _ slots: [Int], of values: SlotCopies, _ first: Int, _ resolved: ResolvedValues,
+    to handle: StatementHandle, after parameter: inout Int32
   ) throws {
-    if try values.bind(first + slot, to: handle, at: parameter) { return }
-    guard case .unset = values[first + slot], readers[slot].isOptional else {
-      throw MagicError.missingValue(type: typeName, property: properties[slot].name)
+    // Both are in the order of the properties.
+    var next = 0
+    for slot in slots {
+      parameter += 1
+      while next < resolved.count, resolved[next].slot < slot { next += 1 }
+      if next < resolved.count, resolved[next].slot == slot {
+        try handle.bind(resolved[next].value, at: parameter)
+      } else if try !values.bind(first + slot, to: handle, at: parameter) {
+        guard case .unset = values[first + slot], readers[slot].isOptional else {
+          throw MagicError.missingValue(type: typeName, property: properties[slot].name)
+        }
+        try handle.bindNull(at: parameter)
+      }
     }
-    try handle.bindNull(at: parameter)
   }
 
   /// The statement that writes some properties of the object with a key if others are as expected.

@@ -7,12 +7,11 @@ extension SaveGraph {
   func stagingAssets(for store: any ObjectStore) throws -> SaveGraph {
     guard !isPlain, plans.contains(where: \.hasAssets) else { return self }
     var graph = self
-    for index in nodes.indices where nodes[index].plan.hasAssets {
-      let isUnknown = nodes[index].storage.zIndex(in: store.identity) == nil
-      for (position, late) in nodes[index].late.enumerated() {
+    for node in nodes where node.plan.hasAssets {
+      for place in node.late {
         // An asset that is not written needs not be opened.
-        guard isUnknown || values.isChanged(late.slot, in: nodes[index]) else { continue }
-        graph.nodes[index].late[position].value = try staged(late.value, store)
+        guard !node.snapshot.isKnown || isChanged(late[place].slot, in: node) else { continue }
+        graph.late[place].value = try staged(late[place].value, store)
       }
     }
     return graph
@@ -45,10 +44,10 @@ extension SaveGraph {
 extension SaveGraph.Transaction {
   /// Gives a column its asset.
   ///
-  /// - Returns: The form of the asset's id, or nil to leave the column alone.
+  /// - Returns: The asset's id, or nil to leave the column alone.
   mutating func asset(
     _ pending: PendingAsset, _ slot: Int, _ index: Int, _ zIndex: Int64?
-  ) throws -> CellValue.Form? {
+  ) throws -> Value? {
     let present = try zIndex.flatMap { try assetID(slot, of: index, $0) }
     let id: AssetID?
     do {
@@ -58,11 +57,11 @@ extension SaveGraph.Transaction {
       let plan = nodes[index].plan
       throw MagicError.lostValue(type: plan.typeName, property: plan.properties[slot].name)
     }
-    let form = CellValue.Form.stored(id.map { .text($0.description) } ?? .null)
-    if zIndex != nil { saved[index]?.settle(slot, form) }
+    let value = id.map { Value.text($0.description) } ?? .null
+    settled.append((slot, .stored(value)))
     if id == present, zIndex != nil, !pending.isContent { return nil }
-    // The id of a replaced content is written too, so that observers of the object learn of it.
-    return form
+    // The id of a replaced content is written too, so that observers of the object are notified.
+    return value
   }
 
   private func assetID(_ slot: Int, of index: Int, _ zIndex: Int64) throws -> AssetID? {

@@ -7,78 +7,48 @@ import SQLiteMapping
 // defer_foreign_keys` would do the same, but would also suspend RESTRICT for the rest of the user's
 // transaction, and make SQLite compile all statements anew.)
 extension SaveGraph.Transaction {
-  /// Gives keys to the new objects of types whose objects refer to new ones or are referred to, or of which
-  /// some bring their own key: none of the others may get that key.
+  /// Chooses the keys of new objects that reference new ones or are referenced by them, and of those whose types have
+  /// objects with a key of their own: none of the others may get that key.
   mutating func reserveKeys() throws {
-    var plans = mixedPlans()
-    if isPlain, plans.isEmpty { return }
-    let isUnknown = nodes.indices.map(isUnknown)
-    for (index, node) in nodes.enumerated() where !node.late.isEmpty {
-      for target in node.references where isUnknown[target] {
-        plans[ObjectIdentifier(nodes[target].plan.type)] = nodes[target].plan
-        if isUnknown[index] { plans[ObjectIdentifier(node.plan.type)] = node.plan }
-      }
-    }
-    if plans.isEmpty { return }
-    reserved = Array(repeating: nil, count: nodes.count)
-    for (type, plan) in plans {
-      let new = nodes.indices.filter {
-        isUnknown[$0] && ObjectIdentifier(nodes[$0].plan.type) == type
-      }
-      try reserve(plan, new)
+    for (kind, known) in graph.kinds.enumerated() where known.needsKeys {
+      if reservedStarts.isEmpty { reservedStarts = Array(repeating: nil, count: graph.kinds.count) }
+      reservedStarts[kind] = try reserve(known)
     }
   }
 
-  /// The types that have objects with a key of their own, and objects without one.
-  private func mixedPlans() -> [ObjectIdentifier: ObjectPlan] {
-    guard nodes.count > 1 else { return [:] }
-    var haveKeys: Set<ObjectIdentifier> = []
-    var lackKeys: [ObjectIdentifier: ObjectPlan] = [:]
-    // Most objects are of the type of the one before, and have a key if that has one.
-    var last: (plan: ObjectPlan, hasKey: Bool)?
-    for index in nodes.indices where nodes[index].plan.counting != nil {
-      let (plan, hasKey) = (nodes[index].plan, key(index) != nil)
-      if let last, last.plan === plan, last.hasKey == hasKey { continue }
-      last = (plan, hasKey)
-      if !hasKey {
-        lackKeys[ObjectIdentifier(plan.type)] = plan
-      } else {
-        haveKeys.insert(ObjectIdentifier(plan.type))
-      }
-    }
-    return lackKeys.filter { haveKeys.contains($0.key) }
+  /// The key that a new object will get, if it is known before: its own, or one that was reserved.
+  func reservedKey(_ index: Int) -> Int64? {
+    if let key = key(index) { return key }
+    guard !reservedStarts.isEmpty, let ordinal = nodes[index].ordinal,
+      let start = reservedStarts[nodes[index].kind]
+    else { return nil }
+    return start + Int64(ordinal)
   }
 
-  /// The key that was reserved for a new object, if one was.
-  func reservedKey(_ index: Int) -> Int64? { reserved.isEmpty ? nil : reserved[index] }
-
-  private mutating func reserve(_ plan: ObjectPlan, _ new: [Int]) throws {
-    var last = max(0, try connection.greatestKey(of: plan.rows))
-    for index in new {
-      reserved[index] = key(index)
-      if let key = reserved[index] { last = max(last, key) }
+  /// Reserves keys for the new objects of a type, and returns the first.
+  private func reserve(_ kind: SaveGraph.Kind) throws -> Int64 {
+    let plan = kind.plan
+    let used = max(0, try connection.greatestKey(of: plan.rows), kind.greatestOwnKey ?? 0)
+    let (last, isTooGreat) = used.addingReportingOverflow(Int64(kind.newCount))
+    guard !isTooGreat else {
+      throw SQLiteError(.full, "the table “\(plan.table)” has no keys left")
     }
-    for index in new where reserved[index] == nil {
-      guard last < .max else {
-        throw SQLiteError(.full, "the table “\(plan.table)” has no keys left")
-      }
-      last += 1
-      reserved[index] = last
-    }
-    // Rows that triggers insert meanwhile count on from here.
-    guard try connection.tableExists("sqlite_sequence") else { return }
+    // Rows that triggers insert meanwhile get keys after these.
+    guard try connection.tableExists("sqlite_sequence") else { return used + 1 }
     let isKnown =
       try connection.executeChange(
         "UPDATE sqlite_sequence SET seq = \(last) WHERE name = \(plan.table) COLLATE NOCASE"
       ).rows > 0
-    if isKnown { return }
-    try connection.executeChange(
-      "INSERT INTO sqlite_sequence (name, seq) SELECT name, \(last) FROM sqlite_schema WHERE type = 'table' AND name = \(plan.table) COLLATE NOCASE"
-    )
+    if !isKnown {
+      try connection.executeChange(
+        "INSERT INTO sqlite_sequence (name, seq) SELECT name, \(last) FROM sqlite_schema WHERE type = 'table' AND name = \(plan.table) COLLATE NOCASE"
+      )
+    }
+    return used + 1
   }
 }
 
-// Many new objects of plain values, inserted by one statement.
+// Many new objects, inserted by one statement.
 extension SaveGraph.Transaction {
   /// The state of inserting many objects of a type.
   struct InsertBatch {
@@ -95,31 +65,29 @@ extension SaveGraph.Transaction {
     var singleCount = 0
   }
 
-  /// Returns whether an object can be inserted together with others of its type: if it is new and has plain
-  /// values, if the keys are known before, and if no trigger can skip a row or insert others.
+  /// Returns whether a new object can be inserted together with others of its type: if the keys are known before, if no
+  /// trigger can skip a row or insert others, and if nothing else is written with it.
   mutating func mayBatch(_ index: Int) throws -> Bool {
-    guard nodes.count >= InsertBatch.maximumSize, !nodes[index].snapshot.isKnown, matching.isEmpty,
-      nodes[index].expected == nil, isUnknown(index)
+    guard nodes.count >= InsertBatch.maximumSize, !nodes[index].snapshot.isKnown,
+      graph.matching.isEmpty, graph.expected.isEmpty
     else { return false }
     if let first = pending.first, nodes[first].plan === nodes[index].plan { return true }
     let plan = nodes[index].plan
-    guard plan.isPlain else { return false }
-    let type = ObjectIdentifier(plan.type)
-    if let known = batches[type] {
+    if let known = batches[plan.id] {
       pendingLimit = known.size
       return known.size > 1
     }
     var batch = InsertBatch()
     let isKeyKnown = plan.primary == nil || plan.counting != nil
     let room = connection.maximumParameterCount / (plan.columns.count + 1)
-    if isKeyKnown, !plan.columns.isEmpty, room > 1,
+    if isKeyKnown, !plan.hasAssets, !plan.columns.isEmpty, room > 1,
       try connection.firstRow(
         "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = \(plan.table) COLLATE NOCASE"
       ) == nil
     {
       batch.size = min(room, InsertBatch.maximumSize)
     }
-    batches[type] = batch
+    batches[plan.id] = batch
     pendingLimit = batch.size
     return batch.size > 1
   }
@@ -141,8 +109,7 @@ extension SaveGraph.Transaction {
   /// Inserts as many objects as one statement takes.
   private mutating func insertBatch() throws {
     let plan = nodes[pending[0]].plan
-    let type = ObjectIdentifier(plan.type)
-    var batch = batches[type] ?? InsertBatch()
+    var batch = batches[plan.id] ?? InsertBatch()
     if batch.singleCount != singleCount { batch.lastKey = nil }
     let statement =
       try batch.statement
@@ -153,29 +120,31 @@ extension SaveGraph.Transaction {
     var highest: Int64 = 0
     for (row, index) in pending.enumerated() {
       let key: Int64
-      if let own = self.key(index) ?? reservedKey(index) {
+      if let own = reservedKey(index) {
         key = own
       } else {
         let last = try batch.lastKey ?? max(connection.greatestKey(of: plan.rows), highest)
         // The greatest key is used: SQLite looks for a free one, or reports an error.
-        guard last < .max else { return try insertEachInstead(type) }
+        guard last < .max else { return try insertEachInstead(plan.id) }
         key = last + 1
         batch.lastKey = key
       }
       highest = max(highest, key)
       if let last = batch.lastKey { batch.lastKey = max(last, key) }
       isNew[index] = true
+      try resolve(index)
+      try statement.bind(values, nodes[index].first, key: key, row: row, resolved)
+      isInserted[index] = insertsOnly || self.key(index) == nil
       saved[index] = SaveGraph.Saved(zIndex: key)
-      try statement.bind(values, nodes[index].first, key: key, row: row)
     }
     batch.singleCount = singleCount
-    batches[type] = batch
+    batches[plan.id] = batch
     let count: Int
     do {
       count = try statement.run()
     } catch let error as SQLiteError where insertsOnly && error.code.primary == .constraint {
       // One by one, to tell which of them is there.
-      return try insertEachInstead(type)
+      return try insertEachInstead(plan.id)
     }
     guard count == pending.count else {
       // The table's own constraints let rows be skipped.

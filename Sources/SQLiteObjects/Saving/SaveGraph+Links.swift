@@ -7,9 +7,7 @@ extension SaveGraph.Transaction {
   ///
   /// - Throws: ``MagicError/missingTarget(type:zIndex:)`` if one of them leads to an object that is gone.
   mutating func writeLinks() throws {
-    for index in nodes.indices {
-      if nodes[index].expected != nil { try expectUnchangedLinks(index) }
-    }
+    for index in graph.expected.keys.sorted() { try expectUnchangedLinks(index) }
     for index in nodes.indices where !nodes[index].late.isEmpty { try writeLinks(of: index) }
     try connection.expectTargets { try changedRelations() }
   }
@@ -17,12 +15,12 @@ extension SaveGraph.Transaction {
   /// Compares the links of an object with those that it knows.
   ///
   /// - Throws: ``MagicError/conflict(type:zIndex:)`` if somebody has changed them.
-  private mutating func expectUnchangedLinks(_ index: Int) throws {
+  private func expectUnchangedLinks(_ index: Int) throws {
     let node = nodes[index]
     guard let owner = saved[index]?.zIndex, !isNew[index] else { return }
     for slot in node.plan.links {
       guard let known = knownLinks(node, slot) else { continue }
-      let table = try linkTable(node.plan, slot)
+      let table = try linkTable(index, slot)
       let present = LinkTargets(
         try connection.links(table, of: [owner]).map { ($0.place, $0.target) }, table.arrangement)
       guard present.isSame(as: known, table.arrangement) else {
@@ -35,46 +33,64 @@ extension SaveGraph.Transaction {
   private func knownLinks(_ node: SaveGraph.Node, _ slot: Int) -> LinkTargets? {
     if node.plan.properties[slot].role.isLazy {
       guard let owner = node.storage.zIndex(in: store.identity) else { return nil }
-      return node.lazy.first { $0.slot == slot }?.value.state.base?
+      return lazy(slot, of: node)?.value.state.base?
         .links(of: owner, in: store.identity)
     }
     return node.storage.knownLinks(slot, in: store.identity, node.context)?.links
   }
 
+  private func lazy(_ slot: Int, of node: SaveGraph.Node) -> SaveGraph.Lazy? {
+    graph.lazies[node.lazies].first { $0.slot == slot }
+  }
+
   private mutating func writeLinks(of index: Int) throws {
-    let node = nodes[index]
     guard let owner = saved[index]?.zIndex else { return }
-    for (slot, value) in node.late {
-      guard node.plan.properties[slot].isLinked else { continue }
-      switch value {
-      case .links(let links, let isSet) where isSet || isNew[index]:
-        let links = try links.map { (key: $0.key, target: try zIndex(of: $0.target)) }
+    for place in nodes[index].late {
+      let slot = late[place].slot
+      guard nodes[index].plan.properties[slot].isLinked else { continue }
+      switch late[place].value {
+      case .links(let range, let isSet) where isSet || isNew[index]:
+        let hasKeys = nodes[index].plan.properties[slot].isDictionary
+        let links = try LinkTargets(
+          targets: graph.links[range].map { try zIndex(of: $0.target) }[...],
+          keys: hasKeys ? graph.links[range].map(\.key)[...] : [])
         try write(links, owner, index, slot)
-      case .missing: throw node.missingValue(slot)
+      case .copied(let links):
+        let hasKeys = nodes[index].plan.properties[slot].isDictionary
+        let targets = LinkTargets(
+          targets: links.map(\.target)[...], keys: hasKeys ? links.map(\.place)[...] : [])
+        try write(targets, owner, index, slot)
+      case .missing: throw nodes[index].missingValue(slot)
       case .object, .links, .copy, .asset, .kept, .untouched: break
       }
     }
-    for edits in node.edits { try write(edits, owner, index) }
+    for edits in graph.edits[nodes[index].edits] { try write(edits, owner, index) }
   }
 
   /// Writes links that were set.
   private mutating func write(
-    _ links: [(key: Value, target: Int64)], _ owner: Int64, _ index: Int, _ slot: Int
+    _ links: LinkTargets, _ owner: Int64, _ index: Int, _ slot: Int
   ) throws {
-    let node = nodes[index]
-    let table = try linkTable(node.plan, slot)
-    if table.arrangement == .dictionary { try refuseUnstorableKeys(links.map(\.key), node, slot) }
-    let links = LinkTargets(links, table.arrangement)
-    var base: LinkTargets?
-    if !isNew[index] {
-      // Another task may have saved these, or later ones, since the values were taken.
-      if isSaved(node, slot) { return }
-      base = knownLinks(node, slot)
+    // The node is copied only for links that are compared with known ones.
+    if !isInserted[index] {
+      let node = nodes[index]
+      let table = try linkTable(index, slot)
+      if table.arrangement == .dictionary { try refuseUnstorableKeys(links.keys, node, slot) }
+      var base: LinkTargets?
+      if !isNew[index] {
+        // Another task may have saved these, or later ones, since the values were taken.
+        if isSaved(node, slot) { return }
+        base = knownLinks(node, slot)
+      }
+      try connection.write(table, of: owner, from: base, to: links)
+    } else if !links.targets.isEmpty {
+      if !links.keys.isEmpty { try refuseUnstorableKeys(links.keys, nodes[index], slot) }
+      try linkInsertion(index, slot).insert(links.targets, keys: links.keys, of: owner)
     }
-    try connection.write(table, of: owner, from: base, to: links)
     // The links of an object that was made and not fetched are none unless they are known.
-    if !links.targets.isEmpty || node.storage.fetchedZIndex != nil
-      || node.storage.zIndex(in: store.identity) != nil || node.plan.properties[slot].role.isLazy
+    if !links.targets.isEmpty || nodes[index].storage.fetchedZIndex != nil
+      || nodes[index].storage.zIndex(in: identity) != nil
+      || nodes[index].plan.properties[slot].role.isLazy
     {
       saved[index]?.note(KnownLinks(slot: slot, links: links))
     }
@@ -82,26 +98,26 @@ extension SaveGraph.Transaction {
 
   /// Returns whether another task has saved a property since the values were taken, or one set later.
   private func isSaved(_ node: SaveGraph.Node, _ slot: Int) -> Bool {
-    if let lazy = node.lazy.first(where: { $0.slot == slot && $0.isOwn }) {
+    if let lazy = lazy(slot, of: node), lazy.isOwn {
       return lazy.state.isChanged && lazy.value.state.saved >= lazy.state.number
     }
     guard let known = node.storage.knownLinks(slot, in: store.identity, node.context) else {
       return false
     }
-    return known.changeCount >= values.lastChange(of: slot, in: node)
+    return known.changeCount >= values.change(node.first + slot)
   }
 
   /// Applies the changes of a lazy collection to its present links.
   private mutating func write(_ edits: SaveGraph.Edits, _ owner: Int64, _ index: Int) throws {
     let node = nodes[index]
-    let table = try linkTable(node.plan, edits.slot)
+    let table = try linkTable(index, edits.slot)
     // Another task may have saved some of them.
     let savedNumber = edits.collection.state.saved
     var changes: [LinkEdit<Int64>] = []
     for (number, change) in edits.edits where number > savedNumber {
       switch change {
       case .add(let targets, let position):
-        changes.append(.add(try targets.compactMap(zIndex), at: position))
+        changes.append(.add(try targets.compactMap { try zIndex(of: $0) }, at: position))
       case .put(let target, let key):
         if let zIndex = try zIndex(of: target) { changes.append(.put(zIndex, key: key)) }
       case .remove(let target):
@@ -128,14 +144,14 @@ extension SaveGraph.Transaction {
     switch target {
     case .stored(let zIndex): return zIndex
     case .node(let index):
-      if let zIndex = saved[index]?.zIndex { return zIndex }
+      if let zIndex = zIndex(of: index) { return zIndex }
       throw MagicError.notSaved(type: nodes[index].plan.typeName)
     case .none: throw MagicError.notSaved(type: "object")
     }
   }
 
   private func refuseUnstorableKeys(
-    _ keys: [Value], _ node: SaveGraph.Node, _ slot: Int
+    _ keys: ArraySlice<Value>, _ node: SaveGraph.Node, _ slot: Int
   ) throws {
     func refuse(_ reason: String) -> MagicError {
       .unstorableValue(
@@ -148,13 +164,23 @@ extension SaveGraph.Transaction {
   }
 
   /// The link table of a property.
-  private func linkTable(_ plan: ObjectPlan, _ slot: Int) throws -> LinkTable {
+  private func linkTable(_ index: Int, _ slot: Int) throws -> LinkTable {
+    let plan = nodes[index].plan
     guard let table = try store.relations.relation(plan, slot, in: store).table else {
       throw MagicError.unsuitableType(
         type: plan.typeName,
         reason: "“\(plan.properties[slot].name)” is not a collection of objects")
     }
     return table
+  }
+
+  /// The statement that inserts the links of a property of new objects.
+  private mutating func linkInsertion(_ index: Int, _ slot: Int) throws -> LinkInsertion {
+    let key = PropertyKey(type: nodes[index].plan.id, slot: slot)
+    if let known = linkInsertions.first(where: { $0.key == key }) { return known.insertion }
+    let insertion = try LinkInsertion(linkTable(index, slot), connection)
+    linkInsertions.append((key, insertion))
+    return insertion
   }
 
   /// The relations that this save may have changed, with the keys of the objects that they lead from.
@@ -164,7 +190,7 @@ extension SaveGraph.Transaction {
       guard let key = saved[index]?.zIndex else { continue }
       let isChanged =
         !node.edits.isEmpty
-        || node.late.contains { slot, _ in
+        || late[node.late].contains { slot, _ in
           node.plan.properties[slot].isRelation && (isNew[index] || self.isChanged(slot, index))
         }
       if isChanged {

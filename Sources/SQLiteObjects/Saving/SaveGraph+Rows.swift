@@ -3,10 +3,14 @@ import SQLiteMapping
 
 // The row of each object: an UPDATE of its changes, or an INSERT of a new object.
 extension SaveGraph.Transaction {
-  mutating func write(_ index: Int) throws {
-    // Not the whole node: a copy would retain every part.
-    if let zIndex = nodes[index].storage.zIndex(in: identity) {
-      if insertsOnly, index < rootCount {
+  /// Writes an object.
+  ///
+  /// - Parameters:
+  ///   - index: The object.
+  ///   - known: Its key in the store, or nil if it is new there.
+  mutating func write(_ index: Int, _ known: Int64?) throws {
+    if let zIndex = known {
+      if insertsOnly, index < graph.rootCount {
         guard try !isPresent(nodes[index].plan, zIndex) else { throw alreadySaved(index) }
       } else {
         if let counting = nodes[index].plan.counting, values.isSet(counting, in: nodes[index]) {
@@ -38,69 +42,77 @@ extension SaveGraph.Transaction {
   private mutating func update(_ index: Int, _ zIndex: Int64) throws -> Bool {
     let plan = nodes[index].plan
     singleCount += 1
-    saved[index] = SaveGraph.Saved(zIndex: zIndex)
-    // The same properties as those of the last object: nothing of the object is copied (benchmark `update`).
-    if let lastUpdate, lastUpdate.plan === plan, nodes[index].isPlain,
-      lastUpdate.writes(
-        changesIn: values, nodes[index].first, since: nodes[index].snapshot.savedCount)
+    let (first, count) = (nodes[index].first, nodes[index].snapshot.savedCount)
+    resolved.removeAll(keepingCapacity: true)
+    settled.removeAll(keepingCapacity: true)
+    let isExpected = !graph.expected.isEmpty && graph.expected[index] != nil
+    var isPresent: Bool
+    // The same properties as those of the last object (benchmark `update`).
+    if let lastUpdate, lastUpdate.plan === plan, nodes[index].late.isEmpty, !isExpected,
+      lastUpdate.writes(changesIn: values, first, since: count)
     {
-      return try noting(lastUpdate.run(values, nodes[index].first, zIndex), index)
-    }
-    var leftAlone: [Int] = []
-    if !nodes[index].isPlain {
-      for (slot, value) in nodes[index].late
-      where plan.properties[slot].hasColumn && isChanged(slot, index) {
-        if let form = try form(of: value, slot, index, zIndex) {
-          values[nodes[index].first + slot] = form
+      isPresent = try lastUpdate.run(values, first, zIndex)
+    } else {
+      var leftAlone: [Int] = []
+      for place in nodes[index].late {
+        let slot = late[place].slot
+        guard plan.properties[slot].hasColumn, isChanged(slot, index) else { continue }
+        if let value = try value(of: late[place].value, slot, index, zIndex) {
+          resolved.append((slot, value))
         } else {
           leftAlone.append(slot)
         }
       }
+      let slots = plan.columns.filter { isChanged($0, index) && !leftAlone.contains($0) }
+      isPresent = try update(index, slots, zIndex)
+      if !isPresent, isExpected {
+        throw MagicError.conflict(type: plan.typeName, zIndex: zIndex)
+      }
     }
-    func isWritten(_ slot: Int) -> Bool {
-      isChanged(slot, index) && !leftAlone.contains(slot)
-    }
-    let isPresent: Bool
-    if let lastUpdate, nodes[index].expected == nil, lastUpdate.plan === plan,
-      lastUpdate.writes(isWritten)
-    {
-      isPresent = try lastUpdate.run(values, nodes[index].first, zIndex)
+    if isPresent {
+      saved[index] = SaveGraph.Saved(zIndex: zIndex, settled: settled)
     } else {
-      isPresent = try update(index, plan.columns.filter(isWritten), zIndex)
-    }
-    if !isPresent, nodes[index].expected != nil {
-      throw MagicError.conflict(type: plan.typeName, zIndex: zIndex)
-    }
-    return noting(isPresent, index)
-  }
-
-  /// Notes whether the row of an object was there to be updated.
-  private mutating func noting(_ isPresent: Bool, _ index: Int) -> Bool {
-    if !isPresent {
-      saved[index] = nil
       early.removeAll { $0.node == index }
     }
     return isPresent
   }
 
-  /// Writes the values of some properties, which are other ones than those of the last object.
+  /// Writes the values of some properties.
   private mutating func update(
     _ index: Int, _ slots: [Int], _ zIndex: Int64
   ) throws -> Bool {
     let plan = nodes[index].plan
-    if slots.isEmpty, index >= rootCount, !plan.links.contains(where: { isChanged($0, index) }) {
+    let first = nodes[index].first
+    if slots.isEmpty, index >= graph.rootCount,
+      !plan.links.contains(where: { isChanged($0, index) })
+    {
       return true
     }
-    if let expected = nodes[index].expected {
-      let update = try UpdateStatement(
-        plan, slots, ifStill: expected.map(\.slot), connection)
-      return try update.run(
-        values, nodes[index].first, zIndex, ifStill: expected.map(\.value))
+    if let expected = graph.expected[index] {
+      let update = try UpdateStatement(plan, slots, ifStill: expected.map(\.slot), connection)
+      return try update.run(values, first, zIndex, resolved, ifStill: expected.map(\.value))
     }
     if slots.isEmpty { return try isPresent(plan, zIndex) }
+    if let lastUpdate, lastUpdate.plan === plan, lastUpdate.slots == slots {
+      return try lastUpdate.run(values, first, zIndex, resolved)
+    }
     let update = try UpdateStatement(plan, slots, connection)
     lastUpdate = update
-    return try update.run(values, nodes[index].first, zIndex)
+    return try update.run(values, first, zIndex, resolved)
+  }
+
+  /// Finds the stored forms of a new object's late values.
+  mutating func resolve(_ index: Int) throws {
+    resolved.removeAll(keepingCapacity: true)
+    settled.removeAll(keepingCapacity: true)
+    for place in nodes[index].late {
+      let slot = late[place].slot
+      let property = nodes[index].plan.properties[slot]
+      if property.isStored { try refuseLostValue(late[place].value, slot, index) }
+      guard property.hasColumn, let value = try value(of: late[place].value, slot, index, nil)
+      else { continue }
+      resolved.append((slot, value))
+    }
   }
 
   /// Inserts an object that the store does not know, or knows by its primary value only.
@@ -108,30 +120,22 @@ extension SaveGraph.Transaction {
     isNew[index] = true
     singleCount += 1
     let plan = nodes[index].plan
-    if nodes[index].expected != nil { try refuseUnknownRow(index) }
+    if !graph.expected.isEmpty, graph.expected[index] != nil { try refuseUnknownRow(index) }
     let first = nodes[index].first
-    var settled: [(slot: Int, form: CellValue.Form)]?
-    if !nodes[index].isPlain {
-      try refuseLostValues(index)
-      for (slot, value) in nodes[index].late where plan.properties[slot].hasColumn {
-        guard let form = try form(of: value, slot, index, nil) else { continue }
-        values[first + slot] = form
-        if plan.properties[slot].role.isAsset { settled = (settled ?? []) + [(slot, form)] }
-      }
-    }
-    let isMatched = index < rootCount && !matching.isEmpty
+    try resolve(index)
+    let isMatched = index < graph.rootCount && !graph.matching.isEmpty
     if isMatched, let match = try match(index) {
       try overwrite(match.zIndex, plan, first)
-      if let primary = plan.primary {
-        settled = (settled ?? []) + [(primary, .stored(match.primary))]
-      }
+      if let primary = plan.primary { settled.append((primary, .stored(match.primary))) }
       saved[index] = SaveGraph.Saved(zIndex: match.zIndex, settled: settled)
       return
     }
-    let key = key(index) ?? reservedKey(index)
+    let key = reservedKey(index)
     let insertion = try insertion(plan, hasKey: key != nil, mustBeNew: insertsOnly || isMatched)
-    try insertion.bind(values, first, key: key)
+    try insertion.bind(values, first, key: key, resolved)
     saved[index] = SaveGraph.Saved(zIndex: try run(insertion, key, index), settled: settled)
+    // An object with a key of its own may have taken the place of another one.
+    if self.key(index) != nil, !insertion.mustBeNew { isInserted[index] = false }
   }
 
   /// Finds the object in the store with the same values in the properties that objects are found by. A nil
@@ -141,9 +145,10 @@ extension SaveGraph.Transaction {
     let primary = plan.primary.map { plan.properties[$0].name } ?? plan.key
     var sql: SQL =
       "SELECT \(identifier: plan.key), \(identifier: primary) FROM \(identifier: plan.table) WHERE 1"
-    for name in matching {
+    for name in graph.matching {
       guard let slot = plan.properties.firstIndex(where: { $0.name == name }),
-        let value = values[nodes[index].first + slot].boundValue, !value.isNull
+        let value = resolved.first(where: { $0.slot == slot })?.value
+          ?? values[nodes[index].first + slot].boundValue, !value.isNull
       else { return nil }
       sql.append(" AND \(identifier: name) = \(value)")
     }
@@ -155,10 +160,10 @@ extension SaveGraph.Transaction {
     _ zIndex: Int64, _ plan: ObjectPlan, _ first: Int
   ) throws {
     let slots = plan.columns.filter { slot in
-      slot != plan.primary && !matching.contains(plan.properties[slot].name)
+      slot != plan.primary && !graph.matching.contains(plan.properties[slot].name)
     }
     guard !slots.isEmpty else { return }
-    guard try UpdateStatement(plan, slots, connection).run(values, first, zIndex) else {
+    guard try UpdateStatement(plan, slots, connection).run(values, first, zIndex, resolved) else {
       throw MagicError.notSaved(type: plan.typeName)
     }
   }
@@ -169,9 +174,14 @@ extension SaveGraph.Transaction {
   ///   - insertion: The statement.
   ///   - key: The key that is bound, if one is.
   ///   - index: The object.
-  private func run(_ insertion: InsertStatement, _ key: Int64?, _ index: Int) throws -> Int64 {
+  private mutating func run(
+    _ insertion: InsertStatement, _ key: Int64?, _ index: Int
+  ) throws -> Int64 {
     do {
-      if let zIndex = try insertion.run(key: key) { return zIndex }
+      if let zIndex = try insertion.run(key: key) {
+        isInserted[index] = true
+        return zIndex
+      }
     } catch let error as SQLiteError
       where insertion.mustBeNew && error.code.primary == .constraint
     {
@@ -210,19 +220,17 @@ extension SaveGraph.Transaction {
     return .alreadySaved(type: nodes[index].plan.typeName, primary: primary)
   }
 
-  /// Refuses to insert an object with values that were never fetched: they are in another store, or were lost
-  /// when the object was removed from this one.
-  private func refuseLostValues(_ index: Int) throws {
-    let plan = nodes[index].plan
-    for (slot, value) in nodes[index].late where plan.properties[slot].isStored {
-      switch value {
-      case .untouched, .copy:
-        let (type, property) = (plan.typeName, plan.properties[slot].name)
-        throw nodes[index].storage.lastIdentity.map { $0.store == identity } ?? true
-          ? MagicError.lostValue(type: type, property: property)
-          : MagicError.foreignValue(type: type, property: property)
-      case .object, .links, .asset, .kept, .missing: continue
-      }
+  /// Refuses to insert an object with a value that was never fetched: it is in another store, or was lost when the object
+  /// was removed from this one.
+  private func refuseLostValue(_ value: SaveGraph.LateValue, _ slot: Int, _ index: Int) throws {
+    switch value {
+    case .untouched, .copy:
+      let plan = nodes[index].plan
+      let (type, property) = (plan.typeName, plan.properties[slot].name)
+      throw nodes[index].storage.lastIdentity.map { $0.store == identity } ?? true
+        ? MagicError.lostValue(type: type, property: property)
+        : MagicError.foreignValue(type: type, property: property)
+    case .object, .links, .copied, .asset, .kept, .missing: break
     }
   }
 
@@ -251,28 +259,28 @@ extension SaveGraph.Transaction {
   ///   - slot: Its property.
   ///   - index: Its node.
   ///   - zIndex: The object's z_index, or nil for a new object.
-  private mutating func form(
+  private mutating func value(
     of value: SaveGraph.LateValue, _ slot: Int, _ index: Int, _ zIndex: Int64?
-  ) throws -> CellValue.Form? {
+  ) throws -> Value? {
     switch value {
-    case .object(.none): return .stored(.null)
-    case .object(.stored(let target)): return .stored(.integer(target))
+    case .object(.none): return .null
+    case .object(.stored(let target)): return .integer(target)
     case .object(.node(let target)):
-      if let known = saved[target]?.zIndex { return .stored(.integer(known)) }
+      if let known = self.zIndex(of: target) { return .integer(known) }
       guard let key = nodes[target].storage.zIndex(in: identity) ?? reservedKey(target)
       else { throw MagicError.notSaved(type: nodes[target].plan.typeName) }
       early.append((index, slot, target, key))
-      return .stored(.integer(key))
+      return .integer(key)
     case .asset(let pending): return try asset(pending, slot, index, zIndex)
     case .kept(let handle):
       guard zIndex == nil else { return nil }
       return try asset(.stored(handle, pathExtension: nil), slot, index, nil)
-    case .untouched, .copy, .links: return nil
+    case .untouched, .copy, .copied, .links: return nil
     case .missing: throw nodes[index].missingValue(slot)
     }
   }
 
-  /// Writes the references anew whose targets got other keys than were reserved.
+  /// Corrects the references whose targets got other keys than were reserved.
   func correctReferences() throws {
     for (node, slot, target, key) in early {
       // An object that had the primary value already kept its key; one that was removed got a new one.

@@ -2,110 +2,143 @@ import SQLiteCore
 import SQLiteMapping
 
 extension SaveGraph {
-  /// Finds the objects of a graph and takes their values, without recursion: a chain of objects may be as
+  /// Finds the objects of a graph and takes their values in one pass, without recursion: a chain of objects may be as
   /// long as memory is.
-  struct Walk {
+  ///
+  /// Not copyable: otherwise each call that does not change it would copy it part by part (benchmark `import`).
+  struct Walk: ~Copyable {
     private let store: any ObjectStore
     private let identity: StoreIdentity
-    /// The types that were met.
-    private(set) var plans: [ObjectPlan] = []
-    /// Nil as long as every object got its storage here: then none was met before.
+    private(set) var kinds: [Kind] = []
+    private(set) var nodes: [Node] = []
+    private(set) var values = SlotCopies(capacity: 16)
+    private(set) var late: [(slot: Int, value: LateValue)] = []
+    private(set) var links: [(key: Value, target: Target)] = []
+    private(set) var lazies: [Lazy] = []
+    private(set) var edits: [Edits] = []
+    /// Nil as long as every object got its storage here: then none was found before.
     private var indexes: StorageIndexes?
     private let capacity: Int
-    /// The number of objects that were met.
-    private(set) var count = 0
-    /// The objects whose values were taken.
-    private var taken: [Node] = []
-    /// The objects whose values are taken after all others were met, with the fetches that know their relations.
-    private var waiting: [(storage: ObjectStorage, context: FetchContext?)] = []
-    /// The values of the objects.
-    private(set) var values = Values()
+    private var rootCount = 0
+    /// The objects that were found after the first one whose values could not be taken at once. Those before it are nodes.
+    private var waiting: [Waiting] = []
+    /// The number of nodes before the waiting objects.
+    private var direct = 0
+    /// The nodes whose relations may have closed or opened a ring.
+    private var related: [Int] = []
+
+    /// An object whose values are taken after those of the objects before it.
+    private struct Waiting {
+      let storage: ObjectStorage
+      let context: FetchContext?
+      /// The types of new objects that reference this one by a column, as bits: see ``bit(of:)``.
+      var references: UInt64 = 0
+    }
 
     init(_ store: any ObjectStore, capacity: Int) {
       self.store = store
       self.capacity = capacity
       identity = store.identity
-      taken.reserveCapacity(capacity)
+      nodes.reserveCapacity(capacity)
     }
+
+    /// The number of objects that were found.
+    private var count: Int { waiting.isEmpty ? nodes.count : direct + waiting.count }
 
     /// Adds objects, and returns the indexes of their nodes.
     mutating func add<Object: MagicObject>(
       contentsOf objects: some Sequence<Object>
     ) throws -> [Int] {
-      let plan = objects.underestimatedCount > 0 ? try plan(of: Object.self) : nil
-      guard let plan, let layout = plan.layout else { return try objects.map { try add($0) } }
+      guard objects.underestimatedCount > 0 else { return try objects.map { try add($0) } }
+      let kind = try kind(of: Object.self)
+      let plan = kinds[kind].plan
+      guard let layout = plan.layout else { return try objects.map { try add($0) } }
       if plan.isPlain { values.reserve(capacity * plan.properties.count) }
       // In place: taking a value of unknown type out of an array copies it.
       var indexes: [Int] = []
       indexes.reserveCapacity(objects.underestimatedCount)
       let isDone: Void? = try objects.withContiguousStorageIfAvailable { objects in
         try unsafe layout.forEach(UnsafeRawBufferPointer(objects)) {
-          indexes.append(try add(plan, $0))
+          indexes.append(try add(kind, $0))
         }
       }
       return isDone == nil ? try objects.map { try add($0) } : indexes
     }
 
+    /// Notes that all objects that were added are those to be saved, and returns their number.
+    mutating func finishRoots() -> Int {
+      rootCount = count
+      return rootCount
+    }
+
+    /// Takes the values of all objects that were added, and of those that they reference.
+    mutating func run() throws {
+      values.reserve(waiting.count * (waiting.first?.storage.shape.properties.count ?? 0))
+      while nodes.count < count {
+        let next = waiting[nodes.count - direct]
+        try take(next.storage, next.context, references: next.references)
+      }
+    }
+
     /// Adds an object, and returns the index of its node.
-    mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
-      let plan = try plan(of: Object.self)
+    private mutating func add<Object: MagicObject>(_ object: Object) throws -> Int {
+      let kind = try kind(of: Object.self)
+      let plan = kinds[kind].plan
       if plan.isClass { try ObjectPlan.refuse(Swift.type(of: object), as: Object.self) }
       if let layout = plan.layout {
-        return try layout.withCells(of: object) { try add(plan, $0) }
+        return try layout.withCells(of: object) { try add(kind, $0) }
       }
       let cells = try plan.cells(of: object)
-      guard let index = try FoundCells.with(cells, { try add(plan, $0) }) else {
+      guard let index = try FoundCells.with(cells, { try add(kind, $0) }) else {
         throw MagicError.unsuitableType(type: plan.typeName, reason: "it has no property")
       }
       return index
     }
 
-    private mutating func add(_ plan: ObjectPlan, _ cells: FoundCells) throws -> Int {
-      if let address = cells[0].address { return try add(address.storage, address.context) }
+    private mutating func add(_ kind: Int, _ cells: FoundCells) throws -> Int {
+      if let key = cells.storageIdentifier, let known = indexes?.index(of: key) { return known }
+      if let address = cells[0].address { return add(address.storage, address.context) }
+      let plan = kinds[kind].plan
       if let primary = plan.primary, plan.counting == nil {
         _ = cells[primary].primaryForm(plan.properties[primary].type)
       }
       let storage = ObjectStorage.make(plan.shape)
       let context =
         plan.shape.hasRelations ? FetchContext(of: ObjectGroup(of: storage), in: nil) : nil
-      let isTaken = mayTake(plan.shape)
-      let first = values.count
-      let lives = values.liveCount
-      switch values.take(storage, of: cells, isTaken: isTaken, in: context) {
+      // The values of plain objects are taken while the storage is at hand.
+      let isTaken = plan.isPlain && waiting.isEmpty
+      let (first, lives) = (values.count, values.liveCount)
+      switch storage.adopt(cells, to: isTaken ? values : nil, in: context) {
       case .all:
         if indexes != nil { note(storage, at: count) }
-        count += 1
-        if isTaken {
-          let plan = try note(plan.shape)
-          try store(lives, first, plan)
-          taken.append(Node(plan, storage, nil, .ofNewObject, first: first))
-        } else {
-          waiting.append((storage, context))
-        }
-        return count - 1
+        guard isTaken else { return wait(storage, context) }
+        try store(lives, first, plan)
+        var node = Node(plan, kind, storage, nil, .ofNewObject, first: first)
+        number(&node)
+        nodes.append(node)
+        return nodes.count - 1
       case .none:
         // Another task has begun to save the object, and made its storage.
-        if let address = cells[0].address { return try add(address.storage, address.context) }
+        if let address = cells[0].address { return add(address.storage, address.context) }
       case .some: break
       }
       throw MagicError.unsuitableType(
         type: plan.typeName, reason: "its properties belong to several objects")
     }
 
-    /// Whether the values of an object can be taken when it is met: while its storage is at hand, in the order of
-    /// the nodes, and without that others are met with it.
-    private func mayTake(_ shape: ObjectShape) -> Bool { shape.isPlain && waiting.isEmpty }
+    private mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) -> Int {
+      let next = count
+      let index = note(storage, at: next)
+      return index < next ? index : wait(storage, context)
+    }
 
-    private mutating func add(_ storage: ObjectStorage, _ context: FetchContext?) throws -> Int {
-      let index = note(storage, at: count)
-      if index < count { return index }
-      count += 1
-      if mayTake(storage.shape) {
-        taken.append(try node(of: storage, context))
-      } else {
-        waiting.append((storage, context))
+    private mutating func wait(_ storage: ObjectStorage, _ context: FetchContext?) -> Int {
+      if waiting.isEmpty {
+        direct = nodes.count
+        waiting.reserveCapacity(capacity)
       }
-      return index
+      waiting.append(Waiting(storage: storage, context: context))
+      return count - 1
     }
 
     /// Gives a storage an index, unless it has one, and returns the index that it has.
@@ -113,185 +146,280 @@ extension SaveGraph {
     private mutating func note(_ storage: ObjectStorage, at next: Int) -> Int {
       if indexes == nil {
         var indexes = StorageIndexes(capacity: capacity)
-        let direct = count - waiting.count
-        for index in 0..<direct { _ = indexes.index(of: taken[index].storage, orElse: index) }
+        for index in 0..<(waiting.isEmpty ? nodes.count : direct) {
+          _ = indexes.index(of: ObjectIdentifier(nodes[index].storage), orElse: index)
+        }
         for (index, other) in waiting.enumerated() {
-          _ = indexes.index(of: other.storage, orElse: direct + index)
+          _ = indexes.index(of: ObjectIdentifier(other.storage), orElse: direct + index)
         }
         self.indexes = indexes
       }
-      return indexes?.index(of: storage, orElse: next) ?? next
+      return indexes?.index(of: ObjectIdentifier(storage), orElse: next) ?? next
     }
 
-    /// The plan of a type; that of the last object without a look-up.
-    private func plan(of type: any MagicObject.Type) throws -> ObjectPlan {
-      if let last = plans.last, last.type == type { return last }
-      return try store.plan(type)
+    /// The index of a type in ``kinds``.
+    private mutating func kind(of type: any MagicObject.Type) throws -> Int {
+      let id = ObjectIdentifier(type)
+      for index in kinds.indices where kinds[index].id == id { return index }
+      kinds.append(Kind(try store.plan(type)))
+      return kinds.count - 1
     }
 
-    /// The plan of a type that an object was met of.
-    private mutating func note(_ shape: ObjectShape) throws -> ObjectPlan {
-      if let last = plans.last, last.shape === shape { return last }
-      let type = shape.type
-      let plan = try plan(of: type)
-      if plans.last === plan { return plan }
-      // The last is the one that was met last.
-      plans.removeAll { $0 === plan }
-      plans.append(plan)
-      return plan
-    }
-
-    /// Finds the rings that the relations of the objects may have closed or opened.
-    func tieRings(_ nodes: [Node]) {
-      guard !waiting.isEmpty, plans.mayFormRings || nodes.contains(where: \.isFetched) else {
-        return
+    /// Counts a new object.
+    private mutating func number(_ node: inout Node) {
+      guard !node.snapshot.isKnown else { return }
+      if let key = values.key(of: node.plan, first: node.first) {
+        kinds[node.kind].greatestOwnKey = max(key, kinds[node.kind].greatestOwnKey ?? key)
+      } else {
+        node.ordinal = kinds[node.kind].newCount
+        kinds[node.kind].newCount += 1
       }
-      RingFinder.tie(
-        nodes.compactMap { node in
-          guard let context = node.context else { return nil }
-          let slots = node.plan.properties.indices.filter {
-            context.group.isHolding(node.plan.properties[$0])
-              && (!node.snapshot.isKnown || values.isChanged($0, in: node))
-          }
-          return slots.isEmpty ? nil : (node.storage, context, slots)
-        })
     }
 
-    /// Takes the values of all objects that were added, and of those that they lead to.
-    mutating func nodes() throws -> [Node] {
-      let direct = taken.count
-      values.reserve(
-        waiting.count * (waiting.first?.storage.shape.properties.count ?? 0))
-      while taken.count < count {
-        let (storage, context) = waiting[taken.count - direct]
-        taken.append(try node(of: storage, context))
-      }
-      return taken
-    }
-
-    private mutating func node(
-      of storage: ObjectStorage, _ context: FetchContext?
-    ) throws -> Node {
-      let first = values.count
-      let lives = values.liveCount
-      let snapshot = values.take(storage, for: identity)
-      let plan = try note(storage.shape)
+    /// Takes the values of an object, and adds the objects that it references.
+    private mutating func take(
+      _ storage: ObjectStorage, _ context: FetchContext?, references: UInt64
+    ) throws {
+      let (first, lives) = (values.count, values.liveCount)
+      let snapshot = storage.snapshot(for: identity, to: values)
+      let kind = try kind(of: storage.shape.type)
+      let plan = kinds[kind].plan
       if snapshot.isOutdated { throw MagicError.restored(type: plan.typeName) }
-      if plan.isPlain {
-        try store(lives, first, plan)
-        return Node(plan, storage, context, snapshot, first: first)
+      var node = Node(plan, kind, storage, context, snapshot, first: first)
+      number(&node)
+      if !snapshot.isKnown { noteReferences(references, to: kind) }
+      node.isClean =
+        nodes.count >= rootCount && snapshot.isClean
+        && !plan.lazySlots.contains { values.isLive(first + $0) }
+      if values.liveCount > lives { try store(lives, first, plan) }
+      guard !plan.isPlain else {
+        if node.isClean { values.removeLast(values.count - first) }
+        return nodes.append(node)
       }
-      var node = Node(plan, storage, context, snapshot, first: first)
-      for slot in plan.properties.indices {
+      let starts = (late: late.count, links: links.count, edits: edits.count)
+      node.lazies = lazies.count..<lazies.count
+      for slot in plan.lateSlots {
         do {
-          try add(values[first + slot], slot, to: &node)
+          try add(values[first + slot], slot, of: node)
         } catch is Companion.Released {
           // Another task has set the property since its value was taken.
-          try storage.reading(slot) { form, _ in try add(form, slot, to: &node) }
+          try storage.reading(slot) { form, _ in try add(form, slot, of: node) }
         }
       }
-      return node
+      if node.isClean {
+        late.removeLast(late.count - starts.late)
+        links.removeLast(links.count - starts.links)
+        values.removeLast(values.count - first)
+      } else {
+        node.late = starts.late..<late.count
+        node.lazies = node.lazies.lowerBound..<lazies.count
+        node.edits = starts.edits..<edits.count
+        if context != nil { related.append(nodes.count) }
+      }
+      nodes.append(node)
     }
 
-    /// Gives the values of an object without relations that are more than SQLite stores their stored forms.
+    /// Gives the values of columns that are more than SQLite stores their stored forms.
     ///
     /// - Parameters:
-    ///   - lives: The number of such values before its own.
-    ///   - first: The place of its first property.
+    ///   - lives: The number of such values before the object's own.
+    ///   - first: The place of the object's first property.
     @inline(__always)
     private mutating func store(_ lives: Int, _ first: Int, _ plan: ObjectPlan) throws {
       guard values.liveCount > lives else { return }
-      for place in first..<values.count {
-        guard case .live(let live) = values[place] else { continue }
-        values[place] = .stored(try plan.stored(live, place - first))
+      for slot in plan.plainColumns {
+        guard case .live(let live) = values[first + slot] else { continue }
+        values[first + slot] = .stored(try plan.stored(live, slot))
       }
+    }
+  }
+}
+
+// References between new objects, whose keys must be known before their rows are written.
+extension SaveGraph.Walk {
+  /// A bit for a type in ``Waiting/references``. There are enough for all but odd graphs; the last stands for all
+  /// further types.
+  private func bit(of kind: Int) -> UInt64 { 1 << UInt64(min(kind, 62)) }
+
+  /// Notes that an object references another one by a column.
+  private mutating func noteReference(from node: SaveGraph.Node, to target: Int) {
+    // If the object is in the store, only the target may need a key.
+    let references = node.snapshot.isKnown ? 1 << 63 : bit(of: node.kind)
+    if target > nodes.count {
+      waiting[target - direct].references |= references
+      return
+    }
+    let other = target == nodes.count ? node : nodes[target]
+    if !other.snapshot.isKnown { noteReferences(references, to: other.kind) }
+  }
+
+  /// Notes that new objects of some types reference a new one by columns.
+  private mutating func noteReferences(_ references: UInt64, to kind: Int) {
+    guard references != 0 else { return }
+    kinds[kind].isInReferences = true
+    for other in kinds.indices where references & bit(of: other) != 0 {
+      kinds[other].isInReferences = true
     }
   }
 }
 
 // The values of objects with relations or assets.
 extension SaveGraph.Walk {
-  /// Adds the value of a property to its node.
+  /// Adds the value of a property that is no plain column.
   private mutating func add(
-    _ form: CellValue.Form, _ slot: Int, to node: inout SaveGraph.Node
+    _ form: CellValue.Form, _ slot: Int, of node: SaveGraph.Node
   ) throws {
     let property = node.plan.properties[slot]
     switch form {
     case .unset:
-      if property.isLinked { node.late.append((slot, property.missingValue)) }
+      if property.isLinked { late.append((slot, property.missingValue)) }
     case .stored(let value):
       if property.role.isAsset {
         if let handle = node.storage.assetHandle(at: slot) {
-          node.late.append((slot, .kept(handle)))
+          late.append((slot, .kept(handle)))
         } else if !value.isNull {
           // The content of an object that was removed went with it.
-          node.late.append((slot, .untouched))
+          late.append((slot, .untouched))
         }
       } else if property.isLinked {
         // An optional collection that was set to nil is one without objects.
-        node.late.append((slot, .links([], isSet: values.isChanged(slot, in: node))))
+        addLinks(from: links.count, slot, of: node)
       } else if value.isNull, case .object = property.role.kind, !property.role.isOptional {
-        node.late.append((slot, .missing))
+        late.append((slot, .missing))
       }
     case .data: break
-    case .lazy: node.late.append((slot, .untouched))
+    case .lazy: late.append((slot, .untouched))
     case .reference(let zIndex):
-      node.late.append((slot, .object(try target(zIndex, property, node.context))))
+      addObject(try target(zIndex, property, node.context), slot, of: node)
     case .links:
-      guard let context = node.context else { return node.late.append((slot, .untouched)) }
-      let links = try context.links(of: node.storage, slot: slot)
-        .map { (key: $0, target: try target($1, property, context)) }
-      node.late.append((slot, .links(links, isSet: values.isChanged(slot, in: node))))
+      guard let context = node.context else { return late.append((slot, .untouched)) }
+      let start = links.count
+      let known = context.links(of: node.storage, slot: slot)
+      try known.forEach { links.append(($0, try target($1, property, context))) }
+      addLinks(from: start, slot, of: node)
     case .targets(let targets):
-      let links = try targets.map { (key: $0.key, target: try target($0, node, property)) }
-      node.late.append(
-        (
-          slot,
-          property.isLinked
-            ? .links(links, isSet: values.isChanged(slot, in: node))
-            : .object(links.first?.target ?? .none)
-        ))
-    case .live(let live):
-      if let lazy = live.value as? any LazyValue {
-        try add(lazy, form, slot, to: &node)
+      let start = links.count
+      for target in targets {
+        links.append((target.key, try self.target(target, node, property)))
+      }
+      if property.isLinked {
+        addLinks(from: start, slot, of: node)
       } else {
-        try add(live, slot, to: &node)
+        let target = links.popLast()?.target ?? .none
+        addObject(target, slot, of: node)
+      }
+    case .live(let live):
+      if property.role.isLazy, let lazy = live.value as? any LazyValue {
+        try add(lazy, slot, of: node)
+      } else {
+        try add(live, slot, of: node)
       }
     }
   }
 
+  /// Returns whether a property of the object whose values are being taken was set or changed since the object was saved
+  /// or fetched.
+  private func isChanged(_ slot: Int, in node: SaveGraph.Node) -> Bool {
+    isChanged(slot, in: node, lazies[node.lazies.lowerBound...])
+  }
+
+  private func isChanged(
+    _ slot: Int, in node: SaveGraph.Node, _ lazies: ArraySlice<SaveGraph.Lazy>
+  ) -> Bool {
+    values.isSet(slot, in: node) || lazies.contains { $0.slot == slot && $0.state.isChanged }
+  }
+
+  /// Adds a relation to one object.
+  private mutating func addObject(
+    _ target: SaveGraph.Target, _ slot: Int, of node: SaveGraph.Node
+  ) {
+    if case .node(let index) = target { noteReference(from: node, to: index) }
+    late.append((slot, .object(target)))
+  }
+
+  /// Adds the links of a property, which are the last ones.
+  private mutating func addLinks(from start: Int, _ slot: Int, of node: SaveGraph.Node) {
+    late.append((slot, .links(start..<links.count, isSet: isChanged(slot, in: node))))
+  }
+
   private mutating func add(
-    _ live: LiveValue, _ slot: Int, to node: inout SaveGraph.Node
+    _ live: LiveValue, _ slot: Int, of node: SaveGraph.Node
   ) throws {
     let plan = node.plan
     let property = plan.properties[slot]
+    switch property.role.kind {
+    case .object:
+      if let target = try target(of: live, property) { return addObject(target, slot, of: node) }
+    case .links:
+      let start = links.count
+      if try addLinks(of: live, property) { return addLinks(from: start, slot, of: node) }
+    case .column, .asset, .reverse: break
+    }
     if live.unresolvedKeys != nil {
       throw MagicError.unresolvedRelation(type: plan.typeName, property: property.name)
     }
     try plan.refusing(property) {
       switch property.role.kind {
       case .column: values[node.first + slot] = .stored(try plan.stored(live, slot))
-      case .object: node.late.append((slot, .object(try add(live, plan, property))))
+      case .object: addObject(try add(live, plan, property), slot, of: node)
       case .links:
         guard let collection = live.value as? any MagicCollection else {
-          return node.late.append((slot, .missing))
+          return late.append((slot, .missing))
         }
-        let links = try links(of: collection)
-        node.late.append((slot, .links(links, isSet: values.isChanged(slot, in: node))))
+        let start = links.count
+        try addLinks(of: collection)
+        addLinks(from: start, slot, of: node)
       case .asset:
         guard let asset = live.value as? any AssetValue else {
-          return node.late.append((slot, .missing))
+          return late.append((slot, .missing))
         }
-        guard let pending = try asset.pending else {
-          return node.late.append((slot, .untouched))
-        }
+        guard let pending = try asset.pending else { return late.append((slot, .untouched)) }
         if case .stored(let handle, nil) = pending, handle.isOf(node.storage, slot) {
-          node.late.append((slot, .kept(handle)))
+          late.append((slot, .kept(handle)))
         } else {
-          node.late.append((slot, .asset(pending)))
+          late.append((slot, .asset(pending)))
         }
-      case .reverse: node.late.append((slot, .untouched))
+      case .reverse: break
       }
+    }
+  }
+
+  /// Adds an object that is nothing but cells, where it lies in memory: a copy would count a reference for each of its
+  /// properties (benchmark `import`).
+  ///
+  /// - Returns: Nil if it must be added otherwise.
+  private mutating func target(
+    of live: LiveValue, _ property: ObjectPlan.Property
+  ) throws -> SaveGraph.Target? {
+    guard let type = property.role.target else { return nil }
+    return try unsafe live.withMemory(of: ObjectIdentifier(type)) { memory in
+      let kind = try kind(of: type)
+      guard let layout = kinds[kind].plan.layout else { return nil }
+      return .node(try unsafe layout.withCells(at: memory) { try add(kind, $0) })
+    } ?? nil
+  }
+
+  /// Adds the objects of a collection that are nothing but cells, where they lie in memory.
+  ///
+  /// - Returns: False if they must be added otherwise.
+  private mutating func addLinks(
+    of live: LiveValue, _ property: ObjectPlan.Property
+  ) throws -> Bool {
+    guard let type = property.role.target, let collection = property.role.collection else {
+      return false
+    }
+    return try unsafe collection.withObjects(of: live) { objects in
+      if unsafe objects.isEmpty { return true }
+      let kind = try kind(of: type)
+      guard let layout = kinds[kind].plan.layout else { return false }
+      try unsafe layout.forEach(objects) { links.append((.null, .node(try add(kind, $0)))) }
+      return true
+    } ?? false
+  }
+
+  private mutating func addLinks(of collection: some MagicCollection) throws {
+    for link in try collection.magicLinks {
+      links.append((link.key, .node(try add(link.object))))
     }
   }
 
@@ -312,63 +440,85 @@ extension SaveGraph.Walk {
   ) throws -> SaveGraph.Target {
     switch target.end {
     case .fetched(let zIndex): return try self.target(zIndex, property, node.context)
-    case .other(let live): return try add(live, node.plan, property)
+    case .other(let live):
+      return try self.target(of: live, property) ?? add(live, node.plan, property)
     case .companion(let companion):
       guard let owner = node.context else { throw Companion.Released(companion: companion) }
       let (context, row) = try owner.context(of: companion)
-      return .node(try add(context.storage(atRow: row), context))
+      return .node(add(context.storage(atRow: row), context))
     }
   }
 
-  /// Adds an object that a property refers to, if it may have changed.
+  /// Adds an object that a property references, if it may have changed.
   private mutating func target(
     _ zIndex: Int64, _ property: ObjectPlan.Property, _ context: FetchContext?
   ) throws -> SaveGraph.Target {
     guard let type = property.role.target, let context else { return .stored(zIndex) }
     guard context.store == store.identity else {
       // An object of another store has another z_index here, or none yet.
-      return .node(try add(try context.storage(type, zIndex: zIndex), context))
+      return .node(add(try context.storage(type, zIndex: zIndex), context))
     }
     // Only objects that somebody has looked at can have changed.
-    return try context.handedOutStorage(type, zIndex: zIndex).map { .node(try add($0, context)) }
+    return context.handedOutStorage(type, zIndex: zIndex).map { .node(add($0, context)) }
       ?? .stored(zIndex)
   }
 
-  private mutating func links<Collection: MagicCollection>(
-    of collection: Collection
-  ) throws -> [(key: Value, target: SaveGraph.Target)] {
-    try collection.magicLinks.map { ($0.key, .node(try add($0.object))) }
+  /// Finds the rings that the relations of the objects may have closed or opened.
+  func tieRings() {
+    guard !related.isEmpty else { return }
+    // Without a fetch, whose objects are held together, only these relations can be part of a ring.
+    let isFetched = waiting.contains { $0.context.map { !$0.group.isMade } ?? false }
+    let ringProperties = isFetched ? nil : kinds.map(\.plan).ringProperties
+    if let ringProperties, ringProperties.isEmpty { return }
+    RingFinder.tie(
+      related.compactMap { index in
+        let node = nodes[index]
+        guard let context = node.context else { return nil }
+        let slots = node.plan.properties.indices.filter { slot in
+          context.group.isHolding(node.plan.properties[slot])
+            && (!node.snapshot.isKnown || isChanged(slot, in: node, lazies[node.lazies]))
+            && ringProperties?.contains(PropertyKey(type: node.plan.id, slot: slot)) ?? true
+        }
+        return slots.isEmpty ? nil : (node.storage, context, slots)
+      }, through: ringProperties)
   }
 }
 
 extension [ObjectPlan] {
-  /// Whether objects of these types can reference each other in a ring.
-  fileprivate var mayFormRings: Bool {
-    var rest = self
-    while true {
-      let types = Set(rest.map(\.id))
-      let kept = rest.filter { plan in
-        plan.properties.contains { property in
-          property.isRelation
-            && property.role.target.map { types.contains(ObjectIdentifier($0)) } ?? false
-        }
+  /// The relations by which objects of these types can reference each other in a ring.
+  fileprivate var ringProperties: Set<PropertyKey> {
+    /// The types that the objects of each type reference, however far.
+    var reached: [ObjectIdentifier: Set<ObjectIdentifier>] = [:]
+    let known = Set(map(\.id))
+    for plan in self {
+      let targets = plan.properties.compactMap { property in
+        property.isRelation ? property.role.target.map { ObjectIdentifier($0) } : nil
       }
-      if kept.count == rest.count { return !rest.isEmpty }
-      rest = kept
+      reached[plan.id] = known.intersection(targets)
     }
+    for middle in known {
+      for start in known where reached[start]?.contains(middle) ?? false {
+        let further = reached[middle] ?? []
+        reached[start]?.formUnion(further)
+      }
+    }
+    return Set(
+      flatMap { plan in
+        plan.properties.indices.compactMap { slot in
+          guard plan.properties[slot].isRelation, let target = plan.properties[slot].role.target,
+            reached[ObjectIdentifier(target)]?.contains(plan.id) ?? false
+          else { return nil }
+          return PropertyKey(type: plan.id, slot: slot)
+        }
+      })
   }
-}
-
-extension SaveGraph.Node {
-  /// Whether the object was fetched together with others.
-  fileprivate var isFetched: Bool { context.map { !$0.group.isMade } ?? false }
 }
 
 // Lazy values.
 extension SaveGraph.Walk {
   /// Adds a lazy value to its node as it is at this moment.
   private mutating func add(
-    _ lazy: any LazyValue, _ form: CellValue.Form, _ slot: Int, to node: inout SaveGraph.Node
+    _ lazy: any LazyValue, _ slot: Int, of node: SaveGraph.Node
   ) throws {
     let storage = node.storage
     let property = node.plan.properties[slot]
@@ -378,24 +528,23 @@ extension SaveGraph.Walk {
     }
     // A lazy asset is saved as any other asset.
     if let live = property.role.isAsset ? LiveValue(lazy) : state.live {
-      node.lazy.append((slot, lazy, state, true))
-      return try add(live, slot, to: &node)
+      lazies.append(.init(slot: slot, value: lazy, state: state, isOwn: true))
+      return try add(live, slot, of: node)
     }
     guard let source = state.source else {
-      return node.late.append((slot, property.missingValue))
+      return late.append((slot, property.missingValue))
     }
     let isOwn =
       source.slot == slot && source.shape === storage.shape
       && storage.zIndex(in: source.content.identity) == source.zIndex
     // Another object's value remains to be saved with that object, too.
-    node.lazy.append((slot, lazy, state, isOwn))
-    let isWritten =
-      isOwn || values.isChanged(slot, in: node) || storage.zIndex(in: store.identity) == nil
+    lazies.append(.init(slot: slot, value: lazy, state: state, isOwn: isOwn))
+    let isWritten = isOwn || isChanged(slot, in: node) || !node.snapshot.isKnown
     if isWritten, !state.edits.isEmpty {
       let edits = try edits(of: state, node.plan, property)
-      node.edits.append(.init(slot: slot, collection: lazy, edits: edits))
+      self.edits.append(.init(slot: slot, collection: lazy, edits: edits))
     }
-    node.late.append((slot, isOwn ? .untouched : .copy(source)))
+    late.append((slot, isOwn ? .untouched : .copy(source)))
   }
 
   /// The changes of a collection whose links were left in the store.
@@ -467,7 +616,7 @@ extension ObjectProperty {
   /// The value of a relation that was never set: an optional one references no objects.
   fileprivate var missingValue: SaveGraph.LateValue {
     guard role.isOptional else { return .missing }
-    return isLinked ? .links([], isSet: false) : .object(.none)
+    return isLinked ? .links(0..<0, isSet: false) : .object(.none)
   }
 }
 
@@ -539,10 +688,15 @@ private struct StorageIndexes {
     slots = Array(repeating: (nil, 0), count: size)
   }
 
+  /// The index of a storage, or nil.
+  func index(of key: ObjectIdentifier) -> Int? {
+    let slot = slot(of: key)
+    return slots[slot].key == nil ? nil : slots[slot].index
+  }
+
   /// Gives a storage an index, unless it has one, and returns the index that it has.
-  mutating func index(of storage: ObjectStorage, orElse next: Int) -> Int {
+  mutating func index(of key: ObjectIdentifier, orElse next: Int) -> Int {
     if count * 2 >= slots.count { grow() }
-    let key = ObjectIdentifier(storage)
     let slot = slot(of: key)
     if slots[slot].key != nil { return slots[slot].index }
     slots[slot] = (key, next)

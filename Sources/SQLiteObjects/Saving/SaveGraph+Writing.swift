@@ -6,18 +6,16 @@ extension SaveGraph {
   struct Saved: Sendable {
     let zIndex: Int64
     /// The forms that the store made of properties, such as the id of an asset.
-    private(set) var settled: [(slot: Int, form: CellValue.Form)]?
+    fileprivate(set) var settled: [(slot: Int, form: CellValue.Form)]
     /// The links that were written.
-    private(set) var links: [KnownLinks]?
+    fileprivate(set) var links: [KnownLinks]?
 
-    init(zIndex: Int64, settled: [(slot: Int, form: CellValue.Form)]? = nil) {
+    init(zIndex: Int64, settled: [(slot: Int, form: CellValue.Form)] = []) {
       self.zIndex = zIndex
       self.settled = settled
     }
 
-    mutating func settle(_ slot: Int, _ form: CellValue.Form) {
-      settled = (settled ?? []) + [(slot, form)]
-    }
+    mutating func settle(_ slot: Int, _ form: CellValue.Form) { settled.append((slot, form)) }
 
     mutating func note(_ known: KnownLinks) { links = (links ?? []) + [known] }
   }
@@ -29,70 +27,66 @@ extension SaveGraph {
   func write(on connection: Connection, in store: any ObjectStore) throws -> [Int] {
     // Nobody replaces the content while this transaction is open.
     guard generation == store.generation else {
-      throw MagicError.restored(type: plans.first?.typeName ?? "object")
+      throw MagicError.restored(type: kinds.first?.plan.typeName ?? "object")
     }
     try store.prepareTables(plans, connection)
-    // A transaction around this one may still be undone, after the objects have learned of this.
-    if connection.isInsideAnother {
-      let waysBack = nodes.map(\.storage.wayBack)
-      let lazy = nodes.flatMap(\.lazy).filter { $0.isOwn && $0.state.isChanged }
-      connection.afterRollback { _ in
-        for wayBack in waysBack { wayBack() }
-        for lazy in lazy { lazy.value.unsaved(lazy.state) }
-      }
-    }
     var transaction = Transaction(store, connection, self)
     let saved = try transaction.run()
     // Before another write begins: it may save the same objects, and must know that they are in the store.
     if connection.isInsideAnother {
-      settle(saved, in: StoreContent(of: store))
+      // The transaction around this one may still be undone, after the objects have learned of this.
+      let undo = SaveUndo(capacity: nodes.count)
+      settle(saved, in: StoreContent(of: store), undo)
+      connection.afterRollback { _ in undo.run() }
     } else {
-      connection.afterCommit { _ in settle(saved, in: StoreContent(of: store)) }
+      connection.afterCommit { _ in settle(saved, in: StoreContent(of: store), nil) }
     }
     return roots.map { Int(saved[$0]?.zIndex ?? 0) }
   }
 
   /// Marks the saved objects as clean, and stores in them the keys and asset ids that the database made.
-  private func settle(_ saved: [Saved?], in content: StoreContent) {
-    let (nodes, values) = (nodes, values)
+  ///
+  /// - Parameter undo: Gets what restores the objects.
+  private func settle(_ saved: [Saved?], in content: StoreContent, _ undo: SaveUndo?) {
     // By index: a copy of a node would retain every part.
     for index in nodes.indices {
-      guard let saved = saved[index] else { continue }
-      let settled =
-        nodes[index].isPlain
-        ? saved.settled : settleLazy(nodes[index], saved, in: content)
-      nodes[index].storage.saved(
-        as: saved.zIndex, in: content, nodes[index].snapshot, values.slots,
-        first: nodes[index].first,
-        settled: settled, links: saved.links)
+      guard var saved = saved[index] else { continue }
+      if !nodes[index].lazies.isEmpty {
+        settleLazies(nodes[index], &saved, in: content, undo)
+      }
+      let former = nodes[index].storage.saved(
+        as: saved.zIndex, in: content, nodes[index].snapshot, values, first: nodes[index].first,
+        settled: saved.settled, links: saved.links)
+      undo?.add(nodes[index].storage, former)
     }
   }
 
   /// Marks the lazy values of an object as clean.
-  ///
-  /// - Returns: The values that the database made of properties which were not set meanwhile.
-  private func settleLazy(
-    _ node: Node, _ saved: Saved, in content: StoreContent
-  ) -> [(slot: Int, form: CellValue.Form)]? {
-    var settled = saved.settled
-    for (slot, value, state, isOwn) in node.lazy {
+  private func settleLazies(
+    _ node: Node, _ saved: inout Saved, in content: StoreContent, _ undo: SaveUndo?
+  ) {
+    for lazy in lazies[node.lazies] {
+      let slot = lazy.slot
       // A value that was set meanwhile remains a change.
-      if value.state.number != state.number { settled?.removeAll { $0.slot == slot } }
-      guard isOwn else { continue }
+      if lazy.value.state.number != lazy.state.number {
+        saved.settled.removeAll { $0.slot == slot }
+      }
+      guard lazy.isOwn else { continue }
+      if lazy.state.isChanged { undo?.add(lazy) }
       let known = saved.links?.first { $0.slot == slot }
       let source =
-        node.leaves(state, in: content) ? source(of: node, slot, saved.zIndex, in: content) : nil
-      value.saved(
-        state,
+        node.leaves(lazy.state, in: content)
+        ? source(of: node, slot, saved.zIndex, in: content) : nil
+      lazy.value.saved(
+        lazy.state,
         known.map {
           LazyLinks(store: content.identity, owner: saved.zIndex, links: $0.links)
         }, leftAt: source)
       // Another property has the same value, and is the one that it stands for now.
-      if let source, let other = value.state.source, !other.isSame(as: source) {
-        settled = (settled ?? []) + [(slot, .lazy)]
+      if let source, let other = lazy.value.state.source, !other.isSame(as: source) {
+        saved.settle(slot, .lazy)
       }
     }
-    return settled
   }
 }
 
@@ -127,35 +121,43 @@ extension LazySource {
 
 extension SaveGraph {
   /// A graph while it is written in a transaction: rows first, then links.
-  struct Transaction {
+  ///
+  /// Not copyable: otherwise each call that does not change it would copy it part by part (benchmark `import`).
+  struct Transaction: ~Copyable {
     let store: any ObjectStore
     /// The store's identity, which each object is asked for by.
     let identity: StoreIdentity
     let connection: Connection
-    var nodes: [Node]
-    var values: Values
-    let rootCount: Int
-    let isPlain: Bool
+    let graph: SaveGraph
+    let nodes: [Node]
+    let values: SlotCopies
+    var late: [(slot: Int, value: LateValue)]
     let insertsOnly: Bool
-    /// The properties that objects are found by: see ``SaveGraph/matching``.
-    let matching: [String]
     /// The results, one for each node that was written.
     var saved: [Saved?]
     var isNew: [Bool]
+    /// Whether a new object got a row of its own, to which nothing is linked yet.
+    var isInserted: [Bool]
+    /// The stored forms of the present object's late values.
+    var resolved: ResolvedValues = []
+    /// The forms that the store made of the present object's properties.
+    var settled: [(slot: Int, form: CellValue.Form)] = []
     /// The statement that inserted the last object of each type: most objects of a type need the same.
     var insertions: [ObjectIdentifier: InsertStatement] = [:]
+    /// The statements that insert links of new objects.
+    var linkInsertions: [(key: PropertyKey, insertion: LinkInsertion)] = []
     /// The statement that wrote the last changes.
     var lastUpdate: UpdateStatement?
     /// New objects of one type that are to be inserted by one statement.
     var pending: [Int] = []
     /// How many of them one statement inserts.
     var pendingLimit = 1
-    /// The state of inserting many objects, for each type of plain values.
+    /// The state of inserting many objects, for each type.
     var batches: [ObjectIdentifier: InsertBatch] = [:]
     /// The number of rows that were written outside of batches.
     var singleCount = 0
-    /// The keys of new objects that others refer to, or which refer to others; empty if there are none.
-    var reserved: [Int64?] = []
+    /// The first of the keys that were reserved for each of ``SaveGraph/kinds``; empty if there are none.
+    var reservedStarts: [Int64?] = []
     /// References to objects that were not written yet, with the keys that they were to have.
     var early: [(node: Int, slot: Int, target: Int, key: Int64)] = []
 
@@ -163,64 +165,73 @@ extension SaveGraph {
       self.store = store
       identity = store.identity
       self.connection = connection
+      self.graph = graph
       nodes = graph.nodes
       values = graph.values
-      rootCount = graph.rootCount
-      isPlain = graph.isPlain
+      late = graph.late
       insertsOnly = graph.insertsOnly
-      matching = graph.matching
       saved = Array(repeating: nil, count: nodes.count)
       isNew = Array(repeating: false, count: nodes.count)
+      isInserted = Array(repeating: false, count: nodes.count)
     }
   }
 }
 
 extension SaveGraph.Transaction {
-  /// Writes all objects: those that others refer to before them, as far as there are no cycles. Keys are
-  /// given in the order in which the objects were met.
+  /// Writes all objects: those that others reference by columns before them, as far as there are no cycles. Keys are
+  /// given in the order in which the objects were found.
   mutating func run() throws -> [SaveGraph.Saved?] {
     let copies = try findCopies()
     try reserveKeys()
-    for index in order {
-      if try mayBatch(index) {
-        try addToBatch(index)
-      } else {
-        try insertPending()
-        try write(index)
-      }
+    if late.isEmpty {
+      for index in nodes.indices { try writeOrBatch(index) }
+    } else {
+      try writeInOrder()
     }
     try insertPending()
     try correctReferences()
-    if !isPlain { try writeLinks() }
-    // From now on the objects' own relations are what these lead to.
+    if !graph.isPlain { try writeLinks() }
+    // From now on the objects' own relations are what these reference.
     for (index, slot) in copies { saved[index]?.settle(slot, .lazy) }
     return saved
   }
 
-  /// The nodes in the order in which they were met, each behind those that it refers to, as far as there are
-  /// no cycles.
-  private var order: [Int] {
-    guard !isPlain else { return Array(nodes.indices) }
-    var order: [Int] = []
-    order.reserveCapacity(nodes.count)
+  /// Writes the objects in the order in which they were found, each after those that it references by columns, as far as
+  /// there are no cycles.
+  private mutating func writeInOrder() throws {
     var isMet = Array(repeating: false, count: nodes.count)
+    // The objects whose references are being written, each with the next of its late values. By a stack of our own: a
+    // chain may be as long as memory is.
+    var path: [(node: Int, next: Int)] = []
     for start in nodes.indices where !isMet[start] {
-      // By a stack of our own: a chain may be as long as memory is.
-      var path = [(node: start, references: nodes[start].references[...])]
       isMet[start] = true
-      while let (node, references) = path.last {
-        if let next = references.first {
-          path[path.count - 1].references.removeFirst()
-          guard !isMet[next] else { continue }
-          isMet[next] = true
-          path.append((next, nodes[next].references[...]))
-        } else {
-          order.append(node)
+      path.append((start, nodes[start].late.lowerBound))
+      while let (node, next) = path.last {
+        guard next < nodes[node].late.upperBound else {
           path.removeLast()
+          try writeOrBatch(node)
+          continue
         }
+        path[path.count - 1].next += 1
+        guard case .object(.node(let target)) = late[next].value, !isMet[target] else { continue }
+        isMet[target] = true
+        path.append((target, nodes[target].late.lowerBound))
       }
     }
-    return order
+  }
+
+  /// Writes an object, or lets it wait until others of its type are inserted together with it.
+  private mutating func writeOrBatch(_ index: Int) throws {
+    if nodes[index].isClean { return }
+    let known = nodes[index].storage.zIndex(in: identity)
+    if known == nil, try mayBatch(index) { return try addToBatch(index) }
+    try insertPending()
+    try write(index, known)
+  }
+
+  /// The key of an object that was written, or that is in the store and was not changed.
+  func zIndex(of index: Int) -> Int64? {
+    nodes[index].isClean ? nodes[index].snapshot.zIndex : saved[index]?.zIndex
   }
 
   /// Looks up the present values of other objects that were assigned to properties, before anything is
@@ -228,19 +239,18 @@ extension SaveGraph.Transaction {
   ///
   /// - Returns: The properties that will have relations of their own instead of others'.
   private mutating func findCopies() throws -> [(node: Int, slot: Int)] {
-    if isPlain { return [] }
+    guard late.contains(where: \.value.isCopy) else { return [] }
     var relations: [(node: Int, slot: Int)] = []
     for index in nodes.indices {
-      for position in nodes[index].late.indices {
-        let (slot, value) = nodes[index].late[position]
+      for place in nodes[index].late {
+        let (slot, value) = late[place]
         guard value.isCopy, isChanged(slot, index) || isUnknown(index) else { continue }
         if case .asset(.stored(let handle, let pathExtension)) = value {
           let source = try handle.source(in: store.assets, connection)
-          nodes[index].late[position].value = .asset(
+          late[place].value = .asset(
             source.map { .found($0, pathExtension: pathExtension) } ?? .empty)
         } else if case .copy(let source) = value {
-          let property = nodes[index].plan.properties[slot]
-          nodes[index].late[position].value = try copy(of: source, for: property)
+          late[place].value = try copy(of: source, for: nodes[index].plan.properties[slot])
           relations.append((index, slot))
         }
       }
@@ -265,12 +275,13 @@ extension SaveGraph.Transaction {
     guard try objects.relation.isStored(store.tables, connection) else {
       throw MagicError.notSaved(type: source.shape.typeName)
     }
-    return .links(links.map { ($0.place, .stored($0.target)) }, isSet: true)
+    return .copied(links)
   }
 
   /// Returns whether a property was set or changed since the object was saved or fetched.
   func isChanged(_ slot: Int, _ index: Int) -> Bool {
-    values.isChanged(slot, in: nodes[index])
+    if values.change(nodes[index].first + slot) > nodes[index].snapshot.savedCount { return true }
+    return !nodes[index].lazies.isEmpty && graph.isChanged(slot, in: nodes[index])
   }
 
   /// The key that an object brings with it: its Int primary value.

@@ -1,3 +1,4 @@
+import AllocationCount
 import Foundation
 import MagicData
 
@@ -37,7 +38,7 @@ struct ImportReport {
       for engine in engines {
         let path = folder.appending(path: "import-\(engine.rawValue)-\(run).sqlite").path
         try FileManager.default.copyItem(atPath: empty, toPath: path)
-        let use = try Use {
+        let use = try Use(counted: "import/\(engine.rawValue)") {
           try save(archive, by: engine, at: path) {
             progress.show("import: run \(run) of \(runs), \(engine.rawValue): \($0)")
           }
@@ -64,14 +65,19 @@ struct ImportReport {
     private var processorTime: Double
     private var peak: Int?
 
-    init(of work: () throws -> Void) throws {
+    /// - Parameter name: The name under which callgrind counts the work's calls.
+    init(counted name: String, _ work: () throws -> Void) throws {
       func processorTime() -> Double {
         var time = timespec()
         unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
       }
       let (start, busy) = (ContinuousClock.now, processorTime())
-      (_, peak) = try PeakMemory.rise(during: work)
+      (_, peak) = try PeakMemory.rise {
+        instruction_count_begin()
+        defer { unsafe instruction_count_end(name) }
+        try work()
+      }
       self.processorTime = processorTime() - busy
       time = (ContinuousClock.now - start) / .seconds(1)
     }

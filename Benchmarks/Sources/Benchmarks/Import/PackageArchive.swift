@@ -63,7 +63,7 @@ struct PackageArchive {
     var indexes: [String: Int] = [:]
     var relations: [(package: Int, fields: [Substring: Substring])] = []
     for list in lists {
-      for paragraph in try Self.text(of: "\(Self.folder)/\(list)").split(separator: "\n\n") {
+      for paragraph in Self.paragraphs(of: try Self.text(of: "\(Self.folder)/\(list)"), limit) {
         guard packages.count < limit else { break }
         let fields = Self.fields(of: paragraph)
         guard let name = fields["Package"].map({ String($0) }), indexes[name] == nil else {
@@ -77,21 +77,29 @@ struct PackageArchive {
     for (package, fields) in relations { add(package, fields, indexes) }
   }
 
+  /// The first paragraphs of a list.
+  private static func paragraphs(of list: String, _ limit: Int) -> [Substring] {
+    list.split(separator: "\n\n", maxSplits: limit).prefix(limit).map { $0 }
+  }
+
   /// The text of a list, which may be compressed.
   private static func text(of path: String) throws -> String {
     if path.hasSuffix("_Packages") { return try String(contentsOfFile: path, encoding: .utf8) }
     guard FileManager.default.isExecutableFile(atPath: helper) else {
       throw Failure("\(path) is compressed, and there is no \(helper) to read it")
     }
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(filePath: helper)
-    process.arguments = ["cat-file", path]
-    process.standardOutput = pipe
-    try process.run()
-    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failure("\(helper) can't read \(path)") }
+    // Not by `Process`, which can start none that valgrind watches.
+    guard let stream = unsafe popen("\(helper) cat-file '\(path)'", "r") else {
+      throw Failure("\(helper) does not start")
+    }
+    var data = Data()
+    var buffer = [UInt8](repeating: 0, count: 1 << 20)
+    while true {
+      let count = unsafe fread(&buffer, 1, buffer.count, stream)
+      if count == 0 { break }
+      data += buffer[..<count]
+    }
+    guard unsafe pclose(stream) == 0 else { throw Failure("\(helper) can't read \(path)") }
     return String(decoding: data, as: UTF8.self)
   }
 

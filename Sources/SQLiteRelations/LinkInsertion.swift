@@ -1,0 +1,46 @@
+package import SQLiteCore
+
+/// A prepared INSERT for the links of owners that have none.
+package final class LinkInsertion {
+  private let arrangement: LinkTable.Arrangement
+  private var statement: Statement
+
+  /// Prepares the statement.
+  package init(_ table: LinkTable, _ connection: Connection) throws(SQLiteError) {
+    arrangement = table.arrangement
+    let place: SQL =
+      switch table.arrangement {
+      case .list: "position"
+      case .set: ""
+      case .dictionary: "key"
+      }
+    statement = try connection.statement(
+      table.arrangement == .set
+        ? "INSERT INTO \(identifier: table.name) (owner, target) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        : "INSERT INTO \(identifier: table.name) (owner, \(place), target) VALUES (?, ?, ?)")
+  }
+
+  /// Inserts links.
+  ///
+  /// - Parameters:
+  ///   - targets: The keys of the targets; of a list in its order.
+  ///   - keys: The keys of a dictionary, each once.
+  ///   - owner: The key of the owner.
+  package func insert(
+    _ targets: ArraySlice<Int64>, keys: ArraySlice<Value>, of owner: Int64
+  ) throws(SQLiteError) {
+    switch arrangement {
+    case .list:
+      var position: Int64 = 0
+      for target in targets {
+        try statement.run(owner, position, target)
+        position += ListChange.step
+      }
+    case .set:
+      // In the order of the table, which is faster than at random.
+      for target in targets.sorted() { try statement.run(owner, target) }
+    case .dictionary:
+      for (key, target) in zip(keys, targets) { try statement.run(owner, key, target) }
+    }
+  }
+}
