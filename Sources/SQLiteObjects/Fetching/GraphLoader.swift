@@ -129,7 +129,7 @@ final class GraphLoader {
       case .object(let type):
         found.append(Batch(plan: try store.plan(type), zIndexes: references(batch, index, slot)))
       case .links:
-        let relation = try store.relations.relation(plan, slot, in: store)
+        let relation = try store.relation(of: plan.shape, slot)
         guard try relation.isStored(store.tables, connection) else { continue }
         var links = graph.tables[index].links.removeValue(forKey: slot) ?? FetchedLinks()
         let keys = property.type.dictionary

@@ -8,9 +8,9 @@ struct ObjectQuery: Sendable {
   /// The primary value, in a query for one object.
   private var primary: Value?
   private var condition: SQL?
-  private let order: [SQL]
-  private let limit: Int?
-  private let offset: Int
+  private var order: [SQL] = []
+  private var limit: Int?
+  private var offset = 0
   /// As ``PreparedRequest/filter``.
   private(set) var rowFilter: QueryNode?
 
@@ -32,28 +32,13 @@ struct ObjectQuery: Sendable {
     plan = try store.plan(type)
     self.store = store
     self.primary = try plan.stored(primary: primary)
-    order = []
-    limit = nil
-    offset = 0
-  }
-
-  /// A query for the objects with keys: primary values, or z_index values if the type has none.
-  init(_ store: any ObjectStore, _ type: any MagicObject.Type, keys: [Value]) throws {
-    plan = try store.plan(type)
-    let plan = plan
-    let column = plan.primary.map { plan.properties[$0].name } ?? plan.key
-    self.store = store
-    condition = "\(identifier: column) IN \(keys)"
-    order = []
-    limit = nil
-    offset = 0
   }
 
   /// Reads the objects and what they lead to.
   func load(_ connection: Connection) throws -> FetchedGraph {
     let loader = GraphLoader(store, connection)
     try loader.load(
-      plan, from: "\(plan.quotedTable) \(tail(orderWithKey))",
+      plan, from: "\(plan.quotedTable) \(tail)",
       isWhole: primary == nil && condition == nil && limit == nil && offset <= 0)
     return loader.graph
   }
@@ -63,22 +48,19 @@ struct ObjectQuery: Sendable {
     guard !plan.needsContext, store.isReady(plan) else { return nil }
     if let primary { return SQL(plan.selectionByPrimary, [primary]) }
     var sql = plan.selection
-    sql.append(tail(orderWithKey))
+    sql.append(tail)
     return sql
-  }
-
-  /// Reads the objects that ``plainSelection`` finds.
-  func fetch(_ sql: SQL, _ connection: Connection) throws -> Fetched {
-    let content = StoreContent(of: store)
-    var storages: [ObjectStorage] = []
-    try connection.forEachRow(sql) { storages.append(try plan.storage(of: $0, in: content)) }
-    store.forgetFetched(storages[...], afterRollbackOn: connection)
-    return .plain(storages)
   }
 
   /// Reads the objects, with what they lead to if they lead anywhere.
   func fetch(_ connection: Connection) throws -> Fetched {
-    if let sql = plainSelection { return try fetch(sql, connection) }
+    if let sql = plainSelection {
+      let content = StoreContent(of: store)
+      var storages: [ObjectStorage] = []
+      try connection.forEachRow(sql) { storages.append(try plan.storage(of: $0, in: content)) }
+      store.forgetFetched(storages[...], afterRollbackOn: connection)
+      return .plain(storages)
+    }
     return .graph(try load(connection))
   }
 
@@ -128,14 +110,14 @@ struct ObjectQuery: Sendable {
   private var isLimited: Bool { limit != nil || offset > 0 }
 
   /// A SELECT of the objects' keys, in their order.
-  var keys: SQL { "SELECT \(key) FROM \(plan.quotedTable) \(tail(orderWithKey))" }
+  var keys: SQL { selection(of: key) }
+
+  /// A SELECT of columns of the objects, in their order.
+  func selection(of columns: SQL) -> SQL {
+    "SELECT \(columns) FROM \(plan.quotedTable) \(tail)"
+  }
 
   var key: SQL { SQL(unchecked: plan.qualifiedKey) }
-
-  /// The order, in which the key decides between equals, so that pages do not overlap.
-  private var orderWithKey: SQL {
-    order.isEmpty ? key : SQL(joining: order + [key], separator: ", ")
-  }
 
   private var clause: SQL {
     if let primary, let slot = plan.primary {
@@ -147,12 +129,22 @@ struct ObjectQuery: Sendable {
     return clause
   }
 
-  private func tail(_ order: SQL) -> SQL {
+  private var tail: SQL {
     var tail = clause
     tail.append(" ORDER BY ")
-    tail.append(order)
+    // The key decides between equals, so that pages do not overlap.
+    tail.append(order.isEmpty ? key : SQL(joining: order + [key], separator: ", "))
     tail.append(limit: limit, offset: offset)
     return tail
+  }
+}
+
+extension QueryParts {
+  /// The filter, the relation, the limit and the offset.
+  func limitedCondition(in store: any ObjectStore) throws -> QueryNode? {
+    guard limit != nil || offset > 0 else { return try unlimitedCondition(in: store) }
+    let query = try ObjectQuery(store, self)
+    return .sql(["\(query.key) IN (\(query.keys))"])
   }
 }
 
@@ -170,6 +162,21 @@ extension Fetched {
     switch self {
     case .plain(let storages): storages.first
     case .graph(let graph): graph.tables.first?.storages.first
+    }
+  }
+
+  /// The rows of each type, those of the query first.
+  var rows: [FetchedRows] {
+    switch self {
+    case .graph(let graph): return graph.tables
+    case .plain(let storages):
+      guard let shape = storages.first?.shape else { return [] }
+      var rows = FetchedRows(shape)
+      for storage in storages {
+        if let zIndex = storage.lastIdentity?.zIndex, rows.note(zIndex) { rows.append(storage) }
+      }
+      rows.foundCount = rows.storages.count
+      return [rows]
     }
   }
 

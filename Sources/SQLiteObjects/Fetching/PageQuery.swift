@@ -31,11 +31,10 @@ public struct PagePosition<Object: MagicObject>: Hashable, Sendable {
 struct PageQuery<Object: MagicObject>: Sendable {
   private let store: any ObjectStore
   let plan: ObjectPlan
-  private let condition: SQL?
-  private let order: [QueryOrder]
-  private let terms: [SQL]
+  /// The objects of all pages.
+  private let query: QueryParts
   private let outline: [String]
-  private let start: PagePosition<Object>?
+  private var start: PagePosition<Object>?
   private let limit: Int
 
   /// A page as of one snapshot.
@@ -47,24 +46,18 @@ struct PageQuery<Object: MagicObject>: Sendable {
   }
 
   /// - Throws: ``SQLiteError`` with ``ResultCode/range`` if the limit is not positive.
-  init(
-    _ store: any ObjectStore, _ filter: QueryNode?, _ order: [QueryOrder], limit: Int
-  ) throws {
+  init(_ store: any ObjectStore, _ query: QueryParts, limit: Int) throws {
     guard limit > 0 else { throw SQLiteError(.range, "a page has at least one object") }
-    let plan = try store.plan(Object.self)
     self.store = store
-    self.plan = plan
     self.limit = limit
-    start = nil
-    self.order = order
-    condition = try filter.map { try FilterSQL.sql($0, on: plan, in: store) }
-    terms = try order.map { try $0.sql(on: plan, in: store) }
-    outline = PageQuery.outline(of: order, in: store)
-  }
-
-  /// The expressions and the directions of an order. Their SQL may change when a table is made.
-  private static func outline(of order: [QueryOrder], in store: any ObjectStore) -> [String] {
-    order.map { "\($0.isDescending ? "descending" : "ascending") \($0.node.outline(in: store))" }
+    var pages = QueryParts(type: query.type)
+    pages.filter = try query.limitedCondition(in: store)
+    pages.order = try query.sortKeys(in: store)
+    self.query = pages
+    plan = try ObjectQuery(store, pages).plan
+    outline = pages.order.map {
+      "\($0.isDescending ? "descending" : "ascending") \($0.node.outline(in: store))"
+    }
   }
 
   /// Reads the page.
@@ -74,11 +67,13 @@ struct PageQuery<Object: MagicObject>: Sendable {
     // One row more than the page has tells whether there are more.
     for part in parts where !found.hasMore {
       let rest = min(limit - found.keys.count, Int.max - 1)
-      try connection.forEachRow(sql(part, limit: rest + 1)) { row in
+      var part = part
+      part.limit = rest + 1
+      try forEachRow(of: part, connection) { row in
         guard found.keys.count < limit else { return found.hasMore = true }
-        let key = row.integer(at: 0)
-        found.keys.append(key)
-        found.end = try position(of: row, key)
+        let end = try position(of: row)
+        found.keys.append(end.key)
+        found.end = end
       }
     }
     let loader = GraphLoader(store, connection)
@@ -98,19 +93,31 @@ struct PageQuery<Object: MagicObject>: Sendable {
   ///
   /// - Throws: ``MagicError/notSaved(type:)`` if it is not there.
   func position(ofRow key: Int64, _ connection: Connection) throws -> PagePosition<Object> {
+    var row = QueryParts(type: query.type)
+    row.filter = .comparison(.column([]), .equal, .value(.integer(key)))
     var position: PagePosition<Object>?
     if try store.isThere(plan, connection) {
-      let sql: SQL =
-        "SELECT \(try columns) FROM \(identifier: plan.table) WHERE \(self.key) = \(key)"
-      try connection.forEachRow(sql) { position = try self.position(of: $0, key) }
+      try forEachRow(of: row, connection) { position = try self.position(of: $0) }
     }
     guard let position else { throw MagicError.notSaved(type: plan.typeName) }
     return position
   }
 
-  private func position(of row: borrowing Statement, _ key: Int64) throws -> PagePosition<Object> {
+  private func position(of row: borrowing Statement) throws -> PagePosition<Object> {
     PagePosition(
-      values: try order.indices.map { try row.value(at: $0 + 1) }, key: key, outline: outline)
+      values: try query.order.indices.map { try row.value(at: $0 + 1) }, key: row.integer(at: 0),
+      outline: outline)
+  }
+
+  /// Reads the row key and the sort keys of objects.
+  private func forEachRow(
+    of objects: QueryParts, _ connection: Connection,
+    _ body: (borrowing Statement) throws -> Void
+  ) throws {
+    let keys = try query.order.map { try FilterSQL.sql($0.node, on: plan, in: store) }
+    let objects = try ObjectQuery(store, objects)
+    try connection.forEachRow(
+      objects.selection(of: SQL(joining: [objects.key] + keys, separator: ", ")), body)
   }
 
   /// The same query from a place on.
@@ -120,64 +127,39 @@ struct PageQuery<Object: MagicObject>: Sendable {
     if let position, position.outline != outline {
       throw SQLiteError(.misuse, "the position is of another order than the page")
     }
-    return PageQuery(self, position)
+    var query = self
+    query.start = position
+    return query
   }
 
-  private init(_ other: PageQuery, _ start: PagePosition<Object>?) {
-    store = other.store
-    plan = other.plan
-    condition = other.condition
-    order = other.order
-    terms = other.terms
-    outline = other.outline
-    limit = other.limit
-    self.start = start
-  }
-
-  private var key: SQL { SQL(unchecked: plan.qualifiedKey) }
-
-  /// The row key and the sort keys, without their directions.
-  private var columns: SQL {
-    get throws {
-      let keys = try order.map { try FilterSQL.sql($0.node, on: plan, in: store) }
-      return SQL(joining: [key] + keys, separator: ", ")
+  /// The parts of what comes behind the start, in the order of their objects: each has the objects that are equal to it
+  /// in the first sort keys.
+  private var parts: [QueryParts] {
+    guard let start else { return [query] }
+    let order = query.order
+    func part(_ equalCount: Int, _ node: QueryNode, _ comparison: QueryComparison, _ value: Value)
+      -> QueryParts
+    {
+      let equal = (0..<equalCount).map {
+        QueryNode.comparison(order[$0].node, .equal, .value(start.values[$0]))
+      }
+      var part = query
+      part.filter = (equal + [.comparison(node, comparison, .value(value))])
+        .reduce(query.filter) { filter, next in filter.map { .and($0, next) } ?? next }
+      part.order.removeFirst(equalCount)
+      return part
     }
-  }
-
-  /// A part of what comes behind a place: the objects that are equal to it in the first sort keys.
-  private struct Part {
-    /// A condition, or nil for all.
-    var condition: QueryNode?
-    /// The number of sort keys that are equal in all of them.
-    var equalCount = 0
-  }
-
-  /// The parts in the order of their objects.
-  private var parts: [Part] {
-    guard let start else { return [Part()] }
-    func equal(_ count: Int) -> [QueryNode] {
-      (0..<count).map { .comparison(order[$0].node, .equal, .value(start.values[$0])) }
-    }
-    func part(_ conditions: [QueryNode], _ equalCount: Int) -> Part {
-      Part(
-        condition: conditions.dropFirst().reduce(conditions[0], QueryNode.and),
-        equalCount: equalCount)
-    }
-    let behind = QueryNode.comparison(.column([]), .greater, .value(.integer(start.key)))
-    var parts = [part(equal(order.count) + [behind], order.count)]
+    var parts = [part(order.count, .column([]), .greater, .integer(start.key))]
     for index in order.indices.reversed() {
       let (node, value) = (order[index].node, start.values[index])
-      func add(_ comparison: QueryComparison, _ value: Value) {
-        parts.append(part(equal(index) + [.comparison(node, comparison, .value(value))], index))
-      }
       switch (order[index].isDescending, value.isNull) {
       // Nil is less than all others.
-      case (false, true): add(.notEqual, .null)
-      case (false, false): add(.greater, value)
+      case (false, true): parts.append(part(index, node, .notEqual, .null))
+      case (false, false): parts.append(part(index, node, .greater, value))
       case (true, true): break
       case (true, false):
-        add(.less, value)
-        if mayBeNil(node) { add(.equal, .null) }
+        parts.append(part(index, node, .less, value))
+        if mayBeNil(node) { parts.append(part(index, node, .equal, .null)) }
       }
     }
     return parts
@@ -186,17 +168,6 @@ struct PageQuery<Object: MagicObject>: Sendable {
   private func mayBeNil(_ node: QueryNode) -> Bool {
     guard case .column(let slots) = node, slots.count == 1 else { return node.mayBeNull }
     return plan.properties[slots[0]].role.isOptional
-  }
-
-  private func sql(_ part: Part, limit: Int) throws -> SQL {
-    var sql: SQL = "SELECT \(try columns) FROM \(identifier: plan.table) WHERE 1"
-    if let condition { sql.append(" AND (\(condition))") }
-    if let node = part.condition {
-      sql.append(" AND (\(try FilterSQL.sql(node, on: plan, in: store)))")
-    }
-    let order = SQL(joining: terms.dropFirst(part.equalCount) + [key], separator: ", ")
-    sql.append(" ORDER BY \(order) LIMIT \(limit)")
-    return sql
   }
 }
 

@@ -14,6 +14,12 @@ struct QueryParts: Sendable {
 
   init(type: any MagicObject.Type) { self.type = type }
 
+  /// The objects with keys: primary values, or z_index values if the type has none.
+  init(keys: [Value], of plan: ObjectPlan) {
+    type = plan.type
+    filter = .isIn(.column(plan.primary.map { [$0] } ?? []), keys)
+  }
+
   /// The filter, if the query depends on nothing but the rows of its own type that match it.
   func rowFilter(_ plan: ObjectPlan) -> QueryNode? {
     guard let filter, origin == nil, !plan.needsContext,
@@ -32,18 +38,6 @@ struct QueryParts: Sendable {
   func unlimitedCondition(in store: any ObjectStore) throws -> QueryNode? {
     guard let related = try origin?.condition(in: store) else { return filter }
     return filter.map { .and(related, $0) } ?? related
-  }
-
-  /// The filter, the relation, the limit and the offset.
-  func limitedCondition(in store: any ObjectStore) throws -> QueryNode? {
-    guard limit != nil || offset > 0 else { return try unlimitedCondition(in: store) }
-    let query = try objectQuery(in: store)
-    return .sql(["\(query.key) IN (\(query.keys))"])
-  }
-
-  /// The query for the objects, written for a store.
-  func objectQuery(in store: any ObjectStore) throws -> ObjectQuery {
-    try ObjectQuery(store, self)
   }
 }
 

@@ -11,10 +11,18 @@ struct ResultPrint: Sendable {
   /// The rows of one type.
   fileprivate struct Rows {
     let shape: ObjectShape
-    var numbers: RowNumbers
-    var forms: [[CellValue.Form]]
-    var foundCount: Int
-    var links: [Int: FetchedLinks] = [:]
+    let numbers: RowNumbers
+    let forms: [[CellValue.Form]]
+    let foundCount: Int
+    let links: [Int: FetchedLinks]
+
+    init(_ rows: FetchedRows) {
+      shape = rows.shape
+      numbers = rows.numbers
+      forms = rows.storages.map(\.forms)
+      foundCount = rows.foundCount
+      links = rows.links
+    }
 
     var keys: [Int64] { numbers.keys }
   }
@@ -28,32 +36,13 @@ struct ResultPrint: Sendable {
   ///
   /// - Throws: ``SQLiteError``.
   init(_ fetched: Fetched, _ connection: Connection) throws {
+    tables = fetched.rows.map { Rows($0) }
     var assets: [String] = []
-    func note(_ storages: [ObjectStorage]) -> [[CellValue.Form]] {
-      storages.map { storage in
-        let forms = storage.forms
-        for (slot, property) in storage.shape.properties.enumerated() where property.role.isAsset {
+    for table in tables {
+      for (slot, property) in table.shape.properties.enumerated() where property.role.isAsset {
+        for forms in table.forms {
           if case .stored(.text(let id)) = forms[slot] { assets.append(id) }
         }
-        return forms
-      }
-    }
-    switch fetched {
-    case .plain(let storages):
-      guard let first = storages.first else { return }
-      var numbers = RowNumbers()
-      for storage in storages {
-        if let zIndex = storage.lastIdentity?.zIndex { _ = numbers.append(zIndex) }
-      }
-      tables.append(
-        Rows(
-          shape: first.shape, numbers: numbers, forms: note(storages), foundCount: numbers.count))
-    case .graph(let graph):
-      for table in graph.tables {
-        tables.append(
-          Rows(
-            shape: table.shape, numbers: table.numbers, forms: note(table.storages),
-            foundCount: table.foundCount, links: table.links))
       }
     }
     guard !assets.isEmpty else { return }
@@ -82,21 +71,16 @@ struct ResultPrint: Sendable {
 
 extension ResultPrint: Equatable {
   static func == (left: ResultPrint, right: ResultPrint) -> Bool {
-    left.values == right.values && left.tables.elementsEqual(right.tables, by: isSame)
-  }
-
-  private static func isSame(_ left: Rows, _ right: Rows) -> Bool {
-    guard left.shape.type == right.shape.type, left.keys == right.keys,
-      left.foundCount == right.foundCount,
-      left.links == right.links, left.forms.count == right.forms.count
-    else { return false }
-    for (one, other) in zip(left.forms, right.forms) {
-      guard one.elementsEqual(other, by: isSame) else { return false }
-    }
-    return true
+    left.values == right.values
+      && left.tables.elementsEqual(right.tables) { one, other in
+        one.shape.type == other.shape.type && one.keys == other.keys
+          && one.foundCount == other.foundCount && one.links == other.links
+          && one.forms.elementsEqual(other.forms) { $0.elementsEqual($1, by: isSame) }
+      }
   }
 
   /// Returns whether two forms that were read from rows are of one value.
+  @inline(never)
   fileprivate static func isSame(_ left: CellValue.Form, _ right: CellValue.Form) -> Bool {
     switch (left, right) {
     case (.stored(let one), .stored(let other)): one == other
@@ -113,12 +97,13 @@ extension ResultPrint {
   /// The z_index values of the objects that the query itself found, in its order.
   var found: ArraySlice<Int64> { tables.first.map { $0.keys.prefix($0.foundCount) } ?? [] }
 
-  /// The z_index values of the objects of the query's type that differ from a result before, or that lead to an
-  /// object which does. Only those that were in it count.
+  /// The places of the objects in ``found`` that were found before, too, and differ since then or lead to an object
+  /// which does.
   ///
   /// - Complexity: O(*n*) in the rows and links of both results.
-  func changed(since before: ResultPrint) -> Set<Int64> {
-    guard let first = tables.first else { return [] }
+  func updated(since before: ResultPrint) -> [Int] {
+    if tables.isEmpty { return [] }
+    let known = Set(before.found)
     let (files, filesBefore) = (self.files, before.files)
     var changed = tables.map { table -> [Bool] in
       let old = before.tables.first { $0.shape.type == table.shape.type }
@@ -128,7 +113,7 @@ extension ResultPrint {
       }
     }
     spread(&changed)
-    return Set(zip(first.keys, changed[0]).filter(\.1).map(\.0))
+    return found.enumerated().filter { changed[0][$0] && known.contains($1) }.map(\.offset)
   }
 
   /// The files of the assets by their ids.
@@ -187,13 +172,7 @@ extension ResultPrint.Rows {
       switch property.role.kind {
       case .links(let arrangement, _):
         let (one, other) = (links[slot]?[key] ?? .none, old.links[slot]?[key] ?? .none)
-        let table: LinkTable.Arrangement =
-          switch arrangement {
-          case .list: .list
-          case .set: .set
-          case .dictionary: .dictionary
-          }
-        if !one.isSame(as: other, table) { return false }
+        if !one.isSame(as: other, arrangement.form) { return false }
       case .asset:
         if case .stored(let id) = forms[number][slot], files[id] != filesBefore[id] { return false }
       case .column, .object, .reverse: continue

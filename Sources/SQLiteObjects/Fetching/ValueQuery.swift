@@ -110,20 +110,19 @@ struct ValueQuery: Sendable {
     _ print: inout ResultPrint?
   ) throws -> [Tuple] {
     var rows = TupleRows<Tuple>(layout.columns)
+    let isObserved = print != nil
+    var values: [Value] = []
     do {
-      if print == nil {
-        try forEachRow(connection, in: store) { try rows.append($0) }
-      } else {
-        var values: [Value] = []
-        try forEachRow(connection, in: store) { row in
+      try forEachRow(connection, in: store) { row in
+        if isObserved {
           for column in layout.columns.indices { values.append(try row.value(at: Int32(column))) }
-          try rows.append(row)
         }
-        print = ResultPrint(values: values)
+        try rows.append(row)
       }
     } catch let error as SQLiteError {
       throw error.with(sql: sql.text)
     }
+    if isObserved { print = ResultPrint(values: values) }
     return rows.array()
   }
 }

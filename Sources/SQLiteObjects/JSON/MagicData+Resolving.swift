@@ -68,15 +68,17 @@ extension MagicData {
   private func targets<Object: MagicObject>(
     _ type: Object.Type, _ keys: RelationKeys
   ) throws -> [Value: any MagicObject] {
-    let query = try ObjectQuery(self, Object.self, keys: keys.targets.map(\.target))
-    return try index(FetchContext(self, reading(plan(type), query.load)).objects(of: type))
+    let query = try ObjectQuery(
+      self, QueryParts(keys: keys.targets.map(\.target), of: plan(type)))
+    return try index(FetchContext(self, read(plan(type), query.load)).objects(of: type))
   }
 
   nonisolated(nonsending) private func targets<Object: MagicObject>(
     _ type: Object.Type, _ keys: RelationKeys
   ) async throws -> [Value: any MagicObject] {
-    let query = try ObjectQuery(self, Object.self, keys: keys.targets.map(\.target))
-    let graph = try await reading(plan(type)) { try query.load($0) }
+    let query = try ObjectQuery(
+      self, QueryParts(keys: keys.targets.map(\.target), of: plan(type)))
+    let graph = try await read(plan(type)) { try query.load($0) }
     return try index(FetchContext(self, graph).objects(of: type))
   }
 

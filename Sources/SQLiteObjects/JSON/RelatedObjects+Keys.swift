@@ -4,7 +4,7 @@ extension RelatedObjects {
   /// The keys by which coders name the objects that the relation leads to, blocking the thread.
   func keys() throws -> [(key: Value, target: Value)] {
     try store.read { connection in
-      let links = try read(.links(), connection).links
+      let links = try found(connection) { try self.links($0) }.links
       return try keys(links.map { ($0.place, $0.target) }, relation.destination, connection)
     }
   }

@@ -40,7 +40,7 @@ extension MagicData {
   public func observe<Result>(_ request: Request<Result>) -> ObservedResults<Result> {
     ObservedResults(of: database, condition(of: request)) { observation in
       let prepared = try await self.making { try request.prepare(self) }
-      return try await self.reading(prepared.plan) { connection in
+      return try await self.read(prepared.plan) { connection in
         try observation.take(
           connection,
           comparing: { prepared.identifiesObjects ? ObservedList(before: $0, after: $1) : nil }
@@ -73,7 +73,7 @@ extension MagicData {
     _ body: @escaping @Sendable (MagicData) throws -> Result
   ) -> ObservedResults<Result> {
     ObservedResults(of: database) { observation in
-      try await self.read { (connection: Connection) in
+      try await self.read(nil) { connection in
         try observation.take(connection) {
           let result = try body(self)
           return (result, { result })

@@ -58,11 +58,7 @@ struct ObservedList: Sendable {
 
   /// The places of the objects that were there before and have changed.
   var updated: [Int] {
-    guard let before else { return [] }
-    let known = Set(before.found)
-    let changed = after.changed(since: before)
-    return after.found.enumerated().filter { known.contains($1) && changed.contains($1) }
-      .map(\.offset)
+    before.map { after.updated(since: $0) } ?? []
   }
 
   /// The difference between two lists, in each of which an element occurs once.

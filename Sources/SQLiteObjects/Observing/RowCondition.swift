@@ -8,83 +8,89 @@ import SQLiteMapping
 /// column's affinity or collation decides, and that is SQLite's.
 struct RowCondition: Sendable {
   /// The columns that it names.
-  private let names: [String]
-  private let node: Node
+  private var names: [String] = []
+  private var holds: Judge = { _ in nil }
   /// The table in lower case.
   private let table: String
 
-  /// A column by its place in ``names``, nil for the key, or a value.
-  private enum Operand: Sendable {
-    case column(Int)
-    case key
-    case value(Value)
-  }
-
-  private indirect enum Node: Sendable {
-    case comparing(Operand, QueryComparison, Operand)
-    case isIn(Operand, Set<Value>, storageClass: String)
-    case all([Node])
-    case any([Node])
-    case not(Node)
-  }
+  /// Returns whether a condition holds for a row, where NULL is false; nil if that is not known.
+  private typealias Judge = @Sendable (Row) -> Bool?
+  /// Returns a value of a row, nil if that is not known.
+  private typealias Operand = @Sendable (Row) -> Value?
 
   /// Takes over a filter, or returns nil if it does more than compare columns of the type's own table with
   /// values.
   init?(_ filter: QueryNode, on plan: ObjectPlan, in store: any ObjectStore) {
-    var names: [String] = []
-    guard let node = RowCondition.node(filter, plan, store.identity, &names, level: 0) else {
-      return nil
-    }
-    self.node = node
-    self.names = names.map(asciiLowercased)
     table = asciiLowercased(plan.table)
+    guard let holds = judge(filter, plan, store.identity, level: 0) else { return nil }
+    self.holds = holds
   }
 
-  private static func node(
-    _ node: QueryNode, _ plan: ObjectPlan, _ store: StoreIdentity, _ names: inout [String],
-    level: Int
-  ) -> Node? {
+  private mutating func judge(
+    _ node: QueryNode, _ plan: ObjectPlan, _ store: StoreIdentity, level: Int
+  ) -> Judge? {
     // The stack is not endless, and such filters are rare.
     guard level < 40 else { return nil }
-    func list(_ conditions: [QueryNode]) -> [Node]? {
-      var nodes: [Node] = []
-      for condition in conditions {
-        guard let node = self.node(condition, plan, store, &names, level: level + 1) else {
-          return nil
-        }
-        nodes.append(node)
-      }
-      return nodes
-    }
-    func operand(_ node: QueryNode) -> Operand? {
-      switch node {
-      case .value(let value): return .value(value)
-      case .object(let storage, _): return storage?.zIndex(in: store).map { .value(.integer($0)) }
-      case .column(let slots):
-        guard slots.count <= 1 else { return nil }
-        guard let slot = slots.first, slot != plan.counting else { return .key }
-        let property = plan.properties[slot]
-        guard property.hasColumn else { return nil }
-        if case .column(let storage) = property.role.kind, storage.collation != nil { return nil }
-        names.append(property.name)
-        return .column(names.count - 1)
-      default: return nil
-      }
-    }
     switch node {
     case .comparing(let left, let comparison, let right, _):
-      guard let left = operand(left), let right = operand(right) else { return nil }
-      return .comparing(left, comparison, right)
+      guard let left = operand(left, plan, store), let right = operand(right, plan, store) else {
+        return nil
+      }
+      return { row in
+        guard let left = left(row), let right = right(row) else { return nil }
+        return RowCondition.compare(left, comparison, right)
+      }
     case .isIn(let left, let values):
-      guard let left = operand(left) else { return nil }
-      guard let storageClass = values.first?.storageClass,
-        values.allSatisfy({ $0.storageClass == storageClass }), storageClass != "REAL"
+      guard let left = operand(left, plan, store),
+        let storageClass = values.first?.storageClass, storageClass != "REAL",
+        values.allSatisfy({ $0.storageClass == storageClass })
       else { return nil }
-      return .isIn(left, Set(values), storageClass: storageClass)
-    case .all(let conditions): return list(conditions.conditions).map { .all($0) }
-    case .any(let conditions): return list(conditions.conditions).map { .any($0) }
+      let values = Set(values)
+      return { row in
+        guard let value = left(row) else { return nil }
+        if value.isNull { return false }
+        return value.storageClass == storageClass ? values.contains(value) : nil
+      }
+    case .all(let list), .any(let list):
+      var decisive = false
+      if case .any = node { decisive = true }
+      var judges: [Judge] = []
+      for condition in list.conditions {
+        guard let judge = judge(condition, plan, store, level: level + 1) else { return nil }
+        judges.append(judge)
+      }
+      return { [decisive, judges] row in
+        var result: Bool? = !decisive
+        for holds in judges {
+          let holds = holds(row)
+          if holds == decisive { return decisive }
+          if holds == nil { result = nil }
+        }
+        return result
+      }
     case .negation(let operand, _):
-      return self.node(operand, plan, store, &names, level: level + 1).map { .not($0) }
+      guard let holds = judge(operand, plan, store, level: level + 1) else { return nil }
+      return { holds($0).map { !$0 } }
+    default: return nil
+    }
+  }
+
+  private mutating func operand(
+    _ node: QueryNode, _ plan: ObjectPlan, _ store: StoreIdentity
+  ) -> Operand? {
+    switch node {
+    case .value(let value): return { _ in value }
+    case .object(let storage, _):
+      guard let key = storage?.zIndex(in: store) else { return nil }
+      return { _ in .integer(key) }
+    case .column(let slots):
+      guard slots.count <= 1 else { return nil }
+      guard let slot = slots.first, slot != plan.counting else { return { .integer($0.key) } }
+      let property = plan.properties[slot]
+      guard property.hasColumn else { return nil }
+      if case .column(let storage) = property.role.kind, storage.collation != nil { return nil }
+      names.append(asciiLowercased(property.name))
+      return { [number = names.count - 1] in $0.value(number) }
     default: return nil
     }
   }
@@ -102,12 +108,16 @@ extension RowCondition {
   /// The columns of the table, as the rows that commits change have them.
   private struct Layout: Sendable {
     fileprivate let count: Int
-    /// The place of each column that the condition names.
-    fileprivate let places: [Int]
-    /// Whether a row from before the column may have another value than NULL in it, although it says NULL.
-    fileprivate let hasDefault: [Bool]
-    /// Whether the column keeps texts as they are.
-    fileprivate let isText: [Bool]
+    /// The columns that the condition names.
+    fileprivate var named: [Column] = []
+
+    fileprivate struct Column {
+      let place: Int
+      /// Whether a row from before the column may have another value than NULL in it, although it says NULL.
+      let hasDefault: Bool
+      /// Whether the column keeps texts as they are.
+      let isText: Bool
+    }
   }
 
   /// Looks up the columns.
@@ -121,16 +131,17 @@ extension RowCondition {
     guard let text, columns.allSatisfy({ $0.kind == .ordinary }),
       names.isEmpty || !asciiLowercased(text).contains("collate")
     else { return nil }
-    var (places, hasDefault, isText) = ([Int](), [Bool](), [Bool]())
+    var layout = Layout(count: columns.count)
     for name in names {
       guard let place = columns.firstIndex(where: { asciiLowercased($0.name) == name }) else {
         return nil
       }
-      places.append(place)
-      hasDefault.append(columns[place].defaultSQL != nil)
-      isText.append(asciiLowercased(columns[place].declaredType) == "text")
+      layout.named.append(
+        .init(
+          place: place, hasDefault: columns[place].defaultSQL != nil,
+          isText: asciiLowercased(columns[place].declaredType) == "text"))
     }
-    return Layout(count: columns.count, places: places, hasDefault: hasDefault, isText: isText)
+    return layout
   }
 
   /// Returns whether a change of rows may be of one that fulfils the condition, before or after it.
@@ -144,7 +155,7 @@ extension RowCondition {
 
   private func mayHold(_ values: [Value]?, key: Int64, _ layout: Layout, isOld: Bool) -> Bool {
     guard let values, values.count == layout.count else { return true }
-    return holds(node, Row(values: values, key: key, layout: layout, isOld: isOld)) ?? true
+    return holds(Row(values: values, key: key, layout: layout, isOld: isOld)) ?? true
   }
 
   private struct Row {
@@ -153,53 +164,19 @@ extension RowCondition {
     let layout: Layout
     let isOld: Bool
 
-    /// The value of an operand, nil if it is not known.
-    func value(_ operand: Operand) -> Value? {
-      switch operand {
-      case .key: return .integer(key)
-      case .value(let value): return value
-      case .column(let number):
-        let value = values[layout.places[number]]
-        // SQLite's hook gives NULL for a column that was added after the row was written.
-        if isOld, value.isNull, layout.hasDefault[number] { return nil }
-        switch value {
-        // Its hook's text that is no UTF-8 comes as a blob.
-        case .blob where layout.isText[number]: return nil
-        case .text where !layout.isText[number]: return nil
-        default: return value
-        }
+    /// The value of a column, nil if it is not known.
+    func value(_ number: Int) -> Value? {
+      let column = layout.named[number]
+      let value = values[column.place]
+      // SQLite's hook gives NULL for a column that was added after the row was written.
+      if isOld, value.isNull, column.hasDefault { return nil }
+      switch value {
+      // Its hook's text that is no UTF-8 comes as a blob.
+      case .blob where column.isText: return nil
+      case .text where !column.isText: return nil
+      default: return value
       }
     }
-  }
-
-  /// Returns whether a condition holds, where NULL is false; nil if it is not known.
-  private func holds(_ node: Node, _ row: Row) -> Bool? {
-    switch node {
-    case .comparing(let left, let comparison, let right):
-      guard let left = row.value(left), let right = row.value(right) else { return nil }
-      return RowCondition.compare(left, comparison, right)
-    case .isIn(let operand, let values, let storageClass):
-      guard let value = row.value(operand) else { return nil }
-      if value.isNull { return false }
-      return value.storageClass == storageClass ? values.contains(value) : nil
-    case .all(let nodes): return holds(nodes, row, decidedBy: false)
-    case .any(let nodes): return holds(nodes, row, decidedBy: true)
-    case .not(let node): return holds(node, row).map { !$0 }
-    }
-  }
-
-  /// Returns whether several conditions hold, of which the first with the result `decisive` decides; nil if that is not
-  /// known.
-  private func holds(_ nodes: [Node], _ row: Row, decidedBy decisive: Bool) -> Bool? {
-    var result: Bool? = !decisive
-    for node in nodes {
-      guard let holds = holds(node, row) else {
-        result = nil
-        continue
-      }
-      if holds == decisive { return decisive }
-    }
-    return result
   }
 
   private static func compare(

@@ -88,48 +88,32 @@ extension ObjectRelation {
 
 /// The relations that a store was asked for, each put together once.
 package final class RelationCache: Sendable {
-  private struct Key: Hashable {
-    let property: PropertyKey
-    let isReversed: Bool
-  }
+  private let relations = Mutex<[PropertyKey: ObjectRelation]>([:])
 
-  private let relations = Mutex<[Key: ObjectRelation]>([:])
-  /// The relations that reverse values name, by the reverse values.
-  private let reverses = Mutex<[PropertyKey: ObjectRelation]>([:])
-
-  /// The relation of a property.
-  func relation(
-    _ owner: ObjectPlan, _ slot: Int, isReversed: Bool = false, in store: any ObjectStore
-  ) throws -> ObjectRelation {
-    let property = PropertyKey(type: ObjectIdentifier(owner.type), slot: slot)
-    let key = Key(property: property, isReversed: isReversed)
-    if let known = relations.withLock({ $0[key] }) { return known }
-    let relation = try ObjectRelation(owner, slot, isReversed: isReversed, store.plan)
-    relations.withLock { $0[key] = relation }
-    return relation
-  }
-
-  /// The relation that a reverse value names, which is looked up once.
+  /// The relation of a property; of a reverse value, the relation that it names, from the other end.
   ///
-  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if it names a property that is not a relation.
-  func reverse(
-    of shape: ObjectShape, _ slot: Int, in store: any ObjectStore
+  /// - Throws: ``MagicError/unsuitableType(type:reason:)`` if the property is no relation, or names none.
+  func relation(
+    of shape: ObjectShape, _ slot: Int, _ plans: (any MagicObject.Type) throws -> ObjectPlan
   ) throws -> ObjectRelation {
     let key = PropertyKey(type: ObjectIdentifier(shape.type), slot: slot)
-    if let known = reverses.withLock({ $0[key] }) { return known }
-    guard let reverse = shape.properties[slot].reverse?.value as? any ReverseRelation else {
-      throw MagicError.unsuitableType(
-        type: shape.typeName, reason: "“\(shape.properties[slot].name)” is not a @ReverseMagicValue"
-      )
+    if let known = relations.withLock({ $0[key] }) { return known }
+    let relation: ObjectRelation
+    if let reverse = shape.properties[slot].reverse?.value as? any ReverseRelation {
+      let (owner, slot) = try reverse.property(plans)
+      relation = try ObjectRelation(owner, slot, isReversed: true, plans)
+    } else {
+      relation = try ObjectRelation(plans(shape.type), slot, isReversed: false, plans)
     }
-    let relation = try reverse.relation(in: store)
-    reverses.withLock { $0[key] = relation }
+    relations.withLock { $0[key] = relation }
     return relation
   }
 }
 
 /// The relation that a reverse value names.
 protocol ReverseRelation {
-  /// The owners' relation, asked from the other end.
-  func relation(in store: any ObjectStore) throws -> ObjectRelation
+  /// The property of the owners.
+  func property(
+    _ plans: (any MagicObject.Type) throws -> ObjectPlan
+  ) throws -> (owner: ObjectPlan, slot: Int)
 }

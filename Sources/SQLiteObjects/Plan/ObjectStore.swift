@@ -16,30 +16,51 @@ package protocol ObjectStore: StoreToken {
   ///
   /// - Returns: False if a table is not there.
   func makeReady(_ plan: ObjectPlan) throws -> Bool
-  /// As ``makeReady(_:)``, without blocking the task.
-  nonisolated(nonsending) func makeReady(_ plan: ObjectPlan) async throws -> Bool
-  /// Makes a query without blocking the task, also if its SQL depends on tables that the store has not looked
-  /// at yet.
-  nonisolated(nonsending) func making<Made: Sendable>(
-    _ make: @escaping @Sendable () throws -> Made
-  ) async throws -> Made
   /// Makes or grows the tables of types, as part of the open transaction.
   func prepareTables(_ plans: [ObjectPlan], _ connection: Connection) throws
   /// Reads on one snapshot, blocking the thread.
-  func read<Result>(_ body: (Connection) throws -> Result) throws -> Result
-  /// As ``read(_:)``, without blocking the task.
+  ///
+  /// - Parameters:
+  ///   - plan: A type whose tables get the columns that they lack first, if they exist.
+  ///   - isOneStatement: Whether `body` runs a single SELECT once these tables lack nothing: that is a snapshot without
+  ///     a transaction.
+  ///   - body: The reading. It runs again if another store or program has removed a table or a column that this store
+  ///     knew. It has no result: handing one on by generic calls costs metadata at each (benchmarks `point` and `lazy`).
+  func read(
+    _ plan: ObjectPlan?, isOneStatement: Bool, _ body: (Connection) throws -> Void
+  ) throws
+  /// The suspending form of ``read(_:isOneStatement:_:)``.
   nonisolated(nonsending) func read<Result: Sendable>(
-    _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result
-  /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
-  func select<Result>(_ body: (Connection) throws -> Result) throws -> Result
-  /// As ``select(_:)``, without blocking the task.
-  nonisolated(nonsending) func select<Result: Sendable>(
+    _ plan: ObjectPlan?, isOneStatement: Bool,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result
   /// Makes objects that were fetched in an open transaction new ones if it is undone and their rows with
   /// it.
   func forgetFetched(_ storages: ArraySlice<ObjectStorage>, afterRollbackOn connection: Connection)
+}
+
+extension ObjectStore {
+  /// The relation of a property; of a reverse value, the relation that it names, from the other end.
+  func relation(of shape: ObjectShape, _ slot: Int) throws -> ObjectRelation {
+    try relations.relation(of: shape, slot, plan)
+  }
+
+  /// Reads on one snapshot, blocking the thread.
+  package func read<Result>(
+    _ plan: ObjectPlan? = nil, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    var result: Result?
+    try read(plan, isOneStatement: false) { result = try body($0) }
+    guard let result else { throw SQLiteError(.error, "nothing was read") }
+    return result
+  }
+
+  /// The suspending form of ``read(_:_:)``.
+  nonisolated(nonsending) package func read<Result: Sendable>(
+    _ plan: ObjectPlan? = nil, _ body: @escaping @Sendable (Connection) throws -> Result
+  ) async throws -> Result {
+    try await read(plan, isOneStatement: false, body)
+  }
 }
 
 extension StoreContent {

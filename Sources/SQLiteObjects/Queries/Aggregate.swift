@@ -29,11 +29,6 @@ public struct Aggregate<Object: MagicObject, Result>: Sendable {
 
   /// The value in the order of its type.
   var orderedNode: QueryNode { node.ordered(as: Result.self) }
-
-  /// Reads the value from a row.
-  var reader: ColumnReader<Result> {
-    ColumnReader(orElse: { [result] in try result($0.value(at: $1)) })
-  }
 }
 
 extension Aggregate where Result == Int {

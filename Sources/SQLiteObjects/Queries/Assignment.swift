@@ -1,3 +1,4 @@
+public import Essentials
 import SQLiteCore
 
 /// A new value for a property of many objects, for `MagicData.updateAll(_:set:)`.
@@ -173,3 +174,15 @@ public func /= <Object: MagicObject, Column: MagicColumn & MagicProperty, Other:
 where Column.Element: Numeric & MagicComparable, Other.Element == Column.Element {
   Assignment(left, .quotient, QueryNode(right))
 }
+
+/// Makes a date so many seconds later. The call throws if one is not in the years 0000 to 9999.
+///
+///     try magic.updateAll(Loan.all, set: [\.$due += 7 * 86_400])
+public func += <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
+  left: KeyPath<Object, Column>, right: TimeInterval
+) -> Assignment<Object> { Assignment.set(left, to: left + right) }
+
+/// Makes a date so many seconds earlier. The call throws if one is not in the years 0000 to 9999.
+public func -= <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
+  left: KeyPath<Object, Column>, right: TimeInterval
+) -> Assignment<Object> { Assignment.set(left, to: left - right) }

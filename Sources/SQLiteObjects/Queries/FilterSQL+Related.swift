@@ -109,7 +109,7 @@ extension FilterSQL {
         if last >= 0 { isVisitedOnce = false }
       case .links, .reverse:
         if !isVisitedOnce { return query.split(after: last) }
-        let relation = try relation(plan, slot)
+        let relation = try store.relation(of: plan.shape, slot)
         (plan, last) = (relation.destination, index)
         isVisitedOnce = relation.keys.isInDestination
       }
@@ -136,7 +136,7 @@ extension FilterSQL {
             table: "\(plan.quotedTable.text) AS \(target.alias ?? "")",
             condition: "\(target.key) = \(try before.column(slot))", rows: target))
       case .links, .reverse:
-        let relation = try relation(plan, slot)
+        let relation = try store.relation(of: plan.shape, slot)
         guard try isStored(relation) else { return nil }
         let keys = relation.keys
         let name = alias()
@@ -165,14 +165,6 @@ extension FilterSQL {
         type: rows.plan.typeName, reason: "a path in a filter leads to no collection of objects")
     }
     return path
-  }
-
-  /// The relation of a property that leads to many objects.
-  private func relation(_ plan: ObjectPlan, _ slot: Int) throws -> ObjectRelation {
-    guard case .reverse = plan.properties[slot].role.kind else {
-      return try store.relations.relation(plan, slot, in: store)
-    }
-    return try store.relations.reverse(of: plan.shape, slot, in: store)
   }
 
   /// Returns whether there are tables of a relation, and adds to them what they lack. The first query of a
@@ -296,7 +288,7 @@ extension FilterSQL {
       switch plan.properties[slot].role.kind {
       case .column, .asset: return nil
       case .object(let type): plan = try store.plan(type)
-      case .links, .reverse: plan = try relation(plan, slot).destination
+      case .links, .reverse: plan = try store.relation(of: plan.shape, slot).destination
       }
     }
     return plan

@@ -206,7 +206,7 @@ extension FilterSQL {
     case (.notEqual, .value(.null)): return sql.append(text: " IS NOT NULL")
     // Both may be nil, and then are equal.
     case (.equal, _) where right.mayBeNull: sql.append(text: " IS ")
-    default: sql.append(text: comparison.sign)
+    default: sql.append(text: comparison.rawValue)
     }
     try write(operand: right, rows, to: &sql)
   }
@@ -337,19 +337,5 @@ extension FilterSQL {
 extension ObjectPlan {
   func refuse(_ property: Property, _ reason: String) -> MagicError {
     .unsuitableType(type: typeName, reason: "“\(property.name)” \(reason)")
-  }
-}
-
-extension QueryComparison {
-  /// The sign between two operands.
-  fileprivate var sign: String {
-    switch self {
-    case .equal: " = "
-    case .notEqual: " IS NOT "
-    case .less: " < "
-    case .lessOrEqual: " <= "
-    case .greater: " > "
-    case .greaterOrEqual: " >= "
-    }
   }
 }

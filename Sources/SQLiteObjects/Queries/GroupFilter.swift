@@ -31,73 +31,37 @@ public struct GroupFilter<Object: MagicObject>: Sendable {
 extension Aggregate {
   /// True if the value of the group is equal.
   public static func == (left: Aggregate, right: Result) -> GroupFilter<Object>
-  where Result: Codable & Equatable {
-    GroupFilter(.comparison(left.node, .equal, QueryNode(right)))
-  }
-
-  /// True if the value of the group is equal.
-  public static func == <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
-  where Wrapped: Codable & Equatable, Result == Wrapped? {
+  where Result: Codable {
     GroupFilter(.comparison(left.node, .equal, QueryNode(right)))
   }
 
   /// True if the value of the group is another one, or nil.
   public static func != (left: Aggregate, right: Result) -> GroupFilter<Object>
-  where Result: Codable & Equatable {
-    GroupFilter(.comparison(left.node, .notEqual, QueryNode(right)))
-  }
-
-  /// True if the value of the group is another one, or nil.
-  public static func != <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
-  where Wrapped: Codable & Equatable, Result == Wrapped? {
+  where Result: Codable {
     GroupFilter(.comparison(left.node, .notEqual, QueryNode(right)))
   }
 
   /// True if the value of the group is less.
   public static func < (left: Aggregate, right: Result) -> GroupFilter<Object>
-  where Result: Codable & MagicComparable {
-    GroupFilter(.comparison(left.orderedNode, .less, QueryNode(right)))
-  }
-
-  /// True if the value of the group is less.
-  public static func < <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
-  where Wrapped: Codable & MagicComparable, Result == Wrapped? {
+  where Result: Codable {
     GroupFilter(.comparison(left.orderedNode, .less, QueryNode(right)))
   }
 
   /// True if the value of the group is less or equal.
   public static func <= (left: Aggregate, right: Result) -> GroupFilter<Object>
-  where Result: Codable & MagicComparable {
-    GroupFilter(.comparison(left.orderedNode, .lessOrEqual, QueryNode(right)))
-  }
-
-  /// True if the value of the group is less or equal.
-  public static func <= <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
-  where Wrapped: Codable & MagicComparable, Result == Wrapped? {
+  where Result: Codable {
     GroupFilter(.comparison(left.orderedNode, .lessOrEqual, QueryNode(right)))
   }
 
   /// True if the value of the group is greater.
   public static func > (left: Aggregate, right: Result) -> GroupFilter<Object>
-  where Result: Codable & MagicComparable {
-    GroupFilter(.comparison(left.orderedNode, .greater, QueryNode(right)))
-  }
-
-  /// True if the value of the group is greater.
-  public static func > <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
-  where Wrapped: Codable & MagicComparable, Result == Wrapped? {
+  where Result: Codable {
     GroupFilter(.comparison(left.orderedNode, .greater, QueryNode(right)))
   }
 
   /// True if the value of the group is greater or equal.
   public static func >= (left: Aggregate, right: Result) -> GroupFilter<Object>
-  where Result: Codable & MagicComparable {
-    GroupFilter(.comparison(left.orderedNode, .greaterOrEqual, QueryNode(right)))
-  }
-
-  /// True if the value of the group is greater or equal.
-  public static func >= <Wrapped>(left: Aggregate, right: Wrapped) -> GroupFilter<Object>
-  where Wrapped: Codable & MagicComparable, Result == Wrapped? {
+  where Result: Codable {
     GroupFilter(.comparison(left.orderedNode, .greaterOrEqual, QueryNode(right)))
   }
 }

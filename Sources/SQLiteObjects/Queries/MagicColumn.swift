@@ -70,18 +70,6 @@ extension PrimaryMagicValue: MagicColumn {
 ///     enum Level: Int, Codable, MagicComparable { case low, high }
 public protocol MagicComparable {}
 
-extension Int: MagicComparable {}
-extension Int8: MagicComparable {}
-extension Int16: MagicComparable {}
-extension Int32: MagicComparable {}
-extension Int64: MagicComparable {}
-extension UInt: MagicComparable {}
-extension UInt8: MagicComparable {}
-extension UInt16: MagicComparable {}
-extension UInt32: MagicComparable {}
-extension UInt64: MagicComparable {}
-extension Double: MagicComparable {}
-extension Float: MagicComparable {}
-extension String: MagicComparable {}
 extension Date: MagicComparable {}
+extension Duration: MagicComparable {}
 extension UUID: MagicComparable {}

@@ -155,15 +155,3 @@ public func - <Object: MagicObject, Column: MagicColumn<Date>>(
 ) -> MagicExpression<Object, TimeInterval> {
   MagicExpression(.arithmetic(seconds(QueryNode(left)), .difference, seconds(right.node)))
 }
-
-/// Makes a date so many seconds later. The call throws if one is not in the years 0000 to 9999.
-///
-///     try magic.updateAll(Loan.all, set: [\.$due += 7 * 86_400])
-public func += <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
-  left: KeyPath<Object, Column>, right: TimeInterval
-) -> Assignment<Object> { Assignment.set(left, to: left + right) }
-
-/// Makes a date so many seconds earlier. The call throws if one is not in the years 0000 to 9999.
-public func -= <Object: MagicObject, Column: MagicColumn<Date> & MagicProperty>(
-  left: KeyPath<Object, Column>, right: TimeInterval
-) -> Assignment<Object> { Assignment.set(left, to: left - right) }

@@ -77,27 +77,10 @@ extension KeyPath: MagicCalculation where Root: MagicObject, Value: MagicColumn 
 /// A type of values that `+` joins in queries: numbers and texts.
 public protocol MagicAddable: MagicComparable {}
 
-extension Int: MagicAddable {}
-extension Int8: MagicAddable {}
-extension Int16: MagicAddable {}
-extension Int32: MagicAddable {}
-extension Int64: MagicAddable {}
-extension UInt: MagicAddable {}
-extension UInt8: MagicAddable {}
-extension UInt16: MagicAddable {}
-extension UInt32: MagicAddable {}
-extension UInt64: MagicAddable {}
 extension String: MagicAddable {}
 
-/// A type of numbers with fractions, which queries calculate with integers of any type too.
-public protocol MagicFractional: MagicAddable, SignedNumeric {}
-
-extension Double: MagicFractional {}
-extension Float: MagicFractional {}
-extension Decimal: MagicFractional {}
-
-/// A type of numbers that have an average.
-public protocol MagicNumber: MagicComparable, Codable {
+/// A type of numbers.
+public protocol MagicNumber: MagicAddable, Codable {
   /// The type of an average: `Decimal` of decimals, with all digits that it has, and `Double` of all others.
   associatedtype Average: Codable & MagicComparable & SendableMetatype = Double
 }
@@ -112,15 +95,16 @@ extension UInt8: MagicNumber {}
 extension UInt16: MagicNumber {}
 extension UInt32: MagicNumber {}
 extension UInt64: MagicNumber {}
-extension Double: MagicNumber {}
-extension Float: MagicNumber {}
-extension Decimal: MagicNumber {
-  /// A decimal.
+
+/// A type of numbers with fractions, which queries calculate with integers of any type too.
+public protocol MagicFractional: MagicNumber, SignedNumeric {}
+
+extension Double: MagicFractional {}
+extension Float: MagicFractional {}
+extension Decimal: MagicFractional {
+  /// The type of an average.
   public typealias Average = Decimal
 }
-
-extension Decimal: MagicComparable {}
-extension Duration: MagicComparable {}
 
 extension QueryNode {
   /// The value in the order of its type, where the stored forms have another: decimals are texts.

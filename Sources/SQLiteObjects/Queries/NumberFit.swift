@@ -5,17 +5,7 @@ struct NumberFit: Sendable {
   let name: String
   let range: ClosedRange<Int64>
 
-  /// The value, which is an error for a number that does not fit.
-  func checked(_ value: QueryNode) -> QueryNode {
-    .form(
-      ["magicdata_fitting(", ", ", ", ", ", ", ")"],
-      [
-        value, .value(.integer(range.lowerBound)), .value(.integer(range.upperBound)),
-        .value(.text(name)),
-      ])
-  }
-
-  /// The same without a function of this library: the error is one of SQLite's, which names neither.
+  /// The value, which is an error for a number that does not fit. The error is one of SQLite's, which names neither.
   func checked(_ value: SQL) -> SQL {
     "CASE WHEN \(condition(value)) THEN \(value) ELSE abs(ifnull(length(\(value)), 0) * 0 - \(Int64.max) - 1) END"
   }
@@ -23,9 +13,9 @@ struct NumberFit: Sendable {
   /// The words of SQLite for it.
   static let failure = "integer overflow"
 
-  /// Whether a value is an integer that fits.
+  /// Whether a value is nil or an integer that fits.
   func condition(_ value: SQL) -> SQL {
-    "typeof(\(value)) = 'integer' AND (\(value)) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+    "(\(value)) IS NULL OR typeof(\(value)) = 'integer' AND (\(value)) BETWEEN \(range.lowerBound) AND \(range.upperBound)"
   }
 
   /// The error for a value that does not fit.

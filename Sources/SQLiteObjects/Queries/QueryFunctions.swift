@@ -128,15 +128,6 @@ enum QueryFunctions {
   }
 
   private static func addConversions(to connection: Connection) throws {
-    try connection.addPureFunction("magicdata_fitting", argumentCount: 4) { values in
-      guard case .integer(let least) = values[1], case .integer(let greatest) = values[2],
-        case .text(let name) = values[3]
-      else { throw SQLiteError(.misuse, "a range is of integers, for a property of a name") }
-      guard case .integer(let number) = values[0], number >= least, number <= greatest else {
-        throw NumberFit(name: name, range: least...max(least, greatest)).error(values[0])
-      }
-      return values[0]
-    }
     func add(_ name: String, _ body: @escaping @Sendable (Value) throws -> Value) throws {
       try connection.addPureFunction("magicdata_\(name)", argumentCount: 1) { try body($0[0]) }
     }

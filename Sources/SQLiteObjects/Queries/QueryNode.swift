@@ -40,7 +40,7 @@ enum QueryNode: Sendable {
   case failure(any Error)
 }
 
-// Nodes of nodes.
+// Nodes of nodes. What many operators call is not inlined: each would get a copy of a kilobyte.
 extension QueryNode {
   // Two limits, since a sum of many operands is a deep tree, which is released by recursion, and a flat text.
 
@@ -53,8 +53,6 @@ extension QueryNode {
   /// of SQLite's parser, which has 100 entries in SQLite 3.40.
   static var greatestLevel: Int { 80 }
 
-  private static var tooDeep: QueryNode { .failure(isTooDeep(greatestDepth)) }
-
   /// The error of an expression with more levels than `limit`.
   static func isTooDeep(_ limit: Int) -> SQLiteError {
     SQLiteError(.tooBig, "a filter is nested more than \(limit) levels deep")
@@ -63,17 +61,31 @@ extension QueryNode {
   /// Whether it is an error to throw. A node made of it is that error, too.
   private var isFailure: Bool { if case .failure = self { true } else { false } }
 
-  private static func failure(of left: QueryNode, _ right: QueryNode) -> QueryNode? {
-    left.isFailure ? left : right.isFailure ? right : nil
+  /// A node of operands, unless one of them is an error or it would be too deep.
+  ///
+  /// - Parameters:
+  ///   - operands: The operands.
+  ///   - levels: The number of levels that it adds.
+  ///   - node: Makes the node of its depth.
+  @inline(__always)
+  private static func node(
+    of operands: [QueryNode], levels: Int = 1, _ node: (_ depth: Int) -> QueryNode
+  ) -> QueryNode {
+    var depth = 0
+    for operand in operands {
+      if operand.isFailure { return operand }
+      depth = max(depth, operand.depth)
+    }
+    depth += levels
+    return depth > greatestDepth ? .failure(isTooDeep(greatestDepth)) : node(depth)
   }
 
   /// Compares two values.
+  @inline(never)
   static func comparison(
     _ left: QueryNode, _ comparison: QueryComparison, _ right: QueryNode
   ) -> QueryNode {
-    if let failure = failure(of: left, right) { return failure }
-    let depth = max(left.depth, right.depth) + 1
-    return depth > greatestDepth ? tooDeep : .comparing(left, comparison, right, depth: depth)
+    node(of: [left, right]) { .comparing(left, comparison, right, depth: $0) }
   }
 
   /// Calculates. Numbers are not joined in another order, since sums of reals, and of integers that overflow,
@@ -81,9 +93,7 @@ extension QueryNode {
   static func arithmetic(
     _ left: QueryNode, _ arithmetic: QueryArithmetic, _ right: QueryNode
   ) -> QueryNode {
-    if let failure = failure(of: left, right) { return failure }
-    let depth = max(left.depth, right.depth) + 1
-    return depth > greatestDepth ? tooDeep : .calculation(left, arithmetic, right, depth: depth)
+    node(of: [left, right]) { .calculation(left, arithmetic, right, depth: $0) }
   }
 
   /// SQL of this library around operands.
@@ -100,27 +110,23 @@ extension QueryNode {
   }
 
   /// SQL of this library around operands.
+  @inline(never)
   static func form(_ form: QueryForm, _ operands: [QueryNode]) -> QueryNode {
-    if let failure = operands.first(where: \.isFailure) { return failure }
-    let depth = (operands.lazy.map(\.depth).max() ?? 0) + 1
-    return depth > greatestDepth ? tooDeep : .writing(form, operands, depth: depth)
+    node(of: operands) { .writing(form, operands, depth: $0) }
   }
 
   /// SQL of the user around operands.
   static func sql(_ pieces: [SQL], _ operands: [QueryNode] = []) -> QueryNode {
-    if let failure = operands.first(where: \.isFailure) { return failure }
     if let failure = pieces.lazy.compactMap(\.failure).first { return .failure(failure) }
     do { try SQL.checkExpression(pieces) } catch { return .failure(error) }
-    let depth = (operands.lazy.map(\.depth).max() ?? 0) + 1
-    return depth > greatestDepth ? tooDeep : .literal(pieces, operands, depth: depth)
+    return node(of: operands) { .literal(pieces, operands, depth: $0) }
   }
 
   /// A question about the objects that a relation leads to.
   static func related(_ query: RelatedQuery) -> QueryNode {
-    if let filter = query.filter, filter.isFailure { return filter }
-    if let operand = query.operand, operand.isFailure { return operand }
-    let depth = max(query.filter?.depth ?? 0, query.operand?.depth ?? 0) + 2
-    return depth > greatestDepth ? tooDeep : .related(query, depth: depth)
+    node(of: [query.filter, query.operand].compactMap(\.self), levels: 2) {
+      .related(query, depth: $0)
+    }
   }
 
   /// One value if a condition holds, and another one if not. A choice among the others is continued: in SQL inside
@@ -128,47 +134,44 @@ extension QueryNode {
   static func choice(
     _ condition: QueryNode, _ value: QueryNode, _ other: QueryNode
   ) -> QueryNode {
-    if let failure = [condition, value, other].first(where: \.isFailure) { return failure }
     let list =
       if case .choice(let others) = other {
         others.prepending(value).prepending(condition)
       } else {
         QueryNodeList(value, other).prepending(condition)
       }
-    return list.depth > greatestDepth ? tooDeep : .choice(list)
+    return node(of: [condition, value, other, .choice(list)], levels: 0) { _ in .choice(list) }
   }
 
   /// True if both are.
   static func and(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
-    if let failure = failure(of: left, right) { return failure }
-    let list: QueryNodeList
-    switch (left, right) {
-    case (.all(let one), .all(let other)): list = one.joined(other)
-    case (.all(let one), _): list = one.appending(right)
-    case (_, .all(let other)): list = other.prepending(left)
-    default: list = QueryNodeList(left, right)
-    }
-    return list.depth > greatestDepth ? tooDeep : .all(list)
+    joined(left, right, QueryNode.all) { if case .all(let list) = $0 { list } else { nil } }
   }
 
   /// True if one of them is.
   static func or(_ left: QueryNode, _ right: QueryNode) -> QueryNode {
-    if let failure = failure(of: left, right) { return failure }
-    let list: QueryNodeList
-    switch (left, right) {
-    case (.any(let one), .any(let other)): list = one.joined(other)
-    case (.any(let one), _): list = one.appending(right)
-    case (_, .any(let other)): list = other.prepending(left)
-    default: list = QueryNodeList(left, right)
-    }
-    return list.depth > greatestDepth ? tooDeep : .any(list)
+    joined(left, right, QueryNode.any) { if case .any(let list) = $0 { list } else { nil } }
+  }
+
+  /// Conditions in one list, which continues the lists that they are.
+  @inline(never)
+  private static func joined(
+    _ left: QueryNode, _ right: QueryNode, _ node: (QueryNodeList) -> QueryNode,
+    _ list: (QueryNode) -> QueryNodeList?
+  ) -> QueryNode {
+    let joined =
+      switch (list(left), list(right)) {
+      case (let one?, let other?): one.joined(other)
+      case (let one?, nil): one.appending(right)
+      case (nil, let other?): other.prepending(left)
+      case (nil, nil): QueryNodeList(left, right)
+      }
+    return self.node(of: [left, right, node(joined)], levels: 0) { _ in node(joined) }
   }
 
   /// True if the other is not.
   static func not(_ operand: QueryNode) -> QueryNode {
-    if operand.isFailure { return operand }
-    let depth = operand.depth + 1
-    return depth > greatestDepth ? tooDeep : .negation(operand, depth: depth)
+    node(of: [operand]) { .negation(operand, depth: $0) }
   }
 
   /// True if a value is one of some.
@@ -225,19 +228,14 @@ extension QueryNode {
   /// Whether it depends on one row of the type's own table only.
   var isOfOneRow: Bool {
     switch self {
-    case .value, .object, .failure: true
     case .column(let slots): slots.count <= 1
-    case .comparing(let left, _, let right, _), .calculation(let left, _, let right, _):
-      left.isOfOneRow && right.isOfOneRow
-    case .isIn(let operand, _), .negation(let operand, _): operand.isOfOneRow
-    case .writing(_, let operands, _): operands.allSatisfy(\.isOfOneRow)
     case .literal, .related: false
-    case .all(let list), .any(let list), .choice(let list):
-      list.conditions.allSatisfy(\.isOfOneRow)
+    default: parts.allSatisfy(\.isOfOneRow)
     }
   }
 
   /// The nodes that it consists of.
+  @inline(never)
   var parts: [QueryNode] {
     switch self {
     case .value, .column, .object, .failure: []
@@ -378,13 +376,13 @@ struct RelatedQuery: Sendable {
 }
 
 /// The operators that compare two values.
-enum QueryComparison: Sendable {
-  case equal
-  case notEqual
-  case less
-  case lessOrEqual
-  case greater
-  case greaterOrEqual
+enum QueryComparison: String, Sendable {
+  case equal = " = "
+  case notEqual = " IS NOT "
+  case less = " < "
+  case lessOrEqual = " <= "
+  case greater = " > "
+  case greaterOrEqual = " >= "
 }
 
 /// The operators that calculate one number of two.

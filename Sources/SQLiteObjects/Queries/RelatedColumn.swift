@@ -14,33 +14,11 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
   /// The properties that lead there.
   public let route: ColumnRoute
 
-  fileprivate init<Object: MagicObject>(_ cell: MagicCell, _ path: KeyPath<Object, Column>) {
-    route = ColumnRoute(cell, Prototype<Object>.slots(path))
-  }
-
   fileprivate init<Object: MagicObject>(
     behind route: ColumnRoute, _ path: KeyPath<Object, Column>
   ) {
     let rest = Prototype<Object>.slots(path)
     self.route = ColumnRoute(route.cell, rest.flatMap { rest in route.rest.map { $0 + rest } })
-  }
-
-  /// A property of the object that this relation leads to, for queries.
-  ///
-  /// - Parameter path: The property, such as `\.$name`.
-  public subscript<Object: MagicObject, Next: MagicColumn>(
-    dynamicMember path: KeyPath<Object, Next>
-  ) -> RelatedColumn<Next> where Column.Element == Object {
-    RelatedColumn<Next>(behind: route, path)
-  }
-
-  /// A property of the object that this lazy relation leads to, for queries.
-  ///
-  /// - Parameter path: The property, such as `\.$name`.
-  public subscript<Object: MagicObject, Next: MagicColumn>(
-    dynamicMember path: KeyPath<Object, Next>
-  ) -> RelatedColumn<Next> where Column.Element == AsyncMagical<Object> {
-    RelatedColumn<Next>(behind: route, path)
   }
 
   /// Makes a value of a stored one.
@@ -49,40 +27,54 @@ public struct RelatedColumn<Column: MagicColumn>: MagicColumn {
   }
 }
 
-extension MagicValue where Value: MagicObject {
+// What wrappers with `@dynamicMemberLookup` lead to.
+extension MagicColumn where Element: MagicObject {
   /// A property of the object that this relation leads to, for queries.
   ///
   /// - Parameter path: The property, such as `\.$name`.
-  public subscript<Column: MagicColumn>(
-    dynamicMember path: KeyPath<Value, Column>
-  ) -> RelatedColumn<Column> { RelatedColumn(cell, path) }
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Element, Next>
+  ) -> RelatedColumn<Next> { RelatedColumn(behind: route, path) }
 }
 
-extension MagicValue {
+extension MagicColumn {
   /// A property of the object that this lazy relation leads to, for queries.
   ///
   /// - Parameter path: The property, such as `\.$name`.
-  public subscript<Object: MagicObject, Column: MagicColumn>(
-    dynamicMember path: KeyPath<Object, Column>
-  ) -> RelatedColumn<Column> where Value == AsyncMagical<Object> { RelatedColumn(cell, path) }
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Object, Next>
+  ) -> RelatedColumn<Next> where Element == AsyncMagical<Object> {
+    RelatedColumn(behind: route, path)
+  }
 }
 
-extension OptionalMagicValue where Wrapped: MagicObject {
-  /// A property of the object that this relation leads to, for queries.
+extension MagicColumn where Element: MagicRelation {
+  /// All objects that a relation of these objects leads to, for queries.
   ///
-  /// - Parameter path: The property, such as `\.$name`.
-  public subscript<Column: MagicColumn>(
-    dynamicMember path: KeyPath<Wrapped, Column>
-  ) -> RelatedColumn<Column> { RelatedColumn(cell, path) }
-}
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Element.Target, Next>
+  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
+    RelatedCollection(behind: route, path)
+  }
 
-extension OptionalMagicValue {
-  /// A property of the object that this lazy relation leads to, for queries.
+  /// The objects that a reference of these objects leads to, for queries.
   ///
-  /// - Parameter path: The property, such as `\.$name`.
-  public subscript<Object: MagicObject, Column: MagicColumn>(
-    dynamicMember path: KeyPath<Object, Column>
-  ) -> RelatedColumn<Column> where Wrapped == AsyncMagical<Object> { RelatedColumn(cell, path) }
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Next: MagicColumn>(
+    dynamicMember path: KeyPath<Element.Target, Next>
+  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
+    RelatedCollection(behind: route, path)
+  }
+
+  /// The objects that a lazy reference of these objects leads to, for queries.
+  ///
+  /// - Parameter path: The relation, such as `\.$tracks`.
+  public subscript<Object: MagicObject, Next: MagicColumn>(
+    dynamicMember path: KeyPath<Element.Target, Next>
+  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
+    RelatedCollection(behind: route, path)
+  }
 }
 
 /// The objects that relations lead to, one of them to many, as in `\Artist.$albums.$tracks`. Opaque.
@@ -107,121 +99,5 @@ public struct RelatedCollection<Target: MagicObject>: MagicColumn {
   /// Always throws: the objects are in no column.
   public static func value(from stored: SQLiteCore.Value) throws -> [Target] {
     throw SQLiteError(.mismatch, "the objects of a relation are in no column")
-  }
-}
-
-extension MagicValue where Value: MagicRelation {
-  /// All objects that a relation of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Value.Target, Next>
-  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that a reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Value.Target, Next>
-  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that a lazy reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Object: MagicObject, Next: MagicColumn>(
-    dynamicMember path: KeyPath<Value.Target, Next>
-  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
-    RelatedCollection(behind: route, path)
-  }
-}
-
-extension OptionalMagicValue where Wrapped: MagicRelation {
-  /// All objects that a relation of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Wrapped.Target, Next>
-  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that a reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Wrapped.Target, Next>
-  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that a lazy reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Object: MagicObject, Next: MagicColumn>(
-    dynamicMember path: KeyPath<Wrapped.Target, Next>
-  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
-    RelatedCollection(behind: route, path)
-  }
-}
-
-extension RelatedColumn where Column.Element: MagicRelation {
-  /// All objects that a relation of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Column.Element.Target, Next>
-  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that a reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Column.Element.Target, Next>
-  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that a lazy reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Object: MagicObject, Next: MagicColumn>(
-    dynamicMember path: KeyPath<Column.Element.Target, Next>
-  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
-    RelatedCollection(behind: route, path)
-  }
-}
-
-extension RelatedCollection {
-  /// All objects that a relation of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Target, Next>
-  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
-    RelatedCollection<Next.Element.Target>(behind: route, path)
-  }
-
-  /// The objects that a reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Target, Next>
-  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
-    RelatedCollection<Next.Element>(behind: route, path)
-  }
-
-  /// The objects that a lazy reference of these objects leads to, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Object: MagicObject, Next: MagicColumn>(
-    dynamicMember path: KeyPath<Target, Next>
-  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
-    RelatedCollection<Object>(behind: route, path)
   }
 }

@@ -14,79 +14,72 @@ extension AsyncMagical where Element: MagicCollection {
   /// - Parameter batch: The maximum number of items to fetch at once.
   /// - Throws: ``MagicError/detachedValue(type:)`` if there is no value.
   public func stream(batch: Int = 500) throws -> AsyncMagicStream<Element> {
-    switch try known() {
+    let batch = max(1, batch)
+    return switch try known() {
     case .value(let value):
-      AsyncMagicStream(.items(try value.magicLinks.map { try Element.magicItem(of: $0) }), batch: 1)
+      AsyncMagicStream(
+        ItemBatch(items: try value.magicLinks.map { try Element.magicItem(of: $0) }[...]))
     case .source(let objects, let state) where state.edits.isEmpty:
-      AsyncMagicStream(.objects(objects, last: nil), batch: max(1, batch))
+      AsyncMagicStream(ItemBatch { items(after: nil, batch, objects) })
     case .source(let objects, let state):
-      AsyncMagicStream(.changed(self, objects, state), batch: max(1, batch))
+      AsyncMagicStream(
+        ItemBatch {
+          objects.request {
+            try objects.links($0)
+          } then: {
+            .known(rest(try items($0.links, objects, state)[...], batch, objects))
+          }
+        })
+    }
+  }
+
+  /// The batch of the links behind one.
+  private func items(
+    after last: StoredLink?, _ batch: Int, _ objects: RelatedObjects
+  ) -> LazyAnswer<ItemBatch<Element.MagicItem>> {
+    let order = last.flatMap { last in objects.relation.table.map { $0.order(of: last) } }
+    return objects.request {
+      try objects.targets($0, Relation.Page(after: order, limit: batch))
+    } then: { found in
+      let items = try items(of: found, objects)[...]
+      guard found.links.count == batch else { return .known(ItemBatch(items: items)) }
+      return .known(ItemBatch(items: items) { self.items(after: found.links.last, batch, objects) })
+    }
+  }
+
+  /// The batches of items whose links were read.
+  private func rest(
+    _ items: ArraySlice<LazyItem>, _ batch: Int, _ objects: RelatedObjects
+  ) -> ItemBatch<Element.MagicItem> {
+    if items.isEmpty { return ItemBatch() }
+    return ItemBatch {
+      try fetching(items.prefix(batch), objects).map {
+        ItemBatch(items: $0[...], rest: rest(items.dropFirst(batch), batch, objects).rest)
+      }
     }
   }
 }
 
 /// A stream of the items of a lazy collection, which are fetched in batches while you iterate.
 public struct AsyncMagicStream<Collection: MagicCollection>: AsyncSequence {
-  /// The source of the next items.
-  fileprivate indirect enum Origin {
-    case items([Collection.MagicItem])
-    /// The store, to be read on from the last link.
-    case objects(RelatedObjects, last: StoredLink?)
-    /// A collection whose links, some or all, were not read yet, with changes to be made to them.
-    case changed(AsyncMagical<Collection>, RelatedObjects, LazyState)
-    /// The rest of a collection whose links were read.
-    case links(ArraySlice<LazyItem>, AsyncMagical<Collection>, RelatedObjects)
-  }
+  private let first: ItemBatch<Collection.MagicItem>
 
-  private let origin: Origin
-  private let batch: Int
-
-  fileprivate init(_ origin: Origin, batch: Int) {
-    self.origin = origin
-    self.batch = batch
+  fileprivate init(_ first: ItemBatch<Collection.MagicItem>) {
+    self.first = first
   }
 
   /// Starts at the first item.
-  public func makeAsyncIterator() -> Iterator { Iterator(origin, batch) }
+  public func makeAsyncIterator() -> Iterator { Iterator(batch: first) }
 
   /// The position of a loop.
   public struct Iterator: AsyncIteratorProtocol {
-    private var items: ArraySlice<Collection.MagicItem> = []
-    private var origin: Origin
-    private let batch: Int
-
-    fileprivate init(_ origin: Origin, _ batch: Int) {
-      self.origin = origin
-      self.batch = batch
-    }
+    fileprivate var batch: ItemBatch<Collection.MagicItem>
 
     /// The next item, or nil.
     ///
     /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
     nonisolated(nonsending) public mutating func next() async throws -> Collection.MagicItem? {
-      // Objects that are gone since are passed over, so that a batch may bring nothing.
-      while items.isEmpty {
-        switch origin {
-        case .items(let known):
-          if known.isEmpty { return nil }
-          items = known[...]
-          origin = .items([])
-        case .objects(let objects, let last):
-          let answer = try await objects.answer(.targets(objects.page(after: last, limit: batch)))
-          let isLast = answer.links.count < batch
-          origin = isLast ? .items([]) : .objects(objects, last: answer.links.last)
-          items = try objects.links(to: Collection.Target.self, answer)
-            .map { try Collection.magicItem(of: $0) }[...]
-        case .changed(let value, let objects, let state):
-          let answer = try await objects.answer(.links())
-          origin = .links(try value.items(answer.links, objects, state)[...], value, objects)
-        case .links(let links, let value, let objects):
-          if links.isEmpty { return nil }
-          origin = .links(links.dropFirst(batch), value, objects)
-          items = try await value.fetching(links.prefix(batch), objects).get()[...]
-        }
-      }
-      return items.popFirst()
+      try await batch.next()
     }
   }
 }

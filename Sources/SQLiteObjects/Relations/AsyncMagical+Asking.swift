@@ -1,49 +1,6 @@
 import SQLiteCore
 import SQLiteRelations
 
-/// The answer of a lazy value: known at once, or there after a request to its store.
-///
-/// The request is made, and its answer turned into the result, on the caller's side: only the request and
-/// the answer travel. The blocking and the suspending form of a call differ only in how they wait for the
-/// store.
-indirect enum LazyAnswer<Result> {
-  case known(Result)
-  case request(
-    RelatedObjects.Question, RelatedObjects, then: (RelatedObjects.Answer) throws -> LazyAnswer)
-
-  /// Waits for the store, blocking the thread.
-  func get() throws -> Result {
-    var answer = self
-    while true {
-      switch answer {
-      case .known(let result): return result
-      case .request(let request, let objects, let then):
-        answer = try then(objects.answer(request))
-      }
-    }
-  }
-
-  /// The suspending form of ``get()``.
-  nonisolated(nonsending) func get() async throws -> Result {
-    var answer = self
-    while true {
-      switch answer {
-      case .known(let result): return result
-      case .request(let request, let objects, let then):
-        answer = try then(try await objects.answer(request))
-      }
-    }
-  }
-
-  func map<Other>(_ transform: @escaping (Result) throws -> Other) throws -> LazyAnswer<Other> {
-    switch self {
-    case .known(let result): return .known(try transform(result))
-    case .request(let request, let objects, let then):
-      return .request(request, objects) { try then($0).map(transform) }
-    }
-  }
-}
-
 extension AsyncMagical {
   /// The value if it was set, or the objects to request it from.
   ///
@@ -86,22 +43,26 @@ extension AsyncMagical {
       switch try known() {
       case .value(let value): return .known(value)
       case .source(let objects, let state):
-        return .request(.targets(), objects) { .known(try value(of: $0, objects, state)) }
+        return objects.request {
+          try objects.targets($0)
+        } then: {
+          .known(try value(of: $0, objects, state))
+        }
       }
     }
   }
 
-  /// Makes the value of an answer.
+  /// Makes the value of what was found.
   private func value(
-    of answer: RelatedObjects.Answer, _ objects: RelatedObjects, _ state: LazyState
+    of found: RelatedObjects.Found, _ objects: RelatedObjects, _ state: LazyState
   ) throws -> Element {
     func object<Object: MagicObject>(_ type: Object.Type) throws -> Any? {
-      try objects.links(to: type, answer).first?.object
+      try objects.links(to: type, found).first?.object
     }
     func collection<Collection: MagicCollection>(_ type: Collection.Type) throws -> Any? {
-      let links = try objects.links(to: Collection.Target.self, answer)
+      let links = try objects.links(to: Collection.Target.self, found)
       let targets = LinkTargets(
-        answer.links.map { ($0.place, $0.target) }, Collection.arrangement)
+        found.links.map { ($0.place, $0.target) }, Collection.arrangement)
       show(
         LazyLinks(store: objects.store.identity, owner: objects.zIndex, links: targets),
         after: state)
@@ -143,9 +104,17 @@ extension AsyncMagical where Element: MagicCollection {
     case .value(let value): return .known(try value.magicLinks.count)
     case .source(let objects, let state):
       if let added = state.edits.isEmpty ? 0 : addedCount(state) {
-        return .request(.count, objects) { .known($0.count + added) }
+        return objects.request(isOneStatement: true) {
+          try objects.count($0)
+        } then: {
+          .known($0.count + added)
+        }
       }
-      return .request(.links(), objects) { .known(try items($0.links, objects, state).count) }
+      return objects.request {
+        try objects.links($0)
+      } then: {
+        .known(try items($0.links, objects, state).count)
+      }
     }
   }
 
@@ -172,20 +141,9 @@ extension AsyncMagical where Element: MagicCollection {
   }
 
   private func part(_ limit: Int?, _ offset: Int) throws -> LazyAnswer<[Element.MagicItem]> {
-    func part<Item>(_ items: [Item]) -> ArraySlice<Item> {
-      items.dropFirst(max(0, offset)).prefix(limit.map { max(0, $0) } ?? .max)
-    }
-    switch try known() {
-    case .value(let value):
-      return .known(try part(value.magicLinks).map { try Element.magicItem(of: $0) })
-    case .source(let objects, let state):
-      guard !state.edits.isEmpty else {
-        let page = Relation.Page(limit: limit, offset: offset)
-        return .request(.targets(page), objects) { .known(try items(of: $0, objects)) }
-      }
-      return .request(.links(), objects) {
-        try fetching(part(items($0.links, objects, state)), objects)
-      }
+    try items(Relation.Page(limit: limit, offset: offset)) { count in
+      let start = min(max(0, offset), count)
+      return start..<start + min(max(0, limit ?? count), count - start)
     }
   }
 
@@ -200,22 +158,47 @@ extension AsyncMagical where Element: MagicCollection {
   }
 
   fileprivate func random(_ range: Range<Int>?) throws -> LazyAnswer<Element.MagicItem?> {
-    func one<Item>(_ items: [Item]) throws -> ArraySlice<Item> {
-      let range = range ?? 0..<items.count
-      guard range.lowerBound >= 0, range.upperBound <= items.count else {
-        throw MagicError.outOfRange(count: items.count)
+    try items { count in
+      let range = range ?? 0..<count
+      guard range.lowerBound >= 0, range.upperBound <= count else {
+        throw MagicError.outOfRange(count: count)
       }
-      return range.randomElement().map { items[$0...$0] } ?? []
-    }
+      return range.randomElement().map { $0..<$0 + 1 } ?? 0..<0
+    }.map(\.first)
+  }
+
+  /// The items at some positions.
+  ///
+  /// - Parameters:
+  ///   - page: The part of the links at these positions, if it is known without their number.
+  ///   - positions: Returns the positions among a number of items.
+  private func items(
+    _ page: Relation.Page? = nil, at positions: @escaping @Sendable (Int) throws -> Range<Int>
+  ) throws -> LazyAnswer<[Element.MagicItem]> {
     switch try known() {
     case .value(let value):
-      return .known(try one(value.magicLinks).first.map { try Element.magicItem(of: $0) })
-    case .source(let objects, let state):
-      guard !state.edits.isEmpty else {
-        return .request(.random(range), objects) { .known(try items(of: $0, objects).first) }
+      let links = try value.magicLinks
+      return .known(try links[positions(links.count)].map { try Element.magicItem(of: $0) })
+    case .source(let objects, let state) where state.edits.isEmpty:
+      return objects.request { connection in
+        if let page { return try objects.targets(connection, page) }
+        let count = try objects.count(connection).count
+        let range = try positions(count)
+        var found = try objects.targets(
+          connection, Relation.Page(limit: range.count, offset: range.lowerBound))
+        found.count = count
+        return found
+      } then: {
+        // The store may have no links yet.
+        if $0.links.isEmpty { _ = try positions($0.count) }
+        return .known(try items(of: $0, objects))
       }
-      return .request(.links(), objects) {
-        try fetching(one(items($0.links, objects, state)), objects).map(\.first)
+    case .source(let objects, let state):
+      return objects.request {
+        try objects.links($0)
+      } then: {
+        let items = try items($0.links, objects, state)
+        return try fetching(items[positions(items.count)], objects)
       }
     }
   }
@@ -266,7 +249,9 @@ extension AsyncMagical {
     case .value(let value): return .known(value[key])
     case .source(let objects, let state):
       let stored = try stored(key: key)
-      return .request(.links(key: stored), objects) {
+      return objects.request {
+        try objects.links($0, objects.relation.keys.page(at: stored))
+      } then: {
         let items = try items($0.links, objects, state).filter { $0.key == stored }
         return try fetching(items[...], objects).map { $0.first?.value }
       }
@@ -293,9 +278,10 @@ extension AsyncMagical where Element: MagicCollection {
   ) throws -> LazyAnswer<[Element.MagicItem]> {
     let links = items.compactMap(\.link)
     guard !links.isEmpty else { return .known(try joined(items, [], [])) }
-    return .request(.targetsOf(links), objects) { answer in
-      let fetched = try objects.links(to: Element.Target.self, answer)
-      return .known(try joined(items, answer.links, fetched))
+    return objects.request {
+      try objects.present(links, $0)
+    } then: {
+      .known(try joined(items, $0.links, objects.links(to: Element.Target.self, $0)))
     }
   }
 
@@ -318,9 +304,9 @@ extension AsyncMagical where Element: MagicCollection {
   }
 
   func items(
-    of answer: RelatedObjects.Answer, _ objects: RelatedObjects
+    of found: RelatedObjects.Found, _ objects: RelatedObjects
   ) throws -> [Element.MagicItem] {
-    try objects.links(to: Element.Target.self, answer).map { try Element.magicItem(of: $0) }
+    try objects.links(to: Element.Target.self, found).map { try Element.magicItem(of: $0) }
   }
 
   /// The number of objects that the changes of an array add, or nil if they change it otherwise.

@@ -8,8 +8,7 @@ extension LazySource {
     get throws {
       let store = try content.store
       let objects = RelatedObjects(
-        store: store,
-        relation: try store.relations.relation(store.plan(shape.type), slot, in: store),
+        store: store, relation: try store.relation(of: shape, slot),
         zIndex: zIndex, generation: content.generation)
       try objects.checkIsCurrent()
       return objects
@@ -17,8 +16,8 @@ extension LazySource {
   }
 }
 
-/// The objects that a relation leads to from one object: of a lazy property its targets, of a reverse
-/// value its owners. They stay in the store, which answers requests for them.
+/// The handle of lazy and reverse relations: the objects that a relation leads to from one object, which stay in the
+/// store.
 struct RelatedObjects: Sendable {
   let store: any ObjectStore
   let relation: ObjectRelation
@@ -27,28 +26,15 @@ struct RelatedObjects: Sendable {
   /// The content of the store that this object is of.
   let generation: Int
 
-  /// A question about the objects.
-  enum Question: Sendable {
-    /// Their number.
-    case count
-    /// The links without the objects; with a key, the links of a dictionary's key.
-    case links(key: Value? = nil)
-    /// Links with their objects.
-    case targets(Relation.Page = .init())
-    /// Links that were read before with their objects; links to objects that are gone are left out.
-    case targetsOf([StoredLink])
-    /// One link with its object at random, of all or of those at some positions.
-    case random(Range<Int>?)
-    /// The objects themselves, each once, in the order of their keys.
-    case objects(Relation.Page)
-  }
-
-  /// The answer to a request, as of one snapshot.
-  struct Answer: Sendable {
+  /// The result of a read, as of one snapshot.
+  struct Found: Sendable {
     var count = 0
     var links: [StoredLink] = []
     var fetched = Fetched.plain([])
   }
+
+  /// A read on a connection.
+  typealias Reading = @Sendable (Connection) throws -> Found
 
   /// Throws if the content of the store was replaced since the object was fetched.
   func checkIsCurrent() throws {
@@ -57,37 +43,98 @@ struct RelatedObjects: Sendable {
     }
   }
 
-  /// Answers a request, blocking the thread.
-  func answer(_ request: Question) throws -> Answer {
+  /// Reads, blocking the thread. Nothing is found if the store has no table for the relation yet.
+  func found(isOneStatement: Bool = false, _ read: Reading) throws -> Found {
+    var result = Found()
+    try store.read(isOneStatement ? relation.owner : nil, isOneStatement: isOneStatement) {
+      result = try found($0, read)
+    }
+    return result
+  }
+
+  /// The suspending form of ``found(isOneStatement:_:)``.
+  nonisolated(nonsending) func found(
+    isOneStatement: Bool = false, _ read: @escaping Reading
+  ) async throws -> Found {
+    try await store.read(isOneStatement ? relation.owner : nil, isOneStatement: isOneStatement) {
+      try found($0, read)
+    }
+  }
+
+  /// Whether ``objects(_:_:)`` is one statement, since the objects lead to no others.
+  var areOneStatement: Bool { !relation.destination.needsContext }
+
+  /// Reads all objects, blocking the thread.
+  func objects() throws -> Found {
+    try found(isOneStatement: areOneStatement) { try objects($0) }
+  }
+
+  /// The suspending form of ``objects()``.
+  nonisolated(nonsending) func objects() async throws -> Found {
+    try await found(isOneStatement: areOneStatement) { try objects($0) }
+  }
+
+  /// Reads on a connection.
+  func found(_ connection: Connection, _ read: Reading) throws -> Found {
     try checkIsCurrent()
-    if isOneStatement(request), try store.makeReady(relation.owner) {
-      return try store.select { try select(request, $0) }
-    }
-    return try store.read { try read(request, $0) }
+    guard
+      try store.isReady(relation.owner) || relation.isStored(store.tables, connection)
+    else { return Found() }
+    return try read(connection)
   }
 
-  /// As ``answer(_:)``, without blocking the task.
-  nonisolated(nonsending) func answer(_ request: Question) async throws -> Answer {
-    try checkIsCurrent()
-    if isOneStatement(request), try await store.makeReady(relation.owner) {
-      return try await store.select { try select(request, $0) }
-    }
-    return try await store.read { try read(request, $0) }
+  /// A request whose answer is made of what a read finds.
+  func request<Result>(
+    isOneStatement: Bool = false, _ read: @escaping Reading,
+    then: @escaping (Found) throws -> LazyAnswer<Result>
+  ) -> LazyAnswer<Result> {
+    .request(self, isOneStatement: isOneStatement, read, then: then)
+  }
+}
+
+// Reads.
+extension RelatedObjects {
+  /// Counts the links.
+  func count(_ connection: Connection) throws -> Found {
+    Found(count: try relation.count(from: zIndex, in: connection))
   }
 
-  /// Returns whether one statement answers the request if the tables have all columns: it needs no
-  /// transaction then.
-  private func isOneStatement(_ request: Question) -> Bool {
-    switch request {
-    case .count: true
-    case .objects: !relation.destination.needsContext
-    case .links, .targets, .targetsOf, .random: false
+  /// Reads links without the objects.
+  func links(_ connection: Connection, _ page: Relation.Page = .init()) throws -> Found {
+    guard relation.table == nil else {
+      return Found(links: try relation.keys.links(from: zIndex, page, in: connection))
     }
+    guard let target = try relation.keys.end(from: zIndex, in: connection) else {
+      throw MagicError.missingTarget(type: relation.owner.typeName, zIndex: zIndex)
+    }
+    return Found(links: target.map { [StoredLink(owner: zIndex, place: .null, target: $0)] } ?? [])
   }
 
-  private func select(_ request: Question, _ connection: Connection) throws -> Answer {
-    guard case .objects(let page) = request else {
-      return Answer(count: try relation.count(from: zIndex, in: connection))
+  /// Reads links with their objects.
+  func targets(_ connection: Connection, _ page: Relation.Page = .init()) throws -> Found {
+    try targets(of: links(connection, page).links, connection)
+  }
+
+  /// Reads the objects of links.
+  func targets(of links: [StoredLink], _ connection: Connection) throws -> Found {
+    let loader = GraphLoader(store, connection)
+    try loader.load(relation.destination.type, links.map(\.target))
+    return Found(links: links, fetched: .graph(loader.graph))
+  }
+
+  /// Reads the objects of links that were read before, without those that are gone.
+  func present(_ links: [StoredLink], _ connection: Connection) throws -> Found {
+    let present = try relation.keys.present(links.map(\.target), in: connection)
+    return try targets(of: links.filter { present.contains($0.target) }, connection)
+  }
+
+  /// Reads the objects, each once, in the order of their keys. It is one statement if they lead to no others.
+  func objects(_ connection: Connection, _ page: Relation.Page = .init()) throws -> Found {
+    let loader = GraphLoader(store, connection)
+    guard areOneStatement, store.isReady(relation.owner) else {
+      try loader.load(
+        relation.destination, from: relation.keys.rows(from: .integer(zIndex), page))
+      return Found(fetched: .graph(loader.graph))
     }
     let content = StoreContent(of: store)
     var storages: [ObjectStorage] = []
@@ -95,89 +142,81 @@ struct RelatedObjects: Sendable {
       storages.append(try relation.destination.storage(of: $0, in: content))
     }
     store.forgetFetched(storages[...], afterRollbackOn: connection)
-    return Answer(fetched: .plain(storages))
-  }
-
-  /// Answers a request in an open transaction.
-  func read(_ request: Question, _ connection: Connection) throws -> Answer {
-    try checkIsCurrent()
-    guard try relation.isStored(store.tables, connection) else { return try nothing(for: request) }
-    switch request {
-    case .count: return try select(request, connection)
-    case .links(let key):
-      let page = key.map { relation.keys.page(at: $0) } ?? Relation.Page()
-      return Answer(links: try links(page, connection))
-    case .targets(let page):
-      return try answer(with: links(page, connection), connection)
-    case .targetsOf(let links):
-      guard !links.isEmpty else { return Answer() }
-      let present = try relation.keys.present(links.map(\.target), in: connection)
-      return try answer(with: links.filter { present.contains($0.target) }, connection)
-    case .random(let range):
-      let count = try relation.keys.count(from: .integer(zIndex), in: connection)
-      let range = try checked(range, count)
-      let page = Relation.Page(
-        limit: range.isEmpty ? 0 : 1, offset: range.randomElement() ?? 0)
-      return try answer(with: links(page, connection), connection)
-    case .objects(let page):
-      let loader = GraphLoader(store, connection)
-      try loader.load(
-        relation.destination, from: relation.keys.rows(from: .integer(zIndex), page))
-      return Answer(fetched: .graph(loader.graph))
-    }
-  }
-
-  /// The answer as long as nothing was stored for the relation.
-  private func nothing(for request: Question) throws -> Answer {
-    if case .random(let range) = request { _ = try checked(range, 0) }
-    return Answer()
-  }
-
-  private func checked(_ range: Range<Int>?, _ count: Int) throws -> Range<Int> {
-    let range = range ?? 0..<count
-    guard range.lowerBound >= 0, range.upperBound <= count else {
-      throw MagicError.outOfRange(count: count)
-    }
-    return range
-  }
-
-  private func links(_ page: Relation.Page, _ connection: Connection) throws -> [StoredLink] {
-    guard relation.table == nil else {
-      return try relation.keys.links(from: zIndex, page, in: connection)
-    }
-    guard let target = try relation.keys.end(from: zIndex, in: connection) else {
-      throw MagicError.missingTarget(type: relation.owner.typeName, zIndex: zIndex)
-    }
-    return target.map { [StoredLink(owner: zIndex, place: .null, target: $0)] } ?? []
-  }
-
-  /// Reads the objects that links lead to, with all that these lead to.
-  private func answer(with links: [StoredLink], _ connection: Connection) throws -> Answer {
-    let loader = GraphLoader(store, connection)
-    try loader.load(relation.destination.type, links.map(\.target))
-    return Answer(links: links, fetched: .graph(loader.graph))
+    return Found(fetched: .plain(storages))
   }
 }
 
 extension RelatedObjects {
-  /// The page after the last of some links.
-  func page(after link: StoredLink?, limit: Int) -> Relation.Page {
-    Relation.Page(
-      after: link.flatMap { link in relation.table.map { $0.order(of: link) } }, limit: limit)
+  /// Makes the objects of a read of objects.
+  func objects<Object: MagicObject>(of type: Object.Type, _ found: Found) throws -> [Object] {
+    try found.fetched.objects(type, relation.destination, in: store)
   }
 
-  /// The objects of an answer that the relation leads to, each once.
-  func objects<Object: MagicObject>(of type: Object.Type, _ answer: Answer) throws -> [Object] {
-    try answer.fetched.objects(type, relation.destination, in: store)
-  }
-
-  /// The objects of an answer with the keys of their links.
+  /// Makes the objects of a read of links.
   func links<Object: MagicObject>(
-    to type: Object.Type, _ answer: Answer
+    to type: Object.Type, _ found: Found
   ) throws -> [MagicLink<Object>] {
-    guard case .graph(let graph) = answer.fetched else { return [] }
+    guard case .graph(let graph) = found.fetched else { return [] }
     let objects = try FetchContext(store, graph)
-      .objects(type, answer.links.map(\.target)[...])
-    return zip(answer.links, objects).map { MagicLink($0.place, $1) }
+      .objects(type, found.links.map(\.target)[...])
+    return zip(found.links, objects).map { MagicLink($0.place, $1) }
+  }
+}
+
+/// The answer of a relation: known at once, or there after a request to its store.
+///
+/// The answer is made on the caller's side: only the request and what it finds travel. The blocking and the suspending
+/// form of a call differ only in how they wait for the store.
+indirect enum LazyAnswer<Result> {
+  case known(Result)
+  case request(
+    RelatedObjects, isOneStatement: Bool, RelatedObjects.Reading,
+    then: (RelatedObjects.Found) throws -> LazyAnswer)
+
+  /// Waits for the store, blocking the thread.
+  func get() throws -> Result {
+    var answer = self
+    while true {
+      switch answer {
+      case .known(let result): return result
+      case .request(let objects, let isOneStatement, let read, let then):
+        answer = try then(objects.found(isOneStatement: isOneStatement, read))
+      }
+    }
+  }
+
+  /// The suspending form of ``get()``.
+  nonisolated(nonsending) func get() async throws -> Result {
+    var answer = self
+    while true {
+      switch answer {
+      case .known(let result): return result
+      case .request(let objects, let isOneStatement, let read, let then):
+        answer = try then(try await objects.found(isOneStatement: isOneStatement, read))
+      }
+    }
+  }
+
+  func map<Other>(_ transform: @escaping (Result) throws -> Other) throws -> LazyAnswer<Other> {
+    switch self {
+    case .known(let result): return .known(try transform(result))
+    case .request(let objects, let isOneStatement, let read, let then):
+      return .request(objects, isOneStatement: isOneStatement, read) {
+        try then($0).map(transform)
+      }
+    }
+  }
+}
+
+/// Items that are fetched in batches, from the next one on.
+struct ItemBatch<Item> {
+  var items: ArraySlice<Item> = []
+  /// Fetches the batch behind these items; nil at the end.
+  var rest: (() throws -> LazyAnswer<ItemBatch>)?
+
+  nonisolated(nonsending) mutating func next() async throws -> Item? {
+    // Objects that are gone since are passed over, so that a batch may bring nothing.
+    while items.isEmpty, let rest { self = try await rest().get() }
+    return items.popFirst()
   }
 }

@@ -26,13 +26,13 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
   ///   - path: The relation, such as `\TestModel.$set`.
   ///   - type: Given by the compiler, for messages.
   ///   - line: Given by the compiler, for messages.
-  public init<Property: MagicProperty>(
+  public init<Property: MagicProperty & MagicColumn>(
     _ path: any KeyPath<Owner, Property> & Sendable, type: StaticString = #function,
     line: UInt32 = #line
   ) {
     cell = MagicCell(type: type, line: line)
     // All objects of the type have the same: what is fetched takes it from the plan.
-    cell.set(.live(LiveValue(ReversePath<Owner> { $0[keyPath: path].cell })))
+    cell.set(.live(LiveValue(ReversePath<Owner> { Prototype<Owner>.slots(path) })))
   }
 
   /// Leads nowhere: no object has the cell.
@@ -51,28 +51,25 @@ public struct ReverseMagicValue<Owner: MagicObject>: MagicProperty, Sendable {
 
 extension ReverseMagicValue: SingleCellProperty {}
 
-/// The relation that a reverse value names, as a cell of an owner.
+/// The relation that a reverse value names, by a property of an owner.
 final class ReversePath<Owner: MagicObject>: Sendable {
-  let cell: @Sendable (Owner) -> MagicCell
+  private let slots: @Sendable () -> [Int]?
 
-  init(_ cell: @escaping @Sendable (Owner) -> MagicCell) {
-    self.cell = cell
+  init(_ slots: @escaping @Sendable () -> [Int]?) {
+    self.slots = slots
   }
 }
 
 extension ReversePath: ReverseRelation {
-  func relation(in store: any ObjectStore) throws -> ObjectRelation {
-    let plan = try store.plan(Owner.self)
-    let prototype = Owner()
-    let wanted = cell(prototype)
-    let entries = try PropertyCollector.entries(of: prototype)
-    guard let slot = entries.firstIndex(where: { $0.cell == wanted }),
-      plan.properties[slot].isRelation
-    else {
+  func property(
+    _ plans: (any MagicObject.Type) throws -> ObjectPlan
+  ) throws -> (owner: ObjectPlan, slot: Int) {
+    let plan = try plans(Owner.self)
+    guard let slots = slots(), slots.count == 1, plan.properties[slots[0]].isRelation else {
       throw MagicError.unsuitableType(
         type: plan.typeName, reason: "a @ReverseMagicValue names a property that is not a relation")
     }
-    return try store.relations.relation(plan, slot, isReversed: true, in: store)
+    return (plan, slots[0])
   }
 }
 
@@ -128,11 +125,15 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   /// To count objects that match a filter, fetch `sub.parents.where(…).count`.
   ///
   /// - Throws: ``MagicError`` or `SQLiteError`.
-  public func count() throws -> Int { try owners()?.answer(.count).count ?? 0 }
+  public func count() throws -> Int {
+    guard let owners = try owners() else { return 0 }
+    return try owners.found(isOneStatement: true) { try owners.count($0) }.count
+  }
 
   /// The suspending form of ``count()``.
   nonisolated(nonsending) public func count() async throws -> Int {
-    try await owners()?.answer(.count).count ?? 0
+    guard let owners = try owners() else { return 0 }
+    return try await owners.found(isOneStatement: true) { try owners.count($0) }.count
   }
 
   /// Fetches the objects, blocking the thread.
@@ -143,13 +144,13 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
   /// - Throws: ``MagicError`` or `SQLiteError`.
   public func get() throws -> [Owner] {
     guard let owners = try owners() else { return [] }
-    return try owners.objects(of: Owner.self, owners.answer(.objects(.init())))
+    return try owners.objects(of: Owner.self, owners.objects())
   }
 
   /// The suspending form of ``get()``.
   nonisolated(nonsending) public func get() async throws -> [Owner] {
     guard let owners = try owners() else { return [] }
-    return try owners.objects(of: Owner.self, await owners.answer(.objects(.init())))
+    return try owners.objects(of: Owner.self, await owners.objects())
   }
 
   /// The objects in the store, or nil if this one was never saved.
@@ -161,7 +162,7 @@ public struct AsyncReverseMagicSet<Owner: MagicObject>: Sendable {
       throw MagicError.restored(type: address.storage.shape.typeName)
     }
     let store = try identity.content.store
-    let relation = try store.relations.reverse(of: address.storage.shape, address.slot, in: store)
+    let relation = try store.relation(of: address.storage.shape, address.slot)
     return RelatedObjects(
       store: store, relation: relation, zIndex: identity.zIndex,
       generation: identity.content.generation)
@@ -185,35 +186,33 @@ extension AsyncReverseMagicSet: AsyncSequence {
   /// Takes the memory of one batch, however many objects there are. Each batch is a snapshot of its
   /// own.
   public struct Iterator: AsyncIteratorProtocol {
-    private static var batch: Int { 500 }
-
-    private let set: AsyncReverseMagicSet
-    private var owners: ArraySlice<Owner> = []
-    private var last: Int64?
-    private var isAtEnd = false
-
-    fileprivate init(_ set: AsyncReverseMagicSet) {
-      self.set = set
-    }
+    fileprivate var batch: ItemBatch<Owner>
 
     /// The next object, or nil.
     ///
     /// - Throws: ``MagicError``, `SQLiteError` or `CancellationError`.
     nonisolated(nonsending) public mutating func next() async throws -> Owner? {
-      if owners.isEmpty, !isAtEnd, let source = try set.owners() {
-        let page = Relation.Page(after: last.map { .integer($0) }, limit: Iterator.batch)
-        let answer = try await source.answer(.objects(page))
-        let order = answer.fetched.zIndexes(Owner.self)
-        last = order.last
-        isAtEnd = order.count < Iterator.batch
-        owners = try source.objects(of: Owner.self, answer)[...]
-      }
-      return owners.popFirst()
+      try await batch.next()
+    }
+  }
+
+  private func owners(after last: Int64?) throws -> LazyAnswer<ItemBatch<Owner>> {
+    guard let owners = try owners() else { return .known(ItemBatch()) }
+    let page = Relation.Page(after: last.map { .integer($0) }, limit: 500)
+    return owners.request(isOneStatement: owners.areOneStatement) {
+      try owners.objects($0, page)
+    } then: { found in
+      let order = found.fetched.zIndexes(Owner.self)
+      let items = try owners.objects(of: Owner.self, found)[...]
+      guard order.count == page.limit else { return .known(ItemBatch(items: items)) }
+      return .known(ItemBatch(items: items) { try self.owners(after: order.last) })
     }
   }
 
   /// Starts at the first object.
-  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(batch: ItemBatch { try owners(after: nil) })
+  }
 }
 
 extension AsyncReverseMagicSet: Codable {
@@ -243,35 +242,6 @@ extension ReverseMagicValue: MagicColumn {
     from stored: SQLiteCore.Value
   ) throws -> AsyncReverseMagicSet<Owner> {
     throw SQLiteError(.mismatch, "the objects of a reverse value are in no column")
-  }
-}
-
-extension ReverseMagicValue {
-  /// All objects that these objects reference by a relation, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Owner, Next>
-  ) -> RelatedCollection<Next.Element.Target> where Next.Element: MagicRelation {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that these objects reference by a property, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Next: MagicColumn>(
-    dynamicMember path: KeyPath<Owner, Next>
-  ) -> RelatedCollection<Next.Element> where Next.Element: MagicObject {
-    RelatedCollection(behind: route, path)
-  }
-
-  /// The objects that these objects reference by a lazy property, for queries.
-  ///
-  /// - Parameter path: The relation, such as `\.$tracks`.
-  public subscript<Object: MagicObject, Next: MagicColumn>(
-    dynamicMember path: KeyPath<Owner, Next>
-  ) -> RelatedCollection<Object> where Next.Element == AsyncMagical<Object> {
-    RelatedCollection(behind: route, path)
   }
 }
 

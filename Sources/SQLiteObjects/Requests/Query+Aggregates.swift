@@ -7,7 +7,7 @@ extension Query {
   ///
   /// - Parameter aggregate: The value to compute.
   public func aggregate<Value>(_ aggregate: Aggregate<Object, Value>) -> Request<Value> {
-    let rows: Request<[Value]> = rows([aggregate.node], TupleLayout(aggregate.reader), Groups())
+    let rows: Request<[Value]> = rows(TupleLayout(ResultColumn(aggregate)), Groups())
     // There is no row if the table doesn't exist yet.
     return rows.map { [none = aggregate.resultOfNone] in try $0.first ?? none() }
   }
@@ -22,7 +22,7 @@ extension Query {
   ) -> Request<(repeat each Value)> {
     let none = (repeat (each aggregates).resultOfNone)
     let rows: Request<[(repeat each Value)]> = rows(
-      nodes(repeat each aggregates), TupleLayout(repeat (each aggregates).reader), Groups())
+      TupleLayout(repeat ResultColumn(each aggregates)), Groups())
     return rows.map { try $0.first ?? (repeat try (each none)()) }
   }
 
@@ -44,7 +44,7 @@ extension Query {
     limit: Int? = nil, offset: Int = 0
   ) -> Request<[(key: Key.Value, value: Value)]> {
     rows(
-      [QueryNode(key), aggregate.node], TupleLayout(ColumnReader(Key.self), aggregate.reader),
+      TupleLayout(ResultColumn(key), ResultColumn(aggregate)),
       Groups(keyCount: 1, having: having, order: order, limit: limit, offset: offset))
   }
 
@@ -66,7 +66,7 @@ extension Query {
     limit: Int? = nil, offset: Int = 0
   ) -> Request<[(key: Key?, value: Value)]> {
     rows(
-      [key.node, aggregate.node], TupleLayout(ColumnReader(Key.self), aggregate.reader),
+      TupleLayout(ResultColumn(key), ResultColumn(aggregate)),
       Groups(keyCount: 1, having: having, order: order, limit: limit, offset: offset))
   }
 
@@ -91,8 +91,8 @@ extension Query {
     limit: Int? = nil, offset: Int = 0
   ) -> Request<[(key: (repeat (each Key).Value), value: (repeat each Value))]> {
     groups(
-      nodes(repeat each keys), TupleLayout(repeat ColumnReader((each Key).self)),
-      nodes(repeat each aggregates), TupleLayout(repeat (each aggregates).reader),
+      TupleLayout(repeat ResultColumn(each keys)),
+      TupleLayout(repeat ResultColumn(each aggregates)),
       Groups(having: having, order: order, limit: limit, offset: offset))
   }
 
@@ -115,8 +115,8 @@ extension Query {
     limit: Int? = nil, offset: Int = 0
   ) -> Request<[(key: (repeat (each Key)?), value: (repeat each Value))]> {
     groups(
-      nodes(repeat each keys), TupleLayout(repeat ColumnReader((each Key).self)),
-      nodes(repeat each aggregates), TupleLayout(repeat (each aggregates).reader),
+      TupleLayout(repeat ResultColumn(each keys)),
+      TupleLayout(repeat ResultColumn(each aggregates)),
       Groups(having: having, order: order, limit: limit, offset: offset))
   }
 
@@ -134,8 +134,8 @@ extension Query {
   ///     come in the order of their keys' stored values.
   ///   - limit: The maximum number of groups.
   ///   - offset: The number of groups to skip first.
-  /// - Returns: A request for the groups, each with its keys, the properties first, and its value. Several values are a
-  ///   tuple.
+  /// - Returns: A request for the groups, each with its key and its value. Several keys, the properties first, or values
+  ///   are a tuple.
   public func aggregate<
     each Value, each Key: MagicColumn, each Element: Codable & SendableMetatype
   >(
@@ -149,34 +149,20 @@ extension Query {
     )]
   > {
     groups(
-      nodes(repeat each keys) + nodes(repeat each expressions),
-      TupleLayout(
-        repeat ColumnReader((each Key).self), and: repeat ColumnReader((each Element).self)),
-      nodes(repeat each aggregates), TupleLayout(repeat (each aggregates).reader),
+      TupleLayout(repeat ResultColumn(each keys), and: repeat ResultColumn(each expressions)),
+      TupleLayout(repeat ResultColumn(each aggregates)),
       Groups(having: having, order: order, limit: limit, offset: offset))
   }
 
   private func groups<Row>(
-    _ keys: [QueryNode], _ keyLayout: TupleLayout, _ values: [QueryNode],
-    _ valueLayout: TupleLayout, _ groups: Groups
+    _ keys: TupleLayout, _ values: TupleLayout, _ groups: Groups
   ) -> Request<[Row]> {
     var groups = groups
-    groups.keyCount = keys.count
-    return rows(keys + values, TupleLayout(keyLayout, valueLayout), groups)
+    groups.keyCount = keys.nodes.count
+    return rows(TupleLayout(keys, values), groups)
   }
 
-  private func rows<Row>(
-    _ nodes: [QueryNode], _ layout: TupleLayout, _ groups: Groups
-  ) -> Request<[Row]> {
-    RowRequest(query: parts, groups: groups, nodes: nodes, layout: layout).request()
-  }
-
-  /// The nodes of aggregates.
-  private func nodes<each Value>(
-    _ aggregates: repeat Aggregate<Object, each Value>
-  ) -> [QueryNode] {
-    var nodes: [QueryNode] = []
-    for aggregate in repeat each aggregates { nodes.append(aggregate.node) }
-    return nodes
+  private func rows<Row>(_ layout: TupleLayout, _ groups: Groups) -> Request<[Row]> {
+    RowRequest(query: parts, groups: groups, layout: layout).request()
   }
 }

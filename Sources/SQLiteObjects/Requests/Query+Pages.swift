@@ -45,8 +45,7 @@ extension Query {
       >
   ) -> Request<ObjectPage<Object>> {
     Request { [parts] store in
-      let query = try PageQuery<Object>(
-        store, parts.limitedCondition(in: store), parts.sortKeys(in: store), limit: limit)
+      let query = try PageQuery<Object>(store, parts, limit: limit)
       return PreparedRequest(query.plan, isOneStatement: false) { connection, print in
         let found = try start(query, store, connection).find(connection)
         if print != nil {

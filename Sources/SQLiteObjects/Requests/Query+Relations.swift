@@ -64,11 +64,7 @@ private struct RelationOrigin: QueryOrigin {
     guard let storage, let owner = storage.zIndex(in: store.identity) else {
       throw MagicError.notSaved(type: storage?.shape.typeName ?? "object")
     }
-    if case .reverse = storage.shape.properties[slot].role.kind {
-      return (try store.relations.reverse(of: storage.shape, slot, in: store), owner)
-    }
-    let plan = try store.plan(storage.shape.type)
-    return (try store.relations.relation(plan, slot, in: store), owner)
+    return (try store.relation(of: storage.shape, slot), owner)
   }
 }
 

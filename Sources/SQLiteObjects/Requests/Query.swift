@@ -94,7 +94,7 @@ extension MagicObject {
 extension Query {
   /// The request for the objects, for a function that takes any request.
   public var objects: Request<[Object]> {
-    Query.request { [parts] in try parts.objectQuery(in: $0) }
+    Query.request { [parts] in try ObjectQuery($0, parts) }
   }
 
   /// The request for the objects of a query that `make` writes for a store.
@@ -123,7 +123,7 @@ extension Query {
   /// The request for the number of objects.
   public var count: Request<Int> {
     Request { [parts] store in
-      let query = try parts.objectQuery(in: store)
+      let query = try ObjectQuery(store, parts)
       return PreparedRequest(query.plan, isOneStatement: true, query.rowFilter) {
         connection, print in
         let count = try query.count(connection)

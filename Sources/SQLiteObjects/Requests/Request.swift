@@ -68,3 +68,42 @@ struct PreparedRequest<Result>: Sendable {
     self.read = read
   }
 }
+
+/// The rows of a request: one for each object, or one for each group of objects.
+struct RowRequest: Sendable {
+  let query: QueryParts
+  /// Nil for a row of each object.
+  let groups: Groups?
+  /// The columns of a row.
+  let layout: TupleLayout
+
+  /// The request for an array of the rows.
+  ///
+  /// - Parameter type: The type of a row, which the layout fits.
+  func request<Row>(_ type: Row.Type = Row.self) -> Request<[Row]> {
+    Request(rows: self) { store in
+      let query = try self.query(in: store)
+      return PreparedRequest(query.plan, isOneStatement: true, query.rowFilter) {
+        [layout] connection, print in
+        let rows = Handoff(
+          try query.rows(layout, as: Row.self, from: connection, in: store, &print))
+        return { rows.take() }
+      }
+    }
+  }
+
+  /// The query, written for a store.
+  func query(in store: any ObjectStore) throws -> ValueQuery {
+    try ValueQuery(layout.nodes, of: query, groups, in: store)
+  }
+
+  /// Passes the rows of the query to a closure one by one.
+  func forEach<Row>(
+    _ query: ValueQuery, in store: any ObjectStore, _ connection: Connection,
+    _ body: (sending Row) throws -> Void
+  ) throws {
+    try query.forEachRow(connection, in: store) { row in
+      try body(Handoff(layout.columns.tuple(row, as: Row.self)).take())
+    }
+  }
+}

@@ -166,7 +166,7 @@ extension SaveGraph.Transaction {
   /// The link table of a property.
   private func linkTable(_ index: Int, _ slot: Int) throws -> LinkTable {
     let plan = nodes[index].plan
-    guard let table = try store.relations.relation(plan, slot, in: store).table else {
+    guard let table = try store.relation(of: plan.shape, slot).table else {
       throw MagicError.unsuitableType(
         type: plan.typeName,
         reason: "“\(plan.properties[slot].name)” is not a collection of objects")
@@ -199,7 +199,7 @@ extension SaveGraph.Transaction {
     }
     return try owners.values.flatMap { plan, keys in
       try plan.properties.indices.filter { plan.properties[$0].isRelation }.map {
-        (try store.relations.relation(plan, $0, in: store), keys)
+        (try store.relation(of: plan.shape, $0), keys)
       }
     }
   }

@@ -267,7 +267,7 @@ extension SaveGraph.Transaction {
         type: source.shape.typeName, property: source.shape.properties[source.slot].name)
     }
     let objects = try source.objects
-    let links = try objects.read(.links(), connection).links
+    let links = try objects.found(connection) { try objects.links($0) }.links
     guard property.isLinked else {
       if links.isEmpty, !property.role.isOptional { return .missing }
       return .object(links.first.map { .stored($0.target) } ?? .none)

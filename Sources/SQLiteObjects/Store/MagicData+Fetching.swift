@@ -107,7 +107,7 @@ extension MagicData {
     of type: Object.Type, primary: Object.PrimaryValue
   ) throws -> Bool {
     let query = try ObjectQuery(self, Object.self, primary: Object.primary(primary))
-    return try reading(query.plan, query.count) > 0
+    return try read(query.plan, query.count) > 0
   }
 
   /// The suspending form of ``has(of:primary:)``. Also throws `CancellationError`.
@@ -115,7 +115,7 @@ extension MagicData {
     of type: Object.Type, primary: Object.PrimaryValue
   ) async throws -> Bool {
     let query = try ObjectQuery(self, Object.self, primary: Object.primary(primary))
-    return try await reading(query.plan) { try query.count($0) } > 0
+    return try await read(query.plan) { try query.count($0) } > 0
   }
 
   /// Returns the number of objects, blocking the thread.
@@ -154,11 +154,11 @@ extension MagicData {
       return FoundRow(plan.shape, nil, isAll: false)
     }
     let value = try plan.stored(primary: primary)
-    let found = try onceMoreIfTablesChanged {
-      try storage(plan, value)
-    } again: {
+    var found: ObjectStorage?
+    try read(plan, isOneStatement: true) { connection in
+      if isReady(plan) { return found = try storage(plan, value, connection) }
       let query = try ObjectQuery(self, Object.self, primary: primary)
-      return try reading(plan) { try query.fetch($0) }.firstStorage
+      found = try query.fetch(connection).firstStorage
     }
     return FoundRow(plan.shape, found, isAll: true)
   }
@@ -181,17 +181,14 @@ extension MagicData {
     return object
   }
 
-  private func storage(_ plan: ObjectPlan, _ primary: Value) throws -> ObjectStorage? {
-    var storage: ObjectStorage?
-    try select { connection in
-      var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
-      try statement.bind(primary, at: 1)
-      guard try statement.step() else { return }
-      let found = try plan.storage(of: statement, in: StoreContent(of: self))
-      try checkContent(connection)
-      if connection.mayUndoReads { forgetFetched([found], afterRollbackOn: connection) }
-      storage = found
-    }
+  private func storage(
+    _ plan: ObjectPlan, _ primary: Value, _ connection: Connection
+  ) throws -> ObjectStorage? {
+    var statement = try connection.statement(SQL(unchecked: plan.selectionByPrimary))
+    try statement.bind(primary, at: 1)
+    guard try statement.step() else { return nil }
+    let storage = try plan.storage(of: statement, in: StoreContent(of: self))
+    if connection.mayUndoReads { forgetFetched([storage], afterRollbackOn: connection) }
     return storage
   }
 }

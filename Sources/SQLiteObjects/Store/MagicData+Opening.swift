@@ -96,11 +96,11 @@ extension MagicData {
   /// - Parameter type: Where it keeps its objects meanwhile.
   /// - Throws: `SQLiteError` or `AssetError`.
   public convenience init(type: StoreType) throws {
-    self.init(try StoreParts(type: type))
+    self.init(try StoreParts(inMemory: type == .memory))
   }
 
   /// As ``init(type:)``, without blocking the task. Throws `CancellationError` too.
   public convenience init(type: StoreType) async throws {
-    self.init(try await Worker().run { try StoreParts(type: type) })
+    self.init(try await Worker().run { try StoreParts(inMemory: type == .memory) })
   }
 }

@@ -70,7 +70,7 @@ extension MagicData {
   ///   `SQLiteError`. No object is removed then.
   @discardableResult
   public func removeAll<Object: MagicObject>(_ query: Query<Object>) throws -> Int {
-    let query = try query.parts.objectQuery(in: self)
+    let query = try ObjectQuery(self, query.parts)
     return try write { try query.delete($0) }
   }
 
@@ -79,7 +79,7 @@ extension MagicData {
   nonisolated(nonsending) public func removeAll<Object: MagicObject>(
     _ query: Query<Object>
   ) async throws -> Int {
-    let query = try await making { try query.parts.objectQuery(in: self) }
+    let query = try await making { try ObjectQuery(self, query.parts) }
     return try await write { try query.delete($0) }
   }
 

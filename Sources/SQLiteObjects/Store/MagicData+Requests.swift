@@ -30,7 +30,7 @@ extension MagicData {
     // Kept here instead of returned by each call: the metadata of a closure's type is looked up each time (benchmark
     // `query`).
     var make: (@Sendable () throws -> sending Result)?
-    try fetch(prepared) { connection in
+    try read(prepared.plan, isOneStatement: prepared.isOneStatement) { connection in
       var print: ResultPrint?
       make = try prepared.read(connection, &print)
     }
@@ -43,7 +43,7 @@ extension MagicData {
     _ request: Request<Result>
   ) async throws -> sending Result {
     let prepared = try await making { try request.prepare(self) }
-    return try await fetched(prepared) { connection in
+    return try await read(prepared.plan, isOneStatement: prepared.isOneStatement) { connection in
       var print: ResultPrint?
       return try prepared.read(connection, &print)
     }()
@@ -68,7 +68,7 @@ extension MagicData {
       return
     }
     let query = try rows.query(in: self)
-    try reading(query.plan) { try rows.forEach(query, in: self, $0, body) }
+    try read(query.plan) { try rows.forEach(query, in: self, $0, body) }
   }
 
   /// The suspending form of ``forEach(_:_:)-(Request<[Row]>,_)``. `body` runs on a thread of the database.
@@ -80,7 +80,7 @@ extension MagicData {
       return
     }
     let query = try await making { try rows.query(in: self) }
-    try await reading(query.plan) { try rows.forEach(query, in: self, $0, body) }
+    try await read(query.plan) { try rows.forEach(query, in: self, $0, body) }
   }
 
   /// Fetches objects in batches, blocking the thread.
@@ -97,8 +97,8 @@ extension MagicData {
   public func forEach<Object: MagicObject>(
     _ query: Query<Object>, batch: Int = 500, _ body: (Object) throws -> Void
   ) throws {
-    let query = try query.parts.objectQuery(in: self)
-    try reading(query.plan) { try query.forEach($0, batch, body) }
+    let query = try ObjectQuery(self, query.parts)
+    try read(query.plan) { try query.forEach($0, batch, body) }
   }
 
   /// The suspending form of ``forEach(_:batch:_:)``. `body` runs on a thread of the database.
@@ -106,35 +106,7 @@ extension MagicData {
     _ query: Query<Object>, batch: Int = 500,
     _ body: @escaping @Sendable (Object) throws -> Void
   ) async throws {
-    let query = try await making { try query.parts.objectQuery(in: self) }
-    try await reading(query.plan) { try query.forEach($0, batch, body) }
-  }
-
-  /// Runs a body that reads a prepared request; without a transaction if it is one statement and the tables exist.
-  private func fetch<Result>(
-    _ prepared: PreparedRequest<Result>, _ body: (Connection) throws -> Void
-  ) throws {
-    guard prepared.isOneStatement, isReady(prepared.plan) else {
-      return try reading(prepared.plan, body)
-    }
-    try onceMoreIfTablesChanged {
-      try select(body)
-    } again: {
-      try reading(prepared.plan, body)
-    }
-  }
-
-  /// As ``fetch(_:_:)``, without blocking the task.
-  nonisolated(nonsending) private func fetched<Result, Made: Sendable>(
-    _ prepared: PreparedRequest<Result>, _ body: @escaping @Sendable (Connection) throws -> Made
-  ) async throws -> Made {
-    guard prepared.isOneStatement, isReady(prepared.plan) else {
-      return try await reading(prepared.plan, body)
-    }
-    return try await onceMoreIfTablesChanged {
-      try await select(body)
-    } again: {
-      try await reading(prepared.plan, body)
-    }
+    let query = try await making { try ObjectQuery(self, query.parts) }
+    try await read(query.plan) { try query.forEach($0, batch, body) }
   }
 }

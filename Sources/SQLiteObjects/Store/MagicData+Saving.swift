@@ -46,8 +46,7 @@ extension MagicData {
   /// - Throws: ``MagicError``, `AssetError` or `SQLiteError`; then nothing is saved.
   @discardableResult
   public func update<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
-    let graph = try SaveGraph(objects, for: self).stagingAssets(for: self)
-    return try write { try graph.write(on: $0, in: self) }
+    try save(SaveGraph(objects, for: self))
   }
 
   /// As `update(_:)-(Sequence<Object>)`, without blocking the task. Throws `CancellationError` too.
@@ -55,8 +54,7 @@ extension MagicData {
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ objects: some Sequence<Object>
   ) async throws -> [Int] {
-    let graph = try await staged(SaveGraph(objects, for: self))
-    return try await write { try graph.write(on: $0, in: self) }
+    try await save(SaveGraph(objects, for: self))
   }
 
   /// Saves a new object with all that it leads to, in one transaction, blocking the thread.
@@ -91,9 +89,7 @@ extension MagicData {
   ///   saved.
   @discardableResult
   public func insert<Object: MagicObject>(_ objects: some Sequence<Object>) throws -> [Int] {
-    let graph = try SaveGraph(objects, for: self, insertsOnly: true)
-      .stagingAssets(for: self)
-    return try write { try graph.write(on: $0, in: self) }
+    try save(SaveGraph(objects, for: self, insertsOnly: true))
   }
 
   /// As `insert(_:)-(Sequence<Object>)`, without blocking the task. Throws `CancellationError` too.
@@ -101,8 +97,7 @@ extension MagicData {
   nonisolated(nonsending) public func insert<Object: MagicObject>(
     _ objects: some Sequence<Object>
   ) async throws -> [Int] {
-    let graph = try await staged(SaveGraph(objects, for: self, insertsOnly: true))
-    return try await write { try graph.write(on: $0, in: self) }
+    try await save(SaveGraph(objects, for: self, insertsOnly: true))
   }
 
   /// Saves an object if its row and its links are still as they were when it was fetched or saved,
@@ -124,9 +119,7 @@ extension MagicData {
   public func update<Object: MagicObject>(_ object: Object, ifUnchanged isUnchanged: Bool) throws
     -> Int
   {
-    let graph = try SaveGraph([object], for: self, ifUnchanged: isUnchanged)
-      .stagingAssets(for: self)
-    return try write { try graph.write(on: $0, in: self) }.first ?? 0
+    try save(SaveGraph([object], for: self, ifUnchanged: isUnchanged)).first ?? 0
   }
 
   /// As ``update(_:ifUnchanged:)``, without blocking the task. Throws `CancellationError` too.
@@ -134,9 +127,7 @@ extension MagicData {
   nonisolated(nonsending) public func update<Object: MagicObject>(
     _ object: Object, ifUnchanged isUnchanged: Bool
   ) async throws -> Int {
-    let graph = try await staged(
-      SaveGraph([object], for: self, ifUnchanged: isUnchanged))
-    return try await write { try graph.write(on: $0, in: self) }.first ?? 0
+    try await save(SaveGraph([object], for: self, ifUnchanged: isUnchanged)).first ?? 0
   }
 
   /// Saves an object as the one in the store that has the same values in other unique properties, or as a new
@@ -183,8 +174,7 @@ extension MagicData {
     _ objects: some Sequence<Object>, matching properties: [PartialKeyPath<Object>]
   ) throws -> [Int] {
     let names = try plan(Object.self).uniqueNames(properties)
-    let graph = try SaveGraph(objects, for: self, matching: names).stagingAssets(for: self)
-    return try write { try graph.write(on: $0, in: self) }
+    return try save(SaveGraph(objects, for: self, matching: names))
   }
 
   /// As `update(_:matching:)-(Sequence<Object>,_)`, without blocking the task. Throws `CancellationError`
@@ -194,32 +184,34 @@ extension MagicData {
     _ objects: some Sequence<Object>, matching properties: [PartialKeyPath<Object>]
   ) async throws -> [Int] {
     let names = try plan(Object.self).uniqueNames(properties)
-    let graph = try await staged(SaveGraph(objects, for: self, matching: names))
-    return try await write { try graph.write(on: $0, in: self) }
+    return try await save(SaveGraph(objects, for: self, matching: names))
   }
 
-  /// Copies files on a thread that may wait for them.
-  nonisolated(nonsending) private func staged(_ graph: SaveGraph) async throws -> SaveGraph {
-    guard !graph.isPlain else { return graph }
-    return try await assets.work { try graph.stagingAssets(for: self) }
+  private func save(_ graph: SaveGraph) throws -> [Int] {
+    let graph = try graph.stagingAssets(for: self)
+    return try write { try graph.write(on: $0, in: self) }
+  }
+
+  nonisolated(nonsending) private func save(_ graph: SaveGraph) async throws -> [Int] {
+    let staged =
+      graph.isPlain ? graph : try await assets.work { try graph.stagingAssets(for: self) }
+    return try await write { try staged.write(on: $0, in: self) }
   }
 
   /// Writes in a transaction, once more if it fails on tables that others have changed.
   func write<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    func write() throws -> Result {
+    try retryingAfterSchemaChange {
       try database.reportingClosure { try database.write { try body($0) } }
     }
-    return try onceMoreIfTablesChanged(write, again: write)
   }
 
-  /// As the blocking form, without blocking the task.
+  /// The suspending form of ``write(_:)``.
   nonisolated(nonsending) func write<Result: Sendable>(
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    nonisolated(nonsending) func write() async throws -> Result {
+    try await retryingAfterSchemaChange {
       try await database.reportingClosure { try await database.write { try body($0) } }
     }
-    return try await onceMoreIfTablesChanged(write, again: write)
   }
 }
 

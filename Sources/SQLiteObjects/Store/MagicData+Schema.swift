@@ -73,54 +73,6 @@ extension MagicData {
     connection.afterCommit { [self] _ in tables.markReady(missing) }
   }
 
-  /// Runs `body` on a snapshot in which the tables of a type have all its columns, if they exist.
-  func reading<Result>(
-    _ plan: ObjectPlan, _ body: (Connection) throws -> Result
-  ) throws -> Result {
-    func read() throws -> Result {
-      _ = try makeReady(plan)
-      return try readOnce(body)
-    }
-    return try onceMoreIfTablesChanged(read, again: read)
-  }
-
-  /// As the blocking form, without blocking the task.
-  nonisolated(nonsending) func reading<Result: Sendable>(
-    _ plan: ObjectPlan, _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    nonisolated(nonsending) func read() async throws -> Result {
-      _ = try await makeReady(plan)
-      return try await readOnce(body)
-    }
-    return try await onceMoreIfTablesChanged(read, again: read)
-  }
-
-  /// Runs `first`, and then `again` if it fails since another store or program has removed a table or a column
-  /// that this store knew.
-  func onceMoreIfTablesChanged<Result>(
-    _ first: () throws -> Result, again: () throws -> Result
-  ) throws -> Result {
-    do {
-      return try first()
-    } catch let error as SQLiteError where error.isOfMissingTable {
-      tables.forget()
-      return try again()
-    }
-  }
-
-  /// As the blocking form, without blocking the task.
-  nonisolated(nonsending) func onceMoreIfTablesChanged<Result: Sendable>(
-    _ first: nonisolated(nonsending) () async throws -> Result,
-    again: nonisolated(nonsending) () async throws -> Result
-  ) async throws -> Result {
-    do {
-      return try await first()
-    } catch let error as SQLiteError where error.isOfMissingTable {
-      tables.forget()
-      return try await again()
-    }
-  }
-
   /// Adds the columns, indexes and delete rules that a type declares and its tables lack. Creates no table;
   /// the first save does.
   ///
@@ -128,7 +80,8 @@ extension MagicData {
   package func makeReady(_ plan: ObjectPlan) throws -> Bool {
     if isReady(plan) { return true }
     // Inside a read nothing can be written: a missing column is read as the default that it will have.
-    if try read({ try self.inspect(plan, $0) }) == .change, !database.isInsideRead {
+    let growth = try read(nil) { try self.inspect(plan, $0) }
+    if growth == .change, !database.isInsideRead {
       try write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)
@@ -137,7 +90,8 @@ extension MagicData {
   /// As the blocking form, without blocking the task.
   nonisolated(nonsending) package func makeReady(_ plan: ObjectPlan) async throws -> Bool {
     if isReady(plan) { return true }
-    if try await read({ try self.inspect(plan, $0) }) == .change {
+    let growth = try await read(nil) { try self.inspect(plan, $0) }
+    if growth == .change {
       try await write { try self.prepareTables([plan], $0) }
     }
     return isReady(plan)

@@ -74,86 +74,98 @@ extension MagicData {
 
 // Reading, as the library does it.
 extension MagicData {
-  /// Reads on one snapshot, blocking the thread.
-  ///
-  /// - Parameter body: The reading. It runs once more if it fails on tables that others have changed.
-  /// - Throws: ``MagicError/closed`` if the store was closed, ``SQLiteError``, or what `body` throws.
-  package func read<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    func read() throws -> Result { try readOnce(body) }
-    return try onceMoreIfTablesChanged(read, again: read)
+  package func read(
+    _ plan: ObjectPlan?, isOneStatement: Bool, _ body: (Connection) throws -> Void
+  ) throws {
+    try retryingAfterSchemaChange {
+      let isReady = try plan.map(makeReady) ?? false
+      try onSnapshot(isOneStatement: isOneStatement && isReady, body)
+    }
   }
 
-  /// As the blocking form, without blocking the task.
   nonisolated(nonsending) package func read<Result: Sendable>(
+    _ plan: ObjectPlan?, isOneStatement: Bool,
     _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
-    try await onceMoreIfTablesChanged {
-      try await readOnce(body)
-    } again: {
-      try await readOnce(body)
+    try await retryingAfterSchemaChange {
+      var isReady = false
+      if let plan { isReady = try await makeReady(plan) }
+      return try await readOnce(isOneStatement: isOneStatement && isReady, body)
     }
   }
 
-  func readOnce<Result>(_ body: (Connection) throws -> Result) throws -> Result {
+  /// Reads on one snapshot, and throws if the content of the store is replaced meanwhile: the result may be of either.
+  ///
+  /// - Parameters:
+  ///   - isOneStatement: Whether `body` runs a single SELECT, which needs no transaction.
+  ///   - body: The reading.
+  private func onSnapshot(
+    isOneStatement: Bool, _ body: (Connection) throws -> Void
+  ) throws {
     try database.reportingClosure {
-      try ofOneContent { try database.read { try self.ofOneContent($0, body) } }
+      let generation = generation
+      func read(_ connection: Connection) throws { try ofOneContent(connection, body) }
+      if isOneStatement { try database.select(read) } else { try database.read { try read($0) } }
+      guard generation == self.generation else { throw SQLiteError.restoredMeanwhile }
     }
   }
 
+  /// As ``onSnapshot(isOneStatement:_:)``, with a result.
+  func readOnce<Result>(
+    isOneStatement: Bool = false, _ body: (Connection) throws -> Result
+  ) throws -> Result {
+    var result: Result?
+    try onSnapshot(isOneStatement: isOneStatement) { result = try body($0) }
+    guard let result else { throw SQLiteError(.error, "nothing was read") }
+    return result
+  }
+
+  /// The suspending form of ``readOnce(isOneStatement:_:)``.
   nonisolated(nonsending) func readOnce<Result: Sendable>(
-    _ body: @escaping @Sendable (Connection) throws -> Result
+    isOneStatement: Bool = false, _ body: @escaping @Sendable (Connection) throws -> Result
   ) async throws -> Result {
     try await database.reportingClosure {
-      try await ofOneContent { try await database.read { try self.ofOneContent($0, body) } }
-    }
-  }
-
-  /// Runs a body that makes a single SELECT: that is a snapshot of its own, without a transaction.
-  package func select<Result>(_ body: (Connection) throws -> Result) throws -> Result {
-    try database.reportingClosure {
-      try ofOneContent { try database.select { try self.ofOneContent($0, body) } }
-    }
-  }
-
-  /// As the blocking form, without blocking the task.
-  nonisolated(nonsending) package func select<Result: Sendable>(
-    _ body: @escaping @Sendable (Connection) throws -> Result
-  ) async throws -> Result {
-    try await database.reportingClosure {
-      try await ofOneContent { try await database.select { try self.ofOneContent($0, body) } }
+      let generation = generation
+      let result =
+        isOneStatement
+        ? try await database.select { try self.ofOneContent($0, body) }
+        : try await database.read { try self.ofOneContent($0, body) }
+      guard generation == self.generation else { throw SQLiteError.restoredMeanwhile }
+      return result
     }
   }
 
   /// Reads, and throws if the content of the store was replaced since the outermost access began: its snapshot
   /// may be from before.
-  func ofOneContent<Result>(
+  private func ofOneContent<Result>(
     _ connection: Connection, _ read: (Connection) throws -> Result
   ) throws -> Result {
     let result = try read(connection)
-    try checkContent(connection)
+    guard connection.contentGeneration == generation else { throw SQLiteError.restoredMeanwhile }
     return result
   }
 
-  func checkContent(_ connection: Connection) throws(SQLiteError) {
-    guard connection.contentGeneration == generation else { throw MagicData.restoredMeanwhile }
+  /// Runs `body`, and again if it fails since another store or program has removed a table or a column that this
+  /// store knew.
+  func retryingAfterSchemaChange<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch let error as SQLiteError where error.isOfMissingTable {
+      tables.forget()
+      return try body()
+    }
   }
 
-  /// Reads, and throws if the content of the store was replaced meanwhile: the result may be of either.
-  func ofOneContent<Result>(_ read: () throws -> Result) throws -> Result {
-    let generation = self.generation
-    let result = try read()
-    guard generation == self.generation else { throw MagicData.restoredMeanwhile }
-    return result
-  }
-
-  /// As the blocking form, without blocking the task.
-  nonisolated(nonsending) func ofOneContent<Result: Sendable>(
-    _ read: nonisolated(nonsending) () async throws -> Result
+  /// The suspending form of ``retryingAfterSchemaChange(_:)``.
+  nonisolated(nonsending) func retryingAfterSchemaChange<Result: Sendable>(
+    _ body: nonisolated(nonsending) () async throws -> Result
   ) async throws -> Result {
-    let generation = self.generation
-    let result = try await read()
-    guard generation == self.generation else { throw MagicData.restoredMeanwhile }
-    return result
+    do {
+      return try await body()
+    } catch let error as SQLiteError where error.isOfMissingTable {
+      tables.forget()
+      return try await body()
+    }
   }
 
   /// Makes objects that were fetched in an open transaction new ones if it is undone and their rows with it:
@@ -191,6 +203,4 @@ extension MagicData {
       }
     }
   }
-
-  static let restoredMeanwhile = SQLiteError.restoredMeanwhile
 }

@@ -46,7 +46,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
   private let sql: SQL?
   /// The properties that are set to an object.
   private var references: [Int] = []
-  /// Where the server has no function for it: the numbers that may not fit, and how to find one.
+  /// The numbers that may not fit, and how to find one.
   private var checks: [Check] = []
 
   init(
@@ -66,9 +66,8 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
       guard slots.insert(slot).inserted else { throw plan.refuse(slot, "is set twice") }
       let name = plan.properties[slot].name
       columns.append("\(identifier: name)")
-      let node = store.isRemote ? assignment.value : assignment.checkedValue(of: name)
-      let value = try FilterSQL.sql(node, on: plan, in: store)
-      let fit = store.isRemote ? assignment.fit(of: name) : nil
+      let value = try FilterSQL.sql(assignment.value, on: plan, in: store)
+      let fit = assignment.range.map { NumberFit(name: name, range: $0) }
       values.append(value)
       fits.append(fit)
       if let fit { checks.append(Check(fit, value, in: plan, where: condition)) }
@@ -105,7 +104,7 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
     try store.prepareTables([plan], connection)
     let count = try change(sql, connection)
     try connection.expectTargets {
-      try references.map { (try store.relations.relation(plan, $0, in: store), owners: nil) }
+      try references.map { (try store.relation(of: plan.shape, $0), owners: nil) }
     }
     return count
   }
@@ -144,18 +143,6 @@ private struct MassUpdate<Object: MagicObject>: Sendable {
       search.append(" LIMIT 1")
       self.search = search
     }
-  }
-}
-
-extension Assignment {
-  /// What the value must fit, if it is calculated for an integer.
-  fileprivate func fit(of name: String) -> NumberFit? {
-    range.map { NumberFit(name: name, range: $0) }
-  }
-
-  /// The value, which is an error for a number that does not fit the property of a name.
-  fileprivate func checkedValue(of name: String) -> QueryNode {
-    fit(of: name)?.checked(value) ?? value
   }
 }
 

@@ -28,15 +28,13 @@ struct StoreParts: Sendable {
   }
 
   /// Opens a store that goes away.
-  init(type: MagicData.StoreType) throws {
+  init(inMemory isInMemory: Bool) throws {
     let folder = try TemporaryFolder()
     let options = Database.Options().withQueryFunctions
     let database: Database =
-      switch type {
-      case .memory: try .memory(options: options)
-      case .temporary:
-        try Database(path: "\(folder.path)/\(StorePath.fileName)", options: options)
-      }
+      isInMemory
+      ? try .memory(options: options)
+      : try Database(path: "\(folder.path)/\(StorePath.fileName)", options: options)
     try self.init(database, folder, minimumFileSize: 0)
   }
 

@@ -1,18 +1,45 @@
 import SQLiteCore
 
-/// Reads one column of a query, and writes it where it is wanted. The way is decided once for all rows: a type
-/// that is only known at run time would cost more at each row than the row (benchmark `values`).
-@safe struct ColumnReader<Result>: Sendable {
+/// One column of a query: what it is, and how it is read and written where it is wanted. The way is decided once for all
+/// rows: a type that is only known at run time would cost more at each row than the row (benchmark `values`).
+@safe struct ResultColumn<Result>: Sendable {
+  let node: QueryNode
   /// Initializes memory for a result.
   let read: ReadingColumn
 
-  /// Reads by `other`.
-  private init(
-    slowly other: @escaping @Sendable (_ row: StatementHandle, _ column: Int32) throws -> Result
+  /// Reads a plain type as SQLite has it, and else by `other`, which converts or refuses.
+  init(
+    _ node: QueryNode, orElse other: @escaping @Sendable (StatementHandle, Int32) throws -> Result
   ) {
-    unsafe read = { row, column, memory in
+    self.node = node
+    let other: ReadingColumn = { row, column, memory in
       unsafe memory.initializeMemory(as: Result.self, to: try other(row, column))
     }
+    unsafe read =
+      plainReading(String.self, if: Result.self, orElse: other)
+      ?? plainReading(Int.self, if: Result.self, orElse: other)
+      ?? plainReading(Double.self, if: Result.self, orElse: other) ?? other
+  }
+
+  /// The column of a property.
+  init<Object: MagicObject, Column: MagicColumn>(_ path: KeyPath<Object, Column>)
+  where Column.Value == Result {
+    self.init(QueryNode(path), orElse: { try Column.value(from: $0.value(at: $1)) })
+  }
+
+  /// The value of an expression, which may be nil.
+  init<Object: MagicObject, Wrapped: Codable & SendableMetatype>(
+    _ expression: MagicExpression<Object, Wrapped>
+  ) where Result == Wrapped? {
+    self.init(expression.node) {
+      let stored = try $0.value(at: $1)
+      return stored.isNull ? nil : try Storage.value(Wrapped.self, of: stored)
+    }
+  }
+
+  /// The value of an aggregate.
+  init<Object: MagicObject>(_ aggregate: Aggregate<Object, Result>) {
+    self.init(aggregate.node) { [result = aggregate.result] in try result($0.value(at: $1)) }
   }
 }
 
@@ -21,73 +48,50 @@ typealias ReadingColumn =
   @Sendable (_ row: StatementHandle, _ column: Int32, _ memory: UnsafeMutableRawPointer) throws ->
   Void
 
-extension ColumnReader {
-  /// Reads the column of a property.
-  init<Column: MagicColumn>(_ column: Column.Type) where Column.Value == Result {
-    self.init(orElse: { try Column.value(from: $0.value(at: $1)) })
-  }
+/// A type that SQLite has as it is.
+private protocol PlainValue: SendableMetatype {
+  static func plain(_ row: StatementHandle, at column: Int32) -> Self?
+}
 
-  /// Reads the value of an expression, which may be nil.
-  init<Wrapped: Codable & SendableMetatype>(_ type: Wrapped.Type) where Result == Wrapped? {
-    self.init(orElse: {
-      let stored = try $0.value(at: $1)
-      return stored.isNull ? nil : try Storage.value(Wrapped.self, of: stored)
-    })
+extension String: PlainValue {
+  fileprivate static func plain(_ row: StatementHandle, at column: Int32) -> String? {
+    row.text(at: column)
   }
+}
 
-  /// Reads a plain type as SQLite has it, and else by `other`, which converts or refuses.
-  ///
-  /// Each plain type is spelled out: code for any of them would ask for its metadata at each row.
-  init(orElse other: @escaping @Sendable (StatementHandle, Int32) throws -> Result) {
-    let other = unsafe ColumnReader(slowly: other).read
-    if Result.self == String.self {
-      unsafe read = { row, column, memory in
-        guard let value = row.text(at: column) else {
-          return try unsafe other(row, column, memory)
-        }
-        unsafe memory.initializeMemory(as: String.self, to: value)
+extension Int: PlainValue {
+  fileprivate static func plain(_ row: StatementHandle, at column: Int32) -> Int? {
+    row.integer(at: column).flatMap { Int(exactly: $0) }
+  }
+}
+
+extension Double: PlainValue {
+  fileprivate static func plain(_ row: StatementHandle, at column: Int32) -> Double? {
+    row.real(at: column)
+  }
+}
+
+/// A way to read `result` if that is `Plain` or `Plain?`.
+///
+/// It is specialized for each type: code for any type would ask for its metadata at each row.
+private func plainReading<Plain: PlainValue>(
+  _ type: Plain.Type, if result: Any.Type, orElse other: @escaping ReadingColumn
+) -> ReadingColumn? {
+  if result == Plain.self {
+    return { row, column, memory in
+      guard let value = Plain.plain(row, at: column) else {
+        return try unsafe other(row, column, memory)
       }
-    } else if Result.self == String?.self {
-      unsafe read = { row, column, memory in
-        let value = row.text(at: column)
-        guard value != nil || row.isNull(at: column) else {
-          return try unsafe other(row, column, memory)
-        }
-        unsafe memory.initializeMemory(as: String?.self, to: value)
-      }
-    } else if Result.self == Int.self {
-      unsafe read = { row, column, memory in
-        guard let value = row.integer(at: column).flatMap({ Int(exactly: $0) }) else {
-          return try unsafe other(row, column, memory)
-        }
-        unsafe memory.initializeMemory(as: Int.self, to: value)
-      }
-    } else if Result.self == Int?.self {
-      unsafe read = { row, column, memory in
-        let value = row.integer(at: column).flatMap({ Int(exactly: $0) })
-        guard value != nil || row.isNull(at: column) else {
-          return try unsafe other(row, column, memory)
-        }
-        unsafe memory.initializeMemory(as: Int?.self, to: value)
-      }
-    } else if Result.self == Double.self {
-      unsafe read = { row, column, memory in
-        guard let value = row.real(at: column) else {
-          return try unsafe other(row, column, memory)
-        }
-        unsafe memory.initializeMemory(as: Double.self, to: value)
-      }
-    } else if Result.self == Double?.self {
-      unsafe read = { row, column, memory in
-        let value = row.real(at: column)
-        guard value != nil || row.isNull(at: column) else {
-          return try unsafe other(row, column, memory)
-        }
-        unsafe memory.initializeMemory(as: Double?.self, to: value)
-      }
-    } else {
-      unsafe read = other
+      unsafe memory.initializeMemory(as: Plain.self, to: value)
     }
+  }
+  guard result == Plain?.self else { return nil }
+  return { row, column, memory in
+    let value = Plain.plain(row, at: column)
+    guard value != nil || row.isNull(at: column) else {
+      return try unsafe other(row, column, memory)
+    }
+    unsafe memory.initializeMemory(as: Plain?.self, to: value)
   }
 }
 
@@ -189,26 +193,28 @@ extension [TupleColumn] {
 /// The layout of a tuple: its elements one after the other, each aligned for its type. (Swift's ABI, "Tuple
 /// Metadata"; a test compares it with tuples of many types.)
 struct TupleLayout: Sendable {
+  private(set) var nodes: [QueryNode] = []
   private(set) var columns: [TupleColumn] = []
   private var size = 0
   private var alignment = 1
 
   /// Lays out a tuple of elements.
-  init<each Result>(_ readers: repeat ColumnReader<each Result>) {
-    for reader in repeat each readers { append(reader) }
+  init<each Result>(_ columns: repeat ResultColumn<each Result>) {
+    for column in repeat each columns { append(column) }
   }
 
   /// Lays out a tuple of elements and further ones behind them.
   init<each Result, each Other>(
-    _ readers: repeat ColumnReader<each Result>, and others: repeat ColumnReader<each Other>
+    _ columns: repeat ResultColumn<each Result>, and others: repeat ResultColumn<each Other>
   ) {
-    for reader in repeat each readers { append(reader) }
-    for reader in repeat each others { append(reader) }
+    for column in repeat each columns { append(column) }
+    for column in repeat each others { append(column) }
   }
 
   /// Lays out a pair of tuples.
   init(_ first: TupleLayout, _ second: TupleLayout) {
     let start = first.size.aligned(to: second.alignment)
+    nodes = first.nodes + second.nodes
     columns =
       first.columns
       + second.columns.map { column in
@@ -220,10 +226,11 @@ struct TupleLayout: Sendable {
     alignment = Swift.max(first.alignment, second.alignment)
   }
 
-  private mutating func append<Result>(_ reader: ColumnReader<Result>) {
+  private mutating func append<Result>(_ column: ResultColumn<Result>) {
     let offset = size.aligned(to: MemoryLayout<Result>.alignment)
+    nodes.append(column.node)
     columns.append(
-      unsafe TupleColumn(offset: offset, read: reader.read) {
+      unsafe TupleColumn(offset: offset, read: column.read) {
         unsafe $0.assumingMemoryBound(to: Result.self).deinitialize(count: 1)
       })
     size = offset + MemoryLayout<Result>.size
