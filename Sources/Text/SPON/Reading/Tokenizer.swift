@@ -18,7 +18,6 @@ package struct Token {
   /// Where the key's text is; for an element its number in the array.
   var keyStart: UInt32 = 0
   var keyEnd: UInt32 = 0
-  var keyHash: UInt32 = 0
   /// The container, or -1.
   package var parent: Int32 = -1
   /// The token behind this value.
@@ -52,7 +51,7 @@ struct Tokenizer {
   private var depth = 0
   private var highBits: UInt8 = 0
   /// The key of the member whose value comes next.
-  private var key = MemberKey()
+  private var key = (range: 0..<0, hasEscapes: false)
 
   init(maximumDepth: Int) {
     self.maximumDepth = maximumDepth
@@ -104,22 +103,16 @@ struct Tokenizer {
   }
 
   private mutating func readMember(_ input: Span<UInt8>) throws(SPONSyntaxError) {
-    key = MemberKey()
     if input[position] == Byte.quote {
-      let (range, hasEscapes) = try readQuoted(input)
-      key.set(range, hasEscapes, input)
+      key = try readQuoted(input)
     } else {
       let start = position
-      var hash = MemberKey.seedOfHash
       while position < input.count, input[position].isBareKey {
-        let byte = input[position]
-        hash = (hash ^ UInt32(byte)) &* MemberKey.prime
-        highBits |= byte
+        highBits |= input[position]
         position += 1
       }
       guard position > start else { throw unexpected("a key", input) }
-      key.range = start..<position
-      key.hash = hash
+      key = (start..<position, false)
     }
     guard position < input.count else { throw unexpected("the mark of a value", input) }
     if input[position] == Byte.equals {
@@ -133,27 +126,25 @@ struct Tokenizer {
       throw unexpected("the mark of a value or “=” behind a key", input)
     }
     position += 1
-    if designator == .null { return add(Token(.scalar, .null, position..<position)) }
+    if designator == .null { return add(scalar: .null, position..<position) }
     guard position + 1 < input.count, input[position] == Byte.equals,
       input[position + 1] == Byte.quote
     else { throw unexpected("“=`”", input) }
     position += 1
     if designator == .described { note(seeds: "the mark “?”") }
     let (range, hasEscapes) = try readQuoted(input)
-    var token = Token(.scalar, designator, range)
-    token.hasEscapes = hasEscapes
-    add(token)
+    add(scalar: designator, range, hasEscapes: hasEscapes)
   }
 
   private mutating func readElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
-    key = MemberKey()
+    key = (0..<0, false)
     guard position < input.count else { throw unexpected("a value", input) }
     switch input[position] {
     case Byte.at: try readContainer(input)
     case Byte.quote: try readQuotedElement(input)
     case Byte.null:
       position += 1
-      add(Token(.scalar, .null, position..<position))
+      add(scalar: .null, position..<position)
     case Byte.openObject: try readSeedsNull(input)
     default: try readBareElement(input)
     }
@@ -210,7 +201,6 @@ struct Tokenizer {
     token.next = Int32(truncatingIfNeeded: tokens.count + 1)
     token.keyStart = UInt32(truncatingIfNeeded: key.range.lowerBound)
     token.keyEnd = UInt32(truncatingIfNeeded: key.range.upperBound)
-    token.keyHash = key.hash
     token.keyHasEscapes = key.hasEscapes
     if open >= 0 {
       if tokens[open].kind == .array { token.keyStart = UInt32(tokens[open].count) }
@@ -301,29 +291,6 @@ struct Tokenizer {
   }
 }
 
-/// The key of a member.
-struct MemberKey {
-  static let seedOfHash: UInt32 = 2_166_136_261
-  static let prime: UInt32 = 16_777_619
-
-  var range = 0..<0
-  var hasEscapes = false
-  var hash = Self.seedOfHash
-
-  mutating func set(_ range: Range<Int>, _ hasEscapes: Bool, _ input: Span<UInt8>) {
-    self.range = range
-    self.hasEscapes = hasEscapes
-    var hash = Self.seedOfHash
-    // Equal keys have equal hashes, however they are escaped.
-    if hasEscapes {
-      for byte in resolved(input, range) { hash = (hash ^ UInt32(byte)) &* Self.prime }
-    } else {
-      for index in range { hash = (hash ^ UInt32(input[index])) &* Self.prime }
-    }
-    self.hash = hash
-  }
-}
-
 extension Tokenizer {
   /// Reads quoted text and its mark; the seed wrote text in arrays without one.
   mutating func readQuotedElement(_ input: Span<UInt8>) throws(SPONSyntaxError) {
@@ -407,16 +374,25 @@ extension Tokenizer {
     var first = object + 1
     let end = Int(tokens[object].next)
     while first < end {
-      let hash = tokens[first].keyHash
       var second = Int(tokens[first].next)
       while second < end {
-        if tokens[second].keyHash == hash, keyText(first, input) == keyText(second, input) {
-          throw twice(second, input)
-        }
+        if haveSameKey(first, second, input) { throw twice(second, input) }
         second = Int(tokens[second].next)
       }
       first = Int(tokens[first].next)
     }
+  }
+
+  private func haveSameKey(_ first: Int, _ second: Int, _ input: Span<UInt8>) -> Bool {
+    if tokens[first].keyHasEscapes || tokens[second].keyHasEscapes {
+      return keyText(first, input) == keyText(second, input)
+    }
+    let start = Int(tokens[first].keyStart)
+    let other = Int(tokens[second].keyStart)
+    let count = Int(tokens[first].keyEnd) - start
+    guard Int(tokens[second].keyEnd) - other == count else { return false }
+    for index in 0..<count where input[start + index] != input[other + index] { return false }
+    return true
   }
 
   private func checkManyKeys(of object: Int, _ input: Span<UInt8>) throws(SPONSyntaxError) {

@@ -95,52 +95,49 @@ extension ValueReader {
   /// An integer that was written as a number with a point.
   private func wholeNumber<Integer: FixedWidthInteger>(as type: Integer.Type) throws -> Integer {
     guard has(.double) || has(.float) else { throw mismatch(type, "an integer (!)") }
-    guard let number = state.document.double(of: token), let integer = Integer(exactly: number)
+    guard let number = state.document.double(of: token),
+      let integer = Integer(exactly: number)
     else {
       throw corrupted("“\(state.document.text(of: token))” is no \(Integer.self)")
     }
     return integer
   }
 
-  func double() throws -> Double {
-    if has(.double) {
-      guard let number = state.document.double(of: token) else { throw notANumber() }
-      return try checked(number)
-    }
-    if has(.float) {
-      guard let number = state.document.float(of: token) else { throw notANumber() }
-      return try checked(Double(number))
-    }
-    return try otherNumber(as: Double.self)
-  }
-
-  func float() throws -> Float {
-    if has(.float) {
-      guard let number = state.document.float(of: token) else { throw notANumber() }
-      return try checked(number)
-    }
-    if has(.double) {
-      guard let number = state.document.double(of: token) else { throw notANumber() }
-      if number.isNaN { return try checked(.nan) }
-      guard let exact = Float(exactly: number) else {
-        throw corrupted("“\(state.document.text(of: token))” is no Float without rounding")
-      }
-      return try checked(exact)
-    }
-    return try otherNumber(as: Float.self)
-  }
-
-  /// A number that was written as an integer, or an infinite one that was written as text.
-  private func otherNumber<Number: BinaryFloatingPoint>(as type: Number.Type) throws -> Number {
+  /// Reads a number as a type that holds it exactly.
+  func number<Number: BinaryFloatingPoint & LosslessStringConvertible>(
+    as type: Number.Type
+  ) throws -> Number {
+    var number: Number?
     if has(.integer) {
-      guard let integer = state.document.integer(of: token, as: Int128.self) else {
-        throw notANumber()
-      }
-      guard let number = Number(exactly: integer) else {
-        throw corrupted("\(integer) is no \(type) without rounding")
-      }
-      return number
+      number = state.document.integer(of: token, as: Int128.self).flatMap { Number(exactly: $0) }
+    } else if has(.double) {
+      let double = try found(state.document.double(of: token))
+      number = double.isNaN ? .nan : Number(exactly: double)
+    } else if has(.float) {
+      // The digits of a single-precision number are those that tell it from others of its kind.
+      number = Number(try found(state.document.number(of: token, as: Float.self)))
+    } else {
+      return try nonFinite(as: type)
     }
+    guard let number else {
+      throw corrupted("“\(state.document.text(of: token))” is no \(type) without rounding")
+    }
+    if number.isFinite { return number }
+    guard case .literal = state.decoder.nonConformingFloatDecodingStrategy else {
+      throw corrupted("the number is not finite")
+    }
+    return number
+  }
+
+  private func found<Number>(_ number: Number?) throws -> Number {
+    guard let number else {
+      throw corrupted("“\(state.document.text(of: token))” is not a number")
+    }
+    return number
+  }
+
+  /// Reads an infinite number that was written as text.
+  private func nonFinite<Number: BinaryFloatingPoint>(as type: Number.Type) throws -> Number {
     if has(.text),
       case .convertFromString(let positive, let negative, let nan) =
         state.decoder.nonConformingFloatDecodingStrategy
@@ -154,18 +151,6 @@ extension ValueReader {
     }
     throw mismatch(type, "a number (& or ^)")
   }
-
-  private func checked<Number: BinaryFloatingPoint>(_ number: Number) throws -> Number {
-    if number.isFinite { return number }
-    guard case .literal = state.decoder.nonConformingFloatDecodingStrategy else {
-      throw corrupted("the number is not finite")
-    }
-    return number
-  }
-
-  private func notANumber() -> DecodingError {
-    corrupted("“\(state.document.text(of: token))” is not a number")
-  }
 }
 
 extension ValueReader {
@@ -175,9 +160,9 @@ extension ValueReader {
   @inline(__always) func read<T: Decodable>(_ type: T.Type) throws -> T {
     if type == String.self { return same(try string(), as: T.self) }
     if type == Int.self { return same(try integer(as: Int.self), as: T.self) }
-    if type == Double.self { return same(try double(), as: T.self) }
+    if type == Double.self { return same(try number(as: Double.self), as: T.self) }
     if type == Bool.self { return same(try bool(), as: T.self) }
-    if type == Float.self { return same(try float(), as: T.self) }
+    if type == Float.self { return same(try number(as: Float.self), as: T.self) }
     if type == Int8.self { return same(try integer(as: Int8.self), as: T.self) }
     if type == Int16.self { return same(try integer(as: Int16.self), as: T.self) }
     if type == Int32.self { return same(try integer(as: Int32.self), as: T.self) }
@@ -210,11 +195,11 @@ extension ValueReader {
       guard let date = DateText.date(from: text) else { throw corrupted("“\(text)” is not a date") }
       return date
     case .deferredToDate:
-      return Date(timeIntervalSinceReferenceDate: try double())
+      return Date(timeIntervalSinceReferenceDate: try number(as: Double.self))
     case .secondsSince1970:
-      return Date(timeIntervalSince1970: try double())
+      return Date(timeIntervalSince1970: try number(as: Double.self))
     case .millisecondsSince1970:
-      return Date(timeIntervalSince1970: try double() / 1_000)
+      return Date(timeIntervalSince1970: try number(as: Double.self) / 1_000)
     case .custom(let decode):
       return try decode(self)
     }
@@ -289,7 +274,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   /// The value of a key.
-  @inline(__always) private func value(_ key: Key) throws -> ValueReader {
+  @inline(__always) private func value(_ key: some CodingKey) throws -> ValueReader {
     guard let member = reader.state.member(key.stringValue, of: reader.token) else {
       throw missing(key)
     }
@@ -303,7 +288,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return value.isNull ? nil : value
   }
 
-  @inline(never) private func missing(_ key: Key) -> DecodingError {
+  @inline(never) private func missing(_ key: any CodingKey) -> DecodingError {
     .keyNotFound(
       key,
       DecodingError.Context(
@@ -326,7 +311,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try present(key)?.string()
   }
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try present(key)?.double()
+    try present(key)?.number(as: type)
   }
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
     try present(key)?.integer(as: type)
@@ -345,15 +330,7 @@ struct KeyedReader<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try value(key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder {
-    guard let member = reader.state.member("super", of: reader.token) else {
-      throw DecodingError.keyNotFound(
-        PathKey("super"),
-        DecodingError.Context(
-          codingPath: codingPath, debugDescription: "the object has no member “super”"))
-    }
-    return ValueReader(state: reader.state, token: member)
-  }
+  func superDecoder() throws -> any Decoder { try value(PathKey("super")) }
 
   func superDecoder(forKey key: Key) throws -> any Decoder { try value(key) }
 }

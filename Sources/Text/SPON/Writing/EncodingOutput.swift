@@ -175,8 +175,6 @@ final class EncodingState {
   /// The first error that happened in a function that cannot throw, such as one that returns a container.
   var failure: (any Error)?
   private var typeNames: [ObjectIdentifier: [UInt8]] = [:]
-  private var lastType: Any.Type?
-  private var lastName: [UInt8] = []
 
   init(_ encoder: SPONEncoder) {
     self.encoder = encoder
@@ -186,12 +184,10 @@ final class EncodingState {
 
   /// The name of a type as an object carries it, with its colon.
   func name(of type: Any.Type) -> [UInt8] {
-    if let lastType, lastType == type { return lastName }
     let id = ObjectIdentifier(type)
-    let name = typeNames[id] ?? TypeName.bytes(of: type)
+    if let name = typeNames[id] { return name }
+    let name = TypeName.bytes(of: type)
     typeNames[id] = name
-    lastType = type
-    lastName = name
     return name
   }
 

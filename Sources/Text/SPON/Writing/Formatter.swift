@@ -89,16 +89,15 @@ package struct Formatter {
     // The seed's mark is never written: such a value becomes null or text.
     if designator == .described {
       if content == "<null>" { return text.appendNull() }
-      return text.append(content, isMember: isMember)
+      return text.append(content, .text, isMember: isMember)
     }
-    if designator == .text || isMember {
-      text.append(content, designator, isMember: isMember)
-    } else if content.utf8.allSatisfy(\.isBareElement), designator != .date,
-      !content.isEmpty || designator == .data
-    {
-      text.append(plain: content.utf8, designator, isMember: false)
+    let isBare =
+      ![.text, .date].contains(designator) && content.utf8.allSatisfy(\.isBareElement)
+      && (designator == .data || !content.isEmpty)
+    if !isMember, isBare {
+      text.append(plain: content, designator, isMember: false)
     } else {
-      text.append(content, designator, isMember: false)
+      text.append(content, designator, isMember: isMember)
     }
   }
 }

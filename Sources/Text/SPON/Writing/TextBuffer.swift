@@ -21,115 +21,64 @@ package struct TextBuffer {
   }
 
   package mutating func append(_ value: Bool, isMember: Bool) {
-    begin(.bool, isMember)
-    append(value ? "true" : "false")
-    end(.bool, isMember)
+    append(plain: value ? "true" : "false", .bool, isMember: isMember)
   }
 
-  package mutating func append(_ value: String, isMember: Bool) {
-    if isMember {
-      append("$=`")
-      appendEscaped(value)
-      bytes.append(Byte.quote)
-    } else {
-      bytes.append(Byte.quote)
-      appendEscaped(value)
-      append("`$")
+  package mutating func append<Integer: FixedWidthInteger>(_ value: Integer, isMember: Bool) {
+    guard let short = Int64(exactly: value) else {
+      return append(plain: String(value), .integer, isMember: isMember)
+    }
+    begin(.integer, isMember, isQuoted: false)
+    append(digitsOf: short)
+    end(.integer, isMember, isQuoted: false)
+  }
+
+  /// Appends an integer, in two thirds of the time that its description takes (benchmark `codec`).
+  private mutating func append(digitsOf integer: Int64) {
+    if integer < 0 { bytes.append(UInt8(ascii: "-")) }
+    var first = bytes.count
+    var rest = integer.magnitude
+    repeat {
+      bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10))
+      rest /= 10
+    } while rest > 0
+    var last = bytes.count - 1
+    while first < last {
+      bytes.swapAt(first, last)
+      first += 1
+      last -= 1
     }
   }
 
   /// Appends any scalar in quotes.
-  mutating func append(_ text: String, _ designator: Designator, isMember: Bool) {
-    if isMember {
-      bytes.append(designator.rawValue)
-      append("=`")
-    } else {
-      bytes.append(Byte.quote)
-    }
+  package mutating func append(_ text: String, _ designator: Designator, isMember: Bool) {
+    begin(designator, isMember, isQuoted: true)
     appendEscaped(text)
-    bytes.append(Byte.quote)
-    if !isMember { bytes.append(designator.rawValue) }
-  }
-
-  package mutating func append(_ value: Double, isMember: Bool) {
-    begin(.double, isMember)
-    append(number: value.description)
-    end(.double, isMember)
-  }
-
-  package mutating func append(_ value: Float, isMember: Bool) {
-    begin(.float, isMember)
-    append(number: value.description)
-    end(.float, isMember)
-  }
-
-  package mutating func append<Integer: FixedWidthInteger>(_ value: Integer, isMember: Bool) {
-    begin(.integer, isMember)
-    if let short = Int64(exactly: value) {
-      append(integer: short)
-    } else {
-      append(number: String(value))
-    }
-    end(.integer, isMember)
+    end(designator, isMember, isQuoted: true)
   }
 
   /// Appends a scalar whose text is made of bytes that need no escape.
-  package mutating func append(
-    plain text: some Sequence<UInt8>, _ designator: Designator, isMember: Bool
-  ) {
-    begin(designator, isMember)
-    bytes.append(contentsOf: text)
-    end(designator, isMember)
+  package mutating func append(plain text: String, _ designator: Designator, isMember: Bool) {
+    begin(designator, isMember, isQuoted: designator == .date)
+    var text = text
+    text.withUTF8 { unsafe bytes.append(contentsOf: $0) }
+    end(designator, isMember, isQuoted: designator == .date)
   }
 
-  @inline(__always) private mutating func begin(_ designator: Designator, _ isMember: Bool) {
+  @inline(__always)
+  private mutating func begin(_ designator: Designator, _ isMember: Bool, isQuoted: Bool) {
     if isMember {
       bytes.append(designator.rawValue)
       append("=`")
-    } else if designator == .date {
+    } else if isQuoted {
       bytes.append(Byte.quote)
     }
   }
 
-  @inline(__always) private mutating func end(_ designator: Designator, _ isMember: Bool) {
-    if isMember {
-      bytes.append(Byte.quote)
-    } else {
-      if designator == .date { bytes.append(Byte.quote) }
-      bytes.append(designator.rawValue)
-    }
-  }
-
-  private mutating func append(number: String) {
-    var number = number
-    number.withUTF8 { unsafe bytes.append(contentsOf: $0) }
-  }
-
-  private mutating func append(integer: Int64) {
-    if integer < 0 { bytes.append(UInt8(ascii: "-")) }
-    var rest = integer.magnitude
-    guard rest > 9 else {
-      bytes.append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest))
-      return
-    }
-    var limit: UInt64 = 10
-    var count = 1
-    while count < 20, rest >= limit {
-      count += 1
-      let (product, overflows) = limit.multipliedReportingOverflow(by: 10)
-      guard !overflows else { break }
-      limit = product
-    }
-    if rest >= limit, count < 20 { count = 20 }
-    let start = bytes.count
-    bytes.append(contentsOf: repeatElement(UInt8(ascii: "0"), count: count))
-    var index = start + count
-    while index > start {
-      index -= 1
-      let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
-      bytes[index] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: remainder)
-      rest = quotient
-    }
+  @inline(__always)
+  private mutating func end(_ designator: Designator, _ isMember: Bool, isQuoted: Bool) {
+    if isMember || isQuoted { bytes.append(Byte.quote) }
+    if !isMember { bytes.append(designator.rawValue) }
   }
 
   /// Appends a key, quoted if it must be, and returns a hash of its bytes.

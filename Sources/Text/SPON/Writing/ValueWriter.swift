@@ -96,11 +96,11 @@ struct ValueWriter: Encoder {
     }
   }
 
-  /// Writes a member, all of it or nothing.
-  func member(_ key: some CodingKey, _ write: () throws -> Void) throws {
+  /// Begins and writes a member or an element, all of it or nothing.
+  func part(_ begin: () throws -> Void, _ write: () throws -> Void) throws {
     let mark = output.mark
     do {
-      try beginMember(key)
+      try begin()
       try write()
     } catch {
       output.rollBack(to: mark, openFrames: index)
@@ -108,16 +108,16 @@ struct ValueWriter: Encoder {
     }
   }
 
-  /// Writes an element, all of it or nothing.
-  func element(_ write: () throws -> Void) throws {
-    let mark = output.mark
+  /// Begins a value that may be written later.
+  func piece(
+    _ key: () -> any CodingKey, isMember: Bool, _ begin: () throws -> Void
+  ) -> ValueWriter {
     do {
-      try beginElement()
-      try write()
+      try begin()
     } catch {
-      output.rollBack(to: mark, openFrames: index)
-      throw error
+      output.state.fail(error)
     }
+    return output.addPiece(key(), of: index, isMember: isMember)
   }
 
   private func twice(_ name: String) -> EncodingError {
@@ -138,87 +138,63 @@ extension ValueWriter {
   func encodePlain<T: Encodable>(
     _ value: T, isMember: Bool, _ begin: () throws -> Void
   ) throws -> Bool {
+    @inline(__always) func write<Integer: FixedWidthInteger>(as type: Integer.Type) throws -> Bool {
+      try begin()
+      output.text.append(same(value, as: type), isMember: isMember)
+      return true
+    }
     if T.self == String.self {
       try begin()
-      output.text.append(same(value, as: String.self), isMember: isMember)
-    } else if T.self == Int.self {
-      try begin()
-      output.text.append(same(value, as: Int.self), isMember: isMember)
-    } else if T.self == Bool.self {
+      output.text.append(same(value, as: String.self), .text, isMember: isMember)
+      return true
+    }
+    if T.self == Bool.self {
       try begin()
       output.text.append(same(value, as: Bool.self), isMember: isMember)
-    } else if T.self == Int8.self {
-      try begin()
-      output.text.append(same(value, as: Int8.self), isMember: isMember)
-    } else if T.self == Int16.self {
-      try begin()
-      output.text.append(same(value, as: Int16.self), isMember: isMember)
-    } else if T.self == Int32.self {
-      try begin()
-      output.text.append(same(value, as: Int32.self), isMember: isMember)
-    } else if T.self == Int64.self {
-      try begin()
-      output.text.append(same(value, as: Int64.self), isMember: isMember)
-    } else if T.self == Int128.self {
-      try begin()
-      output.text.append(same(value, as: Int128.self), isMember: isMember)
-    } else if T.self == UInt.self {
-      try begin()
-      output.text.append(same(value, as: UInt.self), isMember: isMember)
-    } else if T.self == UInt8.self {
-      try begin()
-      output.text.append(same(value, as: UInt8.self), isMember: isMember)
-    } else if T.self == UInt16.self {
-      try begin()
-      output.text.append(same(value, as: UInt16.self), isMember: isMember)
-    } else if T.self == UInt32.self {
-      try begin()
-      output.text.append(same(value, as: UInt32.self), isMember: isMember)
-    } else if T.self == UInt64.self {
-      try begin()
-      output.text.append(same(value, as: UInt64.self), isMember: isMember)
-    } else if T.self == UInt128.self {
-      try begin()
-      output.text.append(same(value, as: UInt128.self), isMember: isMember)
-    } else {
-      return false
+      return true
     }
-    return true
+    if T.self == Int.self { return try write(as: Int.self) }
+    if T.self == Int8.self { return try write(as: Int8.self) }
+    if T.self == Int16.self { return try write(as: Int16.self) }
+    if T.self == Int32.self { return try write(as: Int32.self) }
+    if T.self == Int64.self { return try write(as: Int64.self) }
+    if T.self == Int128.self { return try write(as: Int128.self) }
+    if T.self == UInt.self { return try write(as: UInt.self) }
+    if T.self == UInt8.self { return try write(as: UInt8.self) }
+    if T.self == UInt16.self { return try write(as: UInt16.self) }
+    if T.self == UInt32.self { return try write(as: UInt32.self) }
+    if T.self == UInt64.self { return try write(as: UInt64.self) }
+    if T.self == UInt128.self { return try write(as: UInt128.self) }
+    return false
   }
 
-  /// Writes the value of a member or an element that was begun.
+  /// Writes a value that was begun.
+  ///
+  /// - Parameter inside: Calls its argument with the encoder for a value that encodes itself.
   @inline(__always)
-  func encode<T: Encodable>(_ value: T, isMember: Bool, key: some CodingKey) throws {
+  func encode<T: Encodable>(
+    _ value: T, isMember: Bool, inside: ((ValueWriter) throws -> Void) throws -> Void
+  ) throws {
     if T.self == Double.self {
-      return try encode(same(value, as: Double.self), isMember: isMember)
+      return try encode(same(value, as: Double.self), .double, isMember: isMember)
     }
-    if T.self == Float.self { return try encode(same(value, as: Float.self), isMember: isMember) }
+    if T.self == Float.self {
+      return try encode(same(value, as: Float.self), .float, isMember: isMember)
+    }
     if let failure = output.state.failure { throw failure }
-    func inside(_ write: (ValueWriter) throws -> Void) throws {
-      output.path.append(key)
-      try write(output.open(T.self, isMember: isMember))
-      output.close()
-      output.path.removeLast()
-    }
     if try encodeFoundation(value, isMember: isMember, inside: inside) { return }
     try inside { try value.encode(to: $0) }
   }
 
-  /// Writes a value that was begun in this container itself.
+  /// Opens a value in this one, and closes it when it was written.
   @inline(__always)
-  func encodeHere<T: Encodable>(_ value: T, isMember: Bool) throws {
-    if T.self == Double.self {
-      return try encode(same(value, as: Double.self), isMember: isMember)
-    }
-    if T.self == Float.self { return try encode(same(value, as: Float.self), isMember: isMember) }
-    if let failure = output.state.failure { throw failure }
-    func inside(_ write: (ValueWriter) throws -> Void) throws {
-      output.frames[index].kind = .empty
-      output.frames[index].type = T.self
-      try write(self)
-    }
-    if try encodeFoundation(value, isMember: isMember, inside: inside) { return }
-    try inside { try value.encode(to: $0) }
+  func open(
+    _ type: Any.Type, key: some CodingKey, isMember: Bool, _ write: (ValueWriter) throws -> Void
+  ) throws {
+    output.path.append(key)
+    try write(output.open(type, isMember: isMember))
+    output.close()
+    output.path.removeLast()
   }
 
   private func encodeFoundation<T: Encodable>(
@@ -229,29 +205,22 @@ extension ValueWriter {
     } else if T.self == Data.self {
       try encode(same(value, as: Data.self), isMember: isMember, inside: inside)
     } else if T.self == URL.self {
-      output.text.append(same(value, as: URL.self).absoluteString, isMember: isMember)
+      output.text.append(same(value, as: URL.self).absoluteString, .text, isMember: isMember)
     } else if T.self == Decimal.self {
-      output.text.append(same(value, as: Decimal.self).description, isMember: isMember)
+      output.text.append(same(value, as: Decimal.self).description, .text, isMember: isMember)
     } else {
       return false
     }
     return true
   }
 
-  func encode(_ value: Double, isMember: Bool) throws {
-    if value.isFinite { return output.text.append(value, isMember: isMember) }
-    if let text = try text(ofNonFinite: value) {
-      output.text.append(text, isMember: isMember)
-    } else {
-      output.text.append(value, isMember: isMember)
-    }
-  }
-
-  func encode(_ value: Float, isMember: Bool) throws {
+  private func encode<Number: BinaryFloatingPoint & CustomStringConvertible>(
+    _ value: Number, _ designator: Designator, isMember: Bool
+  ) throws {
     if !value.isFinite, let text = try text(ofNonFinite: Double(value)) {
-      output.text.append(text, isMember: isMember)
+      output.text.append(text, .text, isMember: isMember)
     } else {
-      output.text.append(value, isMember: isMember)
+      output.text.append(plain: value.description, designator, isMember: isMember)
     }
   }
 
@@ -270,19 +239,19 @@ extension ValueWriter {
   ) throws {
     switch output.state.encoder.dateEncodingStrategy {
     case .text:
-      output.text.append(plain: DateText.text(of: date).utf8, .date, isMember: isMember)
+      output.text.append(plain: DateText.text(of: date), .date, isMember: isMember)
     case .iso8601:
       guard let text = DateText.wholeSeconds(of: date) else {
         throw EncodingError.invalidValue(
           date, output.context("the date is not in the years 0000 to 9999"))
       }
-      output.text.append(plain: text.utf8, .date, isMember: isMember)
+      output.text.append(plain: text, .date, isMember: isMember)
     case .deferredToDate:
-      try encode(date.timeIntervalSinceReferenceDate, isMember: isMember)
+      try encode(date.timeIntervalSinceReferenceDate, .double, isMember: isMember)
     case .secondsSince1970:
-      try encode(date.timeIntervalSince1970, isMember: isMember)
+      try encode(date.timeIntervalSince1970, .double, isMember: isMember)
     case .millisecondsSince1970:
-      try encode(date.timeIntervalSince1970 * 1_000, isMember: isMember)
+      try encode(date.timeIntervalSince1970 * 1_000, .double, isMember: isMember)
     case .custom(let encode):
       try inside { try encode(date, $0) }
     }
@@ -293,7 +262,7 @@ extension ValueWriter {
   ) throws {
     switch output.state.encoder.dataEncodingStrategy {
     case .base64:
-      output.text.append(plain: data.base64EncodedData(), .data, isMember: isMember)
+      output.text.append(plain: data.base64EncodedString(), .data, isMember: isMember)
     case .deferredToData:
       try inside { try data.encode(to: $0) }
     case .custom(let encode):
@@ -319,7 +288,11 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
   @inline(__always) private func write<T: Encodable>(_ value: T, _ key: Key) throws {
     if try writer.encodePlain(value, isMember: true, { try writer.beginMember(key) }) { return }
-    try writer.member(key) { try writer.encode(value, isMember: true, key: key) }
+    try writer.part({ try writer.beginMember(key) }) {
+      try writer.encode(value, isMember: true) {
+        try writer.open(T.self, key: key, isMember: true, $0)
+      }
+    }
   }
 
   @inline(__always) mutating func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
@@ -343,12 +316,7 @@ struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
   mutating func superEncoder(forKey key: Key) -> any Encoder { piece(key) }
 
   private func piece(_ key: some CodingKey) -> ValueWriter {
-    do {
-      try writer.beginMember(key)
-    } catch {
-      writer.output.state.fail(error)
-    }
-    return writer.output.addPiece(key, of: writer.index, isMember: true)
+    writer.piece({ key }, isMember: true) { try writer.beginMember(key) }
   }
 }
 
@@ -370,7 +338,11 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
 
   @inline(__always) private func write<T: Encodable>(_ value: T) throws {
     if try writer.encodePlain(value, isMember: false, { try writer.beginElement() }) { return }
-    try writer.element { try writer.encode(value, isMember: false, key: key) }
+    try writer.part(writer.beginElement) {
+      try writer.encode(value, isMember: false) {
+        try writer.open(T.self, key: key, isMember: false, $0)
+      }
+    }
   }
 
   @inline(__always) mutating func encode<T: Encodable>(_ value: T) throws { try write(value) }
@@ -390,12 +362,7 @@ struct UnkeyedWriter: UnkeyedEncodingContainer {
   mutating func superEncoder() -> any Encoder { piece() }
 
   private func piece() -> ValueWriter {
-    do {
-      try writer.beginElement()
-    } catch {
-      writer.output.state.fail(error)
-    }
-    return writer.output.addPiece(key, of: writer.index, isMember: false)
+    writer.piece({ key }, isMember: false, writer.beginElement)
   }
 }
 
@@ -425,7 +392,11 @@ struct SingleWriter: SingleValueEncodingContainer {
   @inline(__always) private func write<T: Encodable>(_ value: T) throws {
     try begin()
     if try writer.encodePlain(value, isMember: isMember, {}) { return }
-    try writer.encodeHere(value, isMember: isMember)
+    try writer.encode(value, isMember: isMember) { write in
+      writer.output.frames[writer.index].kind = .empty
+      writer.output.frames[writer.index].type = T.self
+      try write(writer)
+    }
   }
 
   @inline(__always) mutating func encode<T: Encodable>(_ value: T) throws { try write(value) }

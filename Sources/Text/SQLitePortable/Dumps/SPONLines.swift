@@ -9,24 +9,28 @@ struct SPONLines: DumpFormat {
     if let fields = DumpFields(line) {
       append(fields, to: &text)
     } else if case .row(let values) = line {
-      text.append("@array[")
-      for (index, value) in values.enumerated() {
-        if index > 0 { text.append(", ") }
-        append(value, to: &text)
-      }
-      text.append("]")
+      append(values, to: &text)
     }
     return text.bytes
   }
 
-  private func append(_ value: Value, to text: inout TextBuffer) {
+  private func append(_ values: [Value], to text: inout TextBuffer) {
+    text.append("@array[")
+    for (index, value) in values.enumerated() {
+      if index > 0 { text.append(", ") }
+      append(value, isMember: false, to: &text)
+    }
+    text.append("]")
+  }
+
+  private func append(_ value: Value, isMember: Bool, to text: inout TextBuffer) {
     switch value {
     case .null: text.appendNull()
-    case .integer(let integer): text.append(integer, isMember: false)
-    case .real(let real): text.append(real, isMember: false)
-    case .text(let string): text.append(string, isMember: false)
+    case .integer(let integer): text.append(integer, isMember: isMember)
+    case .real(let real): text.append(plain: real.description, .double, isMember: isMember)
+    case .text(let string): text.append(string, .text, isMember: isMember)
     case .blob(let bytes):
-      text.append(plain: Data(bytes).base64EncodedData(), .data, isMember: false)
+      text.append(plain: Data(bytes).base64EncodedString(), .data, isMember: isMember)
     }
   }
 
@@ -38,15 +42,10 @@ struct SPONLines: DumpFormat {
       if index > 0 { text.append(" ") }
       text.append(key: field.name)
       switch field.value {
-      case .text(let string): text.append(string, isMember: true)
-      case .integer(let integer): text.append(integer, isMember: true)
-      case .texts(let strings):
-        text.append("=@array[")
-        for (index, string) in strings.enumerated() {
-          if index > 0 { text.append(", ") }
-          text.append(string, isMember: false)
-        }
-        text.append("]")
+      case .value(let value): append(value, isMember: true, to: &text)
+      case .values(let values):
+        text.append("=")
+        append(values, to: &text)
       }
     }
     text.append(">")
@@ -56,11 +55,17 @@ struct SPONLines: DumpFormat {
     let document = try Document(text, maximumDepth: 3)
     switch document.tokens[0].kind {
     case .scalar: throw DumpLineError(description: "a line is an object or an array")
-    case .array: return .row(try elements(of: 0, in: document).map { try value($0, of: document) })
+    case .array: return .row(try values(of: 0, in: document))
     case .object:
       let kind = document.typeName(of: 0)
       let fields = try elements(of: 0, in: document).map { member in
-        (name: document.key(of: member), value: try field(member, of: document))
+        let isList = document.tokens[member].kind == .array
+        return (
+          name: document.key(of: member),
+          value: isList
+            ? DumpFields.Field.values(try values(of: member, in: document))
+            : .value(try value(member, of: document))
+        )
       }
       return try DumpFields(kind, fields).line()
     }
@@ -77,21 +82,8 @@ struct SPONLines: DumpFormat {
     return elements
   }
 
-  private func field(_ token: Int, of document: Document) throws -> DumpFields.Field {
-    if document.tokens[token].kind == .array {
-      return .texts(
-        try elements(of: token, in: document).map { element in
-          guard case .text(let text) = try value(element, of: document) else {
-            throw DumpLineError(description: "a list has something else than text in it")
-          }
-          return text
-        })
-    }
-    switch try value(token, of: document) {
-    case .text(let text): return .text(text)
-    case .integer(let integer): return .integer(integer)
-    default: throw DumpLineError(description: "“\(document.key(of: token))” has a wrong type")
-    }
+  private func values(of array: Int, in document: Document) throws -> [Value] {
+    try elements(of: array, in: document).map { try value($0, of: document) }
   }
 
   private func value(_ token: Int, of document: Document) throws -> Value {
