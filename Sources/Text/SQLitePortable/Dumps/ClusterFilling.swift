@@ -6,7 +6,6 @@ import SQLiteCore
 /// A table of its own says how far it has come, in the transaction of what was copied: when it was interrupted,
 /// the same call goes on there.
 struct ClusterFilling {
-  private static let table = "magicdata_restore"
   /// What a transaction takes at the most.
   private static let rowLimit = 1_000
   private static let byteLimit = 1 << 20
@@ -20,16 +19,17 @@ struct ClusterFilling {
   private let report: (DumpProgress) throws -> Void
   private var progress = DumpProgress()
 
-  /// A thing of the schema, and what stands between it and the next one.
+  /// An object of the schema to make, and its rows.
   private struct Step {
-    let kind: DumpObject.Kind
-    let name: String
-    let sql: String
-    /// The columns of its rows; none if it has no rows of its own.
-    var columns: [String] = []
+    /// The columns are empty if it has no rows of its own.
+    var object: DumpObject
     var rowCount: Int64 = 0
     /// Whether it is a full-text index of another table, of which it is made.
     var isRebuilt = false
+
+    var name: String { object.name }
+    var sql: String { object.sql }
+    var columns: [String] { object.columns }
   }
 
   /// How far the copy has come: the step, and how many of its rows are there.
@@ -72,56 +72,44 @@ struct ClusterFilling {
 
   /// What is to be made, in order: tables, virtual tables, then what looks at them.
   private static func steps(_ connection: Connection) throws -> [Step] {
-    let objects = try connection.rows(
-      """
-      SELECT s.type, s.name, s.sql, l.type FROM sqlite_schema s
-      LEFT JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.name AND s.type = 'table'
-      WHERE s.sql IS NOT NULL AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-      ORDER BY s.rowid
-      """, as: String.self, String.self, String.self, String?.self)
     var tables: [Step] = []
     var virtual: [Step] = []
     var others: [Step] = []
-    for (type, name, sql, tableType) in objects where !isOwn(name) {
-      let count = {
-        try connection.firstRow("SELECT count(*) FROM \(identifier: name)", as: Int64.self) ?? 0
-      }
-      switch (type, tableType) {
-      // Made with the virtual table that they belong to.
-      case ("table", "shadow"): continue
-      case ("table", "virtual"):
-        var step = Step(kind: .virtualTable, name: name, sql: sql)
-        let words = sql.lowercased().filter { !$0.isWhitespace }
+    for entry in try SchemaObject.all(in: connection) where !SchemaObject.isOwn(entry.object.name) {
+      var step = Step(object: entry.object)
+      let name = step.name
+      switch step.object.kind {
+      // Made with the virtual table that they belong to, and by SQLite itself.
+      case .table where entry.isShadow, .statistics: continue
+      case .table: tables.append(step)
+      case .virtualTable:
+        let words = step.sql.lowercased().filter { !$0.isWhitespace }
         // The rows of an index over another table are made of that, and a vocabulary shows those of an index.
         step.isRebuilt = words.contains("content=")
         if !step.isRebuilt, !words.contains("usingfts5vocab(") {
-          step.columns =
+          step.object.columns =
             ["rowid"]
             + (try connection.rows(
               "SELECT name FROM pragma_table_xinfo(\(name)) WHERE hidden = 0 ORDER BY cid",
               as: String.self))
-          step.rowCount = try count()
         }
         virtual.append(step)
-      case ("table", _):
-        var step = Step(kind: .table, name: name, sql: sql)
-        step.columns = try TableColumns(of: name, connection).names
-        step.rowCount = try count()
-        tables.append(step)
-      default:
-        guard let kind = DumpObject.Kind(rawValue: type) else { continue }
+      case .index:
         // As this library makes an index of decimals on a node, which does not know their order.
-        let text =
-          kind == .index ? sql.replacing(" COLLATE \"magicdata_decimal\"", with: "") : sql
-        others.append(Step(kind: kind, name: name, sql: text))
+        step.object.sql = step.sql.replacing(" COLLATE \"magicdata_decimal\"", with: "")
+        others.append(step)
+      case .view, .trigger: others.append(step)
       }
     }
-    return tables + virtual + others
-  }
-
-  /// Tables of this library's that each cluster database has for itself.
-  static func isOwn(_ name: String) -> Bool {
-    [Connection.tokenTable, table].contains(name.lowercased())
+    return try (tables + virtual + others).map { step in
+      var step = step
+      if !step.columns.isEmpty {
+        step.rowCount =
+          try connection.firstRow(
+            "SELECT count(*) FROM \(identifier: step.name)", as: Int64.self) ?? 0
+      }
+      return step
+    }
   }
 
   /// A number that tells this source from others: by its schema and the numbers of its rows (FNV-1a).
@@ -146,7 +134,7 @@ struct ClusterFilling {
     }
     return try target.write(deadline: deadline) { connection in
       let names = try connection.existingTables()
-      if names.contains(Self.table) {
+      if names.contains(SchemaObject.progressTable) {
         let found = try connection.firstRow(
           "SELECT source, step, rows FROM magicdata_restore", as: Int64.self, Int.self, Int64.self)
         guard let found, found.0 == fingerprint else {
@@ -156,7 +144,7 @@ struct ClusterFilling {
         }
         return Position(step: found.1, rows: found.2)
       }
-      if let other = names.first(where: { !Self.isOwn($0) }) {
+      if let other = names.first(where: { !SchemaObject.isOwn($0) }) {
         throw SQLiteError(
           .misuse,
           "only an empty database of a cluster can be restored, and this one has the table \(other)"
@@ -204,10 +192,9 @@ struct ClusterFilling {
 
   private func make(_ step: Step, at position: Position) throws {
     // What an interrupted run has made is there already, if no rows came after it.
-    let type = step.kind == .virtualTable ? "table" : step.kind.rawValue
     try change(from: position, to: position) { connection in
       let isThere = try connection.firstRow(
-        "SELECT 1 FROM sqlite_schema WHERE name = \(step.name) AND type = \(type)")
+        "SELECT 1 FROM sqlite_schema WHERE name = \(step.name) AND type = \(step.object.kind.type)")
       guard isThere == nil else { return }
       try Self.make(step, connection)
     }
@@ -253,7 +240,7 @@ struct ClusterFilling {
         try report(progress)
       }
     }
-    if step.kind == .table { try copySequence(of: step, at: position) }
+    if step.object.kind == .table { try copySequence(of: step, at: position) }
   }
 
   /// Takes as many rows as a transaction may have.

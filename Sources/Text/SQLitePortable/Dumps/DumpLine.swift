@@ -32,11 +32,17 @@ struct DumpObject: Equatable {
     case virtualTable
     /// SQLite's statistics: a table that only SQLite itself makes.
     case statistics
+
+    /// Whether rows follow in a dump. Those of a virtual table are in its own tables.
+    var hasRows: Bool { self == .table || self == .statistics }
+
+    /// The type in `sqlite_schema`.
+    var type: String { hasRows || self == .virtualTable ? "table" : rawValue }
   }
 
   let kind: Kind
   let name: String
-  let sql: String
+  var sql: String
   /// The columns of the rows that follow.
   var columns: [String] = []
 }
@@ -60,10 +66,9 @@ struct DumpLineError: Error, CustomStringConvertible {
 ///
 /// Both languages write a line as an object of a kind with fields, so that this is said once.
 struct DumpFields {
-  enum Field: Equatable {
-    case text(String)
-    case integer(Int64)
-    case texts([String])
+  enum Field {
+    case value(Value)
+    case values([Value])
   }
 
   var kind: String
@@ -82,19 +87,21 @@ struct DumpFields {
       self.init(
         "database",
         [
-          ("format", .integer(header.format)), ("encoding", .text(header.encoding)),
-          ("userVersion", .integer(header.userVersion)),
-          ("applicationID", .integer(header.applicationID)),
+          ("format", .value(.integer(header.format))), ("encoding", .value(.text(header.encoding))),
+          ("userVersion", .value(.integer(header.userVersion))),
+          ("applicationID", .value(.integer(header.applicationID))),
         ])
     case .object(let object):
-      self.init(object.kind.rawValue, [("name", .text(object.name)), ("sql", .text(object.sql))])
-      if object.kind == .table || object.kind == .statistics {
-        fields.append(("columns", .texts(object.columns)))
+      self.init(
+        object.kind.rawValue,
+        [("name", .value(.text(object.name))), ("sql", .value(.text(object.sql)))])
+      if object.kind.hasRows {
+        fields.append(("columns", .values(object.columns.map { .text($0) })))
       }
     case .sequence(let table, let value):
-      self.init("sequence", [("table", .text(table)), ("value", .integer(value))])
+      self.init("sequence", [("table", .value(.text(table))), ("value", .value(.integer(value)))])
     case .end(let rows, let others):
-      self.init("end", [("rows", .integer(rows)), ("others", .integer(others))])
+      self.init("end", [("rows", .value(.integer(rows))), ("others", .value(.integer(others)))])
     }
   }
 
@@ -114,7 +121,7 @@ struct DumpFields {
       throw DumpLineError(description: "“\(kind)” is nothing that a database has")
     }
     var object = DumpObject(kind: kind, name: try text("name"), sql: try text("sql"))
-    if kind == .table || kind == .statistics { object.columns = try texts("columns") }
+    if kind.hasRows { object.columns = try texts("columns") }
     return .object(object)
   }
 
@@ -126,18 +133,23 @@ struct DumpFields {
   }
 
   private func text(_ name: String) throws -> String {
-    guard case .text(let text) = try field(name) else { throw wrong(name, "text") }
+    guard case .value(.text(let text)) = try field(name) else { throw wrong(name, "text") }
     return text
   }
 
   private func integer(_ name: String) throws -> Int64 {
-    guard case .integer(let integer) = try field(name) else { throw wrong(name, "an integer") }
+    guard case .value(.integer(let integer)) = try field(name) else {
+      throw wrong(name, "an integer")
+    }
     return integer
   }
 
   private func texts(_ name: String) throws -> [String] {
-    guard case .texts(let texts) = try field(name) else { throw wrong(name, "a list of texts") }
-    return texts
+    guard case .values(let values) = try field(name) else { throw wrong(name, "a list of texts") }
+    return try values.map { value in
+      guard case .text(let text) = value else { throw wrong(name, "a list of texts") }
+      return text
+    }
   }
 
   private func wrong(_ name: String, _ expected: String) -> DumpLineError {

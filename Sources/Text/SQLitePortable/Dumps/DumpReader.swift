@@ -82,7 +82,7 @@ struct DumpReader {
         return try checkEnd()
       case .object(let object):
         try make(object, connection)
-        if object.kind == .table || object.kind == .statistics {
+        if object.kind.hasRows {
           others += 1
           line = try readRows(of: object, connection)
           continue
@@ -145,7 +145,7 @@ struct DumpReader {
       default:
         try connection.executeChange(SQL(unchecked: object.sql))
       }
-      isMade = try Self.type(of: object.name, connection) == Self.type(of: object.kind)
+      isMade = try Self.type(of: object.name, connection) == object.kind.type
     } catch {
       // A function may take long without an end, which only the next statement notices.
       if error.code == .interrupt {
@@ -163,15 +163,6 @@ struct DumpReader {
   ) throws(SQLiteError) -> String? {
     try connection.firstRow(
       "SELECT type FROM sqlite_schema WHERE name = \(name) COLLATE NOCASE", as: String.self)
-  }
-
-  private static func type(of kind: DumpObject.Kind) -> String {
-    switch kind {
-    case .table, .statistics, .virtualTable: "table"
-    case .index: "index"
-    case .view: "view"
-    case .trigger: "trigger"
-    }
   }
 
   /// Throws unless the SQL of an object is one statement that makes this object and does no more.

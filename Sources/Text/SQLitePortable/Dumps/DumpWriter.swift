@@ -21,33 +21,12 @@ struct DumpWriter {
 
   mutating func run() throws {
     try write(.database(header()))
-    let objects = try connection.rows(
-      """
-      SELECT type, name, sql FROM sqlite_schema
-      WHERE sql IS NOT NULL AND (name NOT LIKE 'sqlite\\_%' ESCAPE '\\' OR name = 'sqlite_stat1')
-        AND tbl_name IS NOT \(Connection.tokenTable)
-      ORDER BY rowid
-      """, as: String.self, String.self, String.self)
-    for (type, name, sql) in objects
-    where type == "table" && !Self.isVirtual(sql) && !isLeftOut(name) {
-      try writeTable(name, sql)
-    }
+    let objects = try SchemaObject.all(in: connection)
+    for entry in objects where entry.object.kind.hasRows { try writeTable(entry.object) }
     try writeSequences()
-    for (type, name, sql) in objects {
-      if type == "table" {
-        guard Self.isVirtual(sql) else { continue }
-        try write(.object(DumpObject(kind: .virtualTable, name: name, sql: sql)))
-      } else if let kind = DumpObject.Kind(rawValue: type) {
-        try write(.object(DumpObject(kind: kind, name: name, sql: sql)))
-      }
-    }
+    for entry in objects where !entry.object.kind.hasRows { try write(.object(entry.object)) }
     try write(.end(rows: Int64(progress.rows), others: Int64(lineCount - 1 - progress.rows)))
     try report(progress)
-  }
-
-  /// Whether a table is a server's own, of the writes there.
-  private func isLeftOut(_ name: String) -> Bool {
-    connection.isRemote && ClusterFilling.isOwn(name)
   }
 
   private func header() throws -> DumpHeader {
@@ -59,15 +38,9 @@ struct DumpWriter {
         ?? 0)
   }
 
-  private static func isVirtual(_ sql: String) -> Bool {
-    let words = sql.prefix(20).split(whereSeparator: \.isWhitespace)
-    return words.count > 1 && words[1].uppercased() == "VIRTUAL"
-  }
-
-  private mutating func writeTable(_ name: String, _ sql: String) throws {
-    let columns = try TableColumns(of: name, connection).names
-    let kind = name == "sqlite_stat1" ? DumpObject.Kind.statistics : .table
-    try write(.object(DumpObject(kind: kind, name: name, sql: sql, columns: columns)))
+  private mutating func writeTable(_ table: DumpObject) throws {
+    let (name, columns) = (table.name, table.columns)
+    try write(.object(table))
     progress.table = name
     try report(progress)
     let list = SQL(joining: columns.map { "\(identifier: $0)" }, separator: ", ")
@@ -91,7 +64,7 @@ struct DumpWriter {
     else { return }
     let sequences = try connection.rows(
       "SELECT name, seq FROM sqlite_sequence", as: String.self, Int64?.self)
-    for (table, value) in sequences where !isLeftOut(table) {
+    for (table, value) in sequences where !SchemaObject.isOwn(table, in: connection) {
       try write(.sequence(table: table, value: value ?? 0))
     }
   }
@@ -102,33 +75,5 @@ struct DumpWriter {
     progress.bytes += text.count
     lineCount += 1
     try file.write(text)
-  }
-}
-
-/// The columns with the whole content of a table: those that are not generated, and before them the row id
-/// unless it is one of them.
-struct TableColumns {
-  let names: [String]
-
-  init(of table: String, _ connection: Connection) throws {
-    let columns = try connection.rows(
-      "SELECT name, type, pk, hidden FROM pragma_table_xinfo(\(table)) ORDER BY cid",
-      as: String.self, String.self, Int.self, Int.self)
-    // 2 and 3 are generated, 1 is hidden.
-    var names = columns.filter { $0.3 == 0 }.map(\.0)
-    let keys = columns.filter { $0.2 > 0 }
-    let isWithoutRowID = try connection.firstRow(
-      "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = \(table)", as: Bool.self)
-    // A key that has an index of its own is not the row id: INTEGER PRIMARY KEY DESC.
-    let hasKeyIndex =
-      try connection.firstRow(
-        "SELECT 1 FROM pragma_index_list(\(table)) WHERE origin = 'pk'") != nil
-    let isRowID = keys.count == 1 && keys[0].1.uppercased() == "INTEGER" && !hasKeyIndex
-    if isWithoutRowID != true, !isRowID {
-      let taken = Set(columns.map { $0.0.lowercased() })
-      let free = ["rowid", "_rowid_", "oid"].first { !taken.contains($0) }
-      if let free { names.insert(free, at: 0) }
-    }
-    self.names = names
   }
 }

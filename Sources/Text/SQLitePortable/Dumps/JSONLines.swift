@@ -18,9 +18,8 @@ struct JSONLines: DumpFormat {
         text.append(field.name)
         text.bytes.append(UInt8(ascii: ":"))
         switch field.value {
-        case .text(let string): text.append(string)
-        case .integer(let integer): text.bytes += String(integer).utf8
-        case .texts(let strings): text.append(array: strings) { $0.append($1) }
+        case .value(let value): text.append(value)
+        case .values(let values): text.append(array: values) { $0.append($1) }
         }
       }
       text.bytes += "}}".utf8
@@ -43,29 +42,16 @@ struct JSONLines: DumpFormat {
   }
 
   private func field(_ part: JSONPart) throws -> DumpFields.Field {
-    switch part {
-    case .text(let text): return .text(text)
-    case .integer(let integer): return .integer(integer)
-    case .array(let parts):
-      return .texts(
-        try parts.map { part in
-          guard case .text(let text) = part else {
-            throw DumpLineError(description: "a list has something else than text in it")
-          }
-          return text
-        })
-    default: throw DumpLineError(description: "a field has a wrong type")
-    }
+    if case .array(let parts) = part { return .values(try parts.map(value)) }
+    return .value(try value(part))
   }
 
   private func value(_ part: JSONPart) throws -> Value {
     switch part {
-    case .null: return .null
-    case .integer(let integer): return .integer(integer)
-    case .real(let real): return .real(real)
-    case .text(let text): return .text(text)
-    case .object(let members) where members.count == 1:
-      if case .text(let text) = members[0].value {
+    case .value(let value): return value
+    case .array: throw DumpLineError(description: "a value is null, a number, text or a blob")
+    case .object(let members):
+      if members.count == 1, case .value(.text(let text)) = members[0].value {
         if members[0].key == "blob", let data = Data(base64Encoded: text) {
           return .blob(Array(data))
         }
@@ -73,7 +59,6 @@ struct JSONLines: DumpFormat {
         if members[0].key == "real", text == "-inf" { return .real(-.infinity) }
       }
       throw DumpLineError(description: "an object in a row is neither a blob in base64 nor a real")
-    default: throw DumpLineError(description: "a value is null, a number, text or a blob")
     }
   }
 }
@@ -95,21 +80,11 @@ extension JSONText {
   }
 }
 
-/// A value of JSON, integers and other numbers told apart as they are spelled.
-enum JSONPart: Equatable {
-  case null
-  case bool(Bool)
-  case integer(Int64)
-  case real(Double)
-  case text(String)
+/// A part of a line: what SQLite stores, integers and other numbers told apart as they are spelled, or parts.
+enum JSONPart {
+  case value(Value)
   case array([JSONPart])
-  case object([JSONMember])
-}
-
-/// A member of an object.
-struct JSONMember: Equatable {
-  let key: String
-  let value: JSONPart
+  case object([(key: String, value: JSONPart)])
 }
 
 /// Reads a line of JSON exactly: Foundation's decoder does not tell 1 from 1.0.
@@ -138,20 +113,20 @@ struct JSONReader {
       try list(UInt8(ascii: "]")) { reader in parts.append(try reader.value(depth: depth + 1)) }
       return .array(parts)
     case UInt8(ascii: "{"):
-      var members: [JSONMember] = []
+      var members: [(key: String, value: JSONPart)] = []
       try list(UInt8(ascii: "}")) { reader in
         reader.skipBlanks()
         let key = try reader.text()
         reader.skipBlanks()
         try reader.take(UInt8(ascii: ":"))
-        members.append(JSONMember(key: key, value: try reader.value(depth: depth + 1)))
+        members.append((key, try reader.value(depth: depth + 1)))
       }
       return .object(members)
-    case UInt8(ascii: "\""): return .text(try text())
-    case UInt8(ascii: "n"): return try word("null", .null)
-    case UInt8(ascii: "t"): return try word("true", .bool(true))
-    case UInt8(ascii: "f"): return try word("false", .bool(false))
-    default: return try number()
+    case UInt8(ascii: "\""): return .value(.text(try text()))
+    case UInt8(ascii: "n"):
+      for byte in "null".utf8 { try take(byte) }
+      return .value(.null)
+    default: return .value(try number())
     }
   }
 
@@ -174,35 +149,23 @@ struct JSONReader {
     try take(end)
   }
 
-  private mutating func word(_ word: String, _ part: JSONPart) throws -> JSONPart {
-    guard bytes[position...].starts(with: word.utf8) else { throw unexpected("“\(word)”") }
-    position += word.utf8.count
-    return part
-  }
-
-  private mutating func number() throws -> JSONPart {
+  private mutating func number() throws -> Value {
     let start = position
     var isInteger = true
-    while position < bytes.count {
+    loop: while position < bytes.count {
       switch bytes[position] {
       case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): break
       case UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
         isInteger = false
-      default:
-        guard position > start else { throw unexpected("a value") }
-        return try number(start, isInteger)
+      default: break loop
       }
       position += 1
     }
-    return try number(start, isInteger)
-  }
-
-  private mutating func number(_ start: Int, _ isInteger: Bool) throws -> JSONPart {
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isInteger, let integer = Int64(text) { return .integer(integer) }
     guard !isInteger, let real = Double(text), real.isFinite else {
       position = start
-      throw unexpected("an integer of 64 bits or a finite number")
+      throw unexpected("a value: null, text, an integer of 64 bits or a finite number")
     }
     return .real(real)
   }
