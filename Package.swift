@@ -83,7 +83,7 @@ let package = Package(
     layer("SQLiteSchema", in: "Text", ["SQLSyntax", "SQLiteCore", "SQLiteMapping"]),
     layer(
       "SQLiteAssets",
-      ["CSHA256", "Essentials", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
+      ["CSHA256", "ExactText", "Platform", "SQLiteCore", "SystemFiles"]),
     layer("SQLiteRelations", ["SQLiteCore", "SQLiteMapping"]),
     // The changes of rows: told exactly, as patches that travel, and kept in a journal.
     layer(

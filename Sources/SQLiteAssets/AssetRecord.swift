@@ -10,7 +10,7 @@ public struct AssetRecord: Hashable, Sendable {
   /// The number of bytes.
   public let size: Int
   /// The SHA-256 of the bytes.
-  public let sha256: SHA256.Digest
+  public let sha256: AssetDigest
   /// The file that holds the content. A replaced content is another file.
   package let file: AssetFileName
   /// Whether the content is in the row and not in a file.
@@ -27,18 +27,33 @@ public struct AssetRecord: Hashable, Sendable {
     isInRow = content.bytes != nil
   }
 
-  /// Takes the values of a row; nil if no store can have written them.
-  init?(id: Value, file: Value, size: Value, sha256: Value, isInRow: Bool) {
-    guard case .text(let id) = id, let id = AssetID(id),
-      case .text(let file) = file, let file = AssetFileName(file),
-      case .integer(let size) = size, let size = Int(exactly: size), size >= 0,
-      case .blob(let sha256) = sha256, let sha256 = SHA256.Digest(bytes: sha256)
+  /// Creates a record from the values of a row, or nil if no store can have written them.
+  fileprivate init?(_ row: AssetRow) {
+    guard case .text(let id) = row.id, let id = AssetID(id),
+      case .text(let file) = row.file, let file = AssetFileName(file),
+      case .integer(let size) = row.size, let size = Int(exactly: size), size >= 0,
+      case .blob(let sha256) = row.sha256, let sha256 = AssetDigest(bytes: sha256)
     else { return nil }
     self.id = id
     self.file = file
     self.size = size
     self.sha256 = sha256
-    self.isInRow = isInRow
+    isInRow = row.isInRow
+  }
+}
+
+/// The values in the row of an asset, which may be ones that no store wrote.
+struct AssetRow {
+  let id, file, size, sha256: Value
+  let isInRow: Bool
+
+  /// Returns the record, or throws ``AssetError/damagedRow(id:)``.
+  func record() throws(AssetError) -> AssetRecord {
+    guard let record = AssetRecord(self) else {
+      if case .text(let id) = id { throw .damagedRow(id: id) }
+      throw .damagedRow(id: "\(id)")
+    }
+    return record
   }
 }
 
@@ -46,7 +61,7 @@ public struct AssetRecord: Hashable, Sendable {
 struct Content: Sendable {
   let file: AssetFileName
   let size: Int
-  let sha256: SHA256.Digest
+  let sha256: AssetDigest
   /// The content itself, if it is to be in the row.
   let bytes: [UInt8]?
 }

@@ -197,8 +197,10 @@ struct Calls {
       }
     }
     if let photo = attempt("asset records", { try magic.assets.records() })?.first {
-      attempt("replace") { try magic.assets.replace(photo.id, with: [1, 2, 3]) }
-      attempt("delete") { try magic.assets.delete(photo.id) }
+      attempt("replace") {
+        try magic.database.write { try magic.assets.replace(photo.id, with: [1, 2, 3], in: $0) }
+      }
+      attempt("delete") { try magic.database.write { try magic.assets.delete(photo.id, in: $0) } }
     }
     attempt("removeDeletedFiles") { try magic.assets.removeDeletedFiles() }
     attempt("sweep") { try magic.assets.sweep() }

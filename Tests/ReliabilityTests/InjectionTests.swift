@@ -230,10 +230,10 @@ import TestSupport
     for text in Self.texts {
       do {
         let record = try assets.put([1, 2], extension: text)
-        let path = try assets.path(of: record.id)
+        let path = try #require(try assets.open(record.id).path)
         #expect(path.hasPrefix("\(assets.path)/files/") && path.hasSuffix(".\(text)"))
         #expect(path.split(separator: "/").last?.contains("..") == false)
-        try assets.delete(record.id)
+        try magic.database.write { connection in try assets.delete(record.id, in: connection) }
       } catch AssetError.invalidExtension(let refused) {
         #expect(isSame(refused, text))
       }

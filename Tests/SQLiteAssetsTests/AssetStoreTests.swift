@@ -15,7 +15,6 @@ import TestSupport
     let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 13) }
     let record = try store.put(bytes, extension: "bin")
     #expect(try store.bytes(of: record.id) == bytes)
-    #expect(try store.data(of: record.id) == Data(bytes))
     #expect(try fixture.bytes(of: record) == bytes)
     #expect(record.size == count)
     #expect(record.sha256 == SHA256.digest(of: bytes))

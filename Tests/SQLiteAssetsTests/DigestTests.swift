@@ -6,13 +6,13 @@ import Testing
 
   @Test func `a digest survives its bytes and its description`() {
     #expect(digest.bytes.count == 32)
-    #expect(SHA256.Digest(bytes: digest.bytes) == digest)
-    #expect(SHA256.Digest(digest.description) == digest)
+    #expect(AssetDigest(bytes: digest.bytes) == digest)
+    #expect(AssetDigest(digest.description) == digest)
   }
 
   @Test(arguments: [0, 31, 33])
   func `any number of bytes but 32 is refused`(count: Int) {
-    #expect(SHA256.Digest(bytes: [UInt8](repeating: 0, count: count)) == nil)
+    #expect(AssetDigest(bytes: [UInt8](repeating: 0, count: count)) == nil)
   }
 
   @Test(arguments: [
@@ -21,7 +21,7 @@ import Testing
     "+" + String(repeating: "0", count: 63), String(repeating: "é", count: 32),
   ])
   func `any text but 64 lower-case hexadecimal digits is refused`(text: String) {
-    #expect(SHA256.Digest(text) == nil)
+    #expect(AssetDigest(text) == nil)
   }
 
   @Test func `one changed bit makes another digest`() {

@@ -52,7 +52,7 @@ struct StoreFixture {
 
   /// The content of a row's file, by other means than the store's.
   func bytes(of record: AssetRecord) throws -> [UInt8] {
-    Array(try Data(contentsOf: store.url(of: record.id)))
+    Array(try Data(contentsOf: URL(filePath: store.path(of: record.id))))
   }
 
   /// Moves a file from its place into a folder of an opener that is no more.

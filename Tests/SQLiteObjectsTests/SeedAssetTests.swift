@@ -87,12 +87,12 @@ import Testing
     let resultSet = try await magic.database.executeQuery("SELECT * FROM SampleImageTable")
     for row in resultSet {
       let id = try #require(row["Image"]?.asString().flatMap { AssetID($0) })
-      #expect(try await Image(assetData: assets.data(of: id)) == image)
+      #expect(try await Image(assetData: Data(assets.bytes(of: id))) == image)
     }
     #expect(resultSet.count == 1)
-    #expect(try await assets.delete(imageID))
-    #expect(try await assets.delete(imageID) == false)
-    await #expect(throws: AssetError.noAsset(imageID)) { try await assets.data(of: imageID) }
+    #expect(try await magic.database.write { try assets.delete(imageID, in: $0) })
+    #expect(try await magic.database.write { try assets.delete(imageID, in: $0) } == false)
+    await #expect(throws: AssetError.noAsset(imageID)) { try await assets.bytes(of: imageID) }
   }
 
   @Test func `saving and inserting are one, so that a failed insert leaves no image`() throws {

@@ -33,24 +33,12 @@ struct ContentWriter: ~Copyable {
       // Every byte must be read for the digest, but none is written.
       let copy = try opener.file(name)
       file = copy
-      try forEachPiece(of: copy) { writer, piece in
-        writer.hash.update(piece)
-        writer.size += piece.count
+      try copy.forEachPiece { piece throws(AssetError) in
+        hash.update(piece)
+        size += piece.count
       }
     } else {
-      try forEachPiece(of: source) { writer, piece in try writer.write(unsafe piece.span.bytes) }
-    }
-  }
-
-  private mutating func forEachPiece(
-    of source: File, _ body: (inout ContentWriter, [UInt8]) throws -> Void
-  ) throws {
-    var offset = 0
-    while true {
-      let piece = try source.read(File.pieceSize, at: offset)
-      try body(&self, piece)
-      offset += piece.count
-      if piece.count < File.pieceSize { return }
+      try source.forEachPiece { piece throws(AssetError) in try write(unsafe piece.span.bytes) }
     }
   }
 

@@ -44,6 +44,24 @@ package final class File: Sendable {
 }
 
 extension File {
+  /// Reads the file to its end in constant memory, and returns its size and digest.
+  ///
+  /// - Parameter body: Called with each piece.
+  @discardableResult
+  func forEachPiece(
+    _ body: ([UInt8]) throws(AssetError) -> Void = { _ throws(AssetError) in }
+  ) throws(AssetError) -> (size: Int, sha256: AssetDigest) {
+    var size = 0
+    var hash = SHA256()
+    while true {
+      let piece = try read(File.pieceSize, at: size)
+      try body(piece)
+      hash.update(piece)
+      size += piece.count
+      if piece.count < File.pieceSize { return (size, hash.finalize()) }
+    }
+  }
+
   /// How many bytes are held in memory when a file is read piece by piece.
   static let pieceSize = 256 << 10
 
@@ -106,15 +124,8 @@ package struct UserFile: Sendable {
   }
 
   /// The SHA-256 of the bytes, taken in constant memory.
-  package func sha256() throws(AssetError) -> SHA256.Digest {
-    var hash = SHA256()
-    var offset = 0
-    while true {
-      let piece = try file.read(File.pieceSize, at: offset)
-      guard !piece.isEmpty else { return hash.finalize() }
-      hash.update(piece)
-      offset += piece.count
-    }
+  package func sha256() throws(AssetError) -> AssetDigest {
+    try file.forEachPiece().sha256
   }
 }
 

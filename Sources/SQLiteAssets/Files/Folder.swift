@@ -20,39 +20,35 @@ package final class Folder: Sendable {
   package static func open(
     path: String, _ operations: any FileOperations
   ) throws(AssetError) -> Folder {
+    if let folder = try existing(path: path, operations) { return folder }
     let path = try File.absolute(path)
-    func opened() throws(AssetError) -> Folder {
-      let number = try naming(path) { () throws(SystemFailure) in
-        try operations.open(path: path, Folder.flags)
-      }
-      return Folder(number, path: path, operations)
-    }
     do {
-      return try opened()
-    } catch .system(_, _, ENOENT) {
-      do {
-        try naming(path) { () throws(SystemFailure) in try operations.makeFolder(path: path) }
-      } catch .system(_, _, EEXIST) {}
-      // The new folder lasts only once its name does.
-      let parent = String(path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)])
-      let number = try naming(parent) { () throws(SystemFailure) in
-        try operations.open(path: parent + "/", O_RDONLY | O_DIRECTORY)
-      }
-      try Folder(number, path: parent, operations).sync()
-      return try opened()
+      try naming(path) { () throws(SystemFailure) in try operations.makeFolder(path: path) }
+    } catch .system(_, _, EEXIST) {}
+    // The new folder lasts only once its name does.
+    let parent = String(path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)])
+    let number = try naming(parent) { () throws(SystemFailure) in
+      try operations.open(path: parent + "/", O_RDONLY | O_DIRECTORY)
     }
+    try Folder(number, path: parent, operations).sync()
+    return try Folder(opening: path, operations)
+  }
+
+  private convenience init(
+    opening path: String, _ operations: any FileOperations
+  ) throws(AssetError) {
+    let number = try naming(path) { () throws(SystemFailure) in
+      try operations.open(path: path, Folder.flags)
+    }
+    self.init(number, path: path, operations)
   }
 
   /// Opens the folder at `path`, or nil if nothing is there.
   static func existing(
     path: String, _ operations: any FileOperations
   ) throws(AssetError) -> Folder? {
-    let path = try File.absolute(path)
     do {
-      let number = try naming(path) { () throws(SystemFailure) in
-        try operations.open(path: path, Folder.flags)
-      }
-      return Folder(number, path: path, operations)
+      return try Folder(opening: File.absolute(path), operations)
     } catch .system(_, _, ENOENT) {
       return nil
     }

@@ -98,12 +98,21 @@ final class StoreFolder: Sendable {
 
   /// Opens a content wherever it is, or nil if it is nowhere.
   func find(_ name: AssetFileName) throws(AssetError) -> File? {
-    if let file = try files.file(name.text) { return file }
+    try search { folder, _ throws(AssetError) in try folder.file(name.text) }
+  }
+
+  /// Returns what `look` finds in `files`, or in the folder of an opener.
+  private func search<Found>(
+    _ look: (_ folder: Folder, _ isInPlace: Bool) throws(AssetError) -> Found?
+  ) throws(AssetError) -> Found? {
+    if let found = try look(files, true) { return found }
     for opener in try openers() {
-      if let file = try folder(ofOpener: opener)?.file(name.text) { return file }
+      if let folder = try folder(ofOpener: opener), let found = try look(folder, false) {
+        return found
+      }
     }
     // It may have been moved to `files` between the two looks.
-    return try files.file(name.text)
+    return try look(files, true)
   }
 
   /// Moves a content whose row is committed from an opener's folder to `files`, and returns whether it was there.
@@ -122,11 +131,9 @@ final class StoreFolder: Sendable {
 
   /// Removes a content wherever it is, and returns whether it was in `files`.
   func remove(_ name: AssetFileName) throws(AssetError) -> Bool {
-    if try files.remove(name.text) { return true }
-    for opener in try openers() {
-      if try folder(ofOpener: opener)?.remove(name.text) ?? false { return false }
-    }
-    return try files.remove(name.text)
+    try search { folder, isInPlace throws(AssetError) in
+      try folder.remove(name.text) ? isInPlace : nil
+    } ?? false
   }
 
   /// The openers' folders that nobody has locked any more, locked now.

@@ -91,11 +91,20 @@ public struct AssetReader: Sendable {
     while let piece = try pieces.next() { try body(piece) }
   }
 
-  /// The whole content as a stream.
+  /// Returns the whole content as a stream of pieces, in constant memory.
+  ///
+  ///     for try await piece in try await assets.open(id).pieces() { … }
+  ///
+  /// After the last piece the digest is compared: only then is the content known to be intact. Files are read on
+  /// threads of the store's own. The stream throws ``AssetError/damagedFile(_:path:)``, also after the last piece, or
+  /// `CancellationError`.
   ///
   /// - Parameter size: The most bytes of one piece, at least 1.
-  public func pieces(of size: Int = 256 << 10) -> AssetPieces {
-    AssetPieces(self, size: size)
+  /// - Returns: The stream.
+  public func pieces(
+    of size: Int = 256 << 10
+  ) -> some AsyncSequence<[UInt8], any Error> & Sendable {
+    AssetPieces(reader: self, size: size)
   }
 
   /// The error for a content that is not what the row says.
@@ -133,35 +142,16 @@ struct PieceReader: Sendable {
   }
 }
 
-/// The content of an asset as a stream of pieces, in constant memory.
-///
-///     for try await piece in try await assets.open(id).pieces() { … }
-///
-/// After the last piece the digest is compared: only then is the content known to be intact. Files are read on threads of the store's own.
-public struct AssetPieces: AsyncSequence, Sendable {
-  private let reader: AssetReader
-  private let size: Int
+/// The content of an asset as a stream of pieces.
+private struct AssetPieces: AsyncSequence, Sendable {
+  let reader: AssetReader
+  let size: Int
 
-  init(_ reader: AssetReader, size: Int) {
-    self.reader = reader
-    self.size = size
-  }
+  struct AsyncIterator: AsyncIteratorProtocol {
+    let worker: Worker
+    var pieces: PieceReader?
 
-  /// Reads piece by piece.
-  public struct AsyncIterator: AsyncIteratorProtocol {
-    private let worker: Worker
-    private var pieces: PieceReader?
-
-    fileprivate init(_ reader: AssetReader, size: Int) {
-      worker = reader.worker
-      pieces = PieceReader(reader, size: size)
-    }
-
-    /// The next piece, or nil at the end of an intact content.
-    ///
-    /// - Throws: ``AssetError/damagedFile(_:path:)``, also after the last piece, or
-    ///   `CancellationError`.
-    nonisolated(nonsending) public mutating func next() async throws -> [UInt8]? {
+    nonisolated(nonsending) mutating func next() async throws -> [UInt8]? {
       guard let before = pieces else { return nil }
       // After an error, too, there is nothing more.
       pieces = nil
@@ -175,6 +165,7 @@ public struct AssetPieces: AsyncSequence, Sendable {
     }
   }
 
-  /// Starts at the beginning.
-  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader, size: size) }
+  func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(worker: reader.worker, pieces: PieceReader(reader, size: size))
+  }
 }

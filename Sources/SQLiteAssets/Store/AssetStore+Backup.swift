@@ -81,25 +81,10 @@ extension AssetStore {
   private func copyFiles(
     to files: Folder, _ connection: Connection, _ progress: (AssetProgress) throws -> Void
   ) throws -> [AssetError] {
-    var faults: [AssetError] = []
-    var done = try progressAtStart(of: "content IS NULL", in: connection)
-    try progress(done)
-    try connection.forEachRow(
-      "SELECT id, file, size, sha256 FROM main.magicdata_asset WHERE content IS NULL"
-    ) { row in
-      done.assets += 1
-      let id = try row.value(at: 0)
-      let record = AssetRecord(
-        id: id, file: try row.value(at: 1), size: try row.value(at: 2),
-        sha256: try row.value(at: 3), isInRow: false)
-      guard let record else {
-        faults.append(.damagedRow(id: id.text))
-        return
-      }
-      if let fault = try copyFile(of: record, to: files) { faults.append(fault) }
-      done.bytes = done.bytes.addingReportingOverflow(record.size).partialValue
-      try progress(done)
-    }
+    let faults = try faults(
+      where: "content IS NULL", progress,
+      reading: { read in try read(connection) },
+      in: { record in try copyFile(of: record, to: files, as: record.file.text) })
     if try AssetSchema.hasHolds(connection) {
       // A history that is kept in the store brings them back in the copy too.
       let held = try connection.rows(
@@ -107,7 +92,10 @@ extension AssetStore {
         SELECT DISTINCT file FROM main.magicdata_asset_held
         WHERE session = '' AND file NOT IN (SELECT file FROM main.magicdata_asset)
         """, as: String.self)
-      for name in held.compactMap({ AssetFileName($0) }) { try copyFile(name, to: files) }
+      for name in held.compactMap({ AssetFileName($0) }) {
+        guard let source = try folder.find(name) else { continue }
+        _ = try copy(source, to: files, as: name.text).get()
+      }
     }
     if try !files.syncFileSystem() {
       for name in try files.names() { try files.file(name)?.sync(isLast: false) }
@@ -116,51 +104,52 @@ extension AssetStore {
     return faults
   }
 
-  /// Copies a file that no row names, if it is there.
-  private func copyFile(_ name: AssetFileName, to files: Folder) throws(AssetError) {
-    guard let source = try folder.find(name) else { return }
-    if (try? files.clone(source, as: name.text)) != nil { return }
-    let copy = try files.makeFile(name.text)
-    var size = 0
-    while true {
-      let piece = try source.read(File.pieceSize, at: size)
-      try copy.write(unsafe piece.span.bytes)
-      size += piece.count
-      if piece.count < File.pieceSize { return }
-    }
-  }
-
-  /// Copies a file, and returns what is wrong with it. What is wrong with the copy is thrown.
-  private func copyFile(
-    of record: AssetRecord, to files: Folder
+  /// Copies the file of an asset into a folder, without a sync.
+  ///
+  /// - Returns: The fault in the file, or nil.
+  /// - Throws: The error of the copy.
+  func copyFile(
+    of record: AssetRecord, to target: Folder, as name: String
   ) throws(AssetError) -> AssetError? {
     let path = folder.path(of: record.file)
-    let source: File
+    let found: File?
     do {
-      guard let found = try folder.find(record.file) else {
-        return .missingFile(record.id, path: path)
-      }
-      source = found
+      found = try folder.find(record.file)
     } catch {
       return error
     }
-    let isShared = (try? files.clone(source, as: record.file.text)) != nil
-    let copy = isShared ? nil : try files.makeFile(record.file.text)
-    var size = 0
-    var hash = SHA256()
-    while true {
-      let piece: [UInt8]
-      do {
-        piece = try source.read(File.pieceSize, at: size)
-      } catch {
-        return error
-      }
-      try copy?.write(unsafe piece.span.bytes)
-      hash.update(piece)
-      size += piece.count
-      if piece.count < File.pieceSize { break }
+    guard let source = found else { return .missingFile(record.id, path: path) }
+    switch try copy(source, to: target, as: name) {
+    case .success(let copied):
+      let isIntact = copied.size == record.size && copied.sha256 == record.sha256
+      return isIntact ? nil : .damagedFile(record.id, path: path)
+    case .failure(let error): return error
     }
-    let isIntact = size == record.size && hash.finalize() == record.sha256
-    return isIntact ? nil : .damagedFile(record.id, path: path)
+  }
+
+  /// Copies a file into a folder. Where the file system can, the copy shares the content.
+  ///
+  /// - Returns: The size and digest of the content, or the error of reading it.
+  /// - Throws: The error of the copy.
+  private func copy(
+    _ source: File, to target: Folder, as name: String
+  ) throws(AssetError) -> Result<(size: Int, sha256: AssetDigest), AssetError> {
+    let isShared = (try? target.clone(source, as: name)) != nil
+    let copy = isShared ? nil : try target.makeFile(name)
+    var failure: AssetError?
+    do throws(AssetError) {
+      return .success(
+        try source.forEachPiece { piece throws(AssetError) in
+          do throws(AssetError) {
+            try copy?.write(unsafe piece.span.bytes)
+          } catch {
+            failure = error
+            throw error
+          }
+        })
+    } catch {
+      if let failure { throw failure }
+      return .failure(error)
+    }
   }
 }

@@ -18,22 +18,6 @@ extension AssetStore {
       return change.rows > 0
     }
   }
-
-  /// Deletes an asset, in a transaction of its own.
-  ///
-  /// - Parameter id: The asset.
-  /// - Returns: Whether there was such an asset.
-  /// - Throws: `SQLiteError`.
-  @discardableResult
-  public func delete(_ id: AssetID) throws -> Bool {
-    try database.write { connection in try delete(id, in: connection) }
-  }
-
-  /// As ``delete(_:)``, without blocking the task.
-  @discardableResult
-  nonisolated(nonsending) public func delete(_ id: AssetID) async throws -> Bool {
-    try await database.write { connection in try self.delete(id, in: connection) }
-  }
 }
 
 // The files of deleted and replaced assets.
@@ -72,33 +56,42 @@ extension AssetStore {
   /// How many files are removed by one transaction.
   private var limit: Int { 500 }
 
-  /// Removes the marked files.
+  /// Removes the marked files that no reader needs.
   ///
   /// - Parameter connection: The connection that writes, outside any transaction.
   func collect(in connection: Connection) throws {
+    var marked: SQL = "SELECT file FROM main.magicdata_asset_trash WHERE file IS NOT NULL"
+    let isRemote = database.server != nil
     if let server = database.server {
-      return try collect(olderThan: server.patience, in: connection)
+      guard let old = try noteMarks(olderThan: server.patience, in: connection) else { return }
+      marked = old
     }
     while true {
-      let marks = try connection.rows(
-        "SELECT file FROM main.magicdata_asset_trash WHERE file IS NOT NULL LIMIT \(limit)",
-        as: Value.self)
+      let marks = try connection.rows("\(marked) LIMIT \(limit)", as: Value.self)
       guard !marks.isEmpty else { return }
-      guard try hasNoOlderReader(connection) else { return holdBack(in: connection) }
-      try connection.transaction { try remove(marks, in: connection) }
+      guard try isRemote || hasNoOlderReader(connection) else { return holdBack(in: connection) }
+      try connection.transaction {
+        try remove(marks, in: connection)
+        if isRemote {
+          try connection.executeChange(
+            "DELETE FROM main.magicdata_asset_seen WHERE file IN \(marks)")
+        }
+      }
       if marks.count < limit { return }
     }
   }
 
-  /// Removes the files whose marks somebody has seen some time ago: a server does not tell who reads.
+  /// Notes the marks that are new. A server does not report its readers, so a file is removed some time after its
+  /// mark was first seen.
   ///
   /// - Parameters:
-  ///   - age: How long ago, at the least.
+  ///   - age: This time.
   ///   - connection: The connection that writes, outside any transaction.
-  private func collect(olderThan age: Duration, in connection: Connection) throws {
+  /// - Returns: A query for the files whose marks are old enough, or nil if there are no marks.
+  private func noteMarks(olderThan age: Duration, in connection: Connection) throws -> SQL? {
     let now: SQL = "CAST(strftime('%s', 'now') AS INTEGER)"
     guard try connection.firstRow("SELECT 1 FROM main.magicdata_asset_trash LIMIT 1") != nil else {
-      return
+      return nil
     }
     if try connection.firstRow(
       "SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_asset_seen'") == nil
@@ -115,20 +108,8 @@ extension AssetStore {
       try connection.executeChange(
         "INSERT INTO main.magicdata_asset_seen (file, since) SELECT file, \(now) \(unseen)")
     }
-    while true {
-      let marks = try connection.rows(
-        """
-        SELECT file FROM main.magicdata_asset_seen
-        WHERE since <= \(now) - \(age.components.seconds) LIMIT \(limit)
-        """, as: Value.self)
-      guard !marks.isEmpty else { return }
-      try connection.transaction {
-        try remove(marks, in: connection)
-        try connection.executeChange(
-          "DELETE FROM main.magicdata_asset_seen WHERE file IN \(marks)")
-      }
-      if marks.count < limit { return }
-    }
+    return
+      "SELECT file FROM main.magicdata_asset_seen WHERE since <= \(now) - \(age.components.seconds)"
   }
 
   /// Tries again when the reads of this database that run now have ended; if none runs, and so
@@ -152,14 +133,11 @@ extension AssetStore {
   }
 
   private func remove(_ marks: [Value], in connection: Connection) throws {
-    let isHeld: SQL =
-      try AssetSchema.hasHolds(connection)
-      ? "file IN (SELECT file FROM main.magicdata_asset_held)" : "0"
     // A row that names the file again, written by hand or by an undo, keeps it.
     let unnamed = try connection.rows(
       """
       SELECT file FROM main.magicdata_asset_trash WHERE file IN \(marks)
-        AND file NOT IN (SELECT file FROM main.magicdata_asset) AND NOT (\(isHeld))
+        AND file NOT IN (SELECT file FROM main.magicdata_asset) AND NOT \(AssetSchema.isHeld("file", connection))
       """, as: Value.self)
     var hasRemoved = false
     for case .text(let text) in unnamed {

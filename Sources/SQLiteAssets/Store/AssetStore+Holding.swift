@@ -75,14 +75,11 @@ extension AssetStore {
 
   /// Marks files for removal, as part of the open transaction, unless rows name them or somebody holds them.
   func mark(_ files: [Value], in connection: Connection) throws {
-    let isHeld: SQL =
-      try AssetSchema.hasHolds(connection)
-      ? "value IN (SELECT file FROM main.magicdata_asset_held)" : "0"
     try connection.executeChange(
       """
       INSERT INTO main.magicdata_asset_trash (file)
       SELECT value FROM \(files)
-      WHERE value NOT IN (SELECT file FROM main.magicdata_asset) AND NOT (\(isHeld))
+      WHERE value NOT IN (SELECT file FROM main.magicdata_asset) AND NOT \(AssetSchema.isHeld("value", connection))
       ON CONFLICT DO NOTHING
       """)
     scheduleUpkeep(in: connection)
@@ -112,5 +109,12 @@ extension AssetSchema {
   static func hasHolds(_ connection: Connection) throws -> Bool {
     try connection.firstRow(
       "SELECT 1 FROM main.sqlite_schema WHERE name = 'magicdata_asset_held'") != nil
+  }
+
+  /// A condition that is true if anybody holds a file.
+  ///
+  /// - Parameter file: The name of the file.
+  static func isHeld(_ file: SQL, _ connection: Connection) throws -> SQL {
+    try hasHolds(connection) ? "\(file) IN (SELECT file FROM main.magicdata_asset_held)" : "0"
   }
 }

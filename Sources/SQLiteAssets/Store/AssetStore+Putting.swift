@@ -41,7 +41,7 @@ extension AssetStore {
   nonisolated(nonsending) public func put(
     _ bytes: some Sequence<UInt8> & Sendable, extension fileExtension: String? = nil
   ) async throws -> AssetRecord {
-    try await put(stage(bytes, extension: fileExtension))
+    try await putStaged(stage(bytes, extension: fileExtension))
   }
 
   /// Puts a copy of a file into the store, as part of the open transaction, in constant memory.
@@ -58,11 +58,7 @@ extension AssetStore {
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil, in connection: Connection
   ) throws -> AssetRecord {
-    try insert(in: connection) {
-      try stage(extension: fileExtension) { writer in
-        try writer.write(contentsOf: File.open(path: path, operations))
-      }
-    }
+    try insert(in: connection) { try copy(ofFile: path, extension: fileExtension) }
   }
 
   /// Puts a copy of a file into the store, in a transaction of its own and in constant memory.
@@ -76,8 +72,7 @@ extension AssetStore {
   public func put(
     contentsOf path: String, extension fileExtension: String? = nil
   ) throws -> AssetRecord {
-    let staged = try stage(contentsOf: path, extension: fileExtension)
-    return try database.write { connection in try put(staged, in: connection) }
+    try putStaged(copy(ofFile: path, extension: fileExtension, syncing: true))
   }
 
   /// As ``put(contentsOf:extension:)``, without blocking the task.
@@ -85,7 +80,7 @@ extension AssetStore {
   nonisolated(nonsending) public func put(
     contentsOf path: String, extension fileExtension: String? = nil
   ) async throws -> AssetRecord {
-    try await put(stage(contentsOf: path, extension: fileExtension))
+    try await putStaged(stage(contentsOf: path, extension: fileExtension))
   }
 
   /// Puts a staged content into the store, as part of the open transaction.
@@ -103,22 +98,6 @@ extension AssetStore {
     try insert(in: connection) {
       try content(of: staged, extension: fileExtension ?? staged.fileExtension)
     }
-  }
-
-  /// Puts a staged content into the store, in a transaction of its own.
-  ///
-  /// - Parameter staged: The content.
-  /// - Returns: The new asset, which is durable now.
-  /// - Throws: ``AssetError`` or `SQLiteError`.
-  @discardableResult
-  public func put(_ staged: StagedAsset) throws -> AssetRecord {
-    try database.write { connection in try put(staged, in: connection) }
-  }
-
-  /// As ``put(_:)``, without blocking the task.
-  @discardableResult
-  nonisolated(nonsending) public func put(_ staged: StagedAsset) async throws -> AssetRecord {
-    try await database.write { connection in try self.put(staged, in: connection) }
   }
 
   /// Puts a copy of an asset, of this store or another, as part of the open transaction.
@@ -151,7 +130,7 @@ extension AssetStore {
   nonisolated(nonsending) public func put<Pieces: AsyncSequence>(
     _ pieces: Pieces, extension fileExtension: String? = nil
   ) async throws -> AssetRecord where Pieces.Element: Sequence<UInt8> {
-    try await put(stage(pieces, extension: fileExtension))
+    try await putStaged(stage(pieces, extension: fileExtension))
   }
 
   /// Inserts the row of a content that was written before the transaction began, so that others wait
@@ -168,6 +147,11 @@ extension AssetStore {
       if !isAdopted { opener.abandon(content.file) }
       throw error
     }
+  }
+
+  private nonisolated(nonsending) func putStaged(_ staged: StagedAsset) async throws -> AssetRecord
+  {
+    try await database.write { connection in try self.put(staged, in: connection) }
   }
 
   /// Inserts the row of a content that `stage` writes.

@@ -1,4 +1,3 @@
-public import Essentials
 public import SQLiteCore
 
 extension AssetStore {
@@ -15,29 +14,15 @@ extension AssetStore {
 
   /// Returns what the store knows of the one asset whose row fulfils a condition.
   func record(where condition: SQL, in connection: Connection) throws -> AssetRecord? {
-    let row = try connection.firstRow(
-      """
-      SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset
-      WHERE \(condition)
-      """, as: Value.self, Value.self, Value.self, Value.self, Bool.self)
-    guard let (id, file, size, sha256, isInRow) = row else { return nil }
-    let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
-    guard let record else { throw AssetError.damagedRow(id: id.text) }
-    return record
+    try rows("WHERE \(condition)", in: connection).first?.record()
   }
 
-  /// Returns what the store knows of an asset, or nil if there is none.
-  ///
-  /// - Parameter id: The asset.
-  /// - Returns: The row.
-  /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
-  public func record(_ id: AssetID) throws -> AssetRecord? {
-    try database.read { connection in try record(id, in: connection) }
-  }
-
-  /// As ``record(_:)``, without blocking the task.
-  nonisolated(nonsending) public func record(_ id: AssetID) async throws -> AssetRecord? {
-    try await database.read { connection in try self.record(id, in: connection) }
+  /// Returns the rows of assets that the rest of a SELECT finds.
+  func rows(_ rest: SQL, in connection: Connection) throws -> [AssetRow] {
+    try connection.rows(
+      "SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset \(rest)",
+      as: Value.self, Value.self, Value.self, Value.self, Bool.self
+    ).map { AssetRow(id: $0, file: $1, size: $2, sha256: $3, isInRow: $4) }
   }
 
   /// Returns what the store knows of all assets, in the order of their random ids.
@@ -46,15 +31,7 @@ extension AssetStore {
   /// - Returns: The rows.
   /// - Throws: ``AssetError/damagedRow(id:)`` or `SQLiteError`.
   public func records(in connection: Connection) throws -> [AssetRecord] {
-    try connection.rows(
-      """
-      SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset ORDER BY id
-      """, as: Value.self, Value.self, Value.self, Value.self, Bool.self
-    ).map { id, file, size, sha256, isInRow in
-      let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
-      guard let record else { throw AssetError.damagedRow(id: id.text) }
-      return record
-    }
+    try rows("ORDER BY id", in: connection).map { row in try row.record() }
   }
 
   /// Returns what the store knows of all assets, in the order of their random ids.
@@ -151,31 +128,6 @@ extension AssetStore {
     try await open(id).readAll()
   }
 
-  /// Reads the content of an asset and compares it with its digest.
-  ///
-  /// - Parameters:
-  ///   - id: The asset.
-  ///   - connection: A connection inside `read` or `write`.
-  /// - Returns: The bytes.
-  /// - Throws: As ``bytes(of:in:)``.
-  public func data(of id: AssetID, in connection: Connection) throws -> Data {
-    Data(try bytes(of: id, in: connection))
-  }
-
-  /// Reads the content of an asset and compares it with its digest.
-  ///
-  /// - Parameter id: The asset.
-  /// - Returns: The bytes.
-  /// - Throws: As `bytes(of:)`.
-  public func data(of id: AssetID) throws -> Data {
-    Data(try bytes(of: id))
-  }
-
-  /// As ``data(of:)``, without blocking the task.
-  nonisolated(nonsending) public func data(of id: AssetID) async throws -> Data {
-    Data(try await bytes(of: id))
-  }
-
   /// Returns the path at which the content of an asset is now.
   ///
   /// The file must not be written to. Other calls may move it within the store, and remove it once the
@@ -189,52 +141,5 @@ extension AssetStore {
   public func path(of id: AssetID, in connection: Connection) throws -> String {
     guard let path = try open(id, in: connection).path else { throw AssetError.contentInRow(id) }
     return path
-  }
-
-  /// Returns the path at which the content of an asset is now.
-  ///
-  /// - Parameter id: The asset.
-  /// - Returns: An absolute path. The file must not be written to.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)`` or ``AssetError/contentInRow(_:)``,
-  ///   or `SQLiteError`.
-  public func path(of id: AssetID) throws -> String {
-    try database.read { connection in try path(of: id, in: connection) }
-  }
-
-  /// As ``path(of:)``, without blocking the task.
-  nonisolated(nonsending) public func path(of id: AssetID) async throws -> String {
-    try await database.read { connection in try self.path(of: id, in: connection) }
-  }
-
-  /// Returns the URL at which the content of an asset is now.
-  ///
-  /// - Parameters:
-  ///   - id: The asset.
-  ///   - connection: A connection inside `read` or `write`.
-  /// - Returns: The URL of a file that must not be written to.
-  /// - Throws: As ``path(of:in:)``.
-  public func url(of id: AssetID, in connection: Connection) throws -> URL {
-    URL(filePath: try path(of: id, in: connection), directoryHint: .notDirectory)
-  }
-
-  /// Returns the URL at which the content of an asset is now.
-  ///
-  /// - Parameter id: The asset.
-  /// - Returns: The URL of a file that must not be written to.
-  /// - Throws: As `path(of:)`.
-  public func url(of id: AssetID) throws -> URL {
-    URL(filePath: try path(of: id), directoryHint: .notDirectory)
-  }
-
-  /// As ``url(of:)``, without blocking the task.
-  nonisolated(nonsending) public func url(of id: AssetID) async throws -> URL {
-    URL(filePath: try await path(of: id), directoryHint: .notDirectory)
-  }
-}
-
-extension Value {
-  /// The content of a TEXT; of another value its description.
-  var text: String {
-    if case .text(let text) = self { text } else { "\(self)" }
   }
 }

@@ -25,34 +25,6 @@ extension AssetStore {
     }
   }
 
-  /// Gives an asset another content, in a transaction of its own.
-  ///
-  /// - Parameters:
-  ///   - id: The asset.
-  ///   - bytes: The new content.
-  ///   - fileExtension: The new extension; nil keeps the present one, and `""` is none.
-  /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`.
-  @discardableResult
-  public func replace(
-    _ id: AssetID, with bytes: some Sequence<UInt8>, extension fileExtension: String? = nil
-  ) throws -> AssetRecord {
-    try database.write { connection in
-      try replace(id, with: bytes, extension: fileExtension, in: connection)
-    }
-  }
-
-  /// As ``replace(_:with:extension:)``, without blocking the task.
-  @discardableResult
-  nonisolated(nonsending) public func replace(
-    _ id: AssetID, with bytes: some Sequence<UInt8> & Sendable,
-    extension fileExtension: String? = nil
-  ) async throws -> AssetRecord {
-    try await database.write { connection in
-      try self.replace(id, with: bytes, extension: fileExtension, in: connection)
-    }
-  }
-
   /// Gives an asset a staged content, as part of the open transaction.
   ///
   /// - Parameters:
@@ -73,26 +45,6 @@ extension AssetStore {
       let wanted = fileExtension ?? staged.fileExtension ?? present.fileExtension
       return try content(of: staged, extension: wanted)
     }
-  }
-
-  /// Gives an asset a staged content, in a transaction of its own.
-  ///
-  /// - Parameters:
-  ///   - id: The asset.
-  ///   - staged: The new content.
-  /// - Returns: The asset as it is now.
-  /// - Throws: ``AssetError``, such as ``AssetError/noAsset(_:)``, or `SQLiteError`.
-  @discardableResult
-  public func replace(_ id: AssetID, with staged: StagedAsset) throws -> AssetRecord {
-    try database.write { connection in try replace(id, with: staged, in: connection) }
-  }
-
-  /// As ``replace(_:with:)``, without blocking the task.
-  @discardableResult
-  nonisolated(nonsending) public func replace(
-    _ id: AssetID, with staged: StagedAsset
-  ) async throws -> AssetRecord {
-    try await database.write { connection in try self.replace(id, with: staged, in: connection) }
   }
 
   /// Gives an asset a copy of the content of an asset, as part of the open transaction.

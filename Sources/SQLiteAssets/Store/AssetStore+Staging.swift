@@ -37,7 +37,7 @@ extension AssetStore {
   public func stage(
     contentsOf path: String, extension fileExtension: String? = nil
   ) throws -> StagedAsset {
-    try StagedAsset(copy(ofFile: path, extension: fileExtension), opener)
+    try StagedAsset(copy(ofFile: path, extension: fileExtension, syncing: true), opener)
   }
 
   /// As ``stage(contentsOf:extension:)``, without blocking the task.
@@ -51,7 +51,8 @@ extension AssetStore {
   package func stageOnce(
     contentsOf path: String, extension fileExtension: String?
   ) throws -> StagedAsset {
-    try StagedAsset(copy(ofFile: path, extension: fileExtension), opener, isKept: false)
+    try StagedAsset(
+      copy(ofFile: path, extension: fileExtension, syncing: true), opener, isKept: false)
   }
 
   /// Writes a copy of an asset of another store, for being put once.
@@ -62,8 +63,10 @@ extension AssetStore {
       copy(of: reader, extension: fileExtension, syncing: true), opener, isKept: false)
   }
 
-  private func copy(ofFile path: String, extension fileExtension: String?) throws -> Content {
-    try stage(extension: fileExtension, syncing: true) { writer in
+  func copy(
+    ofFile path: String, extension fileExtension: String?, syncing syncs: Bool = false
+  ) throws -> Content {
+    try stage(extension: fileExtension, syncing: syncs) { writer in
       try writer.write(contentsOf: File.open(path: path, operations))
     }
   }
@@ -151,7 +154,7 @@ public final class StagedAsset: Sendable {
   /// The number of bytes.
   public var size: Int { content.size }
   /// The SHA-256 of the bytes.
-  public var sha256: SHA256.Digest { content.sha256 }
+  public var sha256: AssetDigest { content.sha256 }
   /// The extension that the file's name will have, or nil.
   public var fileExtension: String? { content.file.fileExtension }
 

@@ -56,44 +56,14 @@ extension AssetStore {
   /// Copies the file of an asset; it has its name once it is whole.
   private func copy(_ record: AssetRecord, to target: Folder) throws(AssetError) {
     let name = record.file.text
-    let path = folder.path(of: record.file)
-    guard let source = try folder.find(record.file) else {
-      throw .missingFile(record.id, path: path)
-    }
     let part = name + AssetStore.partExtension
     do throws(AssetError) {
-      let isShared = (try? target.clone(source, as: part)) != nil
-      let copy = isShared ? nil : try target.makeFile(part)
-      let (size, sha256) = try digest(of: source) { piece throws(AssetError) in
-        try copy?.write(unsafe piece.span.bytes)
-      }
-      guard size == record.size, sha256 == record.sha256 else {
-        throw AssetError.damagedFile(record.id, path: path)
-      }
-      if let copy {
-        try copy.sync(isLast: false)
-      } else {
-        try target.file(part)?.sync(isLast: false)
-      }
+      if let fault = try copyFile(of: record, to: target, as: part) { throw fault }
+      try target.file(part)?.sync(isLast: false)
       try target.move(part, to: target, as: name)
     } catch {
       _ = try? target.remove(part)
       throw error
-    }
-  }
-
-  /// Reads a file to its end.
-  fileprivate func digest(
-    of file: File, _ body: ([UInt8]) throws(AssetError) -> Void = { _ throws(AssetError) in }
-  ) throws(AssetError) -> (size: Int, sha256: SHA256.Digest) {
-    var size = 0
-    var hash = SHA256()
-    while true {
-      let piece = try file.read(File.pieceSize, at: size)
-      try body(piece)
-      hash.update(piece)
-      size += piece.count
-      if piece.count < File.pieceSize { return (size, hash.finalize()) }
     }
   }
 }
@@ -159,7 +129,8 @@ package final class ArrivingAssets: Sendable {
     for key in keys {
       guard let row = try row(key, connection) else { continue }
       if row.isInRow {
-        try checkContent(of: row, connection)
+        // Compares it with its digest.
+        _ = try store.bytes(of: row.id, in: connection)
       } else if row != before[key] {
         try adopt(row, connection)
       }
@@ -171,21 +142,16 @@ package final class ArrivingAssets: Sendable {
     try store.record(where: "id = \(key)", in: connection)
   }
 
-  /// Compares the content that a row brought with its digest.
-  private func checkContent(of row: AssetRecord, _ connection: Connection) throws {
-    _ = try store.bytes(of: row.id, in: connection)
-  }
-
   /// Gives a row its content: one that the store still has, or the one that has come.
   private func adopt(_ row: AssetRecord, _ connection: Connection) throws {
     let (opener, name) = (store.opener, row.file)
     if let file = try store.folder.files.file(name.text) {
       // It was deleted, and somebody holds it, or it is still to be removed: a row that names it keeps it.
-      return try check(row, store.digest(of: file), at: file.path)
+      return try check(row, file.forEachPiece(), at: file.path)
     }
     if let file = try opener.unsettledFile(name) {
       // A COMMIT that failed may have named it, and may do so still: it is never removed here.
-      try check(row, store.digest(of: file), at: file.path)
+      try check(row, file.forEachPiece(), at: file.path)
       return connection.afterCommit { _ in opener.settle(name) }
     }
     let come = contents.withLock { $0.removeValue(forKey: name) }
@@ -210,7 +176,7 @@ package final class ArrivingAssets: Sendable {
   }
 
   private func check(
-    _ row: AssetRecord, _ found: (size: Int, sha256: SHA256.Digest), at path: String
+    _ row: AssetRecord, _ found: (size: Int, sha256: AssetDigest), at path: String
   ) throws {
     guard found.size == row.size, found.sha256 == row.sha256 else {
       throw AssetError.damagedFile(row.id, path: path)

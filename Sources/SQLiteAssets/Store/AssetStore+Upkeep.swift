@@ -25,33 +25,7 @@ extension AssetStore {
   public func verify(
     progress: (AssetProgress) throws -> Void = { _ in }
   ) throws -> [AssetError] {
-    var errors: [AssetError] = []
-    var start: SQL = ""
-    var done = try database.read { try progressAtStart(in: $0) }
-    try progress(done)
-    while true {
-      let page = try database.read { connection in
-        try connection.rows(
-          """
-          SELECT id, file, size, sha256, content IS NOT NULL FROM main.magicdata_asset
-          \(start) ORDER BY id LIMIT 200
-          """, as: Value.self, Value.self, Value.self, Value.self, Bool.self)
-      }
-      guard let last = page.last else { return errors }
-      start = "WHERE id > \(last.0)"
-      for (id, file, size, sha256, isInRow) in page {
-        done.assets += 1
-        let record = AssetRecord(id: id, file: file, size: size, sha256: sha256, isInRow: isInRow)
-        guard let record else {
-          errors.append(.damagedRow(id: id.text))
-          continue
-        }
-        if let error = try fault(of: record) { errors.append(error) }
-        // A hostile row may say any size.
-        done.bytes = done.bytes.addingReportingOverflow(record.size).partialValue
-        try progress(done)
-      }
-    }
+    try faults(progress, reading: { read in try database.read { try read($0) } }, in: fault)
   }
 
   /// As ``verify(progress:)``, without blocking the task. Cancelling the task ends it before the next asset.
@@ -66,17 +40,52 @@ extension AssetStore {
     }
   }
 
-  /// What a work on assets of a snapshot has before it.
-  func progressAtStart(
-    of condition: SQL = "true", in connection: Connection
-  ) throws -> AssetProgress {
-    let sums = try connection.firstRow(
-      "SELECT count(*), total(size) FROM main.magicdata_asset WHERE \(condition)", as: Int.self,
-      Double.self)
-    var progress = AssetProgress()
-    progress.totalAssets = sums?.0 ?? 0
-    progress.totalBytes = Int(exactly: (sums?.1 ?? 0).rounded()) ?? 0
-    return progress
+  /// Finds faults in assets, in the memory of some of them.
+  ///
+  /// - Parameters:
+  ///   - condition: Says which assets.
+  ///   - progress: Called after each asset.
+  ///   - access: Makes an access to the database, one for some hundred rows.
+  ///   - fault: Returns the fault in an asset, or nil.
+  /// - Returns: One error for each asset with a fault.
+  func faults(
+    where condition: SQL = "true", _ progress: (AssetProgress) throws -> Void,
+    reading access: ((Connection) throws -> Void) throws -> Void,
+    in fault: (AssetRecord) throws -> AssetError?
+  ) throws -> [AssetError] {
+    var errors: [AssetError] = []
+    var done = AssetProgress()
+    try access { connection in
+      let sums = try connection.firstRow(
+        "SELECT count(*), total(size) FROM main.magicdata_asset WHERE \(condition)", as: Int.self,
+        Double.self)
+      done.totalAssets = sums?.0 ?? 0
+      done.totalBytes = Int(exactly: (sums?.1 ?? 0).rounded()) ?? 0
+    }
+    try progress(done)
+    var start: SQL = "true"
+    while true {
+      var page: [AssetRow] = []
+      try access { connection in
+        page = try rows("WHERE \(condition) AND \(start) ORDER BY id LIMIT 200", in: connection)
+      }
+      guard let last = page.last else { return errors }
+      start = "id > \(last.id)"
+      for row in page {
+        done.assets += 1
+        let record: AssetRecord
+        do {
+          record = try row.record()
+        } catch {
+          errors.append(error)
+          continue
+        }
+        if let error = try fault(record) { errors.append(error) }
+        // A hostile row may say any size.
+        done.bytes = done.bytes.addingReportingOverflow(record.size).partialValue
+        try progress(done)
+      }
+    }
   }
 
   /// Runs `body` on a thread that may wait for files, without blocking the task.

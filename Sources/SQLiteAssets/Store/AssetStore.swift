@@ -227,15 +227,13 @@ public final class AssetStore: Sendable {
   /// it.
   func isKnown(_ file: AssetFileName, in connection: Connection) throws -> Bool {
     let name = file.text
-    let isNamed = try connection.firstRow(
+    let isKnown = try connection.firstRow(
       """
       SELECT EXISTS (SELECT 1 FROM main.magicdata_asset WHERE file = \(name))
         OR EXISTS (SELECT 1 FROM main.magicdata_asset_trash WHERE file = \(name))
+        OR \(AssetSchema.isHeld("\(name)", connection))
       """, as: Bool.self)
-    if isNamed ?? false { return true }
-    guard try AssetSchema.hasHolds(connection) else { return false }
-    return try connection.firstRow(
-      "SELECT 1 FROM main.magicdata_asset_held WHERE file = \(name)") != nil
+    return isKnown ?? false
   }
 }
 
@@ -279,22 +277,23 @@ enum AssetSchema {
     return try database.write { connection in
       // Another process may have been faster.
       if let identity = try identity(in: connection) { return identity }
-      try connection.executeMultipleChanges(script)
       let identity = found ?? AssetID()
-      try connection.executeChange(
-        "INSERT INTO main.magicdata_asset_store (id, format) VALUES (\(identity), \(format))")
+      try make(identity, connection)
       return identity
     }
+  }
+
+  private static func make(_ identity: AssetID, _ connection: Connection) throws {
+    try connection.executeMultipleChanges(script)
+    try connection.executeChange(
+      "INSERT INTO main.magicdata_asset_store (id, format) VALUES (\(identity), \(format))")
   }
 
   /// Gives the content of another store, or of none, the identity of this one.
   static func setIdentity(_ identity: AssetID, _ connection: Connection) throws {
     try connection.transaction {
       guard let found = try self.identity(in: connection) else {
-        try connection.executeMultipleChanges(script)
-        try connection.executeChange(
-          "INSERT INTO main.magicdata_asset_store (id, format) VALUES (\(identity), \(format))")
-        return
+        return try make(identity, connection)
       }
       guard found != identity else { return }
       try connection.executeChange("UPDATE main.magicdata_asset_store SET id = \(identity)")

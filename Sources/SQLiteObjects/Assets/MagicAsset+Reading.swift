@@ -88,8 +88,9 @@ extension MagicAsset {
   /// - Parameter size: The most bytes of one piece.
   /// - Returns: The stream, which compares the digest at its end.
   /// - Throws: `AssetError`, `SQLiteError` or `CancellationError`.
-  nonisolated(nonsending) public func pieces(of size: Int = 256 << 10) async throws -> AssetPieces?
-  {
+  nonisolated(nonsending) public func pieces(
+    of size: Int = 256 << 10
+  ) async throws -> (some AsyncSequence<[UInt8], any Error> & Sendable)? {
     try await open()?.pieces(of: size)
   }
 
@@ -134,7 +135,7 @@ extension MagicAsset {
 
   /// The SHA-256 of the bytes, known without reading the file once the asset is saved; nil if there is
   /// no content.
-  public var sha256: SHA256.Digest? {
+  public var sha256: AssetDigest? {
     get throws {
       switch state {
       case .empty: return nil
