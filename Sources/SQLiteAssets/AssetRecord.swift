@@ -106,19 +106,10 @@ package struct AssetFileName: Hashable, Sendable {
   }
 
   private static func isExtension(_ text: Substring) -> Bool {
-    guard text.utf8.count <= 64 else { return false }
     // A dot stands between other bytes.
-    var isPartEmpty = true
-    for byte in text.utf8 {
-      if byte == UInt8(ascii: ".") {
-        guard !isPartEmpty else { return false }
-        isPartEmpty = true
-      } else {
-        guard isPlain(byte) else { return false }
-        isPartEmpty = false
-      }
-    }
-    return !isPartEmpty
+    text.utf8.count <= 64
+      && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        .allSatisfy { part in !part.isEmpty && part.allSatisfy(isPlain) }
   }
 
   /// Whether `byte` is a letter, a digit, `+`, `-` or `_` of ASCII.

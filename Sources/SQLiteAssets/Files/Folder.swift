@@ -220,6 +220,15 @@ extension Folder {
       return false
     }
   }
+
+  /// Waits until nobody has the lock of this folder, and takes it until the result is released.
+  func locked() throws(AssetError) -> Folder {
+    // An opening of its own, which alone the lock belongs to.
+    guard let gate = try folder("."), try gate.lock(waiting: true) else {
+      throw .system(call: "flock", path: path, number: EWOULDBLOCK)
+    }
+    return gate
+  }
 }
 
 extension Folder {

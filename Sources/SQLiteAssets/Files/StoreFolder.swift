@@ -28,7 +28,7 @@ final class StoreFolder: Sendable {
     path: String, identity: AssetID, _ operations: any FileOperations
   ) throws(AssetError) {
     let root = try Folder.open(path: path, operations)
-    let lock = try StoreFolder.lock(root)
+    let lock = try root.locked()
     defer { withExtendedLifetime(lock) {} }
     let names = try root.names()
     let marks = StoreFolder.marks(names)
@@ -93,7 +93,7 @@ final class StoreFolder: Sendable {
 
   /// Keeps others from making and from taking over an opener's folder, until the result goes.
   func lock() throws(AssetError) -> Folder {
-    try StoreFolder.lock(root)
+    try root.locked()
   }
 
   /// Opens a content wherever it is, or nil if it is nowhere.
@@ -166,13 +166,5 @@ final class StoreFolder: Sendable {
     } catch .notRegularFile {
       return nil
     }
-  }
-
-  private static func lock(_ root: Folder) throws(AssetError) -> Folder {
-    // An opening of its own, which alone the lock belongs to.
-    guard let gate = try root.folder("."), try gate.lock(waiting: true) else {
-      throw .system(call: "flock", path: root.path, number: EWOULDBLOCK)
-    }
-    return gate
   }
 }

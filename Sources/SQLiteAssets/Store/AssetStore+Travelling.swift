@@ -22,47 +22,29 @@ extension AssetStore {
     let records = try ids.compactMap { try record($0, in: connection) }.filter { !$0.isInRow }
     guard !records.isEmpty else { return }
     let target = try Folder.open(path: path, operations)
-    // An opening of its own, which alone the lock belongs to: one copies to the folder at a time.
-    guard let gate = try target.folder("."), try gate.lock(waiting: true) else {
-      throw AssetError.system(call: "flock", path: target.path, number: EWOULDBLOCK)
+    // One copies to the folder at a time.
+    let gate = try target.locked()
+    // Each file has its name once it is complete.
+    let pending = try naming(target.path) { () throws(SystemFailure) in
+      try PendingFile(target.path(of: "contents"), operations)
     }
-    defer { withExtendedLifetime(gate) {} }
-    for name in try target.names() where AssetStore.isPart(name) { try target.remove(name) }
+    defer { withExtendedLifetime((gate, pending)) {} }
+    let incoming = try Folder.open(path: pending.contentPath, operations)
     var made: [String] = []
     do {
       for record in records {
         let name = record.file.text
         if try target.file(name)?.status().size == record.size { continue }
         try target.remove(name)
-        try copy(record, to: target)
+        if let fault = try copyFile(of: record, to: incoming, as: name) { throw fault }
+        try incoming.file(name)?.sync(isLast: false)
+        try incoming.move(name, to: target)
         made.append(name)
       }
       if !made.isEmpty { try target.sync() }
     } catch {
       // What cannot be removed is harmless: no rows travel that name it.
       for name in made { _ = try? target.remove(name) }
-      throw error
-    }
-  }
-
-  private static let partExtension = ".part"
-
-  /// Whether a file is what a copy left that was cut off.
-  private static func isPart(_ name: String) -> Bool {
-    name.hasSuffix(partExtension)
-      && AssetFileName(String(name.dropLast(partExtension.count))) != nil
-  }
-
-  /// Copies the file of an asset; it has its name once it is whole.
-  private func copy(_ record: AssetRecord, to target: Folder) throws(AssetError) {
-    let name = record.file.text
-    let part = name + AssetStore.partExtension
-    do throws(AssetError) {
-      if let fault = try copyFile(of: record, to: target, as: part) { throw fault }
-      try target.file(part)?.sync(isLast: false)
-      try target.move(part, to: target, as: name)
-    } catch {
-      _ = try? target.remove(part)
       throw error
     }
   }
