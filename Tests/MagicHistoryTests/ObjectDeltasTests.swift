@@ -172,7 +172,7 @@ private struct Replica: Equatable {
   }
 
   private func names(
-    _ deltas: inout ObjectDeltas<Author>.Iterator
+    _ deltas: inout some AsyncIteratorProtocol<[Delta<ObjectImage<Author>>], any Error>
   ) async throws -> Set<String> {
     guard case .updated(_, _, let properties)? = try await deltas.next()?.first else { return [] }
     return properties

@@ -31,88 +31,57 @@ extension MagicData {
   ///   - type: The objects' type.
   ///   - start: Whether the objects as they are come first.
   ///   - limit: The most bytes of changes that are kept for the loop.
+  /// - Returns: The changes. The loop ends once its task is cancelled. It throws `MagicError` if the type cannot be stored, or
+  ///   with `closed` once the store was closed, and `SQLiteError`, such as with `ResultCode.misuse` if this libsqlite3 was
+  ///   built without `SQLITE_ENABLE_PREUPDATE_HOOK`.
   public func deltas<Object: MagicObject>(
     of type: Object.Type, including start: DeltaStart = .changes, limit: Int = 64 << 20
-  ) -> ObjectDeltas<Object> {
-    ObjectDeltas(self, start, limit: limit)
+  ) -> some AsyncSequence<[Delta<ObjectImage<Object>>], any Error> & Sendable {
+    DeltaSequence(ObjectDeltas<Object>(self, limit: limit), start)
   }
 }
 
-/// The changes of the objects of a type, transaction by transaction: `MagicData.deltas(of:including:limit:)`.
-public struct ObjectDeltas<Object: MagicObject>: AsyncSequence, Sendable {
+/// The changes of the objects of a type.
+private struct ObjectDeltas<Object: MagicObject>: DeltaSource {
   private let store: MagicData
-  private let start: DeltaStart
-  private let source: Result<(queue: DeltaQueue, reader: ObjectDeltaReader<Object>), any Error>
+  private let parts: Result<(queue: DeltaQueue, reader: ObjectDeltaReader<Object>), any Error>
 
-  fileprivate init(_ store: MagicData, _ start: DeltaStart, limit: Int) {
+  init(_ store: MagicData, limit: Int) {
     self.store = store
-    self.start = start
-    source = Result {
+    parts = Result {
       let reader = ObjectDeltaReader<Object>(try store.plan(Object.self))
       return (DeltaQueue(store.database, tables: reader.tables, limit: limit), reader)
     }
   }
 
-  /// Reads the changes, and waits for commits.
-  public struct Iterator: AsyncIteratorProtocol {
-    private let deltas: ObjectDeltas
-    /// Whether the objects must be read before the next change.
-    private var lacksCurrent: Bool
+  var database: Database { store.database }
 
-    fileprivate init(_ deltas: ObjectDeltas) {
-      self.deltas = deltas
-      lacksCurrent = deltas.start == .current
-    }
+  func next() async throws -> DeltaQueue.News? {
+    try await database.reportingClosure { try await parts.get().queue.next() }
+  }
 
-    /// Returns the changes of the next transaction that has changed objects of the type.
-    ///
-    /// - Returns: Nil once the task is cancelled.
-    /// - Throws: `MagicError` if the type cannot be stored, or with `closed` once the store was closed; `SQLiteError`, such
-    ///   as with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`.
-    nonisolated(nonsending) public mutating func next() async throws
-      -> [Delta<ObjectImage<Object>>]?
-    {
-      let (queue, reader) = try deltas.source.get()
-      let database = deltas.store.database
-      guard database.recordsValues else { throw SQLiteError.noPreupdateHook }
-      do {
-        if lacksCurrent {
-          let current = try await database.withoutTransaction { connection in
-            try connection.transaction(.immediate) {
-              queue.begin(after: connection.takeMoment())
-              return try reader.current(connection)
-            }
-          }
-          lacksCurrent = false
-          return [.current(current)]
+  func current() async throws -> sending [ObjectImage<Object>] {
+    let (queue, reader) = try parts.get()
+    return try await database.reportingClosure {
+      try await database.withoutTransaction { connection in
+        try connection.transaction(.immediate) {
+          queue.begin(after: connection.takeMoment())
+          return try reader.current(connection)
         }
-        while let news = try await queue.next() {
-          switch news {
-          case .tooMuch:
-            lacksCurrent = deltas.start == .current
-            return [.tooMuch]
-          case .replaced:
-            lacksCurrent = deltas.start == .current
-            return [.replaced]
-          case .commit(let changes):
-            let tables = try changes.recorded.coalesced {
-              reader.tables.contains(asciiLowercased($0.table))
-            }
-            guard !tables.isEmpty else { continue }
-            let found = try await database.read { try reader.deltas(tables, $0) }
-            if !found.isEmpty { return found }
-          }
-        }
-      } catch is CancellationError {
-      } catch {
-        throw database.namingClosure(error)
       }
-      return nil
     }
   }
 
-  /// Begins to read.
-  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+  func deltas(_ changes: CommittedChanges) async throws -> sending [Delta<ObjectImage<Object>>] {
+    let reader = try parts.get().reader
+    let tables = try changes.recorded.coalesced {
+      reader.tables.contains(asciiLowercased($0.table))
+    }
+    guard !tables.isEmpty else { return [] }
+    return try await database.reportingClosure {
+      try await database.read { try reader.deltas(tables, $0) }
+    }
+  }
 }
 
 /// Makes the changes of objects of the changes of rows.

@@ -65,8 +65,7 @@ enum TrailTable {
         let columns = table.columns ?? []
         let title = asciiLowercased(table.name)
         for row in table.rows {
-          var one = table
-          one = Patch.Table(
+          let one = Patch.Table(
             name: table.name, keyPositions: table.keyPositions, columns: table.columns, rows: [row])
           let content = try encoder.encode(
             Content(names: columns, row: Patch(tables: [one]).data))

@@ -1,6 +1,6 @@
 public import SQLiteCore
 
-/// The change of one record by one transaction, or something else that a reader of ``Deltas`` must know.
+/// The change of one record by one transaction, or something else that a reader of changes must know.
 public enum Delta<Value> {
   /// A row is new.
   case inserted(Value)
@@ -42,7 +42,7 @@ public struct UnreadableRow: Error, Hashable, Sendable, CustomStringConvertible 
   public var description: String { "a changed row of “\(table)” cannot be read: \(reason)" }
 }
 
-/// The records that ``Deltas`` begin with.
+/// The records that a loop over changes begins with.
 public enum DeltaStart: Hashable, Sendable {
   /// None: only changes are told.
   case changes

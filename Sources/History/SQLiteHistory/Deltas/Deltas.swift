@@ -33,16 +33,20 @@ extension Database {
   ///   - type: The type of the records.
   ///   - start: Whether the records as they are come first.
   ///   - limit: The most bytes of changes that are kept for the loop.
+  /// - Returns: The changes. The loop ends once its task is cancelled. It throws `SQLiteError`, such as when the database was
+  ///   closed, or with `ResultCode.misuse` if this libsqlite3 was built without `SQLITE_ENABLE_PREUPDATE_HOOK`, and
+  ///   `RowDecodingError` if a record that is there cannot be read.
   public func deltas<Value: Record>(
     of type: Value.Type, including start: DeltaStart = .changes, limit: Int = 64 << 20
-  ) -> Deltas<Value> {
+  ) -> some AsyncSequence<[Delta<Value>], any Error> & Sendable {
     let queue = DeltaQueue(self, tables: [asciiLowercased(Value.tableName)], limit: limit)
-    return Deltas(self, start, FeedSource(database: self, queue: queue))
+    return DeltaSequence(
+      RecordDeltas<Value>(database: self, feed: ProcessFeed(database: self, queue: queue)), start)
   }
 }
 
-/// The place that changes come from.
-protocol DeltaSource: Sendable {
+/// The commits of a database, and the records as they are at one of them.
+protocol RecordFeed: Sendable {
   /// Waits for the next news.
   ///
   /// - Returns: Nil if the task was cancelled.
@@ -53,7 +57,7 @@ protocol DeltaSource: Sendable {
 }
 
 /// The commits of this process.
-private struct FeedSource: DeltaSource {
+private struct ProcessFeed: RecordFeed {
   let database: Database
   let queue: DeltaQueue
 
@@ -69,77 +73,23 @@ private struct FeedSource: DeltaSource {
   }
 }
 
-/// The changes of the records of a type, transaction by transaction; see ``SQLiteCore/Database/deltas(of:including:limit:)``.
-public struct Deltas<Value: Record>: AsyncSequence {
-  private let database: Database
-  private let start: DeltaStart
-  private let source: any DeltaSource
+/// The changes of the records of a type.
+struct RecordDeltas<Value: Record>: DeltaSource {
+  let database: Database
+  let feed: any RecordFeed
 
-  init(_ database: Database, _ start: DeltaStart, _ source: any DeltaSource) {
-    self.database = database
-    self.start = start
-    self.source = source
-  }
+  func next() async throws -> DeltaQueue.News? { try await feed.next() }
 
-  /// Reads the changes, and waits for commits.
-  public struct Iterator: AsyncIteratorProtocol {
-    private let database: Database
-    private let source: any DeltaSource
-    private let includesCurrent: Bool
-    /// Whether the records must be read before the next change.
-    private var lacksCurrent: Bool
+  func current() async throws -> sending [Value] { try await feed.current(Value.self) }
 
-    fileprivate init(_ database: Database, _ source: any DeltaSource, _ start: DeltaStart) {
-      self.database = database
-      self.source = source
-      includesCurrent = start == .current
-      lacksCurrent = includesCurrent
-    }
-
-    /// Returns the changes of the next transaction that has changed records of the type.
-    ///
-    /// - Returns: Nil once the task is cancelled.
-    /// - Throws: `SQLiteError`, such as when the database was closed, or with `ResultCode.misuse` if this libsqlite3 was
-    ///   built without `SQLITE_ENABLE_PREUPDATE_HOOK`; `RowDecodingError` if a record that is there cannot be read.
-    nonisolated(nonsending) public mutating func next() async throws -> [Delta<Value>]? {
-      guard database.recordsValues else { throw SQLiteError.noPreupdateHook }
-      do {
-        if lacksCurrent {
-          let current = try await source.current(Value.self)
-          lacksCurrent = false
-          return [.current(current)]
-        }
-        while let news = try await source.next() {
-          switch news {
-          case .tooMuch:
-            lacksCurrent = includesCurrent
-            return [.tooMuch]
-          case .replaced:
-            lacksCurrent = includesCurrent
-            return [.replaced]
-          case .commit(let changes):
-            let deltas = try await deltas(changes)
-            if !deltas.isEmpty { return deltas }
-          }
-        }
-      } catch is CancellationError {}
-      return nil
-    }
-
-    nonisolated(nonsending) private func deltas(
-      _ changes: CommittedChanges
-    ) async throws -> sending [Delta<Value>] {
-      let table = asciiLowercased(Value.tableName)
-      let tables = try changes.recorded.coalesced { asciiLowercased($0.table) == table }
-      guard !tables.isEmpty else { return [] }
-      return try await database.readGiving { connection in
-        try tables.flatMap { try Delta<Value>.deltas($0, on: connection) }
-      }
+  func deltas(_ changes: CommittedChanges) async throws -> sending [Delta<Value>] {
+    let table = asciiLowercased(Value.tableName)
+    let tables = try changes.recorded.coalesced { asciiLowercased($0.table) == table }
+    guard !tables.isEmpty else { return [] }
+    return try await database.readGiving { connection in
+      try tables.flatMap { try Delta<Value>.deltas($0, on: connection) }
     }
   }
-
-  /// Begins to read.
-  public func makeAsyncIterator() -> Iterator { Iterator(database, source, start) }
 }
 
 extension Delta where Value: Record {

@@ -194,10 +194,12 @@ public final class ChangeJournal: Sendable {
   /// - Parameters:
   ///   - type: The type of the records.
   ///   - start: Whether the records as they are come first.
+  /// - Returns: The changes, as those of a database.
   public func deltas<Value: Record>(
     of type: Value.Type, including start: DeltaStart = .changes
-  ) -> Deltas<Value> {
-    Deltas(database, start, JournalReader(self, database))
+  ) -> some AsyncSequence<[Delta<Value>], any Error> & Sendable {
+    DeltaSequence(
+      RecordDeltas<Value>(database: database, feed: JournalReader(self, database)), start)
   }
 
   /// Returns the mark of the end that the snapshot of a connection has.

@@ -3,7 +3,7 @@ import SQLiteMapping
 import Synchronization
 
 /// Reads the entries of a journal one by one, for one loop.
-final class JournalReader: DeltaSource {
+final class JournalReader: RecordFeed {
   private struct State {
     /// The mark of the last entry that was handed out; nil before the first.
     var mark: JournalMark?

@@ -24,7 +24,7 @@ extension Patch {
           "the data is a patchset, which lacks the values before: ask the other program for a changeset"
         )
       case let code:
-        guard let kind = Kind(code), let columns = table?.keyPositions else {
+        guard let kind = Kind(rawValue: code), let columns = table?.keyPositions else {
           throw cursor.damage("no kind of change")
         }
         table?.rows.append(try Row(kind, columns, &cursor))
@@ -49,7 +49,7 @@ extension Patch {
       writer.bytes += table.name.utf8
       writer.bytes.append(0)
       for row in table.rows {
-        writer.bytes.append(row.kind.code)
+        writer.bytes.append(row.kind.rawValue)
         writer.bytes.append(row.isIndirect ? 1 : 0)
         if row.kind != .insert { for value in row.old { writer.append(value) } }
         if row.kind != .delete { for value in row.new { writer.append(value) } }
@@ -63,25 +63,6 @@ extension Patch {
     static let patchset = UInt8(ascii: "P")
     /// More than any table has (`SQLITE_MAX_COLUMN`).
     static let mostColumns = 65_536
-  }
-}
-
-extension Patch.Kind {
-  fileprivate init?(_ code: UInt8) {
-    switch RowChange.Kind(rawValue: code) {
-    case .insert: self = .insert
-    case .update: self = .update
-    case .delete: self = .delete
-    case nil: return nil
-    }
-  }
-
-  fileprivate var code: UInt8 {
-    switch self {
-    case .insert: RowChange.Kind.insert.rawValue
-    case .update: RowChange.Kind.update.rawValue
-    case .delete: RowChange.Kind.delete.rawValue
-    }
   }
 }
 

@@ -19,14 +19,14 @@ public import SQLiteCore
 /// each row. A patch of rows that have no primary key is refused, with ``PatchError/Reason/noKey(table:)``: nothing that
 /// VACUUM keeps identifies them.
 public struct Patch: Hashable, Sendable {
-  /// The effect on a row.
-  public enum Kind: Hashable, Sendable {
+  /// The effect on a row. Its raw value is SQLite's code in a changeset, such as `SQLITE_INSERT`.
+  public enum Kind: UInt8, Hashable, Sendable {
     /// The row is new.
-    case insert
+    case insert = 18
     /// The row has other values.
-    case update
+    case update = 23
     /// The row is gone.
-    case delete
+    case delete = 9
   }
 
   /// A row of a table that differs before and after.
