@@ -104,7 +104,8 @@ extension Document {
     var digits = 0
     // Ten to the number of digits after the point, or 0 before it.
     var power = 0.0
-    for index in range.dropFirst(isNegative ? 1 : 0) {
+    var index = isNegative ? first + 1 : first
+    while index < range.upperBound {
       let digit = bytes[index] &- UInt8(ascii: "0")
       if digit <= 9 {
         number = number &* 10 &+ UInt64(digit)
@@ -115,6 +116,7 @@ extension Document {
       } else {
         return nil
       }
+      index += 1
     }
     guard (1...15).contains(digits) else { return nil }
     let value = power > 0 ? Double(number) / power : Double(number)

@@ -143,13 +143,6 @@ struct EncodingFrame {
   var count = 0
   /// All keys, once there are too many to look at each.
   var manyKeys: Set<KeyText>?
-
-  init(serial: Int, type: Any.Type?, isMember: Bool, firstKey: Int) {
-    self.serial = serial
-    self.type = type
-    self.isMember = isMember
-    self.firstKey = firstKey
-  }
 }
 
 /// A key that was written.
