@@ -14,9 +14,7 @@ struct ClusterFilling {
 
   private let source: Database
   private let target: Database
-  private let deadline: ContinuousClock.Instant?
-  private let work: CancellableWork
-  private let report: (DumpProgress) throws -> Void
+  private let work: CopyWork
   private var progress = DumpProgress()
 
   /// An object of the schema to make, and its rows.
@@ -38,15 +36,10 @@ struct ClusterFilling {
     var rows: Int64 = 0
   }
 
-  init(
-    _ source: Database, _ target: Database, _ deadline: ContinuousClock.Instant?,
-    _ work: CancellableWork, _ report: @escaping (DumpProgress) throws -> Void
-  ) {
+  init(_ source: Database, _ target: Database, _ work: CopyWork) {
     self.source = source
     self.target = target
-    self.deadline = deadline
     self.work = work
-    self.report = report
   }
 
   mutating func run() throws {
@@ -64,7 +57,7 @@ struct ClusterFilling {
       position = next
     }
     // Whoever throws here can still go on where this stands.
-    try report(progress)
+    try work.report(progress)
     try finish(position)
   }
 
@@ -132,7 +125,7 @@ struct ClusterFilling {
         (name, try connection.pragma(name).map { try Int64(databaseValue: $0) } ?? 0)
       }
     }
-    return try target.write(deadline: deadline) { connection in
+    return try target.write(deadline: work.deadline) { connection in
       let names = try connection.existingTables()
       if names.contains(SchemaObject.progressTable) {
         let found = try connection.firstRow(
@@ -168,7 +161,7 @@ struct ClusterFilling {
     from: Position, to: Position, _ body: (Connection) throws -> Void
   ) throws {
     try work.check()
-    try target.withoutTransaction(deadline: deadline) { connection in
+    try target.withoutTransaction(deadline: work.deadline) { connection in
       // Rows come before those that they lead to. A new session has this as the options say.
       try connection.executeChange("PRAGMA foreign_keys = OFF")
       defer {
@@ -237,7 +230,7 @@ struct ClusterFilling {
         try change(from: position, to: next) { try Self.insert(rows, into: step, $0) }
         position = next
         progress.rows += rows.count
-        try report(progress)
+        try work.report(progress)
       }
     }
     if step.object.kind == .table { try copySequence(of: step, at: position) }

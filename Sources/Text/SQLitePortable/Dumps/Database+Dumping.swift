@@ -56,7 +56,10 @@ extension Database {
     from file: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
-    try restore(from: file, deadline: deadline, CancellableWork(), progress)
+    try withoutActuallyEscaping(progress) {
+      try restore(
+        from: file, CopyWork(deadline: deadline, cancellation: CancellableWork(), report: $0))
+    }
   }
 
   /// As ``restore(from:deadline:progress:)``, without blocking the task. Cancelling the task ends
@@ -66,31 +69,22 @@ extension Database {
     progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
     try await CancellableWork.run(progress) { [self] in
-      try restore(from: file, deadline: deadline, $0, $1)
+      try restore(
+        from: file, CopyWork(deadline: deadline, cancellation: $0, report: $1))
     }
   }
 
-  func restore(
-    from file: DataFile, deadline: ContinuousClock.Instant?, _ work: CancellableWork,
-    _ progress: (DumpProgress) throws -> Void
-  ) throws {
+  func restore(from file: DataFile, _ work: CopyWork) throws {
+    let source = try file.format.map { try content(of: file.path, $0, work) }
     if server != nil {
-      return try withoutActuallyEscaping(progress) { progress in
-        let source = try file.format.map {
-          try content(of: file.path, $0, deadline, work, progress)
-        }
-        var filling = ClusterFilling(
-          try source ?? .reading(file.path), self, deadline, work, progress)
-        try filling.run()
-      }
+      var filling = ClusterFilling(try source ?? .reading(file.path), self, work)
+      return try filling.run()
     }
-    guard let format = file.format else {
-      return try Database.reading(file.path).copy(to: self, deadline: deadline, progress)
+    guard let source else {
+      return try Database.reading(file.path).copy(
+        to: self, deadline: work.deadline, work.report)
     }
-    let source = try withoutActuallyEscaping(progress) {
-      try content(of: file.path, format, deadline, work, $0)
-    }
-    try source.backup(to: self, deadline: deadline) { _ in try work.check() }
+    try source.backup(to: self, deadline: work.deadline) { _ in try work.check() }
   }
 
   /// Makes a database in memory of a file.
@@ -111,8 +105,7 @@ extension Database {
 
   /// The content of a text as a database that nobody else has.
   private func content(
-    of path: String, _ format: any DumpFormat, _ deadline: ContinuousClock.Instant?,
-    _ work: CancellableWork, _ progress: @escaping (DumpProgress) throws -> Void
+    of path: String, _ format: any DumpFormat, _ work: CopyWork
   ) throws -> Database {
     var options = Options()
     // Functions and collations that the schema needs are prepared as for the database itself.
@@ -127,8 +120,8 @@ extension Database {
     options.limits[.attachedDatabases] = 0
     let database = try Database.temporary(options: options)
     if server == nil { try database.setPageSize(pageSize) }
-    work.interrupts(database)
-    var reader = try DumpReader(path, format, deadline, work, progress)
+    work.cancellation.interrupts(database)
+    var reader = try DumpReader(path, format, work)
     try reader.fill(database)
     return database
   }
@@ -148,7 +141,10 @@ extension DataFile {
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: (DumpProgress) throws -> Void = { _ in }
   ) throws {
-    try copy(to: target, deadline, CancellableWork(), progress)
+    try withoutActuallyEscaping(progress) {
+      try copy(
+        to: target, CopyWork(deadline: deadline, cancellation: CancellableWork(), report: $0))
+    }
   }
 
   /// As ``copy(to:deadline:progress:)``, without blocking the task. Cancelling the task ends it.
@@ -156,23 +152,20 @@ extension DataFile {
     to target: DataFile, deadline: ContinuousClock.Instant? = nil,
     progress: @escaping @Sendable (DumpProgress) throws -> Void = { _ in }
   ) async throws {
-    try await CancellableWork.run(progress) { try copy(to: target, deadline, $0, $1) }
+    try await CancellableWork.run(progress) {
+      try copy(to: target, CopyWork(deadline: deadline, cancellation: $0, report: $1))
+    }
   }
 
-  private func copy(
-    to target: DataFile, _ deadline: ContinuousClock.Instant?, _ work: CancellableWork,
-    _ progress: (DumpProgress) throws -> Void
-  ) throws {
+  private func copy(to target: DataFile, _ work: CopyWork) throws {
     if case .sqlite(let path) = self {
-      return try Database.reading(path).dump(to: target, progress: progress)
+      return try Database.reading(path).dump(to: target, progress: work.report)
     }
     if case .sqlite(let path) = target {
-      return try Database.filling(path) {
-        try $0.restore(from: self, deadline: deadline, work, progress)
-      }
+      return try Database.filling(path) { try $0.restore(from: self, work) }
     }
     let database = try Database.temporary()
-    try database.restore(from: self, deadline: deadline, work, progress)
-    try database.dump(to: target, progress: progress)
+    try database.restore(from: self, work)
+    try database.dump(to: target, progress: work.report)
   }
 }

@@ -7,23 +7,16 @@ import Synchronization
 struct DumpReader {
   private let lines: LineReader
   private let format: any DumpFormat
-  private let deadline: ContinuousClock.Instant?
-  private let work: CancellableWork
-  private let report: (DumpProgress) throws -> Void
+  private let work: CopyWork
   private var progress = DumpProgress()
   private var number = 0
   /// How many lines were no rows, behind the first.
   private var others: Int64 = 0
 
-  init(
-    _ path: String, _ format: any DumpFormat, _ deadline: ContinuousClock.Instant?,
-    _ work: CancellableWork, _ report: @escaping (DumpProgress) throws -> Void
-  ) throws {
+  init(_ path: String, _ format: any DumpFormat, _ work: CopyWork) throws {
     lines = try LineReader(path)
     self.format = format
-    self.deadline = deadline
     self.work = work
-    self.report = report
     progress.totalBytes = lines.size
   }
 
@@ -39,19 +32,19 @@ struct DumpReader {
       let userVersion = Int32(exactly: header.userVersion),
       let applicationID = Int32(exactly: header.applicationID)
     else { throw wrong("the encoding or a number is none that SQLite has") }
-    try database.withoutTransaction(deadline: deadline) { connection in
+    try database.withoutTransaction(deadline: work.deadline) { connection in
       try work.check()
       _ = try connection.pragma("encoding", " = '\(header.encoding)'")
     }
     var reader = self
-    try database.write(deadline: deadline) { connection in
+    try database.write(deadline: work.deadline) { connection in
       try work.check()
       _ = try connection.pragma("user_version", " = \(userVersion)")
       _ = try connection.pragma("application_id", " = \(applicationID)")
       try reader.fill(connection)
     }
     self = reader
-    try database.withoutTransaction(deadline: deadline) { connection in
+    try database.withoutTransaction(deadline: work.deadline) { connection in
       try work.check()
       // Makes SQLite read the schema anew, so that a wrong one is found here.
       _ = try connection.pragma("writable_schema", " = RESET")
@@ -61,7 +54,7 @@ struct DumpReader {
         throw DumpError.schema(name: "sqlite_schema", reason: error.message)
       }
     }
-    try report(progress)
+    try work.report(progress)
   }
 
   private mutating func fill(_ connection: Connection) throws {
@@ -117,7 +110,7 @@ struct DumpReader {
         throw wrong("the row does not fit the table “\(table.name)”: \(error.message)")
       }
       progress.rows += 1
-      if progress.rows % 1_000 == 0 { try report(progress) }
+      if progress.rows % 1_000 == 0 { try work.report(progress) }
     }
   }
 
@@ -215,6 +208,18 @@ struct DumpReader {
   }
 
   private func wrong(_ reason: String) -> DumpError { .line(number, reason) }
+}
+
+/// A copy that is being made.
+struct CopyWork {
+  /// The time by which it must be finished.
+  let deadline: ContinuousClock.Instant?
+  let cancellation: CancellableWork
+  /// Is called for each thousand rows; what it throws ends the copy.
+  let report: (DumpProgress) throws -> Void
+
+  /// Throws if the copy was cancelled.
+  func check() throws { try cancellation.check() }
 }
 
 /// Work that takes long and may be cancelled: between its steps, and in the midst of the SQL that it runs
