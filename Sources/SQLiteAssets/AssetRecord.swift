@@ -64,6 +64,8 @@ struct Content: Sendable {
   let sha256: AssetDigest
   /// The content itself, if it is to be in the row.
   let bytes: [UInt8]?
+  /// Whether the content of the file survives a power cut already; its name may not.
+  let isSynced: Bool
 }
 
 /// The name of a file in a store: 32 random hexadecimal digits, and perhaps an extension.

@@ -163,6 +163,22 @@ import Testing
     }
   }
 
+  @Test func `a staged content is synced once`() async throws {
+    for _ in 0..<3 {
+      fixture.operations.follow(.init())
+      _ = try await store.put([1])
+      #expect(fixture.operations.log.count { $0 == "fsync" } == 3)
+    }
+    fixture.operations.follow(.init())
+    let staged = try (0..<20).map { number in try store.stage("\(number)".utf8) }
+    #expect(fixture.operations.log.count { $0 == "fsync" } == 20)
+    try database.write { connection in
+      for staged in staged { try store.put(staged, in: connection) }
+    }
+    // The folder, and the move of the put before.
+    #expect(fixture.operations.log.count { $0 == "fsync" || $0 == "syncfs" } == 22)
+  }
+
   @Test func `without syncfs every file is synced`() throws {
     fixture.operations.follow(
       .init(failing: 0, isPersistent: true, number: 38, calls: ["syncfs"]))

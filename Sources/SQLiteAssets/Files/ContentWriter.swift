@@ -69,12 +69,14 @@ struct ContentWriter: ~Copyable {
   ///
   /// - Parameter syncs: Whether to make it last now, so that the transaction has not to wait for it.
   mutating func finish(syncing syncs: Bool) throws(AssetError) -> Content {
+    let syncs = syncs && opener.isDurable
     if size >= minimumFileSize {
       let file = try fileToWrite()
       if syncs { try file.sync() }
     }
     return Content(
-      file: name, size: size, sha256: hash.finalize(), bytes: file == nil ? start : nil)
+      file: name, size: size, sha256: hash.finalize(), bytes: file == nil ? start : nil,
+      isSynced: syncs)
   }
 
   /// Removes what was written.

@@ -9,8 +9,9 @@ import Synchronization
 final class Opener: Sendable {
   private struct State {
     var folder: Folder?
-    /// Files that rows of the open transaction name.
-    var unsynced: Set<AssetFileName> = []
+    /// Files that rows of the open transaction name, and whether their contents survive a power cut already. Their names
+    /// may not.
+    var unsynced: [AssetFileName: Bool] = [:]
     /// Files that stay only if a committed row names them, which is not known yet.
     var unsettled: Set<AssetFileName> = []
     /// Whether files were moved to `files` since that folder was last synced.
@@ -103,21 +104,23 @@ final class Opener: Sendable {
   }
 
   /// Notes that a row of the open transaction names a file.
-  func adopt(_ name: AssetFileName) {
-    _ = state.withLock { $0.unsynced.insert(name) }
+  ///
+  /// - Parameter isSynced: Whether its content survives a power cut already.
+  func adopt(_ name: AssetFileName, isSynced: Bool) {
+    state.withLock { $0.unsynced[name] = isSynced }
   }
 
   /// Makes the adopted files last, before the transaction commits.
   func sync() throws(AssetError) {
     let names = state.withLock { state in
-      defer { state.unsynced = [] }
+      defer { state.unsynced = [:] }
       return state.unsynced
     }
     guard isDurable, !names.isEmpty else { return }
     do {
       try sync(names)
     } catch {
-      state.withLock { $0.unsynced.formUnion(names) }
+      state.withLock { $0.unsynced.merge(names) { $1 } }
       throw error
     }
   }
@@ -139,7 +142,7 @@ final class Opener: Sendable {
   func discard(_ name: AssetFileName) {
     // A file that was synced may have been named by a COMMIT that failed. In the log such a COMMIT
     // can still take effect, if the process dies before the next one: only that settles it.
-    let isSafe = state.withLock { $0.unsynced.remove(name) != nil }
+    let isSafe = state.withLock { $0.unsynced.removeValue(forKey: name) != nil }
     if isSafe, (try? folder().remove(name.text)) != nil { return }
     _ = state.withLock { $0.unsettled.insert(name) }
   }
@@ -170,8 +173,10 @@ final class Opener: Sendable {
     }
   }
 
-  private func sync(_ names: Set<AssetFileName>) throws(AssetError) {
+  private func sync(_ files: [AssetFileName: Bool]) throws(AssetError) {
     let folder = try folder()
+    // A content is never changed, so one sync of it is enough.
+    let names = files.filter { !$0.value }.keys
     if names.count >= Opener.batch, try folder.syncFileSystem() {
       state.withLock { $0.hasMoved = false }
       return

@@ -215,7 +215,7 @@ extension AssetStore {
     }
     if content.bytes == nil {
       let (opener, file) = (opener, content.file)
-      opener.adopt(file)
+      opener.adopt(file, isSynced: content.isSynced)
       connection.beforeCommit { _ in try opener.sync() }
       connection.afterCommit { _ in opener.settle(file) }
       connection.afterRollback { _ in opener.discard(file) }

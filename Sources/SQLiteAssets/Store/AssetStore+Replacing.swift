@@ -79,7 +79,8 @@ extension AssetStore {
     let name = try AssetFileName(extension: fileExtension ?? present.fileExtension)
     // A content is never changed, so that it may have two names for a while.
     guard opener.link(present.file, as: name) else { return nil }
-    return Content(file: name, size: present.size, sha256: present.sha256, bytes: nil)
+    return Content(
+      file: name, size: present.size, sha256: present.sha256, bytes: nil, isSynced: true)
   }
 
   /// Changes the row of an asset to a content that `stage` writes, and removes the content if that fails.

@@ -200,7 +200,8 @@ public final class StagedAsset: Sendable {
       isPut.store(false, ordering: .releasing)
       return nil
     }
-    return Content(file: name, size: size, sha256: sha256, bytes: content.bytes)
+    return Content(
+      file: name, size: size, sha256: sha256, bytes: content.bytes, isSynced: content.isSynced)
   }
 
   /// Writes a copy.

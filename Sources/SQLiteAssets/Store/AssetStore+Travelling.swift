@@ -149,7 +149,8 @@ package final class ArrivingAssets: Sendable {
       opener.abandon(content.file)
       throw error
     }
-    let named = Content(file: name, size: row.size, sha256: row.sha256, bytes: nil)
+    let named = Content(
+      file: name, size: row.size, sha256: row.sha256, bytes: nil, isSynced: content.isSynced)
     try store.adopt(named, in: connection) {}
   }
 

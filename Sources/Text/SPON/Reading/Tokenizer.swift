@@ -356,12 +356,8 @@ extension Tokenizer {
   /// Reads `<null>?`, as the seed wrote what was nil.
   mutating func readSeedsNull(_ input: Span<UInt8>) throws(SPONSyntaxError) {
     let start = position
-    for byte in "<null>?".utf8 {
-      guard position < input.count, input[position] == byte else {
-        throw unexpected("a value or “<null>?”", input)
-      }
-      position += 1
-    }
+    guard matches("<null>?", input) else { throw unexpected("a value or “<null>?”", input) }
+    position += 7
     note(seeds: "“<null>?”")
     add(scalar: .null, start..<start)
   }
