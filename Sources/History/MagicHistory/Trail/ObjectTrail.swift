@@ -1,5 +1,5 @@
 public import Essentials
-public import SQLiteCore
+import SQLiteCore
 import SQLiteHistory
 import SQLiteMapping
 public import SQLiteObjects
