@@ -170,10 +170,11 @@ import Testing
       #expect(fixture.operations.log.count { $0 == "fsync" } == 3)
     }
     fixture.operations.follow(.init())
-    let staged = try (0..<20).map { number in try store.stage("\(number)".utf8) }
+    var contents: [StagedAsset] = []
+    for number in 0..<20 { contents.append(try await store.stage("\(number)".utf8)) }
     #expect(fixture.operations.log.count { $0 == "fsync" } == 20)
-    try database.write { connection in
-      for staged in staged { try store.put(staged, in: connection) }
+    try await database.write { [store, contents] connection in
+      for content in contents { try store.put(content, in: connection) }
     }
     // The folder, and the move of the put before.
     #expect(fixture.operations.log.count { $0 == "fsync" || $0 == "syncfs" } == 22)
