@@ -64,11 +64,10 @@ extension Connection {
     let keys = try keyValues(of: lefts)
     begin()
     if keys.isEmpty { return [] }
-    return try reading(reference, without: []) {
-      let (references, key) = (references, ReferenceKey(reference))
-      let relation = try relation(reference)
+    return try reading(reference, without: []) { links in
+      let relation = links.relation
       if let starts = IntegerStarts(keys) {
-        let isSorted = order != nil || references.unordered.contains(key)
+        let isSorted = order != nil || links.isUnordered
         let integers = starts.integers
         let source = relation.rows(
           from: isSorted ? .integers(integers) : .unsorted(integers), orderedBy: order?.sql)
@@ -79,7 +78,7 @@ extension Connection {
           return true
         }
         if !cursor.isDisordered { return starts.repeated }
-        if !isSorted { references.unordered.insert(key) }
+        if !isSorted { links.isUnordered = true }
         begin()
       }
       // By the values themselves: only SQLite knows how those of a column sort, and which are equal.

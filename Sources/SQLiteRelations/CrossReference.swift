@@ -52,8 +52,7 @@ extension Connection {
     orderedBy order: Ordering? = nil
   ) throws -> [Right] {
     try reading(reference, without: []) {
-      try objects(
-        of: Right.self, through: relation(reference), from: keyValue(of: left), order?.sql)
+      try objects(of: Right.self, through: $0.relation, from: keyValue(of: left), order?.sql)
     }
   }
 
@@ -70,7 +69,7 @@ extension Connection {
   ) throws -> [Left] {
     try reading(reference, without: []) {
       try objects(
-        of: Left.self, through: relation(reference).reversed, from: keyValue(of: right), order?.sql)
+        of: Left.self, through: $0.relation.reversed, from: keyValue(of: right), order?.sql)
     }
   }
 
@@ -84,7 +83,7 @@ extension Connection {
     of left: Left, through reference: CrossReference<Left, Right>
   ) throws -> Int {
     try reading(reference, without: 0) {
-      try relation(reference).count(from: keyValue(of: left), in: self)
+      try $0.relation.count(from: keyValue(of: left), in: self)
     }
   }
 
@@ -106,9 +105,9 @@ extension Connection {
     try savepoint {
       let key = try keyValue(of: left)
       let saved = try others.map { try update($0) }
-      if saved.isEmpty, try !hasLinks(reference) { return [] }
+      if saved.isEmpty, try !hasLinks(reference.name) { return [] }
       let wanted = Set(try saved.map { try keyValue(of: $0) })
-      try writing(reference) {
+      try writing(reference) { links in
         let stored: [Value] = try rows(
           "SELECT \(identifier: reference.rightKeyName) FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key)",
           as: Value.self)
@@ -119,7 +118,7 @@ extension Connection {
             "DELETE FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(key) AND \(identifier: reference.rightKeyName) IN \(leaving)"
           )
         }
-        for other in wanted.subtracting(present) { try insertLink(key, other, [:], reference) }
+        for other in wanted.subtracting(present) { try insertLink(key, other, [:], links) }
       }
       return saved
     }
@@ -138,7 +137,7 @@ extension Connection {
     values: [String: any Bindable] = [:]
   ) throws {
     let (left, right) = (try keyValue(of: left), try keyValue(of: right))
-    try writing(reference) { try insertLink(left, right, values, reference) }
+    try writing(reference) { try insertLink(left, right, values, $0) }
   }
 
   /// Unlinks two records.
@@ -153,26 +152,25 @@ extension Connection {
   public func unlink<Left: Record, Right: Record>(
     _ left: Left, _ right: Right, through reference: CrossReference<Left, Right>
   ) throws -> Bool {
-    guard try hasLinks(reference) else { return false }
-    try claimTable(of: reference)
+    guard try hasLinks(reference.name) else { return false }
+    try claimTable(of: known(reference))
     return try executeChange(
       "DELETE FROM \(identifier: reference.name) WHERE \(identifier: reference.leftKeyName) = \(keyValue(of: left)) AND \(identifier: reference.rightKeyName) = \(keyValue(of: right))"
     ).rows > 0
   }
 
-  private func insertLink<Left: Record, Right: Record>(
-    _ left: Value, _ right: Value, _ values: [String: any Bindable],
-    _ reference: CrossReference<Left, Right>
+  private func insertLink(
+    _ left: Value, _ right: Value, _ values: [String: any Bindable], _ links: KnownLinks
   ) throws {
     let extra = values.sorted { $0.key < $1.key }
-    let names = [reference.leftKeyName, reference.rightKeyName] + extra.map(\.key)
+    let names = [links.leftKeyName, links.rightKeyName] + extra.map(\.key)
     let list = SQL(
       joining: ["\(left)", "\(right)"] + extra.map { "\($0.value)" as SQL }, separator: ", ")
     let changes = extra.map { "\(identifier: $0.key) = excluded.\(identifier: $0.key)" as SQL }
     let action: SQL =
       changes.isEmpty ? "NOTHING" : "UPDATE SET \(SQL(joining: changes, separator: ", "))"
     try executeChange(
-      "INSERT INTO \(identifier: reference.name) (\(SQL(identifiers: names))) VALUES (\(list)) ON CONFLICT (\(SQL(identifiers: Array(names.prefix(2))))) DO \(action)"
+      "INSERT INTO \(identifier: links.name) (\(SQL(identifiers: names))) VALUES (\(list)) ON CONFLICT (\(SQL(identifiers: Array(names.prefix(2))))) DO \(action)"
     )
   }
 
@@ -183,35 +181,32 @@ extension Connection {
   ///   - reference: The links.
   ///   - body: The writing; if it fails on the table it runs once more from its start.
   private func writing<Left: Record, Right: Record>(
-    _ reference: CrossReference<Left, Right>, _ body: () throws -> Void
+    _ reference: CrossReference<Left, Right>, _ body: (KnownLinks) throws -> Void
   ) throws {
-    let (references, key) = (references, ReferenceKey(reference))
-    if references.ensured.contains(key) {
+    let links = try known(reference)
+    if links.isEnsured {
       do {
-        return try body()
+        return try body(links)
       } catch let error as SQLiteError where error.isOfMissingTable {}
     }
     try savepoint {
-      try ensureLinks(reference)
-      try body()
+      try ensure(links, reference.columns)
+      try body(links)
     }
-    references.ensured.insert(key)
+    links.isEnsured = true
   }
 
   /// Makes the link table if it is missing, or adds the columns and indexes that it lacks.
-  private func ensureLinks<Left: Record, Right: Record>(
-    _ reference: CrossReference<Left, Right>
-  ) throws {
-    try claimTable(of: reference)
+  private func ensure(_ links: KnownLinks, _ columns: [ColumnDefinition]) throws {
+    try claimTable(of: links)
     let ends = [
-      try end(reference.leftKeyName, of: Left.self),
-      try end(reference.rightKeyName, of: Right.self),
+      try end(links.leftKeyName, of: links.left), try end(links.rightKeyName, of: links.right),
     ]
     try ensure(
       TableDefinition(
-        reference.name, key: .withoutRowID([reference.leftKeyName, reference.rightKeyName]),
-        columns: ends + reference.columns,
-        indexes: [IndexDefinition([reference.rightKeyName, reference.leftKeyName])]))
+        links.name, key: .withoutRowID([links.leftKeyName, links.rightKeyName]),
+        columns: ends + columns,
+        indexes: [IndexDefinition([links.rightKeyName, links.leftKeyName])]))
   }
 
   private func end(_ name: String, of type: any Record.Type) throws -> ColumnDefinition {
@@ -232,88 +227,96 @@ extension Connection {
   /// fails.
   func reading<Left: Record, Right: Record, Result>(
     _ reference: CrossReference<Left, Right>, without nothing: @autoclosure () -> Result,
-    _ body: () throws -> Result
+    _ body: (KnownLinks) throws -> Result
   ) throws -> Result {
     do {
-      return try body()
+      return try body(known(reference))
     } catch let error as SQLiteError {
-      guard try !hasLinks(reference) else { throw error }
+      guard try !hasLinks(reference.name) else { throw error }
       return nothing()
     }
   }
 
-  /// Returns whether there is a link table.
-  private func hasLinks<Left: Record, Right: Record>(
-    _ reference: CrossReference<Left, Right>
-  ) throws -> Bool {
-    try !columnNames(of: reference.name).isEmpty
-  }
-
-  /// The relation of left records to right ones, put together once by each connection.
-  func relation<Left: Record, Right: Record>(
-    _ reference: CrossReference<Left, Right>
-  ) throws -> Relation {
-    let (references, key) = (references, ReferenceKey(reference))
-    if let known = references.relations[key] { return known }
-    let relation = try Relation(
-      rowsOf: reference.name, reference.leftKeyName, reference.rightKeyName,
-      from: .init(table: Left.tableName, key: try keyColumn(of: Left.self)),
-      to: .init(table: Right.tableName, key: try keyColumn(of: Right.self)))
-    references.relations[key] = relation
-    return relation
-  }
+  /// Returns whether a link table exists.
+  private func hasLinks(_ table: String) throws -> Bool { try !columnNames(of: table).isEmpty }
 
   /// Notes that the link table belongs to these links.
   ///
   /// - Throws: ``SQLiteError`` with ``ResultCode/misuse`` if it belongs to a type or to other links.
-  private func claimTable<Left: Record, Right: Record>(
-    of reference: CrossReference<Left, Right>
-  ) throws {
-    let (references, key) = (references, ReferenceKey(reference))
-    guard !references.claimed.contains(key) else { return }
-    var ends = [
-      "\(reference.leftKeyName): \(Left.self)", "\(reference.rightKeyName): \(Right.self)",
-    ]
-    // Links may be looked at from either end.
-    let isMirrored = ends[1] < ends[0]
-    if isMirrored { ends.swapAt(0, 1) }
-    let type: Any.Type =
-      isMirrored ? CrossReference<Right, Left>.self : CrossReference<Left, Right>.self
-    try claim(reference.name, for: type, as: "the links (\(ends[0]), \(ends[1]))")
-    references.claimed.insert(key)
+  private func claimTable(of links: KnownLinks) throws {
+    guard !links.isClaimed else { return }
+    let ends = ["\(links.leftKeyName): \(links.left)", "\(links.rightKeyName): \(links.right)"]
+      .sorted()
+    try claim(links.name, for: links.type, as: "the links (\(ends[0]), \(ends[1]))")
+    links.isClaimed = true
   }
 
-  var references: KnownReferences {
-    if let known = attachment(KnownReferences.self) as? KnownReferences { return known }
-    let references = KnownReferences()
-    attachments[ObjectIdentifier(KnownReferences.self)] = references
-    return references
+  /// The links of a reference as this connection knows them.
+  private func known<Left: Record, Right: Record>(
+    _ reference: CrossReference<Left, Right>
+  ) throws -> KnownLinks {
+    let all =
+      attachment(AllLinks.self) as? AllLinks
+      ?? {
+        let all = AllLinks()
+        attachments[ObjectIdentifier(AllLinks.self)] = all
+        return all
+      }()
+    let key = AllLinks.Key(
+      type: ObjectIdentifier(CrossReference<Left, Right>.self), name: reference.name,
+      left: reference.leftKeyName, right: reference.rightKeyName)
+    if let known = all.known[key] { return known }
+    let links = KnownLinks(
+      reference,
+      try Relation(
+        rowsOf: reference.name, reference.leftKeyName, reference.rightKeyName,
+        from: .init(table: Left.tableName, key: try keyColumn(of: Left.self)),
+        to: .init(table: Right.tableName, key: try keyColumn(of: Right.self))))
+    all.known[key] = links
+    return links
   }
 }
 
-/// The cross references that a connection has met.
-final class KnownReferences {
-  var relations: [ReferenceKey: Relation] = [:]
-  /// The references whose tables had all that they need when this connection looked at them.
-  var ensured: Set<ReferenceKey> = []
-  /// The references whose tables were claimed.
-  var claimed: Set<ReferenceKey> = []
-  /// The references whose links do not come in the order of their keys unless they are sorted.
-  var unordered: Set<ReferenceKey> = []
+/// The cross references that a connection has used.
+private final class AllLinks {
+  struct Key: Hashable {
+    let type: ObjectIdentifier
+    let name: String
+    let left: String
+    let right: String
+  }
+
+  var known: [Key: KnownLinks] = [:]
 }
 
-/// A cross reference without its further columns.
-struct ReferenceKey: Hashable {
-  let type: ObjectIdentifier
+/// The links of a cross reference on one connection.
+final class KnownLinks {
   let name: String
-  let left: String
-  let right: String
+  let leftKeyName: String
+  let rightKeyName: String
+  let left: any Record.Type
+  let right: any Record.Type
+  /// The type that claims the table: links may be looked at from either end.
+  let type: Any.Type
+  /// The relation of left records to right ones.
+  let relation: Relation
+  /// Whether the table had all that it needs when this connection looked at it.
+  var isEnsured = false
+  /// Whether the table was claimed.
+  var isClaimed = false
+  /// Whether the links do not come in the order of their keys unless they are sorted.
+  var isUnordered = false
 
-  init<Left: Record, Right: Record>(_ reference: CrossReference<Left, Right>) {
-    type = ObjectIdentifier(CrossReference<Left, Right>.self)
+  init<Left: Record, Right: Record>(
+    _ reference: CrossReference<Left, Right>, _ relation: Relation
+  ) {
     name = reference.name
-    left = reference.leftKeyName
-    right = reference.rightKeyName
+    (leftKeyName, rightKeyName) = (reference.leftKeyName, reference.rightKeyName)
+    (left, right) = (Left.self, Right.self)
+    type =
+      "\(rightKeyName): \(right)" < "\(leftKeyName): \(left)"
+      ? CrossReference<Right, Left>.self : CrossReference<Left, Right>.self
+    self.relation = relation
   }
 }
 

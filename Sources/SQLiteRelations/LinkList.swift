@@ -1,4 +1,4 @@
-public import SQLiteCore
+package import SQLiteCore
 
 extension Connection {
   /// Replaces an owner's list by `targets`, in that order.
@@ -12,7 +12,7 @@ extension Connection {
   ///   - targets: The keys of the targets.
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* log *n*), and as many writes as links differ.
-  public func setList(_ table: LinkTable, of owner: Int64, to targets: [Int64]) throws(SQLiteError)
+  package func setList(_ table: LinkTable, of owner: Int64, to targets: [Int64]) throws(SQLiteError)
   {
     let present = try entries(table, of: owner)
     try write(ListChange(from: present, to: targets), table, owner)
@@ -30,7 +30,7 @@ extension Connection {
   ///   - targets: The keys of the targets after it.
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* log *n*), and as many writes as links differ; only the writes for targets that are appended.
-  public func changeList(
+  package func changeList(
     _ table: LinkTable, of owner: Int64, from base: [Int64], to targets: [Int64]
   ) throws(SQLiteError) {
     if targets.starts(with: base) {
@@ -49,7 +49,7 @@ extension Connection {
   ///   - targets: The keys of the targets.
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* log *m*) for *n* targets and *m* links.
-  public func appendToList(
+  package func appendToList(
     _ table: LinkTable, of owner: Int64, _ targets: [Int64]
   ) throws(SQLiteError) {
     guard !targets.isEmpty else { return }
@@ -68,7 +68,7 @@ extension Connection {
   ///     is the start.
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n* + `index`) for *n* targets, unless there is no room left between two links.
-  public func insertIntoList(
+  package func insertIntoList(
     _ table: LinkTable, of owner: Int64, _ targets: [Int64], at index: Int
   ) throws(SQLiteError) {
     guard !targets.isEmpty else { return }

@@ -1,12 +1,12 @@
-public import SQLiteCore
+package import SQLiteCore
 
 /// A table of links between the rows of two tables: a to-many relation as SQL has it.
 ///
 /// Each row is a link, with foreign keys to both ends, so that no link outlives either. The table has
 /// no rowids, and is indexed from both ends.
-public struct LinkTable: Hashable, Sendable {
+package struct LinkTable: Hashable, Sendable {
   /// The arrangement of the links of one owner.
-  public enum Arrangement: Hashable, Sendable {
+  package enum Arrangement: Hashable, Sendable {
     /// In order; a target may occur several times.
     case list
     /// Without order; each target once.
@@ -16,33 +16,33 @@ public struct LinkTable: Hashable, Sendable {
   }
 
   /// One end of the links.
-  public struct End: Hashable, Sendable {
+  package struct End: Hashable, Sendable {
     /// The table that is linked.
-    public let table: String
+    package let table: String
     /// Its integer key.
-    public let key: String
+    package let key: String
 
     /// Names an end.
     ///
     /// - Parameters:
     ///   - table: The table that is linked.
     ///   - key: Its integer key.
-    public init(table: String, key: String) {
+    package init(table: String, key: String) {
       self.table = table
       self.key = key
     }
   }
 
   /// The table's name.
-  public let name: String
+  package let name: String
   /// The arrangement of the links of one owner.
-  public let arrangement: Arrangement
+  package let arrangement: Arrangement
   /// The rows that the links lead from.
-  public let owner: End
+  package let owner: End
   /// The rows that the links lead to.
-  public let target: End
+  package let target: End
   /// Whether a target cannot be deleted as long as there are links to it.
-  public let keepsTargets: Bool
+  package let keepsTargets: Bool
 
   /// Describes links.
   ///
@@ -52,7 +52,7 @@ public struct LinkTable: Hashable, Sendable {
   ///   - owner: The rows that the links lead from.
   ///   - target: The rows that the links lead to.
   ///   - keepsTargets: Whether a target cannot be deleted as long as there are links to it.
-  public init(
+  package init(
     _ name: String, _ arrangement: Arrangement, from owner: End, to target: End,
     keepsTargets: Bool = false
   ) {
@@ -106,115 +106,26 @@ extension LinkTable {
   package var relation: Relation {
     get throws(SQLiteError) {
       try Relation(
-        rowsOf: name, "owner", "target", place: place,
-        from: .init(table: owner.table, key: owner.key),
-        to: .init(table: target.table, key: target.key))
+        rowsOf: name, "owner", "target", place: place, from: owner, to: target)
     }
   }
 }
 
 extension Connection {
-  /// Lends the links of many owners, in one query: owner by owner, each one's in its order.
+  /// Reads the links of many owners in one query: owner by owner, each one's in its order.
   ///
-  /// - Parameters:
-  ///   - table: The links.
-  ///   - owners: The keys of the owners.
-  ///   - body: Takes a link.
-  /// - Throws: `SQLiteError`, or what `body` throws.
   /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
-  public func forEachLink(
-    _ table: LinkTable, of owners: [Int64], _ body: (StoredLink) throws -> Void
-  ) throws {
-    guard !owners.isEmpty else { return }
-    try forEachRow(try table.relation.query(fromEach: owners, hasPlaces: true)) { row in
-      try body(
+  package func links(_ table: LinkTable, of owners: [Int64]) throws -> [StoredLink] {
+    guard !owners.isEmpty else { return [] }
+    var links: [StoredLink] = []
+    try forEachRow(table.relation.query(fromEach: owners, hasPlaces: true)) { row in
+      links.append(
         StoredLink(
           owner: row.integer(at: 0), place: try row.value(at: 2), target: row.integer(at: 1)))
     }
-  }
-
-  /// Reads the links of many owners in one query: owner by owner, each one's in its order.
-  ///
-  /// - Parameters:
-  ///   - table: The links.
-  ///   - owners: The keys of the owners.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n* log *m*) for *n* links found among *m*.
-  public func links(_ table: LinkTable, of owners: [Int64]) throws -> [StoredLink] {
-    var links: [StoredLink] = []
-    try forEachLink(table, of: owners) { links.append($0) }
     return links
   }
 
-  /// Reads some of an owner's links, in their order.
-  ///
-  /// Reading on from a link costs the same wherever it is; an offset is counted off.
-  ///
-  /// - Parameters:
-  ///   - table: The links.
-  ///   - owner: The key of the owner.
-  ///   - condition: SQL on the columns of the link table, such as `target IN (SELECT …)`.
-  ///   - link: The link of the same owner to read on from.
-  ///   - limit: The most links to read.
-  ///   - offset: The number of links to pass over first.
-  /// - Throws: `SQLiteError`.
-  public func links(
-    _ table: LinkTable, of owner: Int64, where condition: SQL? = nil, after link: StoredLink? = nil,
-    limit: Int? = nil, offset: Int = 0
-  ) throws(SQLiteError) -> [StoredLink] {
-    let page = Relation.Page(
-      where: condition, after: link.map { table.order(of: $0) }, limit: limit, offset: offset)
-    return try table.relation.links(from: owner, page, in: self)
-  }
-
-  /// The number of an owner's links, counted by the database.
-  ///
-  /// - Parameters:
-  ///   - table: The links.
-  ///   - owner: The key of the owner.
-  ///   - condition: SQL on the columns of the link table, such as `target IN (SELECT …)`.
-  /// - Throws: `SQLiteError`.
-  public func linkCount(
-    _ table: LinkTable, of owner: Int64, where condition: SQL? = nil
-  ) throws(SQLiteError) -> Int {
-    try table.relation.count(from: .integer(owner), where: condition, in: self)
-  }
-
-  /// The owners that are linked to a target, each once, in ascending order.
-  ///
-  /// - Parameters:
-  ///   - table: The links.
-  ///   - target: The key of the target.
-  ///   - condition: SQL on the columns of the link table, such as `owner IN (SELECT …)`.
-  ///   - owner: The owner to read on from.
-  ///   - limit: The most owners to read.
-  ///   - offset: The number of owners to pass over first.
-  /// - Throws: `SQLiteError`.
-  /// - Complexity: O(*n* + log *m*) for *n* owners found among *m* links.
-  public func owners(
-    _ table: LinkTable, of target: Int64, where condition: SQL? = nil, after owner: Int64? = nil,
-    limit: Int? = nil, offset: Int = 0
-  ) throws(SQLiteError) -> [Int64] {
-    let page = Relation.Page(
-      where: condition, after: owner.map { .integer($0) }, limit: limit, offset: offset)
-    return try table.relation.reversed.ends(from: target, page, in: self)
-  }
-
-  /// The number of owners that are linked to a target, counted by the database.
-  ///
-  /// - Parameters:
-  ///   - table: The links.
-  ///   - target: The key of the target.
-  ///   - condition: SQL on the columns of the link table, such as `owner IN (SELECT …)`.
-  /// - Throws: `SQLiteError`.
-  public func ownerCount(
-    _ table: LinkTable, of target: Int64, where condition: SQL? = nil
-  ) throws(SQLiteError) -> Int {
-    try table.relation.reversed.count(from: .integer(target), where: condition, in: self)
-  }
-}
-
-extension Connection {
   /// Replaces an owner's set by `targets`.
   ///
   /// - Parameters:
@@ -223,7 +134,7 @@ extension Connection {
   ///   - targets: The keys of the targets.
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n*) reads; as many writes as links differ.
-  public func setSet(
+  package func setSet(
     _ table: LinkTable, of owner: Int64, to targets: Set<Int64>
   ) throws(SQLiteError) {
     let stored: [Int64] = try rows(
@@ -240,7 +151,7 @@ extension Connection {
   ///   - targets: The keys of the targets after it.
   /// - Throws: `SQLiteError`.
   /// - Complexity: As many writes as `base` and `targets` differ; the set is not read.
-  public func changeSet(
+  package func changeSet(
     _ table: LinkTable, of owner: Int64, from base: Set<Int64>, to targets: Set<Int64>
   ) throws(SQLiteError) {
     try removeLinks(table, of: owner, to: Array(base.subtracting(targets)))
@@ -260,7 +171,7 @@ extension Connection {
   ///   - targets: The keys of the targets by the keys of the dictionary.
   /// - Throws: `SQLiteError`.
   /// - Complexity: O(*n*) reads; as many writes as links differ.
-  public func setDictionary(
+  package func setDictionary(
     _ table: LinkTable, of owner: Int64, to targets: [Value: Int64]
   ) throws(SQLiteError) {
     let present = try rows(
@@ -280,7 +191,7 @@ extension Connection {
   ///   - targets: The same after it.
   /// - Throws: `SQLiteError`.
   /// - Complexity: As many writes as `base` and `targets` differ; the dictionary is not read.
-  public func changeDictionary(
+  package func changeDictionary(
     _ table: LinkTable, of owner: Int64, from base: [Value: Int64], to targets: [Value: Int64]
   ) throws(SQLiteError) {
     let leaving = base.keys.filter { targets[$0] == nil }
@@ -303,7 +214,7 @@ extension Connection {
   ///   - owner: The key of the owner.
   ///   - targets: The keys of the targets.
   /// - Throws: `SQLiteError`.
-  public func removeLinks(
+  package func removeLinks(
     _ table: LinkTable, of owner: Int64, to targets: [Int64]
   ) throws(SQLiteError) {
     guard !targets.isEmpty else { return }
@@ -317,7 +228,7 @@ extension Connection {
   ///   - table: The links.
   ///   - owner: The key of the owner.
   /// - Throws: `SQLiteError`.
-  public func removeLinks(_ table: LinkTable, of owner: Int64) throws(SQLiteError) {
+  package func removeLinks(_ table: LinkTable, of owner: Int64) throws(SQLiteError) {
     try executeChange("DELETE FROM \(identifier: table.name) WHERE owner = \(owner)")
   }
 }

@@ -7,25 +7,8 @@ import SQLiteMapping
 /// link table, a cross reference of records and the reverse of each are asked alike: for the ends of one
 /// start or of many, for pages of them, and for their number. All SQL about relations stands here.
 package struct Relation: Hashable, Sendable {
-  /// The rows at one end of a relation.
-  package struct End: Hashable, Sendable {
-    /// The table of the rows.
-    package let table: String
-    /// The column with their keys.
-    package let key: String
-
-    package init(table: String, key: String) {
-      self.table = table
-      self.key = key
-    }
-
-    /// The same with quoted names.
-    fileprivate var quoted: End {
-      get throws(SQLiteError) {
-        End(table: try SQL.escapeIdentifier(table), key: try SQL.escapeIdentifier(key))
-      }
-    }
-  }
+  /// The rows at one end of a relation, and the column with their keys.
+  package typealias End = LinkTable.End
 
   // All names are quoted, as SQL has them.
   /// The table of the rows that lead from key to key.
@@ -101,6 +84,15 @@ package struct Relation: Hashable, Sendable {
     Relation(
       table: table, start: end, end: start, place: nil, distinction: place,
       origin: destination, destination: origin)
+  }
+}
+
+extension LinkTable.End {
+  /// The same with quoted names.
+  fileprivate var quoted: Self {
+    get throws(SQLiteError) {
+      Self(table: try SQL.escapeIdentifier(table), key: try SQL.escapeIdentifier(key))
+    }
   }
 }
 

@@ -122,15 +122,20 @@ import Testing
       }
       let all = try connection.links(table, of: [1])
       var paged: [StoredLink] = []
-      while let page = Optional(try connection.links(table, of: 1, after: paged.last, limit: 7)),
+      while let page = Optional(
+        try table.relation.links(
+          from: 1, .init(after: paged.last.map { table.order(of: $0) }, limit: 7), in: connection)),
         !page.isEmpty
       {
         paged += page
       }
       #expect(paged == all)
-      #expect(try connection.links(table, of: 1, limit: 5, offset: 48) == Array(all[48...]))
-      #expect(try connection.linkCount(table, of: 1) == 50)
-      #expect(try connection.linkCount(table, of: 1, where: "target % 2 = 0") == 25)
+      #expect(
+        try table.relation.links(from: 1, .init(limit: 5, offset: 48), in: connection)
+          == Array(all[48...]))
+      #expect(try table.relation.count(from: .integer(1), in: connection) == 50)
+      #expect(
+        try table.relation.count(from: .integer(1), where: "target % 2 = 0", in: connection) == 25)
     }
   }
 
@@ -141,11 +146,12 @@ import Testing
       try connection.setList(table, of: 1, to: [7, 7, 8])
       try connection.setList(table, of: 2, to: [8])
       try connection.setList(table, of: 3, to: [7])
-      #expect(try connection.owners(table, of: 7) == [1, 3])
-      #expect(try connection.ownerCount(table, of: 7) == 2)
-      #expect(try connection.owners(table, of: 7, after: 1) == [3])
-      #expect(try connection.owners(table, of: 7, limit: 1) == [1])
-      #expect(try connection.owners(table, of: 9) == [])
+      #expect(try table.relation.reversed.ends(from: 7, in: connection) == [1, 3])
+      #expect(try table.relation.reversed.count(from: .integer(7), in: connection) == 2)
+      #expect(
+        try table.relation.reversed.ends(from: 7, .init(after: .integer(1)), in: connection) == [3])
+      #expect(try table.relation.reversed.ends(from: 7, .init(limit: 1), in: connection) == [1])
+      #expect(try table.relation.reversed.ends(from: 9, in: connection) == [])
     }
   }
 

@@ -31,9 +31,13 @@ struct ColumnDecoder<Source: ColumnSource>: Decoder {
   }
 }
 
-extension ColumnDecoder: ScalarDecoding {
+extension ColumnDecoder: SingleValueDecodingContainer {
   func decodeNil() -> Bool { source.isNull }
-  func take<Scalar: ScalarValue>(_ type: Scalar.Type) throws -> Scalar { try source.take(type) }
+  func decode(_ type: Bool.Type) throws -> Bool { try source.take(type) }
+  func decode(_ type: String.Type) throws -> String { try source.take(type) }
+  func decode(_ type: Double.Type) throws -> Double { try source.take(type) }
+  func decode(_ type: Int.Type) throws -> Int { try source.take(type) }
+  func decode(_ type: Int64.Type) throws -> Int64 { try source.take(type) }
 
   dynamic func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
     try source.decode(type)

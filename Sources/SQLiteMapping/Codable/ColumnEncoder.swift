@@ -35,9 +35,13 @@ struct ColumnEncoder<Sink: ColumnSink>: Encoder {
   }
 }
 
-extension ColumnEncoder: ScalarEncoding {
+extension ColumnEncoder: SingleValueEncodingContainer {
   func encodeNil() throws { try sink.putNil() }
-  func put(_ scalar: some ScalarValue) throws { try sink.put(scalar) }
+  func encode(_ value: Bool) throws { try sink.put(value) }
+  func encode(_ value: String) throws { try sink.put(value) }
+  func encode(_ value: Double) throws { try sink.put(value) }
+  func encode(_ value: Int) throws { try sink.put(value) }
+  func encode(_ value: Int64) throws { try sink.put(value) }
   dynamic func encode(_ value: some Encodable) throws { try sink.put(any: value) }
 }
 

@@ -53,30 +53,14 @@ private struct DepthCheck: Encoder {
 }
 
 extension DepthCheck: SingleValueEncodingContainer {
-  // These encode themselves.
   func encodeNil() {}
-  func encode(_ value: Bool) {}
-  func encode(_ value: String) {}
-  func encode(_ value: Double) {}
-  func encode(_ value: Float) {}
-  func encode(_ value: Int) {}
-  func encode(_ value: Int8) {}
-  func encode(_ value: Int16) {}
-  func encode(_ value: Int32) {}
-  func encode(_ value: Int64) {}
-  func encode(_ value: Int128) {}
-  func encode(_ value: UInt) {}
-  func encode(_ value: UInt8) {}
-  func encode(_ value: UInt16) {}
-  func encode(_ value: UInt32) {}
-  func encode(_ value: UInt64) {}
-  func encode(_ value: UInt128) {}
 
   dynamic func encode<Source: Encodable>(_ value: Source) throws {
-    // Most values are of these types, which have no levels. Data would encode each of its bytes.
+    // Most values are of these types, which have no levels. Data would encode each of its bytes, and scalars themselves.
     let type: Any.Type = Source.self
     if type == String.self || type == Int.self || type == Double.self || type == Bool.self
-      || type == Data.self
+      || type == Data.self || type is any ScalarValue.Type || type == Int128.self
+      || type == UInt128.self
     {
       return
     }

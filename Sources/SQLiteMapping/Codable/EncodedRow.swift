@@ -1,6 +1,6 @@
 import SQLiteCore
 
-/// The values that one row encodes: bound to the parameters of a statement, or collected (``RowShape``).
+/// The values that one row encodes: bound to the parameters of a statement, or collected (``ShapeReader``).
 ///
 /// Encoders and containers hold it, so that it may be kept. Everything in it but ``mark`` belongs to
 /// the thread that encodes the row: encoders and containers, which may have been kept, ask the mark first.
@@ -291,13 +291,12 @@ extension EncodedRow {
 
 // Collecting.
 extension EncodedRow {
-  /// The columns and the values that were collected.
-  func collection() throws -> (columns: [ColumnDefinition], values: [Value]) {
+  /// The columns that were collected.
+  func collectedColumns() throws(SQLiteError) -> [ColumnDefinition] {
     if let failure { throw failure }
-    let known = unsafe zip(columns, collected).compactMap { name, entry in
-      entry.form.map { (ColumnDefinition(name, $0.type, isOptional: $0.isOptional), $0.value) }
+    return unsafe zip(columns, collected).compactMap { name, entry in
+      entry.form.map { ColumnDefinition(name, $0.type, isOptional: $0.isOptional) }
     }
-    return (known.map(\.0), known.map(\.1))
   }
 
   /// The stored form in the first column; NULL if it has none.

@@ -115,7 +115,8 @@ import SQLiteCore
 /// are owned by the ``DecodedRow``, the statement by its ``RowReader``, and the permission is valid only
 /// while that reads a row. A copy that is kept is found when its row ends (``ReusedContainer``), and its permission
 /// is never valid again: it throws on any thread, and follows nothing.
-@safe struct BorrowedDecodingContainer<Key: CodingKey>: ScalarKeyedDecoding, NestingKeyedDecoding {
+@safe struct BorrowedDecodingContainer<Key: CodingKey>: OptionalKeyedDecoding, NestingKeyedDecoding
+{
   private let permission: RowPermission
   private let container: Unmanaged<RowDecodingContainer<Key>>
 
@@ -238,5 +239,39 @@ extension Boxed {
       BorrowedDecodingContainer(container).map { KeyedDecodingContainer($0) }
       ?? KeyedDecodingContainer(container)
     return Boxed(handedOut, owner: container)
+  }
+}
+
+extension BorrowedDecodingContainer {
+  @inline(__always) func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    try take(type, key)
+  }
+  @inline(__always) func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try take(type, key)
+  }
+  @inline(__always) func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try take(type, key)
+  }
+  @inline(__always) func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try take(type, key)
+  }
+  @inline(__always) func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+    try take(type, key)
+  }
+
+  @inline(__always) func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try takeOptional(type, key)
+  }
+  @inline(__always) func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try takeOptional(type, key)
+  }
+  @inline(__always) func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    try takeOptional(type, key)
+  }
+  @inline(__always) func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    try takeOptional(type, key)
+  }
+  @inline(__always) func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    try takeOptional(type, key)
   }
 }

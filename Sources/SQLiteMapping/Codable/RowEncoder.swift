@@ -59,7 +59,7 @@ extension SQLiteError {
 /// passed over where only some are wanted.
 ///
 /// A class, since the standard library copies its containers at every call.
-final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKeyedEncoding {
+final class RowEncodingContainer<Key: CodingKey>: NestingKeyedEncoding {
   let row: EncodedRow
   let slots: KeySlots<Key>
   private let permission: RowPermission
@@ -120,4 +120,42 @@ final class RowEncodingContainer<Key: CodingKey>: ScalarKeyedEncoding, NestingKe
     guard permission.isValid else { return TreeEncoder(refusing: SQLiteError.keptEncoder) }
     return row.treeEncoder(forKey: key)
   }
+}
+
+// Each nil is seen: the standard library's forms of `encodeIfPresent` drop it.
+extension RowEncodingContainer {
+  @inline(__always) func encode(_ value: Bool, forKey key: Key) throws { try put(value, key) }
+  @inline(__always) func encode(_ value: String, forKey key: Key) throws { try put(value, key) }
+  @inline(__always) func encode(_ value: Double, forKey key: Key) throws { try put(value, key) }
+  @inline(__always) func encode(_ value: Int, forKey key: Key) throws { try put(value, key) }
+  @inline(__always) func encode(_ value: Int64, forKey key: Key) throws { try put(value, key) }
+
+  @inline(__always) func encodeIfPresent(_ value: Bool?, forKey key: Key) throws {
+    try putOptional(value, key)
+  }
+  @inline(__always) func encodeIfPresent(_ value: String?, forKey key: Key) throws {
+    try putOptional(value, key)
+  }
+  @inline(__always) func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+    try putOptional(value, key)
+  }
+  @inline(__always) func encodeIfPresent(_ value: Int?, forKey key: Key) throws {
+    try putOptional(value, key)
+  }
+  @inline(__always) func encodeIfPresent(_ value: Int64?, forKey key: Key) throws {
+    try putOptional(value, key)
+  }
+
+  func encodeIfPresent<Source: Encodable>(_ value: Source?, forKey key: Key) throws {
+    try encodeOptional(value, key)
+  }
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOptional(value, key) }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOptional(value, key) }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOptional(value, key) }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOptional(value, key) }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOptional(value, key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOptional(value, key) }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOptional(value, key) }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOptional(value, key) }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOptional(value, key) }
 }

@@ -92,9 +92,9 @@ final class RecordPlan {
 
   /// Learns the columns of a value, besides those known already. Nothing is learned if it throws.
   func learn(_ value: some Record) throws {
-    let shape = try RowShape(value, strategies: strategies)
+    let shape = try ShapeReader(strategies).columns(of: value)
     var columns = table.columns
-    for var column in shape.columns where table.index(ofColumn: column.name) == nil {
+    for var column in shape where table.index(ofColumn: column.name) == nil {
       // A property that a value before did not encode is optional, whatever its type.
       if !isUnknown { column.isOptional = true }
       columns.append(column)
@@ -141,9 +141,9 @@ final class RecordPlan {
   /// As ``checkKey(among:)``, with a made-up value; if none can be made up, the first value is checked.
   func checkKeyOfExample() throws(SQLiteError) {
     guard countsKeysUp, let example = try? Placeholder.example(of: type),
-      let shape = try? RowShape(example, strategies: strategies)
+      let columns = try? ShapeReader(strategies).columns(of: example)
     else { return }
-    try checkKey(among: shape.columns)
+    try checkKey(among: columns)
   }
 
   /// Returns the table as the type asks for it, as far as its values have shown.

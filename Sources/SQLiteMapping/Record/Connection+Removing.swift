@@ -28,19 +28,13 @@ extension Connection {
     return try savepoint {
       try reading(plan, without: 0) {
         var remover = try RecordRemover(plan, on: self)
-        let count = try values.withContiguousStorageIfAvailable { buffer in
-          guard let start = buffer.baseAddress else { return 0 }
-          var count = 0
-          // In place: taking a value of unknown type out of an array copies it.
-          for index in buffer.indices where try unsafe remover.remove((start + index).pointee) {
+        var count = 0
+        try unsafe forEachBuffer(of: values) { buffer in
+          for index in buffer.indices where try unsafe remover.remove(buffer[index]) {
             count += 1
           }
-          return count
         }
-        if let count { return count }
-        var others = 0
-        for value in values where try remover.remove(value) { others += 1 }
-        return others
+        return count
       }
     }
   }

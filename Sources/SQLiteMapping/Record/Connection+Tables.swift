@@ -41,19 +41,19 @@ extension Connection {
     try plan.checkWritable()
     return try savepoint {
       guard try tableExists(plan.name) else { return false }
-      let referring = try tables(referringTo: plan.name)
-      guard referring.isEmpty else {
-        throw SQLiteError(
-          .foreignKeyConstraint,
-          "“\(plan.name)” cannot be dropped: \(list(referring)) refer to it")
-      }
-      let working = try probes(besides: plan).filter(works)
+      try refuseReferrers(of: plan.name)
+      let working = try probes(besides: plan).filter { works($0) }
       if !plan.searchedColumns.isEmpty { try SearchTable.remove(of: plan.name, self) }
       try executeChange("DROP TABLE \(identifier: plan.name)")
-      let broken = working.filter { !works($0) }
-      guard broken.isEmpty else {
+      var names: [String] = []
+      for probe in working where !works(probe) && !names.contains(probe.name) {
+        names.append(probe.name)
+      }
+      guard names.isEmpty else {
         throw SQLiteError(
-          .misuse, "“\(plan.name)” cannot be dropped: \(list(broken.map(\.name))) need it")
+          .misuse,
+          "“\(plan.name)” cannot be dropped: \(names.map { "“\($0)”" }.joined(separator: ", ")) need it"
+        )
       }
       try MetaTable.unregister(plan.name, self)
       plan.ensured = .none
@@ -61,27 +61,16 @@ extension Connection {
     }
   }
 
-  private func list(_ tables: [String]) -> String {
-    var names: [String] = []
-    for table in tables where !names.contains(table) { names.append(table) }
-    return names.map { "“\($0)”" }.joined(separator: ", ")
-  }
-
-  /// A use of a view, or of a table with triggers, that touches no row.
-  private struct Probe {
-    let name: String
-    let sql: SQL
-  }
-
-  private func probes(besides plan: RecordPlan) throws -> [Probe] {
+  /// Uses of views, and of tables with triggers, that touch no row.
+  private func probes(besides plan: RecordPlan) throws -> [(name: String, sql: SQL)] {
     let views = try rows("SELECT name FROM sqlite_schema WHERE type = 'view'", as: String.self)
     let tables = try rows(
       """
       SELECT DISTINCT tbl_name FROM sqlite_schema
       WHERE type = 'trigger' AND tbl_name <> \(plan.name) COLLATE NOCASE
       """, as: String.self)
-    return try views.map { Probe(name: $0, sql: "SELECT 1 FROM \(identifier: $0) LIMIT 0") }
-      + tables.flatMap { table -> [Probe] in
+    return try views.map { ($0, "SELECT 1 FROM \(identifier: $0) LIMIT 0") }
+      + tables.flatMap { table -> [(name: String, sql: SQL)] in
         let columns = try self.columns(of: table)
         guard let column = columns.first(where: { $0.kind == .ordinary })?.name else { return [] }
         let changes: [SQL] = [
@@ -89,12 +78,12 @@ extension Connection {
           "INSERT INTO \(identifier: table) (\(identifier: column)) SELECT NULL WHERE 0",
           "UPDATE \(identifier: table) SET \(identifier: column) = NULL WHERE 0",
         ]
-        return changes.map { Probe(name: table, sql: $0) }
+        return changes.map { (table, $0) }
       }
   }
 
   /// Returns whether everything is there that a use needs.
-  private func works(_ probe: Probe) -> Bool {
+  private func works(_ probe: (name: String, sql: SQL)) -> Bool {
     do {
       _ = try firstRow(probe.sql)
       return true
@@ -112,7 +101,7 @@ extension Connection {
   func plan(of type: any Record.Type) throws -> RecordPlan {
     if let known = attachment(type) as? RecordPlan { return known }
     let plan = try RecordPlan(of: type)
-    if try !columnNames(of: MetaTable.name).isEmpty { try MetaTable.checkFormat(self) }
+    try MetaTable.checkFormat(of: self)
     try plan.checkKeyOfExample()
     if !type.isReadOnly { try claim(plan.name, for: type) }
     let unique = plan.uniqueIndexes

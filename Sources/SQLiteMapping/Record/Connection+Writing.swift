@@ -141,34 +141,33 @@ extension Connection {
   ) throws -> Int {
     let plan = try plan(of: Value.self)
     return try savepoint {
-      let count = try values.withContiguousStorageIfAvailable { buffer in
-        try unsafe self.write(buffer, by: write, plan)
-        return buffer.count
+      var count = 0
+      try unsafe forEachBuffer(of: values) {
+        try unsafe self.write($0, by: write, plan)
+        count += $0.count
       }
-      if let count { return count }
-      return try self.write(inPieces: values, by: write, plan)
+      return count
     }
   }
 
-  /// Writes the values of a sequence without holding all of them.
-  private func write<Value: Record>(
-    inPieces values: some Sequence<Value>, by write: RecordWrite, _ plan: RecordPlan
-  ) throws -> Int {
-    var count = 0
+  /// Calls `body` with the values where they lie, or with copies of a thousand at a time if they don't lie together:
+  /// taking a value of unknown type out of an array costs as much as binding some of its properties.
+  @unsafe func forEachBuffer<Value>(
+    of values: some Sequence<Value>, _ body: (UnsafeBufferPointer<Value>) throws -> Void
+  ) throws {
+    let isDone: Void? = try values.withContiguousStorageIfAvailable(body)
+    guard isDone == nil else { return }
     var piece: [Value] = []
     for value in values {
       piece.append(value)
       guard piece.count == 1_000 else { continue }
-      try unsafe piece.withUnsafeBufferPointer { try unsafe self.write($0, by: write, plan) }
-      count += piece.count
+      try unsafe piece.withUnsafeBufferPointer(body)
       piece.removeAll(keepingCapacity: true)
     }
-    try unsafe piece.withUnsafeBufferPointer { try unsafe self.write($0, by: write, plan) }
-    return count + piece.count
+    try unsafe piece.withUnsafeBufferPointer(body)
   }
 
-  /// Writes values in place: taking them out of an array of unknown type costs as much as binding
-  /// some of their properties.
+  /// Writes values where they lie.
   private func write<Value: Record>(
     _ values: UnsafeBufferPointer<Value>, by write: RecordWrite, _ plan: RecordPlan
   ) throws {

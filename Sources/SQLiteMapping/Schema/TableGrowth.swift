@@ -21,30 +21,18 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Everything that a table lacks of its definition and that can be added to it without losing anything.
 package struct TableGrowth {
-  /// Whether there is no table. Then it lacks nothing else.
-  package private(set) var isMissing = false
+  /// Whether the table is missing. Then it lacks nothing else.
+  package var isMissing = false
   /// The columns that the table lacks.
-  package private(set) var columns: [ColumnDefinition] = []
+  package var columns: [ColumnDefinition] = []
   /// The indexes that the table lacks.
-  package private(set) var indexes: [IndexDefinition] = []
+  package var indexes: [IndexDefinition] = []
   /// The columns with another delete rule.
-  package private(set) var deleteRules: [ColumnDefinition] = []
+  package var deleteRules: [ColumnDefinition] = []
 
   /// Whether the table lacks nothing.
   package var isEmpty: Bool {
     !isMissing && columns.isEmpty && indexes.isEmpty && deleteRules.isEmpty
-  }
-
-  fileprivate init(
-    _ table: TableDefinition, with existing: Set<String>, _ connection: Connection
-  ) throws {
-    guard !existing.isEmpty else {
-      isMissing = true
-      return
-    }
-    columns = table.columns.filter { !existing.contains(asciiLowercased($0.name)) }
-    indexes = try connection.missingIndexes(of: table)
-    deleteRules = try DeleteRuleChange(table, connection).columns
   }
 }
 
@@ -54,11 +42,15 @@ extension Connection {
   /// - Parameters:
   ///   - table: The table as the type asks for it.
   ///   - existing: The names of its present columns in ASCII lower case, none if there is no such table;
-  ///     nil to ask for them.
+  ///     nil to query them.
   package func growth(
     of table: TableDefinition, with existing: Set<String>? = nil
   ) throws -> TableGrowth {
-    try TableGrowth(table, with: existing ?? columnNames(of: table.name), self)
+    let existing = try existing ?? columnNames(of: table.name)
+    guard !existing.isEmpty else { return TableGrowth(isMissing: true) }
+    return TableGrowth(
+      columns: table.columns.filter { !existing.contains(asciiLowercased($0.name)) },
+      indexes: try missingIndexes(of: table), deleteRules: try columnsWithOtherRules(table))
   }
 
   /// Makes the table, or adds the columns and indexes that it lacks and changes its delete rules, in one
@@ -74,7 +66,7 @@ extension Connection {
         try executeChange(table.createSQL())
       } else {
         try add(growth.columns, to: table.name)
-        try DeleteRuleChange(table, self).make()
+        try setDeleteRules(growth.deleteRules, table)
       }
       // UNIQUE columns of a new table have their indexes already.
       let indexes = growth.isMissing ? try missingIndexes(of: table) : growth.indexes
@@ -99,18 +91,51 @@ extension Connection {
           "“\($0.name)” \($0.type.rawValue) is new, has no default, and there are rows already"
         })
     }
-    for column in columns { try executeChange(addition(of: column, to: table)) }
+    for var column in columns {
+      // ALTER TABLE takes neither UNIQUE nor NOT NULL without a default: the one becomes an index, the
+      // other a default that no row has.
+      column.isUnique = false
+      if !column.isOptional, column.defaultValue == nil { column.defaultValue = column.type.zero }
+      try executeChange("ALTER TABLE \(identifier: table) ADD COLUMN \(try column.sql)")
+    }
   }
 
-  private func addition(
-    of column: ColumnDefinition, to table: String
-  ) throws(SQLiteError) -> SQL {
-    var column = column
-    // ALTER TABLE takes neither UNIQUE nor NOT NULL without a default: the one becomes an index, the
-    // other a default that no row has.
-    column.isUnique = false
-    if !column.isOptional, column.defaultValue == nil { column.defaultValue = column.type.zero }
-    return "ALTER TABLE \(identifier: table) ADD COLUMN \(try column.sql)"
+  /// The columns of a table whose foreign keys have another delete rule than its definition. Columns without a foreign
+  /// key to the table that the definition names are left alone.
+  private func columnsWithOtherRules(
+    _ table: TableDefinition
+  ) throws(SQLiteError) -> [ColumnDefinition] {
+    guard table.columns.contains(where: { $0.reference != nil }) else { return [] }
+    let present = try foreignKeys(of: table.name)
+    return table.columns.filter { column in
+      guard let reference = column.reference else { return false }
+      return present.contains { key in
+        key.columns.map(asciiLowercased) == [asciiLowercased(column.name)]
+          && isSameName(key.referencedTable, reference.table)
+          && key.onDelete != reference.onDelete.rawValue
+      }
+    }
+  }
+
+  /// Changes the delete rules of columns in the table's stored text, as part of the open transaction: `ALTER TABLE` cannot
+  /// change them, and dropping a table to make it anew would run the delete rules of those that refer to it.
+  ///
+  /// - Throws: ``SchemaError`` if the table's text is not understood; ``SQLiteError``.
+  /// - Complexity: O(1), whatever the number of rows.
+  private func setDeleteRules(_ columns: [ColumnDefinition], _ table: TableDefinition) throws {
+    guard !columns.isEmpty else { return }
+    let isDone = try rewriteTable(table.name) { text in
+      columns.allSatisfy { column in
+        column.reference.map { text.setDeleteRule(column.name, $0.onDelete) } ?? true
+      }
+    }
+    guard try isDone && columnsWithOtherRules(table).isEmpty else {
+      throw SchemaError(
+        table: table.name,
+        differences: columns.map {
+          "“\($0.name)” has another delete rule, and the table's SQL is not understood"
+        })
+    }
   }
 }
 
@@ -172,55 +197,5 @@ extension IndexDefinition {
   fileprivate var violation: String {
     "“\(columns.joined(separator: ", "))” \(columns.count == 1 ? "is" : "are") unique by the type, and some rows are alike: "
       + "a migration has to change or remove them"
-  }
-}
-
-/// Changes the delete rules of columns of a table in its stored text: `ALTER TABLE` cannot change them, and
-/// dropping a table to make it anew would run the delete rules of those that refer to it.
-struct DeleteRuleChange {
-  private let connection: Connection
-  private let table: TableDefinition
-  /// The columns whose rules differ.
-  let columns: [ColumnDefinition]
-
-  /// Compares the rules of a table with those of its definition.
-  ///
-  /// Columns without a foreign key to the table that the definition says are left alone.
-  init(_ table: TableDefinition, _ connection: Connection) throws(SQLiteError) {
-    self.table = table
-    self.connection = connection
-    guard table.columns.contains(where: { $0.reference != nil }) else {
-      columns = []
-      return
-    }
-    let present = try connection.foreignKeys(of: table.name)
-    columns = table.columns.filter { column in
-      guard let reference = column.reference else { return false }
-      return present.contains { key in
-        key.columns.map(asciiLowercased) == [asciiLowercased(column.name)]
-          && asciiLowercased(key.referencedTable) == asciiLowercased(reference.table)
-          && key.onDelete != reference.onDelete.rawValue
-      }
-    }
-  }
-
-  /// Changes the rules, as part of the open transaction.
-  ///
-  /// - Throws: ``SchemaError`` if the table's text is not understood; ``SQLiteError``.
-  /// - Complexity: O(1), whatever the number of rows.
-  func make() throws {
-    guard !columns.isEmpty else { return }
-    let isDone = try connection.rewriteTable(table.name) { text in
-      columns.allSatisfy { column in
-        column.reference.map { text.setDeleteRule(column.name, $0.onDelete) } ?? true
-      }
-    }
-    guard try isDone && DeleteRuleChange(table, connection).columns.isEmpty else {
-      throw SchemaError(
-        table: table.name,
-        differences: columns.map {
-          "“\($0.name)” has another delete rule, and the table's SQL is not understood"
-        })
-    }
   }
 }

@@ -89,14 +89,8 @@ extension Double: ScalarValue {
   func stored(_ forms: ScalarForms) throws(SQLiteError) -> Value { try databaseValue }
 
   static func value(of stored: Value, _ forms: ScalarForms) throws(SQLiteError) -> Double {
-    switch stored {
-    case .real(let real): return real
     // A column without REAL affinity stores what was bound as an integer.
-    case .integer(let integer):
-      guard let exact = Double(exactly: integer) else { throw excess(Double.self) }
-      return exact
-    default: throw stored.mismatch(expected: Double.self)
-    }
+    try stored.real(for: Double.self)
   }
 
   @inline(__always) func bind(
@@ -160,6 +154,7 @@ extension [UInt8]: ScalarValue {
 
 extension Optional: ScalarValue where Wrapped: ScalarValue {
   static var kind: ScalarKind { Wrapped.kind }
+  static var isOptional: Bool { true }
   var isNil: Bool { self == nil }
 
   static func columnType(_ forms: ScalarForms) -> ColumnType { Wrapped.columnType(forms) }

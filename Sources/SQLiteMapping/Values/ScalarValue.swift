@@ -38,6 +38,9 @@ protocol ScalarValue: SendableMetatype {
     from handle: StatementHandle, at column: Int32, _ forms: ScalarForms
   ) -> Self?
 
+  /// Whether the type has a nil, which is NULL.
+  static var isOptional: Bool { get }
+
   /// Whether the value is NULL.
   var isNil: Bool { get }
 
@@ -101,6 +104,7 @@ extension MappingStrategies {
 extension ScalarValue {
   static var kind: ScalarKind { .other }
   static func collation(_ forms: ScalarForms) -> String? { nil }
+  static var isOptional: Bool { false }
   var isNil: Bool { false }
 
   func bind(

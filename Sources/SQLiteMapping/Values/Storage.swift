@@ -11,20 +11,14 @@ package struct Storage: Sendable {
   package let isOptional: Bool
   /// The kind of the type, or of what an optional wraps.
   package let kind: ScalarKind
-  private let type: ObjectIdentifier
-  private let scalar: (any ScalarValue.Type)?
-  private let strategies: MappingStrategies
 
   /// Finds out how a type is stored.
   ///
   /// A type without a form of its own decodes itself from a probe, which notes what it reads first.
   package init(of type: Any.Type, _ strategies: MappingStrategies = MappingStrategies()) {
-    self.type = ObjectIdentifier(type)
-    self.strategies = strategies
     let optional = type as? any OptionalValue.Type
     isOptional = optional != nil
     let wrapped = optional?.wrappedType ?? type
-    scalar = type as? any ScalarValue.Type
     let forms = strategies.scalars
     collation = Storage.collation(of: wrapped, strategies)
     if let wrapped = wrapped as? any ScalarValue.Type {
@@ -50,49 +44,6 @@ package struct Storage: Sendable {
     if let scalar = type as? any ScalarValue.Type { return scalar.collation(strategies.scalars) }
     guard let raw = type as? any RawRepresentable.Type else { return nil }
     return collation(of: rawType(raw), strategies)
-  }
-
-  /// Binds a value of the type.
-  ///
-  /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
-  package func bind<Source: Encodable>(
-    _ value: Source, to handle: StatementHandle, at parameter: Int32
-  ) throws {
-    try handle.bind(stored(value), at: parameter)
-  }
-
-  /// Returns the stored form of a value of the type.
-  ///
-  /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
-  package func stored<Source: Encodable>(_ value: Source) throws -> Value {
-    guard let scalar, let stored = try strategies.stored(value, as: scalar) else {
-      return try CollectedForm.of(value, strategies).value
-    }
-    return stored
-  }
-
-  /// Reads a value of the type from a column.
-  ///
-  /// - Throws: ``SQLiteError`` if something else is stored, or what the value's decoding throws.
-  package func read<Result: Decodable>(
-    _ type: Result.Type, from handle: StatementHandle, at column: Int32
-  ) throws -> Result {
-    func open<Scalar: ScalarValue>(_ scalar: Scalar.Type) -> Result? {
-      scalar.read(from: handle, at: column, strategies.scalars).flatMap { same($0, as: type) }
-    }
-    if let scalar, let value = open(scalar) { return value }
-    return try value(type, of: handle.value(at: column))
-  }
-
-  /// Returns the value of a stored form.
-  ///
-  /// - Throws: ``SQLiteError`` if something else is stored, or what the value's decoding throws.
-  package func value<Result: Decodable>(
-    _ type: Result.Type, of stored: Value
-  ) throws -> Result {
-    if let scalar, let value = try strategies.value(type, of: stored, as: scalar) { return value }
-    return try Result(
-      from: ColumnDecoder(source: StoredColumn(value: stored, strategies: strategies)))
   }
 }
 
@@ -143,14 +94,13 @@ extension Storage {
   }
 }
 
-// For single values of types that are not met again and again.
+// For single values.
 extension MappingStrategies {
   /// Returns the stored form of a value.
   ///
   /// - Throws: ``SQLiteError`` if the value cannot be stored, or what its encoding throws.
   package func stored<Source: Encodable>(_ value: Source) throws -> Value {
-    if let stored = try scalarForm(of: value) { return stored }
-    return try CollectedForm.of(value, self).value
+    try form(of: value).value
   }
 
   /// Returns the value of a stored form.
@@ -159,39 +109,35 @@ extension MappingStrategies {
   package func value<Result: Decodable>(
     _ type: Result.Type, of stored: Value
   ) throws -> Result {
-    if let scalar = type as? any ScalarValue.Type,
-      let value = try value(type, of: stored, as: scalar)
-    {
-      return value
+    func open<Scalar: ScalarValue>(_ scalar: Scalar.Type) throws(SQLiteError) -> Result? {
+      try same(scalar.value(of: stored, scalars), as: type)
     }
+    if let scalar = type as? any ScalarValue.Type, let value = try open(scalar) { return value }
     return try Result(from: ColumnDecoder(source: StoredColumn(value: stored, strategies: self)))
   }
 
   /// Returns the stored form of a value that can be bound.
   func stored(bindable value: some Bindable) throws(SQLiteError) -> Value {
-    if let stored = try scalarForm(of: value) { return stored }
+    if let form = try scalarForm(of: value) { return form.value }
     return try value.databaseValue
   }
 
-  /// Returns the stored form of a value, or nil if its type has none of its own.
-  private func scalarForm<Source>(of value: Source) throws(SQLiteError) -> Value? {
+  /// Returns how a value is stored.
+  func form<Source: Encodable>(of value: Source) throws -> StoredForm {
+    if let form = try scalarForm(of: value) { return form }
+    return try CollectedForm.of(value, self)
+  }
+
+  /// Returns how a value is stored, or nil if its type is no scalar.
+  private func scalarForm<Source>(of value: Source) throws(SQLiteError) -> StoredForm? {
+    func open<Scalar: ScalarValue>(_ scalar: Scalar.Type) throws(SQLiteError) -> StoredForm? {
+      guard let value = same(value, as: scalar) else { return nil }
+      return StoredForm(
+        type: scalar.columnType(scalars), isOptional: scalar.isOptional,
+        value: try value.stored(scalars))
+    }
     guard let scalar = Source.self as? any ScalarValue.Type else { return nil }
-    return try stored(value, as: scalar)
-  }
-
-  /// Returns the stored form of a value of a scalar type, or nil if its type is another.
-  func stored<Source, Scalar: ScalarValue>(
-    _ value: Source, as scalar: Scalar.Type
-  ) throws(SQLiteError) -> Value? {
-    guard let value = same(value, as: scalar) else { return nil }
-    return try value.stored(scalars)
-  }
-
-  fileprivate func value<Result, Scalar: ScalarValue>(
-    _ type: Result.Type, of stored: Value, as scalar: Scalar.Type
-  ) throws(SQLiteError) -> Result? {
-    guard Result.self == Scalar.self else { return nil }
-    return try same(scalar.value(of: stored, scalars), as: type)
+    return try open(scalar)
   }
 }
 
@@ -251,28 +197,6 @@ struct StoredForm {
   var type: ColumnType
   var isOptional = false
   var value: Value
-}
-
-extension MappingStrategies {
-  /// Returns the stored form of a value.
-  ///
-  /// - Throws: ``SQLiteError`` if it cannot be stored, or what its encoding throws.
-  func form<Source: Encodable>(of value: Source) throws -> StoredForm {
-    if let scalar = Source.self as? any ScalarValue.Type, let form = try form(of: value, as: scalar)
-    {
-      return form
-    }
-    return try CollectedForm.of(value, self)
-  }
-
-  private func form<Source, Scalar: ScalarValue>(
-    of value: Source, as scalar: Scalar.Type
-  ) throws(SQLiteError) -> StoredForm? {
-    guard let value = same(value, as: scalar) else { return nil }
-    return StoredForm(
-      type: scalar.columnType(scalars), isOptional: scalar is any OptionalValue.Type,
-      value: try value.stored(scalars))
-  }
 }
 
 /// The form in which a value is stored, collected by its encoder.

@@ -7,7 +7,7 @@ extension Value {
     case .real(let real): return real
     case .integer(let integer):
       guard let real = Double(exactly: integer) else {
-        throw SQLiteError(.range, "the stored integer \(integer) does not fit Double exactly")
+        throw SQLiteError(.range, "the stored integer does not fit Double exactly")
       }
       return real
     default: throw mismatch(expected: type)
@@ -20,7 +20,7 @@ extension Value {
     case .integer(let integer): return integer
     case .real(let real):
       guard let integer = Int64(exactly: real) else {
-        throw SQLiteError(.mismatch, "the stored real \(real) is not a whole number of 64 bits")
+        throw SQLiteError(.mismatch, "the stored real is not a whole number of 64 bits")
       }
       return integer
     default: throw mismatch(expected: type)

@@ -98,6 +98,7 @@ import Testing
 @Suite(.everyEngine) struct StorageTests {
   private enum Mood: String, Codable { case good, bad }
   private struct Point: Codable, Equatable { var x = 1, y = 2 }
+  private struct Holder<Source: Codable>: Codable { var value: Source }
 
   @Test func `a type has the column and the kind that fit it`() {
     func form(_ type: Any.Type) -> [String] {
@@ -124,14 +125,16 @@ import Testing
   private func check<Source: Codable & Equatable>(
     _ value: Source, _ stored: Value, _ strategies: MappingStrategies = MappingStrategies()
   ) throws {
-    let storage = Storage(of: Source.self, strategies)
-    #expect(try storage.stored(value) == stored)
-    #expect(try storage.value(Source.self, of: stored) == value)
+    #expect(try strategies.stored(value) == stored)
+    #expect(try strategies.value(Source.self, of: stored) == value)
     let isSame = try Database.fresh().read { connection in
-      var statement = try connection.statement("SELECT ?")
-      try storage.bind(value, to: statement.handle, at: 1)
+      var statement = try connection.statement("SELECT ? AS value")
+      let binder = RowBinder(statement, columns: ["value"], strategies: strategies)
+      try binder.bind(Holder(value: value))
       guard try statement.step() else { return false }
-      return try storage.read(Source.self, from: statement.handle, at: 0) == value
+      let holder = Holder<Source>.self
+      return try RowReader(statement, as: holder, strategies: strategies).row(as: holder).value
+        == value
     }
     #expect(isSame)
   }
@@ -160,9 +163,9 @@ import Testing
   @Test(arguments: [Value.null, .text("1"), .real(1.5), .integer(300)])
   func `another content is refused without a word of it`(stored: Value) {
     let error = #expect(throws: SQLiteError.self) {
-      try Storage(of: Int8.self).value(Int8.self, of: stored)
+      try MappingStrategies().value(Int8.self, of: stored)
     }
     #expect(error?.message.contains("300") == false)
-    #expect(throws: SQLiteError.self) { try Storage(of: Bool.self).value(Bool.self, of: stored) }
+    #expect(throws: SQLiteError.self) { try MappingStrategies().value(Bool.self, of: stored) }
   }
 }
