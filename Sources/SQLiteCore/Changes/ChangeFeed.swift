@@ -112,6 +112,10 @@ final class ChangeFeed: Sendable {
     var lastID: UInt64 = 0
   }
 
+  /// The most bytes of rows that are kept of one transaction, whoever wants them. Beyond them it is told only that
+  /// tables changed.
+  static let maximumByteCount = 256 << 20
+
   private let state = Mutex(State())
   private let current = Atomic<UInt64>(0)
 
@@ -119,7 +123,7 @@ final class ChangeFeed: Sendable {
   var demand: Demand { Demand(bits: current.load(ordering: .acquiring)) }
 
   func subscribe(
-    _ detail: ChangeDetail, by owner: Database, tables: Set<String>? = nil,
+    _ detail: ChangeDetail, by owner: AnyObject, tables: Set<String>? = nil,
     atMost byteLimit: Int = .max, _ body: @escaping @Sendable (CommittedChanges) -> Void
   ) -> ChangeSubscription {
     let id = state.withLock { state in
@@ -162,7 +166,7 @@ final class ChangeFeed: Sendable {
     let most = state.withLock { state in
       state.subscribers.lazy.filter { $0.detail != .tables }.map(\.byteLimit).max()
     }
-    return min(most ?? 0, ChangeRecorder.maximumByteCount)
+    return min(most ?? 0, Self.maximumByteCount)
   }
 
   /// The news of one transaction.
@@ -250,7 +254,7 @@ final class ChangeFeed: Sendable {
   }
 
   /// Wakes the subscribers of a database that was closed, and no others on the file.
-  func publishClosure(of database: Database) {
+  func publishClosure(of database: AnyObject) {
     let subscribers = state.withLock { $0.subscribers }
     for subscriber in subscribers where subscriber.owner == ObjectIdentifier(database) {
       subscriber.body(.unknown)

@@ -11,12 +11,9 @@ import Platform
 /// some, all or none of its rows may remain, depending on its conflict clause and its triggers. Then the touched rows are
 /// compared with the stored ones, see ``reconcile(_:)``.
 @safe final class ChangeRecorder: RunReconciler {
-  /// The most bytes of rows that are kept of one transaction, whoever wants them. Beyond them it is told only that
-  /// tables changed.
-  static let maximumByteCount = 256 << 20
 
   /// The most bytes that somebody has use for in the open transaction.
-  private var byteLimit = maximumByteCount
+  private var byteLimit = ChangeFeed.maximumByteCount
 
   private(set) var detail: ChangeDetail
   /// Whether rows are passed over: a table is made anew, and each observer is told that the schema changes.
@@ -265,7 +262,7 @@ import Platform
       detail = .values
       if captureCount == 0 { lossesBeforeCapture = lossCount }
       captureCount += 1
-      byteLimit = Self.maximumByteCount
+      byteLimit = ChangeFeed.maximumByteCount
       forgetSlots()
     }
     return detail
@@ -371,7 +368,7 @@ import Platform
     if seen.insert(name).inserted {
       if tables.isEmpty {
         reader.check()
-        byteLimit = captureCount > 0 ? Self.maximumByteCount : feed?.byteLimit ?? 0
+        byteLimit = captureCount > 0 ? ChangeFeed.maximumByteCount : feed?.byteLimit ?? 0
       }
       tables.append(name)
     }

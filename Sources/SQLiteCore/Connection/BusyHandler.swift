@@ -47,13 +47,3 @@ private func busy(context: UnsafeMutableRawPointer?, attempt: Int32) -> Int32 {
   let handler = unsafe Unmanaged<BusyHandler>.fromOpaque(context).takeUnretainedValue()
   return handler.waitForLock(attempt: attempt) ? 1 : 0
 }
-
-extension Connection {
-  /// Adds the accesses of this process that may hold the lock to an error of a lock.
-  func explained(_ error: SQLiteError) -> SQLiteError {
-    guard error.code.primary == .busy, let users = environment.users else { return error }
-    return SQLiteError(
-      error.code, "\(error.message) (\(users(interruption.cancellation)))", sql: error.sql,
-      offset: error.offset)
-  }
-}

@@ -1,5 +1,8 @@
 import CSQLite
 
+/// The closures of layers above that run before each commit, with the rows that it changes; nil if these are not known.
+typealias CommitBodies = Registry<@Sendable (Connection, RecordedRows?) throws -> Void>
+
 /// The closures and objects that SQLite calls, kept alive by their connection until it is closed.
 struct Hooks {
   let callback = UserCallback()

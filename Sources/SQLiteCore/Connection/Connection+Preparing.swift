@@ -146,7 +146,7 @@ extension Connection {
     do throws(SQLiteError) {
       let (statement, end) = try session.prepare(sql)
       guard let statement else { return (nil, end) }
-      return (StatementHandle(try RemoteRun(statement, on: handle), sql: text(end)), end)
+      return (try RemoteStatementHandle(statement, sql: text(end), on: handle), end)
     } catch {
       handle.remoteFailure = error
       throw failure(error.code.rawValue, sql: sql)

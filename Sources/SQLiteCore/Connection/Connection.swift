@@ -227,7 +227,13 @@ public final class Connection {
   /// The error for a failed call, after noticing what it did to the transaction.
   @inline(never)
   func failure(_ code: Int32, sql: String, inTransaction: Bool = false) -> SQLiteError {
-    var error = explained(handle.error(code, sql: sql))
+    var error = handle.error(code, sql: sql)
+    if error.code.primary == .busy, let users = environment.users {
+      // The accesses of this process that may hold the lock.
+      error = SQLiteError(
+        error.code, "\(error.message) (\(users(interruption.cancellation)))", sql: error.sql,
+        offset: error.offset)
+    }
     if let reason = interruption.reason {
       if error.code.primary == .interrupt {
         error = SQLiteError(.interrupt, reason, sql: sql)

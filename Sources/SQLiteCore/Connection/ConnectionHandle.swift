@@ -38,7 +38,6 @@ import CSQLite
     }
     unsafe pointer = unsafe opened
     unsafe sqlite3_extended_result_codes(opened, 1)
-    unsafe TrigramTokenizer.checkArguments(on: opened)
   }
 
   deinit {

@@ -16,6 +16,7 @@ extension DatabaseFile {
       connection.state.leaveBare()
       connection.endAccess()
     }
+    unsafe TrigramTokenizer.checkArguments(on: handle.pointer)
     try handle.configure(SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false)
     try handle.configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, options.trustedSchema)
     try handle.configure(SQLITE_DBCONFIG_DQS_DML, options.doubleQuotedStrings)

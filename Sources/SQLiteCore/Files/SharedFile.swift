@@ -1,21 +1,10 @@
 import Synchronization
 
-/// A database that uses a file: it knows its accesses.
-protocol FileUser: AnyObject, Sendable {
-  /// The accesses that run, one for each connection.
-  var holders: [Holder?] { get }
-  /// Whether no access begins any more.
-  var isClosed: Bool { get }
-}
-
 /// The replacement of a file's whole content, wrapped by layers above: each body gets the connection that
 /// the content comes from, the one that it goes to, and the replacement, which it calls once.
 typealias Replacements = Registry<
   @Sendable (Connection, Connection, () throws -> Void) throws -> Void
 >
-
-/// The closures of layers above that run before each commit, with the rows that it changes; nil if these are not known.
-typealias CommitBodies = Registry<@Sendable (Connection, RecordedRows?) throws -> Void>
 
 /// The state that all databases of this process on one file share.
 final class SharedFile: Sendable {
@@ -39,7 +28,7 @@ final class SharedFile: Sendable {
   private let users = Mutex<[ObjectIdentifier: WeakUser]>([:])
 
   private struct WeakUser: Sendable {
-    weak let user: (any FileUser)?
+    weak let scheduler: Scheduler?
   }
 
   private struct WeakFile: Sendable {
@@ -91,12 +80,12 @@ final class SharedFile: Sendable {
   }
 
   /// Takes in another database, until it leaves.
-  func join(_ user: any FileUser) {
-    let weak = WeakUser(user: user)
+  func join(_ user: Scheduler) {
+    let weak = WeakUser(scheduler: user)
     // Those that are looked at are released after the lock.
-    var others: [any FileUser] = []
+    var others: [Scheduler] = []
     users.withLock { users in
-      others = users.values.compactMap(\.user)
+      others = users.values.compactMap(\.scheduler)
       // A program that opens the file anew may have other types.
       if others.allSatisfy(\.isClosed) { claims.clear() }
       users[ObjectIdentifier(user)] = weak
@@ -104,7 +93,7 @@ final class SharedFile: Sendable {
   }
 
   /// Forgets a database that goes.
-  func leave(_ user: any FileUser) {
+  func leave(_ user: Scheduler) {
     _ = users.withLock { $0.removeValue(forKey: ObjectIdentifier(user)) }
   }
 
@@ -113,7 +102,7 @@ final class SharedFile: Sendable {
   /// - Parameter own: That of the access that asks, or nil while its connection is being opened.
   func users(besides own: Cancellation?) -> String {
     let thread = currentThread()
-    let holders = users.withLock { $0.values.compactMap(\.user) }
+    let holders = users.withLock { $0.values.compactMap(\.scheduler) }
       .flatMap(\.holders).compactMap(\.self)
       .filter { own == nil ? $0.thread != thread : $0.cancellation !== own }
     let parts = [(Access.Kind.write, "writing"), (.read, "reading")].compactMap { kind, word in

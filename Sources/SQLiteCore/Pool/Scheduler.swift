@@ -477,5 +477,3 @@ extension Scheduler {
     slotOfThisThread() != nil
   }
 }
-
-extension Scheduler: FileUser {}

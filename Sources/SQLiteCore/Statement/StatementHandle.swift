@@ -4,11 +4,9 @@ import CSQLite
 ///
 /// This is the one place that calls `sqlite3_bind_…` and `sqlite3_column_…`. Layers above that cannot hold
 /// a ``Statement``, which is ~Copyable, hold the handle while the statement lives.
-@safe package final class StatementHandle {
+@safe package class StatementHandle {
   /// Nil once the access is over: SQLite takes a null statement for one without rows.
   var pointer: OpaquePointer?
-  /// The statement of a server that this one stands for, or nil if SQLite runs it here.
-  let remote: RemoteRun?
   /// The SQL as it was given.
   package let sql: String
   /// The number of the highest parameter (`sqlite3_bind_parameter_count`).
@@ -60,24 +58,12 @@ import CSQLite
   /// Takes over a pointer that `sqlite3_prepare_v3` made.
   convenience init(pointer: OpaquePointer, sql: String) {
     unsafe self.init(
-      pointer, nil, sql: sql, parameterCount: Int(sqlite3_bind_parameter_count(pointer)),
+      pointer, sql: sql, parameterCount: Int(sqlite3_bind_parameter_count(pointer)),
       isReadOnly: sqlite3_stmt_readonly(pointer) != 0)
   }
 
-  /// Takes over a statement that a server has compiled.
-  convenience init(_ remote: RemoteRun, sql: String) {
-    let statement = remote.statement
-    unsafe self.init(
-      remote.parameters.pointer, remote, sql: sql,
-      parameterCount: statement.parameterCount, isReadOnly: statement.isReadOnly)
-  }
-
-  private init(
-    _ pointer: OpaquePointer?, _ remote: RemoteRun?, sql: String, parameterCount: Int,
-    isReadOnly: Bool
-  ) {
+  init(_ pointer: OpaquePointer?, sql: String, parameterCount: Int, isReadOnly: Bool) {
     unsafe self.pointer = unsafe pointer
-    self.remote = remote
     self.sql = sql
     self.parameterCount = parameterCount
     self.isReadOnly = isReadOnly
@@ -87,14 +73,12 @@ import CSQLite
   }
 
   deinit {
-    if remote == nil { unsafe sqlite3_finalize(pointer) }
+    unsafe sqlite3_finalize(pointer)
     unsafe room?.release()
   }
 
   /// Runs to the next row, the end or an error (`sqlite3_step`).
-  @inline(__always) func step() -> Int32 {
-    remote == nil ? unsafe sqlite3_step(pointer) : stepRemotely()
-  }
+  func step() -> Int32 { unsafe sqlite3_step(pointer) }
 
   /// Ends the run (`sqlite3_reset`).
   ///
@@ -103,10 +87,6 @@ import CSQLite
   @discardableResult
   func reset() -> Int32 {
     isRunning = false
-    guard remote == nil else {
-      endRemoteRun()
-      return SQLITE_OK
-    }
     let code = unsafe sqlite3_reset(pointer)
     if code != SQLITE_OK { recorded?.reconcile() }
     return code
@@ -129,8 +109,7 @@ import CSQLite
   /// On the thread of the access, and before the connection is closed: a user who still has the handle
   /// has nothing left to do with SQLite when it goes.
   func finalize() {
-    let code = remote == nil ? unsafe sqlite3_finalize(pointer) : SQLITE_OK
-    remote?.close()
+    let code = unsafe sqlite3_finalize(pointer)
     unsafe pointer = nil
     isRunning = false
     if code != SQLITE_OK { recorded?.reconcile() }
@@ -139,29 +118,16 @@ import CSQLite
 
   /// The SQL with the bound values in it (`sqlite3_expanded_sql`).
   var expandedSQL: String {
-    guard remote == nil, let expanded = unsafe sqlite3_expanded_sql(pointer) else { return sql }
+    guard let expanded = unsafe sqlite3_expanded_sql(pointer) else { return sql }
     defer { unsafe sqlite3_free(expanded) }
     return unsafe String(cString: expanded)
   }
-}
 
-// MARK: - Columns
-
-extension StatementHandle {
   /// The number of columns in a row; it may grow when SQLite prepares the statement anew.
-  package var columnCount: Int {
-    if let remote { return remote.columns.count }
-    return unsafe Int(sqlite3_column_count(pointer))
-  }
-
-  /// How often SQLite has prepared the statement anew because the schema changed.
-  private var preparedAnew: Int32 {
-    isOrphan ? 0 : unsafe sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
-  }
+  package var columnCount: Int { unsafe Int(sqlite3_column_count(pointer)) }
 
   /// The names of the columns. Ask after the first step: only then SQLite notices a new schema.
   package var columnNames: ColumnNames {
-    if let remote { return remote.columns }
     let prepared = preparedAnew
     if let columns, columnsPrepared == prepared, columns.count == columnCount { return columns }
     let fresh = ColumnNames(
@@ -171,6 +137,25 @@ extension StatementHandle {
     columns = fresh
     columnsPrepared = prepared
     return fresh
+  }
+
+  /// Binds a list to the argument of the table-valued function `magicdata_list`
+  /// (`sqlite3_bind_pointer`).
+  func bind(list: [Value], at parameter: Int32) throws(SQLiteError) {
+    hasPassing = true
+    let code = unsafe sqlite3_bind_pointer(
+      pointer, parameter, ListModule.retained(list), ListModule.pointerType,
+      { unsafe ListModule.release($0) })
+    try check(code, parameter)
+  }
+}
+
+// MARK: - Columns
+
+extension StatementHandle {
+  /// How often SQLite has prepared the statement anew because the schema changed.
+  private var preparedAnew: Int32 {
+    isOrphan ? 0 : unsafe sqlite3_stmt_status(pointer, SQLITE_STMTSTATUS_REPREPARE, 0)
   }
 
   /// The content of a column of the row, until the next step; NULL for a column that does not exist
@@ -331,20 +316,6 @@ extension StatementHandle {
     // A null pointer would bind NULL.
     let start = unsafe bytes.baseAddress ?? emptyBytes
     let code = unsafe bind(kept: start, UInt64(bytes.count), asText: isText, to: parameter)
-    try check(code, parameter)
-  }
-
-  /// Binds a list to the argument of the table-valued function `magicdata_list`
-  /// (`sqlite3_bind_pointer`).
-  func bind(list: [Value], at parameter: Int32) throws(SQLiteError) {
-    hasPassing = true
-    if let remote {
-      let bytes = try remote.statement.bytes(of: list)
-      return try unsafe bind(bytes: bytes.span.bytes, asText: false, at: parameter)
-    }
-    let code = unsafe sqlite3_bind_pointer(
-      pointer, parameter, ListModule.retained(list), ListModule.pointerType,
-      { unsafe ListModule.release($0) })
     try check(code, parameter)
   }
 
